@@ -124,7 +124,7 @@ pub(crate) enum Request {
     Feed { payloads: Vec<Sealed> },
     /// Try every key that the member ever held on these sealed payloads; they may have been sealed
     /// for these views.
-    Attempt { payloads: Vec<Sealed>, views: Vec<Candidate> },
+    Attempt { payloads: Vec<Sealed>, views: Vec<PossibleView> },
 }
 
 /// Faults that are wanted from now on; with `heal`, instead of those that were.
@@ -141,7 +141,7 @@ pub(crate) struct Faulty {
 /// A view that a sealed payload may be for: its id in hexadecimal, as `view` answers it, and its
 /// members.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Candidate {
+pub(crate) struct PossibleView {
     pub(crate) id: String,
     pub(crate) members: Vec<String>,
 }

@@ -49,8 +49,8 @@ pub mod tools {
     pub use folkmoot_attach::{Attached, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
     pub use folkmoot_base::{Entropy, Instant};
     pub use folkmoot_runtime::{
-        Attempts, Command, Handle, Household, Machine, MemberFloor, MemberHandle, Node, Note, Opened,
-        Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperFloor, in_words,
+        Attempts, Command, Handle, Household, Machine, MemberHandle, MemberStack, Node, Note, Opened,
+        Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, in_words,
         prepare, wall_clock,
     };
 }

@@ -40,7 +40,7 @@ const WIRE_ERRORS_MAX: u32 = 100;
 const CLOCK_PERIOD: Duration = Duration::from_secs(1);
 
 /// What the engine needs to know of an upper floor beyond the stair.
-pub trait UpperFloor: Upper {
+pub trait UpperStack: Upper {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;
     /// The command that sends.
@@ -79,52 +79,52 @@ pub enum Note {
 pub type Look<G, U> = Box<dyn FnOnce(&mut Embedded<G, U>, Instant, &mut OsEntropy) + Send>;
 
 /// What a handle asks of the engine.
-pub(crate) enum Order<G: Ground, U: UpperFloor> {
+pub(crate) enum Order<G: Ground, U: UpperStack> {
     /// A command for the member; the place to say that the disk has what it brought about.
     Command(U::Command, oneshot::Sender<()>),
     /// A look at the machine.
     Look(Look<G, U>),
     /// A message that goes now or not at all.
-    Send(Outgoing),
+    Send(Submission),
     /// End.
     Stop,
 }
 
 /// A message on its way in.
-pub(crate) struct Outgoing {
+pub(crate) struct Submission {
     pub(crate) message: Sending,
     /// Told when the message is sealed, or why not.
     pub(crate) done: Option<oneshot::Sender<Result<(), RuntimeError>>>,
 }
 
 /// The engine, to be run as one task.
-pub(crate) struct Engine<G: Ground, U: UpperFloor, W: Wire> {
+pub(crate) struct Engine<G: Ground, U: UpperStack, W: Wire> {
     pub(crate) machine: Embedded<G, U>,
     pub(crate) wire: W,
     pub(crate) store: Writer,
     pub(crate) clock: Clock,
     pub(crate) entropy: OsEntropy,
     pub(crate) orders: mpsc::Receiver<Order<G, U>>,
-    pub(crate) sends: mpsc::Receiver<Outgoing>,
+    pub(crate) sends: mpsc::Receiver<Submission>,
     pub(crate) events: mpsc::Sender<U::Event>,
     pub(crate) turn: Turn<U>,
 }
 
 /// What one turn gathers, and what is left over from earlier ones.
-pub(crate) struct Turn<U: UpperFloor> {
+pub(crate) struct Turn<U: UpperStack> {
     persist: Vec<Persist>,
     transmit: Vec<(Locator, Bytes)>,
     told: VecDeque<U::Event>,
     told_bytes: usize,
     /// Commands that were obeyed in this turn; told once the turn is on disk.
     obeyed: Vec<oneshot::Sender<()>>,
-    waiting: Option<Outgoing>,
+    waiting: Option<Submission>,
     outside: BTreeSet<GroupId>,
     refusal: Option<String>,
     wire_errors: u32,
 }
 
-impl<U: UpperFloor> Default for Turn<U> {
+impl<U: UpperStack> Default for Turn<U> {
     fn default() -> Self {
         Self {
             persist: Vec::new(),
@@ -141,16 +141,16 @@ impl<U: UpperFloor> Default for Turn<U> {
 }
 
 /// What woke the engine.
-enum Wake<G: Ground, U: UpperFloor> {
+enum Wake<G: Ground, U: UpperStack> {
     Datagrams(std::io::Result<()>),
     Order(Option<Order<G, U>>),
-    Send(Option<Outgoing>),
+    Send(Option<Submission>),
     Timer,
     Clock,
     Room,
 }
 
-impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
+impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
     /// Runs until told to stop, or until something it cannot go on without fails.
     pub(crate) async fn run(mut self) -> Result<(), RuntimeError> {
         let mut inbox = Vec::new();
@@ -265,7 +265,7 @@ impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
     }
 
     /// Hands in a message that does not wait, unless others wait before it.
-    fn send_now(&mut self, message: Outgoing) {
+    fn send_now(&mut self, message: Submission) {
         if self.turn.outside.contains(&message.message.group) {
             answer(message.done, Err(RuntimeError::NotInGroup));
         } else if self.turn.waiting.is_none() && self.machine.upper.can_send(&message.message.group) {
@@ -275,7 +275,7 @@ impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
         }
     }
 
-    fn send(&mut self, message: Outgoing) {
+    fn send(&mut self, message: Submission) {
         self.turn.refusal = None;
         let command = self.machine.upper.sending(message.message);
         self.handle(Input::Command(command));
@@ -325,7 +325,7 @@ impl<G: Ground, U: UpperFloor, W: Wire> Engine<G, U, W> {
 }
 
 /// Takes all that the machine has to say into the turn.
-fn gather<G: Ground, U: UpperFloor>(machine: &mut Embedded<G, U>, turn: &mut Turn<U>) {
+fn gather<G: Ground, U: UpperStack>(machine: &mut Embedded<G, U>, turn: &mut Turn<U>) {
     while let Some(output) = machine.poll_output() {
         match output {
             Output::Transmit(to, datagram) => turn.transmit.push((to, datagram)),

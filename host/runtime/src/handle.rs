@@ -2,9 +2,9 @@
 //! of events.
 
 use crate::engine::{
-    EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Outgoing, SENDS_WAITING_MAX, Sending, Turn,
+    EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, SENDS_WAITING_MAX, Sending, Submission, Turn,
 };
-use crate::{Clock, OsEntropy, RuntimeError, Store, UpperFloor, Wire, Writer};
+use crate::{Clock, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
 use folkmoot_base::Instant;
 use tokio::sync::{mpsc, oneshot};
@@ -13,12 +13,12 @@ use tokio::task::JoinHandle;
 /// Orders and questions for one running member. Cheap to clone; the member stops when the last one
 /// is gone.
 #[derive(Debug)]
-pub struct Handle<G: Ground, U: UpperFloor> {
+pub struct Handle<G: Ground, U: UpperStack> {
     orders: mpsc::Sender<Order<G, U>>,
-    sends: mpsc::Sender<Outgoing>,
+    sends: mpsc::Sender<Submission>,
 }
 
-impl<G: Ground, U: UpperFloor> Clone for Handle<G, U> {
+impl<G: Ground, U: UpperStack> Clone for Handle<G, U> {
     fn clone(&self) -> Self {
         Self { orders: self.orders.clone(), sends: self.sends.clone() }
     }
@@ -26,7 +26,7 @@ impl<G: Ground, U: UpperFloor> Clone for Handle<G, U> {
 
 /// A running member: its events, and how it ended.
 #[derive(Debug)]
-pub struct Running<G: Ground, U: UpperFloor> {
+pub struct Running<G: Ground, U: UpperStack> {
     /// For orders and questions.
     pub handle: Handle<G, U>,
     events: mpsc::Receiver<U::Event>,
@@ -46,7 +46,7 @@ pub fn start<G, U, W>(
 ) -> Result<Running<G, U>, RuntimeError>
 where
     G: Ground + Send + 'static,
-    U: UpperFloor + Send + 'static,
+    U: UpperStack + Send + 'static,
     U::Command: Send,
     U::Event: Send,
     W: Wire,
@@ -62,7 +62,7 @@ where
     Ok(Running { handle: Handle { orders: order, sends: send }, events, task: Some(task) })
 }
 
-impl<G: Ground, U: UpperFloor> Running<G, U> {
+impl<G: Ground, U: UpperStack> Running<G, U> {
     /// The next event; `None` when the member has stopped as told.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl<G: Ground, U: UpperFloor> Running<G, U> {
     }
 }
 
-impl<G: Ground, U: UpperFloor> Handle<G, U> {
+impl<G: Ground, U: UpperStack> Handle<G, U> {
     /// Hands the member a command, and returns when all that it brought about at once is on disk: a
     /// vote whose command has returned is not lost by a crash (DECISIONS O4). Waits while
     /// [`ORDERS_WAITING_MAX`] are waiting.
@@ -129,7 +129,7 @@ impl<G: Ground, U: UpperFloor> Handle<G, U> {
     /// [`RuntimeError::Stopped`].
     pub async fn send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
-        let message = Outgoing { message, done: Some(done) };
+        let message = Submission { message, done: Some(done) };
         self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }
@@ -140,7 +140,7 @@ impl<G: Ground, U: UpperFloor> Handle<G, U> {
     /// # Errors
     /// [`RuntimeError::Stopped`].
     pub async fn queue(&self, message: Sending) -> Result<(), RuntimeError> {
-        let message = Outgoing { message, done: None };
+        let message = Submission { message, done: None };
         self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)
     }
 
@@ -151,7 +151,7 @@ impl<G: Ground, U: UpperFloor> Handle<G, U> {
     /// [`Self::send`].
     pub async fn try_send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
-        let message = Outgoing { message, done: Some(done) };
+        let message = Submission { message, done: Some(done) };
         self.orders.send(Order::Send(message)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }

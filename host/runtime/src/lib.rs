@@ -26,7 +26,7 @@ mod wire;
 pub use clock::{Clock, wall_clock};
 pub use engine::{
     EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX, Look, Note, ORDERS_WAITING_MAX, SENDS_WAITING_MAX, Sending,
-    UpperFloor,
+    UpperStack,
 };
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
@@ -41,5 +41,5 @@ pub use stacks::{
 };
 pub use state::{Lock, StateFolder, in_words, write_whole};
 pub use store::{FORMAT, Store, Writer};
-pub use upper::{Attempts, MemberFloor, TAPPED_MAX, Tapped};
+pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;

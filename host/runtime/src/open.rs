@@ -2,8 +2,8 @@
 
 use crate::stacks::{Member, Node};
 use crate::{
-    Clock, Handle, Lock, MemberFloor, OsEntropy, Running, RuntimeError, StateError, StateFolder, Store,
-    UpperFloor, start,
+    Clock, Handle, Lock, MemberStack, OsEntropy, Running, RuntimeError, StateError, StateFolder, Store,
+    UpperStack, start,
 };
 use bytes::Bytes;
 use core::fmt::Debug;
@@ -17,11 +17,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Orders and questions for a member that runs the shipped stacks.
-pub type MemberHandle = Handle<Node, MemberFloor>;
+pub type MemberHandle = Handle<Node, MemberStack>;
 /// Both floors of one member.
-pub type Machine = Embedded<Node, MemberFloor>;
+pub type Machine = Embedded<Node, MemberStack>;
 /// A running member with the shipped stacks.
-pub type RunningMember = Running<Node, MemberFloor>;
+pub type RunningMember = Running<Node, MemberStack>;
 
 /// What to run, and where.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub struct Options {
 
 /// What [`open`] gives.
 #[derive(Debug)]
-pub struct Opened<U: UpperFloor<Event: Debug> = MemberFloor, G: Ground = Node> {
+pub struct Opened<U: UpperStack<Event: Debug> = MemberStack, G: Ground = Node> {
     /// The member at work.
     pub running: Running<G, U>,
     /// Its id.
@@ -79,10 +79,10 @@ pub async fn open(options: Options) -> Result<Opened, RuntimeError> {
 #[doc(hidden)]
 pub async fn open_with<U>(
     options: Options,
-    wrap: impl FnOnce(MemberFloor) -> U,
+    wrap: impl FnOnce(MemberStack) -> U,
 ) -> Result<Opened<U>, RuntimeError>
 where
-    U: UpperFloor<Command: Send, Event: Send + Debug> + Send + 'static,
+    U: UpperStack<Command: Send, Event: Send + Debug> + Send + 'static,
 {
     prepare(options, &[], Timing::default())?.start(|node, all| (node, wrap(all.host)))
 }
@@ -108,9 +108,9 @@ pub struct Prepared {
 pub struct Household {
     me: MemberId,
     /// The member whose key the node shows.
-    pub host: MemberFloor,
+    pub host: MemberStack,
     /// Those who live with it.
-    pub others: Vec<(MemberId, MemberFloor)>,
+    pub others: Vec<(MemberId, MemberStack)>,
 }
 
 impl Household {
@@ -120,7 +120,7 @@ impl Household {
     }
 
     /// All as one upper floor.
-    pub fn attached(self) -> Attached<MemberFloor> {
+    pub fn attached(self) -> Attached<MemberStack> {
         Attached::new((self.me, self.host), self.others)
     }
 }
@@ -136,7 +136,7 @@ impl Prepared {
     ) -> Result<Opened<U, G>, RuntimeError>
     where
         G: Ground + Send + 'static,
-        U: UpperFloor<Command: Send, Event: Send + Debug> + Send + 'static,
+        U: UpperStack<Command: Send, Event: Send + Debug> + Send + 'static,
     {
         let Self { node, members, name, group, transport, store, clock, lock } = self;
         let (locator, faults, me) = (transport.local(), transport.faults(), members.me);
@@ -169,7 +169,7 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
     let node = floors.node(transport.local(), timing, clock.now())?;
     let member =
-        |of: &Identity| floors.member(of, &node).map(|member| (of.member(), MemberFloor::new(member)));
+        |of: &Identity| floors.member(of, &node).map(|member| (of.member(), MemberStack::new(member)));
     let others = others.iter().map(member).collect::<Result<_, RuntimeError>>()?;
     let (me, host) = member(&identity)?;
     let members = Household { me, host, others };

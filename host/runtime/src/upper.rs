@@ -1,7 +1,7 @@
 //! The shipped member stack as the engine's upper floor, with a tap for demonstrations between it
 //! and the node.
 
-use crate::engine::{Note, Sending, UpperFloor};
+use crate::engine::{Note, Sending, UpperStack};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, Upper, UpperOutput};
@@ -39,7 +39,7 @@ pub struct Attempts {
 
 /// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the
 /// news of its removal.
-pub struct MemberFloor {
+pub struct MemberStack {
     /// The member stack.
     pub member: Member,
     tap: Option<VecDeque<Tapped>>,
@@ -47,13 +47,13 @@ pub struct MemberFloor {
     deaf: bool,
 }
 
-impl core::fmt::Debug for MemberFloor {
+impl core::fmt::Debug for MemberStack {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        out.debug_struct("MemberFloor").field("tap", &self.tap.is_some()).finish_non_exhaustive()
+        out.debug_struct("MemberStack").field("tap", &self.tap.is_some()).finish_non_exhaustive()
     }
 }
 
-impl MemberFloor {
+impl MemberStack {
     /// The member alone; nothing is tapped.
     pub fn new(member: Member) -> Self {
         Self { member, tap: None, withhold: false, deaf: false }
@@ -80,7 +80,7 @@ impl MemberFloor {
     }
 }
 
-impl MemberFloor {
+impl MemberStack {
     /// Tries every key that the member ever held on `payloads`, wherever a sealed message is in
     /// them; `candidates` are views and members that they may have been sealed for.
     pub fn danger_attempt(&self, payloads: &[Tapped], candidates: &[(ViewId, Vec<MemberId>)]) -> Attempts {
@@ -105,7 +105,7 @@ impl MemberFloor {
     }
 }
 
-impl Upper for MemberFloor {
+impl Upper for MemberStack {
     type Command = Command;
     type Event = Event;
 
@@ -149,7 +149,7 @@ impl Upper for MemberFloor {
 
 /// Several members in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the
 /// others send by command.
-impl<U: UpperFloor> UpperFloor for Attached<U> {
+impl<U: UpperStack> UpperStack for Attached<U> {
     fn can_send(&self, group: &GroupId) -> bool {
         self.host().can_send(group)
     }
@@ -168,7 +168,7 @@ impl<U: UpperFloor> UpperFloor for Attached<U> {
     }
 }
 
-impl UpperFloor for MemberFloor {
+impl UpperStack for MemberStack {
     fn can_send(&self, group: &GroupId) -> bool {
         self.member.can_send(*group)
     }

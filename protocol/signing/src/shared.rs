@@ -15,7 +15,7 @@ use crate::base::{Entropy, MemberId, Secret, digest};
 use crate::dealer;
 use crate::frost::{FrostShare, FrostSharing, Sign};
 use crate::run::FaultKind;
-use crate::sharing::{Change, Held, Joint, Redistribute, Share, Sharing};
+use crate::sharing::{Change, Holding, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
 use crate::{Edwards, Fault, GroupKey, Incoming, Next, P256, Run, RunId, Scheme, SigningError};
 
@@ -167,12 +167,12 @@ pub fn sign(
     }
 }
 
-fn of_held(held: Held<P256>) -> Outcome {
+fn of_held(held: Holding<P256>) -> Outcome {
     Outcome::Sharing { public: held.sharing.encode(), share: held.share.map(|share| share.encode()) }
 }
 
 /// A sharing over edwards25519, in the forms of FROST.
-fn of_edwards(held: Held<Edwards>) -> Outcome {
+fn of_edwards(held: Holding<Edwards>) -> Outcome {
     let sharing = FrostSharing::from(held.sharing);
     let share = held.share.map(|share| FrostShare::new(&share, &sharing).encode());
     Outcome::Sharing { public: sharing.encode(), share }

@@ -7,7 +7,7 @@
 use crate::meter::{Metered, Meters, Work};
 use crate::people::{People, Rules};
 use folkmoot::tools::{
-    Attached, Command, Handle, MemberFloor, Node, OpenOptions, Opened, Store, Timing, prepare,
+    Attached, Command, Handle, MemberStack, Node, OpenOptions, Opened, Store, Timing, prepare,
 };
 use folkmoot::{Event, Faults, GroupId, Locator, MemberId, Service, StateFolder};
 use folkmoot_agreement::ModuleName;
@@ -31,7 +31,7 @@ const SEEN_MAX: usize = 8_192;
 const EASY: f64 = 48.0;
 
 type Ground = Metered<Node>;
-type Upper = Metered<Attached<MemberFloor>>;
+type Upper = Metered<Attached<MemberStack>>;
 
 /// What a member saw.
 enum Seen {
@@ -207,7 +207,7 @@ impl Crew {
         let mut ranks: BTreeMap<MemberId, Option<u32>> = BTreeMap::new();
         for place in &self.places {
             let told = place.handle.look(move |machine, _, _| {
-                let all = machine.upper.floor.members();
+                let all = machine.upper.stack.members();
                 all.map(|(member, seat)| (*member, seat.member.rank(group))).collect::<Vec<_>>()
             });
             ranks.extend(told.await?);
@@ -277,7 +277,7 @@ impl Crew {
         let (group, mut epochs) = (self.group, BTreeSet::new());
         for place in &self.places {
             let told = place.handle.look(move |machine, _, _| {
-                let all = machine.upper.floor.members();
+                let all = machine.upper.stack.members();
                 all.map(|(_, seat)| seat.member.epoch(group).map(str::to_owned)).collect::<BTreeSet<_>>()
             });
             epochs.extend(told.await?);

@@ -4,7 +4,7 @@
 //! The shells do not see the host's part of the work: sockets, store, scheduler, and the bench.
 
 use folkmoot::tools::{
-    Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperFloor, UpperOutput,
+    Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperOutput, UpperStack,
 };
 use folkmoot::{Bytes, GroupId, Locator, MemberId, UnixTime};
 use rustix::time::{ClockId, clock_gettime};
@@ -33,7 +33,7 @@ fn process_worked() -> Duration {
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }
 
-/// One floor of all nodes together.
+/// One stack of all nodes together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meter(Arc<AtomicU64>);
 
@@ -51,7 +51,7 @@ impl Meter {
     }
 }
 
-/// Both floors.
+/// Both stacks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meters {
     pub(crate) ground: Meter,
@@ -87,42 +87,42 @@ impl Sub for Work {
     }
 }
 
-/// A floor in its shell.
+/// A stack in its shell.
 #[derive(Debug)]
 pub(crate) struct Metered<T> {
-    pub(crate) floor: T,
+    pub(crate) stack: T,
     meter: Meter,
 }
 
 impl<T> Metered<T> {
-    pub(crate) fn new(floor: T, meter: &Meter) -> Self {
-        Self { floor, meter: meter.clone() }
+    pub(crate) fn new(stack: T, meter: &Meter) -> Self {
+        Self { stack, meter: meter.clone() }
     }
 }
 
 impl<G: Ground> Ground for Metered<G> {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.member(now, message, entropy));
+        self.meter.time(|| self.stack.member(now, message, entropy));
     }
 
     fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.datagram(now, from, datagram, entropy));
+        self.meter.time(|| self.stack.datagram(now, from, datagram, entropy));
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.clock(now, time, entropy));
+        self.meter.time(|| self.stack.clock(now, time, entropy));
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.timeout(now, entropy));
+        self.meter.time(|| self.stack.timeout(now, entropy));
     }
 
     fn poll_output(&mut self) -> Option<GroundOutput> {
-        self.floor.poll_output()
+        self.stack.poll_output()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.meter.time(|| self.floor.poll_timeout())
+        self.meter.time(|| self.stack.poll_timeout())
     }
 }
 
@@ -131,44 +131,44 @@ impl<U: Upper> Upper for Metered<U> {
     type Event = U::Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.node(now, message, entropy));
+        self.meter.time(|| self.stack.node(now, message, entropy));
     }
 
     fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.node_to(now, to, message, entropy));
+        self.meter.time(|| self.stack.node_to(now, to, message, entropy));
     }
 
     fn command(&mut self, now: Instant, command: U::Command, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.command(now, command, entropy));
+        self.meter.time(|| self.stack.command(now, command, entropy));
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.clock(now, time, entropy));
+        self.meter.time(|| self.stack.clock(now, time, entropy));
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        self.meter.time(|| self.floor.timeout(now, entropy));
+        self.meter.time(|| self.stack.timeout(now, entropy));
     }
 
     fn poll_output(&mut self) -> Option<UpperOutput<U::Event>> {
-        self.floor.poll_output()
+        self.stack.poll_output()
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.meter.time(|| self.floor.poll_timeout())
+        self.meter.time(|| self.stack.poll_timeout())
     }
 }
 
-impl<U: UpperFloor> UpperFloor for Metered<U> {
+impl<U: UpperStack> UpperStack for Metered<U> {
     fn can_send(&self, group: &GroupId) -> bool {
-        self.floor.can_send(group)
+        self.stack.can_send(group)
     }
 
     fn sending(&self, message: Sending) -> U::Command {
-        self.floor.sending(message)
+        self.stack.sending(message)
     }
 
     fn note(&self, event: &U::Event) -> Note {
-        self.floor.note(event)
+        self.stack.note(event)
     }
 }

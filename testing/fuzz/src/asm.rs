@@ -14,10 +14,10 @@ const MESSAGE: &[u8] = b"admit dora";
 const MEMBERS: [MemberId; 3] = [MemberId([1; 32]), MemberId([2; 32]), MemberId([3; 32])];
 const LIAR: usize = 2;
 
-type Held = (SecretKey<Ristretto>, ProvenKey<Ristretto>);
+type Keys = (SecretKey<Ristretto>, ProvenKey<Ristretto>);
 
-fn held() -> &'static [Held; 3] {
-    static HELD: OnceLock<[Held; 3]> = OnceLock::new();
+fn held() -> &'static [Keys; 3] {
+    static HELD: OnceLock<[Keys; 3]> = OnceLock::new();
     HELD.get_or_init(|| {
         MEMBERS.map(|member| {
             let mut dice = Dice(u64::from(member.0[0]) << 32);
@@ -58,7 +58,7 @@ type End = Result<MultiSignature<Ristretto>, Fault>;
 fn play(mut lie: impl FnMut(Vec<u8>) -> Vec<u8>) -> [Option<End>; 2] {
     let signers = Signers::new(held().iter().map(|(_, proven)| *proven).collect()).expect("three members");
     let run = RunId([7; 32]);
-    let seat = |(secret, proven): &Held| {
+    let seat = |(secret, proven): &Keys| {
         Signing::new(run, proven.member(), secret, signers.clone(), LABEL, MESSAGE).expect("a signer")
     };
     let mut hands: Vec<Signing<Ristretto>> = held().iter().map(seat).collect();

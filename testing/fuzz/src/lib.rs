@@ -39,7 +39,7 @@ mod values;
 mod world;
 
 pub use seeds::{Seeds, seeds};
-pub use stacks::Seat;
+pub use stacks::Player;
 
 /// A decoder fed with bytes; panics if a promise is broken.
 pub type Target = fn(&[u8]);

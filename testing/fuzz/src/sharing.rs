@@ -10,7 +10,7 @@ use crate::frames::member;
 use crate::script::{Dice, script, steps};
 use folkmoot_base::{MemberId, Secret, digest};
 use folkmoot_signing::frost::{self, FrostShare, FrostSharing, Sign};
-use folkmoot_signing::sharing::{Change, Enrol, Held, Joint, Redistribute, Share, Sharing, deal};
+use folkmoot_signing::sharing::{Change, Enrol, Holding, Joint, Redistribute, Share, Sharing, deal};
 use folkmoot_signing::ts_dsa::{Signed, Signing};
 use folkmoot_signing::{Edwards, Fault, Incoming, Next, Outgoing, P256, PrimeGroup, Ristretto, Run, RunId};
 use std::collections::BTreeMap;
@@ -121,7 +121,7 @@ fn boxed<D: 'static>(
     Box::new(Bytes(run, bytes))
 }
 
-fn told(held: Held<P256>) -> Vec<u8> {
+fn told(held: Holding<P256>) -> Vec<u8> {
     if let Some(share) = &held.share {
         assert_eq!(share.fits(&held.sharing), Ok(()));
     }

@@ -170,22 +170,21 @@ pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8
 }
 
 /// A member whose node is the input: what it orders comes back as its own.
-struct Upstairs {
+struct Above {
     now: Instant,
     member: Member,
     order: u64,
     dice: Dice,
 }
 
-impl Upstairs {
+impl Above {
     fn new() -> Self {
         let member = member_of(&world().founders[0], &[]).expect("a legal charter");
-        let mut upstairs = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
-        upstairs.member.clock(upstairs.now, NOW, &mut upstairs.dice);
-        upstairs.member.command(upstairs.now, Command::Join { group: world().group() }, &mut upstairs.dice);
-        upstairs
-            .word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
-        upstairs
+        let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
+        above.member.clock(above.now, NOW, &mut above.dice);
+        above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
+        above.word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
+        above
     }
 
     fn word(&mut self, word: ToMember) {
@@ -238,7 +237,7 @@ impl Upstairs {
 /// Member: payloads of another founder, of a stranger, of itself; entries, guests, notices, losses,
 /// time, own wishes.
 pub fn member_words(data: &[u8]) {
-    let mut upstairs = Upstairs::new();
+    let mut above = Above::new();
     let group = world().group();
     for (op, body) in steps(data) {
         let payload = owned(body);
@@ -247,35 +246,31 @@ pub fn member_words(data: &[u8]) {
         match op % 10 {
             0 | 1 => {
                 let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
-                upstairs.word(ToMember::Group(Indication::Deliver {
+                above.word(ToMember::Group(Indication::Deliver {
                     group,
                     sender: sender.member(),
                     service,
                     payload,
                 }));
             }
-            2 => upstairs.word(ToMember::Entry(payload)),
-            3 => upstairs.word(ToMember::Guest { from: sender.node(), payload }),
-            4 => upstairs.notice(body.first().copied().unwrap_or(7)),
-            5 => upstairs
+            2 => above.word(ToMember::Entry(payload)),
+            3 => above.word(ToMember::Guest { from: sender.node(), payload }),
+            4 => above.notice(body.first().copied().unwrap_or(7)),
+            5 => above
                 .word(ToMember::Group(Indication::Transitional { group, lost: vec![world().members()[1]] })),
             6 => {
-                upstairs.now = upstairs.now + Duration::from_millis(number(body));
-                upstairs.member.timeout(upstairs.now, &mut upstairs.dice);
+                above.now = above.now + Duration::from_millis(number(body));
+                above.member.timeout(above.now, &mut above.dice);
             }
-            7 => upstairs.member.clock(
-                upstairs.now,
-                UnixTime(NOW.0 + (number(body) << 12)),
-                &mut upstairs.dice,
-            ),
+            7 => above.member.clock(above.now, UnixTime(NOW.0 + (number(body) << 12)), &mut above.dice),
             8 => {
                 let send = Command::Send { group, service: Service::Agreed, payload, signed: false };
-                upstairs.member.command(upstairs.now, send, &mut upstairs.dice);
+                above.member.command(above.now, send, &mut above.dice);
             }
-            _ => upstairs.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
+            _ => above.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
         }
     }
-    upstairs.word(ToMember::Congested(false));
+    above.word(ToMember::Congested(false));
 }
 
 /// Seeds: admission, flush and keying words wrapped as the member wraps them.
@@ -310,17 +305,17 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     ]
 }
 
-/// Both floors of a founder.
-pub struct Seat {
+/// Both stacks of a founder.
+pub struct Player {
     now: Instant,
-    seat: Embedded<Node, Member>,
+    player: Embedded<Node, Member>,
     dice: Dice,
     /// Datagrams to the other place.
     pub(crate) out: VecDeque<Bytes>,
     heard: Vec<Bytes>,
 }
 
-impl Seat {
+impl Player {
     /// The founder in place `who` of the charter, at its locator; wants to be in the group.
     pub fn new(who: usize) -> Self {
         let at = [HOME, AWAY][who];
@@ -328,17 +323,17 @@ impl Seat {
         let member = member_of(&world().founders[who], &[]).expect("a legal charter");
         let now = Instant(1_000_000);
         let dice = Dice((51 + who as u64) << 20);
-        let mut seat =
-            Self { now, seat: Embedded::new(node, member), dice, out: VecDeque::new(), heard: Vec::new() };
-        seat.take(Input::Clock(NOW));
-        seat.take(Input::Command(Command::Join { group: world().group() }));
-        seat
+        let mut player =
+            Self { now, player: Embedded::new(node, member), dice, out: VecDeque::new(), heard: Vec::new() };
+        player.take(Input::Clock(NOW));
+        player.take(Input::Command(Command::Join { group: world().group() }));
+        player
     }
 
     fn take(&mut self, input: Input<Command>) {
-        self.seat.handle(self.now, input, &mut self.dice);
+        self.player.handle(self.now, input, &mut self.dice);
         let mut count = 0;
-        while let Some(output) = self.seat.poll_output() {
+        while let Some(output) = self.player.poll_output() {
             count += 1;
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
             match output {
@@ -358,59 +353,59 @@ impl Seat {
     /// Time passes.
     pub fn pass(&mut self, span: Duration) {
         self.now = self.now + span;
-        if self.seat.poll_timeout().is_some_and(|at| at <= self.now) {
+        if self.player.poll_timeout().is_some_and(|at| at <= self.now) {
             self.take(Input::Timeout);
         }
     }
 }
 
-/// Both floors: datagrams from anywhere, time, own messages. Nobody has a key here, so nothing is
+/// Both stacks: datagrams from anywhere, time, own messages. Nobody has a key here, so nothing is
 /// heard but oneself.
 pub fn embedded_stranger(data: &[u8]) {
-    let mut seat = Seat::new(0);
+    let mut player = Player::new(0);
     for (op, body) in steps(data) {
         match op % 8 {
             6 => {
                 let group = world().group();
-                seat.take(Input::Command(Command::Send {
+                player.take(Input::Command(Command::Send {
                     group,
                     service: Service::Agreed,
                     payload: owned(body),
                     signed: false,
                 }));
             }
-            7 => seat.pass(Duration::from_millis(number(body))),
-            place => seat.datagram(Locator::Memory(u32::from(place) + 2), owned(body)),
+            7 => player.pass(Duration::from_millis(number(body))),
+            place => player.datagram(Locator::Memory(u32::from(place) + 2), owned(body)),
         }
-        seat.out.truncate(64);
+        player.out.truncate(64);
     }
     let nobody: Option<NodeId> = world()
         .founders
         .iter()
         .skip(1)
         .map(Identity::node)
-        .find(|node| seat.seat.ground.locator(node).is_some());
+        .find(|node| player.player.ground.locator(node).is_some());
     assert_eq!(nobody, None, "a link without a key");
 }
 
-/// Two founders with all floors, and somebody on the wire between them: honest play, and datagrams
+/// Two founders with all stacks, and somebody on the wire between them: honest play, and datagrams
 /// cut, changed, repeated, invented. Whatever is heard was said.
 pub fn embedded_pair(data: &[u8]) {
-    let mut seats = [Seat::new(0), Seat::new(1)];
-    seats[0].take(Input::Command(Command::Dial(AWAY)));
+    let mut players = [Player::new(0), Player::new(1)];
+    players[0].take(Input::Command(Command::Dial(AWAY)));
     let mut last = Bytes::new();
     for (op, body) in steps(data).take(24) {
         match op % 6 {
-            0 => play(&mut seats, number(body).min(600)),
+            0 => play(&mut players, number(body).min(600)),
             1 | 2 => {
                 let from = usize::from(op % 6 - 1);
-                if let Some(bytes) = seats[from].out.pop_front() {
+                if let Some(bytes) = players[from].out.pop_front() {
                     last = bytes.clone();
-                    seats[1 - from].datagram([HOME, AWAY][from], changed(&bytes, body));
+                    players[1 - from].datagram([HOME, AWAY][from], changed(&bytes, body));
                 }
             }
-            3 => seats[0].datagram(AWAY, last.clone()),
-            4 => seats[0].datagram(AWAY, owned(body)),
+            3 => players[0].datagram(AWAY, last.clone()),
+            4 => players[0].datagram(AWAY, owned(body)),
             _ => {
                 let send = Command::Send {
                     group: world().group(),
@@ -418,13 +413,13 @@ pub fn embedded_pair(data: &[u8]) {
                     payload: said(op),
                     signed: op % 2 == 1,
                 };
-                seats[usize::from(op >> 7)].take(Input::Command(send));
+                players[usize::from(op >> 7)].take(Input::Command(send));
             }
         }
     }
-    for seat in &seats {
+    for player in &players {
         assert!(
-            seat.heard.iter().all(|word| word.first().is_some_and(|op| *word == said(*op))),
+            player.heard.iter().all(|word| word.first().is_some_and(|op| *word == said(*op))),
             "never said"
         );
     }
@@ -445,27 +440,27 @@ fn changed(genuine: &Bytes, body: &[u8]) -> Bytes {
     bytes.into()
 }
 
-fn play(seats: &mut [Seat; 2], milliseconds: u64) {
+fn play(players: &mut [Player; 2], milliseconds: u64) {
     for _ in 0..milliseconds.div_ceil(5) {
         for from in [0, 1] {
-            while let Some(bytes) = seats[from].out.pop_front() {
-                seats[1 - from].datagram([HOME, AWAY][from], bytes);
+            while let Some(bytes) = players[from].out.pop_front() {
+                players[1 - from].datagram([HOME, AWAY][from], bytes);
             }
         }
-        seats.iter_mut().for_each(|seat| seat.pass(Duration::from_millis(5)));
+        players.iter_mut().for_each(|player| player.pass(Duration::from_millis(5)));
     }
 }
 
 /// Seeds: an undisturbed talk of two founders (that it is one, is checked), and a disturbed one.
 pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
-    let mut seats = [Seat::new(0), Seat::new(1)];
-    seats[0].take(Input::Command(Command::Dial(AWAY)));
-    play(&mut seats, 1_500);
+    let mut players = [Player::new(0), Player::new(1)];
+    players[0].take(Input::Command(Command::Dial(AWAY)));
+    play(&mut players, 1_500);
     let send =
         Command::Send { group: world().group(), service: Service::Safe, payload: said(5), signed: true };
-    seats[0].take(Input::Command(send));
-    play(&mut seats, 600);
-    assert_eq!(seats[1].heard, [said(5)], "two honest founders talk");
+    players[0].take(Input::Command(send));
+    play(&mut players, 600);
+    assert_eq!(players[1].heard, [said(5)], "two honest founders talk");
     let calm = script([(0, vec![2, 0]), (0, vec![2, 0]), (0, vec![2, 0]), (5, vec![]), (0, vec![1, 0])]);
     let rough = script([
         (0, vec![0, 20]),

@@ -5,19 +5,21 @@
 //! messages, and those messages of the lost that somebody has delivered as safe. No notice comes
 //! between the signal and the merge of the tables. One notice follows for all.
 
-use crate::member::Entry;
+use crate::member::Ordered;
 use crate::names::{Set, Who, everybody};
 use crate::rules::Scope;
-use crate::world::{Action, Seat, World};
+use crate::world::{Action, Presence, World};
 
 impl World {
     /// The changes that are possible now.
     pub(crate) fn possible_changes(&self, scope: &Scope, actions: &mut Vec<Action>) {
         let (sides, main) = (self.sides(), self.main_side());
         for who in everybody() {
-            match self.seats.get(who) {
-                Some(Seat::Absent) if scope.joins => actions.extend(main.map(|side| Action::Join(who, side))),
-                Some(Seat::In(player)) if self.on_side(player.side).len() > 1 => {
+            match self.presences.get(who) {
+                Some(Presence::Absent) if scope.joins => {
+                    actions.extend(main.map(|side| Action::Join(who, side)))
+                }
+                Some(Presence::In(player)) if self.on_side(player.side).len() > 1 => {
                     let others = self.on_side(player.side).without(who);
                     self.departures(scope, who, others, actions);
                 }
@@ -57,7 +59,8 @@ impl World {
     /// none of an earlier configuration.
     fn room_after(&self, members: Set) -> u8 {
         let players = || members.iter().filter_map(|who| self.player(who));
-        let room = |queue: &[Entry]| queue.iter().rev().take_while(|entry| **entry != Entry::Fence).count();
+        let room =
+            |queue: &[Ordered]| queue.iter().rev().take_while(|entry| **entry != Ordered::Fence).count();
         let readers = players().filter(|player| !player.member.flush.is_untouched());
         let least = readers.map(|player| room(&player.queue)).min();
         let most = || players().map(|player| room(&player.queue)).max();
@@ -67,11 +70,11 @@ impl World {
     pub(crate) fn change(&mut self, change: Action) {
         match change {
             Action::Join(who, side) => self.join(who, side),
-            Action::Leave(who) => self.depart(who, Seat::Absent, false),
+            Action::Leave(who) => self.depart(who, Presence::Absent, false),
             Action::Expel(who, later) => {
                 if let Some(side) = self.player(who).map(|player| player.side) {
-                    self.append(self.on_side(side), |_| Entry::Strike { who });
-                    self.depart(who, Seat::Expelled, later);
+                    self.append(self.on_side(side), |_| Ordered::Strike { who });
+                    self.depart(who, Presence::Expelled, later);
                 }
             }
             Action::Crash(who, after) => self.crash(who, after),
@@ -85,15 +88,15 @@ impl World {
         let Some(player) = self.player(side) else { return };
         let (off, owed) = (roster(player), player.owed);
         // The newcomer has nothing behind it that could be removed.
-        self.seat(who, off, side, owed.map(|_| Set::NONE));
+        self.enter(who, off, side, owed.map(|_| Set::NONE));
         self.noticed(side, Set::NONE, false);
     }
 
     /// Somebody goes, at a place of the order.
-    fn depart(&mut self, who: Who, to: Seat, later: bool) {
+    fn depart(&mut self, who: Who, to: Presence, later: bool) {
         let Some(side) = self.player(who).map(|player| player.side) else { return };
-        if let Some(seat) = self.seats.get_mut(who) {
-            *seat = to;
+        if let Some(presence) = self.presences.get_mut(who) {
+            *presence = to;
         }
         let side = self.settle_side(side);
         self.noticed(side, Set::of(who), later);
@@ -133,8 +136,8 @@ impl World {
     fn crash(&mut self, who: Who, after: u8) {
         let Some(side) = self.player(who).map(|player| player.side) else { return };
         let others = self.on_side(side).without(who);
-        if let Some(seat) = self.seats.get_mut(who) {
-            *seat = Seat::Absent;
+        if let Some(presence) = self.presences.get_mut(who) {
+            *presence = Presence::Absent;
         }
         self.split(others, Set::of(who), after);
     }
@@ -152,11 +155,14 @@ impl World {
         self.split(alone, others, own);
     }
 
-    fn safe_before(&self, members: Set, after: u8) -> Vec<Entry> {
+    fn safe_before(&self, members: Set, after: u8) -> Vec<Ordered> {
         let queues = members.iter().filter_map(|who| self.player(who).map(|player| &player.queue));
         let before =
             queues.flat_map(|queue| queue.iter().take(queue.len().saturating_sub(usize::from(after))));
-        before.filter(|entry| matches!(entry, Entry::Step { safe: true, kept: false, .. })).copied().collect()
+        before
+            .filter(|entry| matches!(entry, Ordered::Step { safe: true, kept: false, .. }))
+            .copied()
+            .collect()
     }
 
     /// These go on without the lost: the signal before the last `after` entries, and no more of the
@@ -167,16 +173,17 @@ impl World {
             let Some(player) = self.player_mut(who) else { continue };
             let place = player.queue.len().saturating_sub(usize::from(after));
             let tail = player.queue.split_off(place);
-            player.queue.push(Entry::Signal { lost });
+            player.queue.push(Ordered::Signal { lost });
             let mut removed = player.owed.unwrap_or_default().or(lost);
             for entry in tail {
                 match entry {
-                    Entry::Notice { removed: gone, .. } => removed = removed.or(gone),
-                    Entry::Word { from, .. } | Entry::Step { from, kept: false, .. } if lost.has(from) => {}
+                    Ordered::Notice { removed: gone, .. } => removed = removed.or(gone),
+                    Ordered::FlushOk { from, .. } | Ordered::Step { from, kept: false, .. }
+                        if lost.has(from) => {}
                     other => player.queue.push(other),
                 }
             }
-            player.queue.push(Entry::Fence);
+            player.queue.push(Ordered::Fence);
             player.owed = Some(removed);
         }
     }
@@ -190,9 +197,9 @@ impl World {
         self.rename(members, one);
         for who in members.iter() {
             let Some(player) = self.player_mut(who) else { continue };
-            player.queue.push(Entry::Fence);
+            player.queue.push(Ordered::Fence);
             for struck in known.minus(roster(player)).iter() {
-                player.queue.push(Entry::Strike { who: struck });
+                player.queue.push(Ordered::Strike { who: struck });
             }
             player.owed = Some(player.owed.unwrap_or_default());
         }
@@ -202,7 +209,7 @@ impl World {
 /// Whom a member's roster will have lost when it has read everything.
 fn roster(player: &crate::world::Player) -> Set {
     player.queue.iter().fold(player.member.off(), |off, entry| match entry {
-        Entry::Strike { who } => off.with(*who),
+        Ordered::Strike { who } => off.with(*who),
         _ => off,
     })
 }

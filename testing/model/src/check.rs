@@ -131,8 +131,8 @@ impl World {
         // What it has just delivered decided.
         let read = before.player(who)?.queue.first().copied();
         let decided = read.and_then(|entry| match entry {
-            crate::member::Entry::Step { kind: crate::run::Kind::KeyList, .. } => Some(LIST),
-            crate::member::Entry::Step { from, .. } => Some(from),
+            crate::member::Ordered::Step { kind: crate::run::Kind::KeyList, .. } => Some(LIST),
+            crate::member::Ordered::Step { from, .. } => Some(from),
             _ => None,
         });
         let fact = self.fact_mut(view)?;

@@ -6,10 +6,10 @@ use crate::names::{Set, Trio, ViewNumber, Who};
 use crate::rules::Rules;
 use crate::run::Origin;
 
-/// What a member says with its word: which entries took somebody off its roster (its heads), and
+/// What a member says with its FLUSH_OK: which entries took somebody off its roster (its heads), and
 /// what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Word {
+pub struct FlushOk {
     /// The heads.
     pub heads: Set,
     /// What it brings.
@@ -31,14 +31,14 @@ struct Installed {
 struct Pending {
     view: ViewNumber,
     members: Set,
-    words: Trio<Option<Word>>,
+    flush_oks: Trio<Option<FlushOk>>,
 }
 
 /// What it says.
 #[derive(Debug, Clone)]
 pub enum Below {
-    /// To all: our word for this view.
-    Word(ViewNumber, Word),
+    /// To all: our FLUSH_OK for this view.
+    FlushOk(ViewNumber, FlushOk),
     /// The layer above is asked.
     Request,
     /// The layer above hears the signal.
@@ -99,7 +99,7 @@ impl Flush {
             installed.with_me = installed.with_me.and(members).minus(removed);
             installed.heard = installed.heard.and(members).minus(removed);
         }
-        self.pending = Some(Pending { view, members, words: Trio::default() });
+        self.pending = Some(Pending { view, members, flush_oks: Trio::default() });
         self.said = None;
         if !self.changing {
             self.changing = true;
@@ -142,8 +142,15 @@ impl Flush {
         }
     }
 
-    /// A word of a member.
-    pub fn word(&mut self, from: Who, view: ViewNumber, word: Word, heads: Set, out: &mut Vec<Below>) {
+    /// The FLUSH_OK of a member.
+    pub fn hear_flush_ok(
+        &mut self,
+        from: Who,
+        view: ViewNumber,
+        flush_ok: FlushOk,
+        heads: Set,
+        out: &mut Vec<Below>,
+    ) {
         if from == self.me {
             self.saying = false;
         }
@@ -151,8 +158,8 @@ impl Flush {
             if !pending.members.has(from) {
                 return;
             }
-            if let Some(place) = pending.words.get_mut(from) {
-                *place = Some(word);
+            if let Some(place) = pending.flush_oks.get_mut(from) {
+                *place = Some(flush_ok);
             }
             if agreed(pending) {
                 return self.install(out);
@@ -237,16 +244,16 @@ impl Flush {
         }
         self.said = said;
         self.saying = true;
-        out.push(Below::Word(pending.view, Word { heads, brings: self.brings }));
+        out.push(Below::FlushOk(pending.view, FlushOk { heads, brings: self.brings }));
     }
 
     fn install(&mut self, out: &mut Vec<Below>) {
-        let Some(Pending { view, members, words }) = self.pending.take() else { return };
+        let Some(Pending { view, members, flush_oks }) = self.pending.take() else { return };
         let together = self.with_me().and(members).with(self.me);
         let mut brought = Trio::default();
-        for (who, word) in words.iter() {
-            if let (Some(place), Some(word)) = (brought.get_mut(who), word) {
-                *place = word.brings;
+        for (who, flush_ok) in flush_oks.iter() {
+            if let (Some(place), Some(flush_ok)) = (brought.get_mut(who), flush_ok) {
+                *place = flush_ok.brings;
             }
         }
         self.installed =
@@ -258,7 +265,7 @@ impl Flush {
 }
 
 fn agreed(pending: &Pending) -> bool {
-    let mut words = pending.members.iter().map(|who| pending.words.get(who).copied().flatten());
-    let first = words.next().flatten().map(|word| word.heads);
-    first.is_some() && words.all(|word| word.map(|word| word.heads) == first)
+    let mut flush_oks = pending.members.iter().map(|who| pending.flush_oks.get(who).copied().flatten());
+    let first = flush_oks.next().flatten().map(|flush_ok| flush_ok.heads);
+    first.is_some() && flush_oks.all(|flush_ok| flush_ok.map(|flush_ok| flush_ok.heads) == first)
 }

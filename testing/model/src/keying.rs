@@ -2,7 +2,7 @@
 
 use crate::names::{Set, Trio, ViewNumber, Who};
 use crate::rules::Rules;
-use crate::run::{Held, Kind, Origin, Run, Stage, Took};
+use crate::run::{Kind, LastRun, Origin, Run, Stage, Took};
 
 /// A view as flush installs it.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub struct Keying {
     machine: Machine,
     signal_due: bool,
     together: Option<Set>,
-    held: Option<Held>,
+    last_run: Option<LastRun>,
 }
 
 impl Keying {
@@ -79,7 +79,7 @@ impl Keying {
             machine: Machine::Cascading { owes: false },
             signal_due: false,
             together: None,
-            held: None,
+            last_run: None,
         }
     }
 
@@ -175,7 +175,7 @@ impl Keying {
     fn install(&mut self, run: Run, view: ViewNumber, held: bool, out: &mut Vec<Said>) {
         self.signal_due = true;
         out.push(Said::Secure(self.together.take().unwrap_or_default(), run.key()));
-        self.held = Some(Held { run: view, order: run.order() });
+        self.last_run = Some(LastRun { run: view, order: run.order() });
         self.machine = Machine::Secure { asked: held };
         if held {
             out.push(Said::AskApplication);
@@ -183,7 +183,7 @@ impl Keying {
     }
 
     fn answer(&mut self, out: &mut Vec<Said>) {
-        let origin = self.held.and_then(|held| Some((held.run, held.order.rank(self.me)?)));
+        let origin = self.last_run.and_then(|held| Some((held.run, held.order.rank(self.me)?)));
         self.machine = Machine::Cascading { owes: false };
         out.push(Said::FlushOk(origin));
     }

@@ -29,17 +29,17 @@ pub mod words;
 mod world;
 
 pub use check::Fault;
-pub use flush::{Below, Flush, Word};
+pub use flush::{Below, Flush, FlushOk};
 pub use keying::{Keying, Said, Standing, View};
 pub use marks::NAMES;
-pub use member::{Effect, Entry, Member};
+pub use member::{Effect, Member, Ordered};
 pub use names::{MEMBERS, Set, Trio, ViewNumber, Who, everybody};
 pub use orders::Orders;
 pub use rules::{Rules, Scope};
-pub use run::{Held, Kind, Order, Origin, Stage};
+pub use run::{Kind, LastRun, Order, Origin, Stage};
 pub use search::{Found, Report, explore, seek};
 pub use survey::survey;
-pub use world::{Action, Next, Player, Seat, World};
+pub use world::{Action, Next, Player, Presence, World};
 
 /// All beginnings: each set of members that has just met.
 pub fn beginnings(changes: u8) -> Vec<World> {

@@ -1,7 +1,7 @@
 //! What a search has seen. A search that sees less than it used to must not pass for exhaustive.
 
 use crate::keying::Standing;
-use crate::member::{Effect, Entry};
+use crate::member::{Effect, Ordered};
 use crate::run::Stage;
 use crate::world::{Action, World};
 use std::collections::BTreeSet;
@@ -45,8 +45,8 @@ pub const NAMES: [&str; 44] = [
     "spent",
     "spent with the key",
     "notice on a notice",
-    "word again",
-    "word for new heads",
+    "FLUSH_OK again",
+    "FLUSH_OK for new heads",
     "held flush answered by the last confirmation",
     "secure alone",
     "secure two",
@@ -87,7 +87,7 @@ impl Marks {
         let Action::Read(who) = action else { return };
         let Some(player) = before.player(who) else { return };
         let was = player.member.keying.standing();
-        if matches!(player.queue.first(), Some(Entry::Notice { .. })) && player.member.flush.is_changing() {
+        if matches!(player.queue.first(), Some(Ordered::Notice { .. })) && player.member.flush.is_changing() {
             self.see("notice on a notice");
         }
         for effect in told {
@@ -99,9 +99,9 @@ impl Marks {
                 (Effect::Secure { .. }, Standing::Running(_, true)) => {
                     self.see("held flush answered by the last confirmation");
                 }
-                (Effect::Word { .. }, _) => match player.queue.first() {
-                    Some(Entry::Word { .. }) => self.see("word again"),
-                    Some(Entry::Strike { .. }) => self.see("word for new heads"),
+                (Effect::FlushOk { .. }, _) => match player.queue.first() {
+                    Some(Ordered::FlushOk { .. }) => self.see("FLUSH_OK again"),
+                    Some(Ordered::Strike { .. }) => self.see("FLUSH_OK for new heads"),
                     _ => {}
                 },
                 _ => {}

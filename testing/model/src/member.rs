@@ -1,7 +1,7 @@
 //! One member: flush below and keying above, joined as the member stack joins them, and what it has
 //! read of its roster.
 
-use crate::flush::{Below, Flush, Word};
+use crate::flush::{Below, Flush, FlushOk};
 use crate::keying::{Keying, Said, Standing};
 use crate::names::{Set, ViewNumber, Who};
 use crate::rules::Rules;
@@ -9,7 +9,7 @@ use crate::run::{Kind, Origin};
 
 /// What is in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Entry {
+pub enum Ordered {
     /// The group layer's notice of a change. `removed`: who did not stay all the way, for this
     /// reader.
     Notice {
@@ -25,14 +25,14 @@ pub enum Entry {
         /// Who.
         lost: Set,
     },
-    /// A word that a member has flushed.
-    Word {
+    /// FLUSH_OK: a member has flushed.
+    FlushOk {
         /// Whose.
         from: Who,
         /// For which view.
         view: ViewNumber,
         /// What it says.
-        word: Word,
+        flush_ok: FlushOk,
     },
     /// A step of a run, or a confirmation.
     Step {
@@ -72,8 +72,8 @@ pub enum Effect {
         /// Who came along.
         together: Set,
     },
-    /// A word goes out.
-    Word {
+    /// FLUSH_OK goes out.
+    FlushOk {
         /// For which view.
         view: ViewNumber,
         /// With which heads.
@@ -134,20 +134,22 @@ impl Member {
     }
 
     /// Reads the next of the order.
-    pub fn read(&mut self, entry: Entry, rules: &Rules, told: &mut Vec<Effect>) {
+    pub fn read(&mut self, entry: Ordered, rules: &Rules, told: &mut Vec<Effect>) {
         let mut below = Vec::new();
         match entry {
-            Entry::Fence => {}
-            Entry::Notice { view, members, removed } => {
+            Ordered::Fence => {}
+            Ordered::Notice { view, members, removed } => {
                 self.flush.notice(view, members, removed, self.off, rules, &mut below);
             }
-            Entry::Signal { lost } => self.flush.transitional(lost, &mut below),
-            Entry::Word { from, view, word } => self.flush.word(from, view, word, self.off, &mut below),
-            Entry::Strike { who } => {
+            Ordered::Signal { lost } => self.flush.transitional(lost, &mut below),
+            Ordered::FlushOk { from, view, flush_ok } => {
+                self.flush.hear_flush_ok(from, view, flush_ok, self.off, &mut below)
+            }
+            Ordered::Strike { who } => {
                 self.off = self.off.with(who);
                 self.flush.heads(self.off, &mut below);
             }
-            Entry::Step { from, view, kind, .. } => self.step(from, view, kind, rules, told),
+            Ordered::Step { from, view, kind, .. } => self.step(from, view, kind, rules, told),
         }
         self.settle(below, rules, told);
     }
@@ -166,13 +168,13 @@ impl Member {
 
     /// Whether reading `entry` may be silent, if nothing comes of it. Not a notice or a signal; not
     /// a safe step that counts for nothing here, since that others will have it may count for them.
-    pub fn may_read_at_once(&self, entry: &Entry) -> bool {
+    pub fn may_read_at_once(&self, entry: &Ordered) -> bool {
         match entry {
-            Entry::Notice { .. } | Entry::Signal { .. } => false,
-            Entry::Step { safe: true, .. } => {
+            Ordered::Notice { .. } | Ordered::Signal { .. } => false,
+            Ordered::Step { safe: true, .. } => {
                 self.flush.is_signalled() || matches!(self.keying.standing(), Standing::Running(..))
             }
-            Entry::Step { .. } | Entry::Word { .. } | Entry::Strike { .. } | Entry::Fence => true,
+            Ordered::Step { .. } | Ordered::FlushOk { .. } | Ordered::Strike { .. } | Ordered::Fence => true,
         }
     }
 
@@ -197,7 +199,9 @@ impl Member {
         let mut said = Vec::new();
         for output in below {
             match output {
-                Below::Word(view, Word { heads, brings }) => told.push(Effect::Word { view, heads, brings }),
+                Below::FlushOk(view, FlushOk { heads, brings }) => {
+                    told.push(Effect::FlushOk { view, heads, brings })
+                }
                 Below::Request => {
                     told.push(Effect::Asked);
                     if !self.keying.flush_request(rules, &mut said) {

@@ -42,5 +42,5 @@ fn actor(action: Action) -> Option<u8> {
 /// Whether others can tell, or a promise is judged by when it was: who has gone on is compared with
 /// who installed.
 fn is_told(effect: &Effect) -> bool {
-    matches!(effect, Effect::Word { .. } | Effect::Step { .. } | Effect::Installed { .. })
+    matches!(effect, Effect::FlushOk { .. } | Effect::Step { .. } | Effect::Installed { .. })
 }

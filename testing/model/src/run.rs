@@ -60,7 +60,7 @@ impl Order {
 
 /// The state of the last confirmed run: which it was, and its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Held {
+pub struct LastRun {
     /// The run, named by its view.
     pub run: ViewNumber,
     /// Its order.

@@ -2,7 +2,7 @@
 
 use crate::check::Fault;
 use crate::keying::Standing;
-use crate::member::{Effect, Entry};
+use crate::member::{Effect, Ordered};
 use crate::names::{Set, Who};
 use crate::rules::Rules;
 use crate::run::{Kind, Stage};
@@ -55,21 +55,21 @@ fn event(world: &World, action: Action) -> String {
     }
 }
 
-fn read(entry: Entry) -> String {
+fn read(entry: Ordered) -> String {
     match entry {
-        Entry::Notice { view, members, removed } if removed.is_empty() => {
+        Ordered::Notice { view, members, removed } if removed.is_empty() => {
             format!("the notice of view {view} with {}", names(members))
         }
-        Entry::Notice { view, members, removed } => {
+        Ordered::Notice { view, members, removed } => {
             format!("the notice of view {view} with {}, removed {}", names(members), names(removed))
         }
-        Entry::Signal { lost } => format!("the ring's signal, lost {}", names(lost)),
-        Entry::Word { from, view, .. } => format!("the FLUSH_OK of {} for view {view}", name(from)),
-        Entry::Step { from, view, kind, .. } => {
+        Ordered::Signal { lost } => format!("the ring's signal, lost {}", names(lost)),
+        Ordered::FlushOk { from, view, .. } => format!("the FLUSH_OK of {} for view {view}", name(from)),
+        Ordered::Step { from, view, kind, .. } => {
             format!("{} of {} in view {view}", step(kind), name(from))
         }
-        Entry::Strike { who } => format!("the entry that expels {}", name(who)),
-        Entry::Fence => "a new configuration".to_owned(),
+        Ordered::Strike { who } => format!("the entry that expels {}", name(who)),
+        Ordered::Fence => "a new configuration".to_owned(),
     }
 }
 
@@ -78,7 +78,7 @@ fn effect(effect: &Effect) -> String {
         Effect::Asked => "is asked to flush".to_owned(),
         Effect::Signalled => "hears the transitional signal".to_owned(),
         Effect::Installed { view, members, .. } => format!("has view {view} with {}", names(*members)),
-        Effect::Word { view, .. } => format!("sends FLUSH_OK for view {view}"),
+        Effect::FlushOk { view, .. } => format!("sends FLUSH_OK for view {view}"),
         Effect::Step { kind, safe, .. } => {
             format!("sends {}{}", step(*kind), if *safe { " safe" } else { "" })
         }
@@ -86,7 +86,7 @@ fn effect(effect: &Effect) -> String {
         Effect::SecureSignal => "hands the signal up".to_owned(),
         Effect::Secure { view, .. } => format!("view {view} is SECURE"),
         Effect::OutOfTurn => "is asked out of turn".to_owned(),
-        Effect::Late => "would send after its word".to_owned(),
+        Effect::Late => "would send after its FLUSH_OK".to_owned(),
     }
 }
 

@@ -6,7 +6,7 @@
 //! before them. A cut gives each side its own rest.
 
 use crate::check::{Fact, Fault};
-use crate::member::{Effect, Entry, Member};
+use crate::member::{Effect, Member, Ordered};
 use crate::names::{Set, Trio, ViewNumber, Who, everybody};
 use crate::rules::{Rules, Scope};
 
@@ -16,7 +16,7 @@ pub struct Player {
     /// Its machines.
     pub member: Member,
     /// What it has still to read.
-    pub queue: Vec<Entry>,
+    pub queue: Vec<Ordered>,
     /// With whom it is connected: the lowest of them.
     pub side: Who,
     /// A notice is due on its side, and these are removed by it. Until then changes make no notices
@@ -26,7 +26,7 @@ pub struct Player {
 
 /// Where a member is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Seat {
+pub enum Presence {
     /// Not in the group; it may join.
     #[default]
     Absent,
@@ -71,7 +71,7 @@ impl Action {
 /// A state of everything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct World {
-    pub(crate) seats: Trio<Seat>,
+    pub(crate) presences: Trio<Presence>,
     pub(crate) next: ViewNumber,
     pub(crate) changes: u8,
     pub(crate) facts: Vec<Fact>,
@@ -91,32 +91,32 @@ pub struct Next {
 impl World {
     /// `present` have just joined, and have read nothing.
     pub fn new(present: Set, changes: u8) -> Self {
-        let mut world = Self { seats: Trio::default(), next: 1, changes, facts: Vec::new() };
+        let mut world = Self { presences: Trio::default(), next: 1, changes, facts: Vec::new() };
         for who in present.iter() {
-            world.seat(who, Set::NONE, present.iter().next().unwrap_or(0), Some(Set::NONE));
+            world.enter(who, Set::NONE, present.iter().next().unwrap_or(0), Some(Set::NONE));
         }
         world.announce(present.iter().next().unwrap_or(0));
         world
     }
 
-    pub(crate) fn seat(&mut self, who: Who, off: Set, side: Who, owed: Option<Set>) {
-        if let Some(seat) = self.seats.get_mut(who) {
-            *seat = Seat::In(Player { member: Member::new(who, off), queue: Vec::new(), side, owed });
+    pub(crate) fn enter(&mut self, who: Who, off: Set, side: Who, owed: Option<Set>) {
+        if let Some(presence) = self.presences.get_mut(who) {
+            *presence = Presence::In(Player { member: Member::new(who, off), queue: Vec::new(), side, owed });
         }
     }
 
     /// A member that is up.
     pub fn player(&self, who: Who) -> Option<&Player> {
-        match self.seats.get(who)? {
-            Seat::In(player) => Some(player),
-            Seat::Absent | Seat::Expelled => None,
+        match self.presences.get(who)? {
+            Presence::In(player) => Some(player),
+            Presence::Absent | Presence::Expelled => None,
         }
     }
 
     pub(crate) fn player_mut(&mut self, who: Who) -> Option<&mut Player> {
-        match self.seats.get_mut(who)? {
-            Seat::In(player) => Some(player),
-            Seat::Absent | Seat::Expelled => None,
+        match self.presences.get_mut(who)? {
+            Presence::In(player) => Some(player),
+            Presence::Absent | Presence::Expelled => None,
         }
     }
 
@@ -145,7 +145,7 @@ impl World {
             if player.member.keying.asks() {
                 actions.push(Action::Answer(who));
             }
-            let noticed = player.queue.iter().any(|entry| matches!(entry, Entry::Notice { .. }));
+            let noticed = player.queue.iter().any(|entry| matches!(entry, Ordered::Notice { .. }));
             if rules.early_requests && noticed && player.member.flush.may_ask_early() {
                 actions.push(Action::AskEarly(who));
             }
@@ -203,7 +203,7 @@ impl World {
         Next { world, told, fault }
     }
 
-    /// Everybody reads what makes no difference to others: no word, no step, nothing told above.
+    /// Everybody reads what makes no difference to others: no FLUSH_OK, no step, nothing told above.
     fn read_silently(&mut self, rules: &Rules) {
         let mut told = Vec::new();
         for who in everybody() {
@@ -250,17 +250,17 @@ impl World {
         let entry = player.queue.remove(0);
         player.member.read(entry, rules, told);
         let (side, signalled) = (player.side, player.member.flush.is_signalled());
-        if matches!(entry, Entry::Step { safe: true, kept: false, .. }) && !signalled {
+        if matches!(entry, Ordered::Step { safe: true, kept: false, .. }) && !signalled {
             self.keep(self.on_side(side), entry);
         }
     }
 
     /// `entry` was delivered as safe: all of `members` will deliver it.
-    pub(crate) fn keep(&mut self, members: Set, entry: Entry) {
+    pub(crate) fn keep(&mut self, members: Set, entry: Ordered) {
         for who in members.iter() {
             let queue = self.player_mut(who).map(|player| &mut player.queue);
             for other in queue.into_iter().flatten().filter(|other| **other == entry) {
-                if let Entry::Step { kept, .. } = other {
+                if let Ordered::Step { kept, .. } = other {
                     *kept = true;
                 }
             }
@@ -271,10 +271,10 @@ impl World {
     fn send(&mut self, from: Who, told: &[Effect]) {
         for effect in told {
             let entry = match *effect {
-                Effect::Word { view, heads, brings } => {
-                    Entry::Word { from, view, word: crate::flush::Word { heads, brings } }
+                Effect::FlushOk { view, heads, brings } => {
+                    Ordered::FlushOk { from, view, flush_ok: crate::flush::FlushOk { heads, brings } }
                 }
-                Effect::Step { view, kind, safe } => Entry::Step { from, view, kind, safe, kept: false },
+                Effect::Step { view, kind, safe } => Ordered::Step { from, view, kind, safe, kept: false },
                 _ => continue,
             };
             if let Some(side) = self.player(from).map(|player| player.side) {
@@ -284,7 +284,7 @@ impl World {
     }
 
     /// Puts an entry, each one's own, into the order before these.
-    pub(crate) fn append(&mut self, readers: Set, entry: impl Fn(&Player) -> Entry) {
+    pub(crate) fn append(&mut self, readers: Set, entry: impl Fn(&Player) -> Ordered) {
         for who in readers.iter() {
             if let Some(player) = self.player_mut(who) {
                 let entry = entry(player);
@@ -299,7 +299,7 @@ impl World {
         self.next = self.next.saturating_add(1);
         self.append(members, |player| {
             let removed = player.owed.unwrap_or_default();
-            Entry::Notice { view, members, removed }
+            Ordered::Notice { view, members, removed }
         });
         for who in members.iter() {
             if let Some(player) = self.player_mut(who) {
@@ -315,7 +315,7 @@ impl World {
         let mut oldest = next;
         for who in everybody() {
             let Some(player) = self.player_mut(who) else { continue };
-            while player.queue.first() == Some(&Entry::Fence) {
+            while player.queue.first() == Some(&Ordered::Fence) {
                 player.queue.remove(0);
             }
             oldest = oldest.min(player.member.flush.oldest().unwrap_or(next));

@@ -67,7 +67,7 @@ impl Aim {
         schedule.steps.splice(at..at, aimed);
         if self == Self::Roster {
             // Enough of them that some are left after several are gone, and enough votes.
-            schedule.seats = schedule.seats.max(5);
+            schedule.players = schedule.players.max(5);
             schedule.founders = schedule.founders.max(4);
         }
     }
@@ -117,13 +117,13 @@ fn cascade(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
 /// members come and go and talk.
 fn charter(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
     let what = if round == 1 { 0 } else { u8::try_from(rng.range(1, 10)).unwrap_or(1) };
-    let mut steps = vec![(middle(rng), Step::Change { by: seat(rng), what })];
+    let mut steps = vec![(middle(rng), Step::Change { by: player(rng), what })];
     for _ in 0..rng.range(1, 4) {
         let step = match rng.weighted(&[2, 2, 1, 1, 6]) {
-            0 => Step::Leave(seat(rng)),
-            1 => Step::Join(seat(rng)),
+            0 => Step::Leave(player(rng)),
+            1 => Step::Join(player(rng)),
             2 => split(rng),
-            3 => Step::Restart(seat(rng)),
+            3 => Step::Restart(player(rng)),
             _ => Step::Chorus(Service::Agreed),
         };
         steps.push((middle(rng), step));
@@ -148,18 +148,18 @@ fn expulsion(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
 fn roster(rng: &mut Rng) -> Vec<(When, Step)> {
     let mut steps = Vec::new();
     for _ in 0..rng.range(1, 3) {
-        let (by, who) = (seat(rng), seat(rng));
+        let (by, who) = (player(rng), player(rng));
         let when = if rng.chance(500_000) { When::After(rng.range(0, 20_000)) } else { middle(rng) };
         steps.push((when, Step::Expel { by, who, yes: 0xff }));
     }
     for _ in 0..rng.range(2, 6) {
         let step = match rng.weighted(&[3, 3, 4, 1, 2, 2, 3]) {
-            0 => Step::Leave(seat(rng)),
-            1 => Step::Join(seat(rng)),
+            0 => Step::Leave(player(rng)),
+            1 => Step::Join(player(rng)),
             2 => split(rng),
-            3 => Step::Crash { who: seat(rng), after: Some(seat(rng)) },
-            4 => Step::Restart(seat(rng)),
-            5 => Step::Admit { who: seat(rng), contact: seat(rng), yes: 0xff },
+            3 => Step::Crash { who: player(rng), after: Some(player(rng)) },
+            4 => Step::Restart(player(rng)),
+            5 => Step::Admit { who: player(rng), contact: player(rng), yes: 0xff },
             _ => Step::Chorus(Service::Agreed),
         };
         steps.push((middle(rng), step));
@@ -168,7 +168,7 @@ fn roster(rng: &mut Rng) -> Vec<(When, Step)> {
     steps
 }
 
-fn seat(rng: &mut Rng) -> u8 {
+fn player(rng: &mut Rng) -> u8 {
     u8::try_from(rng.range(0, 7)).unwrap_or(0)
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// With --mutants: only checkers whose name, or dangers whose name, holds this.
     #[arg(long, requires = "mutants", value_name = "TEXT")]
     pub(crate) only: Option<String>,
-    /// Play all schedules with this broken at every seat (a name of `folkmoot_base::Danger`).
+    /// Play all schedules with this broken at every player (a name of `folkmoot_base::Danger`).
     #[arg(long, value_name = "NAME", value_parser = danger)]
     pub(crate) danger: Option<folkmoot_base::Danger>,
     /// Play or replay with steps put in front that aim at narrow moments: confirmation, expulsion,

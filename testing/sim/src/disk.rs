@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// What a restart reads.
 pub type Contents = BTreeMap<StoreKey, Bytes>;
 
-/// One seat's disk.
+/// One player's disk.
 #[derive(Debug, Default)]
 pub struct VirtualDisk {
     contents: Contents,

@@ -2,10 +2,10 @@
 //! promise.
 //!
 //! ```text
-//! seed --> Schedule --> Player --steps--> World { net, disks, clock, attacker } --> Record --> checkers
+//! seed --> Schedule --> Director --steps--> World { net, disks, clock, attacker } --> Record --> checkers
 //!                                           | ^
 //!                                     Input v | Output
-//!                                         Machine (one per life of a seat: Embedded { Node, Member })
+//!                                         Machine (one per life of a player: Embedded { Node, Member })
 //! ```
 //! A run is a seed: the same seed gives the same record, byte for byte. README.md tells how to use
 //! it and what each part promises.

@@ -1,9 +1,9 @@
-//! The seam between the world and what is played in it: one machine for each life of a seat, and
+//! The seam between the world and what is played in it: one machine for each life of a player, and
 //! the cast that makes them.
 //!
 //! The shipped stacks sit behind this in `stack`. Unit tests of the world put small toys there.
 
-use crate::record::{Minute, RingEvent, Seat, Shown};
+use crate::record::{Minute, Player, RingEvent, Shown};
 use bytes::Bytes;
 use folkmoot_attach::Trace;
 use folkmoot_base::{Danger, Entropy, Instant, Locator, Persist, Service, UnixTime, ViewId};
@@ -54,7 +54,7 @@ pub enum Crooked {
     Repeats,
 }
 
-/// What the application and the person in a seat ask.
+/// What the application and the person in a player ask.
 #[derive(Debug, Clone)]
 pub enum Command {
     /// Send this.
@@ -63,40 +63,40 @@ pub enum Command {
     Leave,
     /// Join it again.
     Join,
-    /// Say yes to the request of this seat.
-    Approve(Seat),
-    /// Propose to expel this seat.
-    Expel(Seat),
+    /// Say yes to the request of this player.
+    Approve(Player),
+    /// Propose to expel this player.
+    Expel(Player),
     /// Propose this change of the charter ([`crate::schedule::CHANGES`]).
     Change(u8),
-    /// Propose that these seats vote from now on.
-    Electorate(Vec<Seat>),
+    /// Propose that these players vote from now on.
+    Electorate(Vec<Player>),
     /// Ask to be admitted.
     Apply,
-    /// Say yes to the proposal to expel this seat, or to make the change that [`motion`] names.
-    Agree(Seat),
-    /// Look for this seat's node where it is: somebody told the person.
-    Dial(Seat),
+    /// Say yes to the proposal to expel this player, or to make the change that [`motion`] names.
+    Agree(Player),
+    /// Look for this player's node where it is: somebody told the person.
+    Dial(Player),
     /// From now on leave out this step, or none.
     Mute(Option<Mute>),
     /// From now on the node is crooked, or honest again.
     Crooked(Option<Crooked>),
 }
 
-/// Stands for the proposal to make a change of the charter, where others are named by the seat to
+/// Stands for the proposal to make a change of the charter, where others are named by the player to
 /// be expelled.
-pub fn motion(change: u8) -> Seat {
+pub fn motion(change: u8) -> Player {
     change.saturating_add(MOTIONS)
 }
 
 /// Stands for the proposal of an electorate, whichever.
-pub fn electorate() -> Seat {
+pub fn electorate() -> Player {
     ELECTORATE
 }
 
-const ELECTORATE: Seat = 200;
-/// No table has so many seats.
-const MOTIONS: Seat = 100;
+const ELECTORATE: Player = 200;
+/// No table has so many players.
+const MOTIONS: Player = 100;
 
 /// What comes in.
 #[derive(Debug, Clone)]
@@ -129,26 +129,26 @@ pub enum Told {
     Signal,
     /// Out of the group.
     Left(String),
-    /// The request of this seat is shown to the person.
-    Asked(Seat),
-    /// A proposal to expel this seat is shown to the person.
-    Proposed(Seat),
+    /// The request of this player is shown to the person.
+    Asked(Player),
+    /// A proposal to expel this player is shown to the person.
+    Proposed(Player),
     /// Something happened at the ring.
     Ring(RingEvent),
     /// A sealed application message went down to the node, as the node sees it.
-    Stair(Bytes),
-    /// The member knows that this seat is no longer in the group.
-    Gone(Seat),
-    /// The member knows that this seat is in the group (again).
-    Back(Seat),
+    Crossing(Bytes),
+    /// The member knows that this player is no longer in the group.
+    Gone(Player),
+    /// The member knows that this player is in the group (again).
+    Back(Player),
     /// A control step was acknowledged: its name.
     Acknowledged(String),
     /// A value that may be used once was used.
     Used(&'static str, Vec<u8>),
     /// The member says that it has the key of this view.
     Confirmed(ViewId),
-    /// The member hears that this seat has the key of this view.
-    Heard(ViewId, Seat),
+    /// The member hears that this player has the key of this view.
+    Heard(ViewId, Player),
     /// The person says yes to the request with this name.
     Approved(String),
     /// The member votes for the sharing with this name.
@@ -171,18 +171,18 @@ pub enum Output {
 /// How a machine stands, for the judges of roster and liveness.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Picture {
-    /// Seats on its roster.
-    pub roster: BTreeSet<Seat>,
-    /// Seats that it knows to be removed.
-    pub removed: BTreeSet<Seat>,
+    /// Players on its roster.
+    pub roster: BTreeSet<Player>,
+    /// Players that it knows to be removed.
+    pub removed: BTreeSet<Player>,
     /// Control steps that it holds, by name: what it acknowledged must be among them after a
     /// restart.
     pub holds: BTreeSet<String>,
     /// Votes that it could give, but has not given as far as it knows, by name: none that it
     /// acknowledged may be among them.
     pub lacks: BTreeSet<String>,
-    /// Seats whose nodes are on its node's ring.
-    pub ring: BTreeSet<Seat>,
+    /// Players whose nodes are on its node's ring.
+    pub ring: BTreeSet<Player>,
     /// What it waits for, in plain words.
     pub activity: String,
 }
@@ -207,26 +207,26 @@ pub struct Signing {
     /// them besides.
     pub wants: bool,
     /// Those who decide, in order.
-    pub electorate: Vec<Seat>,
+    pub electorate: Vec<Player>,
     /// Of these, those who are members.
-    pub voters: BTreeSet<Seat>,
+    pub voters: BTreeSet<Player>,
     /// Who approves each decision in the ballot that is voted in now, closed ones, too, as far as
     /// this machine knows.
-    pub approvals: Vec<BTreeSet<Seat>>,
+    pub approvals: Vec<BTreeSet<Player>>,
     /// How many votes it takes.
     pub threshold: usize,
     /// How many shares sign: by the next sharing where one is wanted, else by the present one.
     pub signers: usize,
     /// Whom the present sharing gave shares.
-    pub holders: BTreeSet<Seat>,
+    pub holders: BTreeSet<Player>,
     /// How many of them make another sharing; 0: there is none.
     pub givers: usize,
     /// Whether this machine has its share.
     pub holds: bool,
-    /// Seats whose requests have enough votes, and who said yes.
-    pub ripe: BTreeMap<Seat, BTreeSet<Seat>>,
-    /// Seats with open requests that are linked with this machine.
-    pub guests: BTreeSet<Seat>,
+    /// Players whose requests have enough votes, and who said yes.
+    pub ripe: BTreeMap<Player, BTreeSet<Player>>,
+    /// Players with open requests that are linked with this machine.
+    pub guests: BTreeSet<Player>,
 }
 
 /// Keys that a machine held at some moment: what a thief, an ex-member or a node would have.
@@ -238,7 +238,7 @@ pub struct Spoils {
     pub kept: Option<folkmoot_member::Spoils>,
 }
 
-/// One life of one seat.
+/// One life of one player.
 pub trait Machine {
     /// Takes one input.
     fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy);
@@ -249,7 +249,7 @@ pub trait Machine {
     /// How it stands.
     fn picture(&self) -> Picture;
     /// Its roster, if that changed since the last call.
-    fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>>;
+    fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>>;
     /// What it knows.
     fn spoils(&self) -> Spoils;
     /// What its transcript has new.
@@ -262,15 +262,15 @@ pub trait Machine {
     }
 }
 
-/// How a seat takes part.
+/// How a player takes part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Signed the charter.
     Founder,
-    /// Has a ticket only, with this seat as its contact.
+    /// Has a ticket only, with this player as its contact.
     Stranger {
         /// Whom it asks.
-        contact: Seat,
+        contact: Player,
     },
 }
 
@@ -278,7 +278,7 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Entrance<'a> {
     /// Who.
-    pub seat: Seat,
+    pub player: Player,
     /// Which life.
     pub life: u16,
     /// How.
@@ -308,15 +308,15 @@ pub trait Cast {
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool;
 }
 
-/// The port of a seat.
-pub fn locator(seat: Seat) -> Locator {
-    Locator::Memory(u32::from(seat).saturating_add(1))
+/// The port of a player.
+pub fn locator(player: Player) -> Locator {
+    Locator::Memory(u32::from(player).saturating_add(1))
 }
 
-/// The seat at a locator.
-pub fn seat_at(locator: Locator) -> Option<Seat> {
+/// The player at a locator.
+pub fn player_at(locator: Locator) -> Option<Player> {
     match locator {
-        Locator::Memory(port) => Seat::try_from(port.checked_sub(1)?).ok(),
+        Locator::Memory(port) => Player::try_from(port.checked_sub(1)?).ok(),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ pub struct Mutant {
     pub checker: &'static str,
     /// The layer that is broken.
     pub danger: Danger,
-    /// At one seat only (its number modulo the seats), or at all.
+    /// At one player only (its number modulo the players), or at all.
     pub at: Option<u8>,
     /// With a node that was broken into, since the promise is kept by two layers and one of them
     /// still stands.

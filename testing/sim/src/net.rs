@@ -1,16 +1,16 @@
 //! The virtual network: who reaches whom, how late, how often.
 //!
-//! Every ordered pair of seats has its own fate. Nothing is promised except bounds: a seat's inbox
+//! Every ordered pair of players has its own fate. Nothing is promised except bounds: a player's inbox
 //! holds at most [`INBOX_DATAGRAMS_MAX`] datagrams and [`INBOX_BYTES_MAX`] bytes in flight.
 //! Whatever comes on top is lost.
 
-use crate::record::Seat;
+use crate::record::Player;
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most datagrams on their way to one seat.
+/// Most datagrams on their way to one player.
 pub const INBOX_DATAGRAMS_MAX: u32 = 4_096;
-/// Most bytes on their way to one seat.
+/// Most bytes on their way to one player.
 pub const INBOX_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// How lossy and slow the network is: for good, or until a burst ends.
@@ -45,8 +45,8 @@ pub struct Net {
     base: Weather,
     burst: Option<(Weather, u64)>,
     sides: Vec<u8>,
-    cuts: BTreeSet<(Seat, Seat)>,
-    inboxes: BTreeMap<Seat, Inbox>,
+    cuts: BTreeSet<(Player, Player)>,
+    inboxes: BTreeMap<Player, Inbox>,
 }
 
 impl Net {
@@ -63,7 +63,7 @@ impl Net {
     }
 
     /// When copies of a datagram handed over at `now` arrive; empty if it is lost.
-    pub fn carry(&mut self, now: u64, from: Seat, to: Seat, bytes: usize) -> Vec<u64> {
+    pub fn carry(&mut self, now: u64, from: Player, to: Player, bytes: usize) -> Vec<u64> {
         let weather = self.weather(now);
         let mut arrivals = Vec::with_capacity(1);
         if !self.reaches(from, to) || self.rng.chance(weather.loss) {
@@ -83,14 +83,14 @@ impl Net {
     }
 
     /// The datagram left the inbox.
-    pub fn arrived(&mut self, to: Seat, bytes: usize) {
+    pub fn arrived(&mut self, to: Player, bytes: usize) {
         let inbox = self.inboxes.entry(to).or_default();
         inbox.datagrams = inbox.datagrams.saturating_sub(1);
         inbox.bytes = inbox.bytes.saturating_sub(bytes);
     }
 
     /// Takes room in the inbox of `to`, if there is some.
-    pub fn admit(&mut self, to: Seat, bytes: usize) -> bool {
+    pub fn admit(&mut self, to: Player, bytes: usize) -> bool {
         let inbox = self.inboxes.entry(to).or_default();
         let fits =
             inbox.datagrams < INBOX_DATAGRAMS_MAX && inbox.bytes.saturating_add(bytes) <= INBOX_BYTES_MAX;
@@ -102,28 +102,28 @@ impl Net {
     }
 
     /// Whether a datagram from `from` can reach `to` now.
-    pub fn reaches(&self, from: Seat, to: Seat) -> bool {
-        let side = |seat: Seat| self.sides.get(usize::from(seat)).copied().unwrap_or(0);
+    pub fn reaches(&self, from: Player, to: Player) -> bool {
+        let side = |player: Player| self.sides.get(usize::from(player)).copied().unwrap_or(0);
         side(from) == side(to) && !self.cuts.contains(&(from, to))
     }
 
-    /// Splits the seats: those with equal numbers reach each other.
+    /// Splits the players: those with equal numbers reach each other.
     pub fn split(&mut self, sides: Vec<u8>) {
         self.sides = sides;
     }
 
     /// Cuts one direction.
-    pub fn cut(&mut self, from: Seat, to: Seat) {
+    pub fn cut(&mut self, from: Player, to: Player) {
         self.cuts.insert((from, to));
     }
 
     /// Cuts both directions.
-    pub fn part(&mut self, a: Seat, b: Seat) {
+    pub fn part(&mut self, a: Player, b: Player) {
         self.cuts.extend([(a, b), (b, a)]);
     }
 
     /// Whether each can reach the other now.
-    pub fn reach(&self, a: Seat, b: Seat) -> bool {
+    pub fn reach(&self, a: Player, b: Player) -> bool {
         a == b || (self.reaches(a, b) && self.reaches(b, a))
     }
 

@@ -47,10 +47,10 @@ pub fn draw(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
 /// Pairs that do not reach each other, one way or both: never all, so that what is left is not a
 /// clean split.
 fn cuts(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
-    let pairs = usize::from(schedule.seats) * (usize::from(schedule.seats) - 1) / 2;
+    let pairs = usize::from(schedule.players) * (usize::from(schedule.players) - 1) / 2;
     let mut steps = vec![(When::After(0), Step::Heal), (When::After(rng.range(0, 2_000_000)), Step::Rest(0))];
     for _ in 0..1 + rng.below(pairs.div_ceil(2).min(5)) {
-        let (a, b) = (seat(schedule, rng), seat(schedule, rng));
+        let (a, b) = (player(schedule, rng), player(schedule, rng));
         let step = if rng.chance(600_000) { Step::Part(a, b) } else { Step::Cut(a, b) };
         steps.push((middle(rng), step));
     }
@@ -60,17 +60,17 @@ fn cuts(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
 /// Somebody is admitted or expelled where not all can hear of it, and the others hear in the middle
 /// of a gather.
 fn rosters(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
-    let (who, by) = (seat(schedule, rng), seat(schedule, rng));
+    let (who, by) = (player(schedule, rng), player(schedule, rng));
     let newcomer = schedule.founders
-        + u8::try_from(rng.below(usize::from(schedule.seats - schedule.founders))).unwrap_or(0);
+        + u8::try_from(rng.below(usize::from(schedule.players - schedule.founders))).unwrap_or(0);
     let mut steps = vec![(When::After(0), Step::Heal)];
     for _ in 0..1 + rng.below(3) {
-        let other = seat(schedule, rng);
+        let other = player(schedule, rng);
         let of = if rng.chance(500_000) { newcomer } else { who };
-        steps.push((When::After(rng.range(0, 100_000)), Step::Part(of % schedule.seats, other)));
+        steps.push((When::After(rng.range(0, 100_000)), Step::Part(of % schedule.players, other)));
     }
     steps.push((When::After(rng.range(0, 2_500_000)), Step::Rest(0)));
-    if newcomer < schedule.seats {
+    if newcomer < schedule.players {
         let who = newcomer - schedule.founders;
         steps.push((When::After(0), Step::Admit { who, contact: by, yes: 0xff }));
     } else {
@@ -78,14 +78,14 @@ fn rosters(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     }
     if rng.chance(700_000) {
         steps.push((middle(rng), Step::Heal));
-        let (a, b) = (seat(schedule, rng), seat(schedule, rng));
+        let (a, b) = (player(schedule, rng), player(schedule, rng));
         steps.push((middle(rng), Step::Part(a, b)));
     }
     steps
 }
 
-fn seat(schedule: &Schedule, rng: &mut Rng) -> u8 {
-    u8::try_from(rng.below(usize::from(schedule.seats))).unwrap_or(0)
+fn player(schedule: &Schedule, rng: &mut Rng) -> u8 {
+    u8::try_from(rng.below(usize::from(schedule.players))).unwrap_or(0)
 }
 
 fn middle(rng: &mut Rng) -> When {

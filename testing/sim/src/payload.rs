@@ -2,7 +2,7 @@
 //! every piece of a plaintext when it meets one where none may be.
 //!
 //! ```text
-//! block of 32 bytes:  marker 12 | seat 1 | life 2 | number 4 | service 1 | size 4 | index 4 | check 4
+//! block of 32 bytes:  marker 12 | player 1 | life 2 | number 4 | service 1 | size 4 | index 4 | check 4
 //! ```
 //! A message is `size` bytes of blocks 0, 1, 2, …; the last one may be cut. The shortest message is
 //! one block.
@@ -36,9 +36,12 @@ pub fn make(message: MessageId, service: Service, size: usize) -> Bytes {
 /// Reads what [`make`] wrote; `None` if a single byte differs.
 pub fn read(bytes: &[u8]) -> Option<(MessageId, Service)> {
     let rest = bytes.strip_prefix(&MARKER)?;
-    let (&[seat, l1, l0, n3, n2, n1, n0, service, s3, s2, s1, s0], _) = rest.split_first_chunk::<12>()?;
-    let message =
-        MessageId { seat, life: u16::from_be_bytes([l1, l0]), number: u32::from_be_bytes([n3, n2, n1, n0]) };
+    let (&[player, l1, l0, n3, n2, n1, n0, service, s3, s2, s1, s0], _) = rest.split_first_chunk::<12>()?;
+    let message = MessageId {
+        player,
+        life: u16::from_be_bytes([l1, l0]),
+        number: u32::from_be_bytes([n3, n2, n1, n0]),
+    };
     let service = SERVICES.into_iter().find(|known| *known as u8 == service)?;
     let size = usize::try_from(u32::from_be_bytes([s3, s2, s1, s0])).ok()?;
     (size == bytes.len() && make(message, service, size) == bytes).then_some((message, service))
@@ -64,7 +67,7 @@ fn block(message: MessageId, service: Service, size: usize, index: u32) -> [u8; 
     let mix = message.number.wrapping_mul(0x9e37_79b9) ^ index.wrapping_mul(0x85eb_ca6b) ^ size;
     let parts: [&[u8]; 8] = [
         &MARKER,
-        &[message.seat],
+        &[message.player],
         &message.life.to_be_bytes(),
         &message.number.to_be_bytes(),
         &[service as u8],
@@ -82,7 +85,7 @@ fn block(message: MessageId, service: Service, size: usize, index: u32) -> [u8; 
 mod tests {
     use super::*;
 
-    const ID: MessageId = MessageId { seat: 3, life: 2, number: 77 };
+    const ID: MessageId = MessageId { player: 3, life: 2, number: 77 };
 
     #[test]
     fn reads_back_every_size_and_refuses_every_change() {

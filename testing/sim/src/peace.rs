@@ -8,64 +8,64 @@
 //! docs/protocol/ring.md, RING-14 to RING-17.
 
 use crate::play::standings;
-use crate::record::{Seat, Standing};
+use crate::record::{Player, Standing};
 use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The views of those who are alive and admitted: name, and name of the key.
-pub type Views = BTreeMap<Seat, (String, String)>;
+pub type Views = BTreeMap<Player, (String, String)>;
 
 /// The views, or what is missing.
 ///
 /// # Errors
 /// In plain words.
 pub fn of(world: &World) -> Result<Views, String> {
-    let founder = |seat: Seat| world.chair(seat).is_some_and(|chair| chair.founder);
+    let founder = |player: Player| world.chair(player).is_some_and(|chair| chair.founder);
     judge(&standings(world), &|a, b| world.net.reach(a, b), &founder)
 }
 
 fn judge(
     standings: &[Standing],
-    reach: &dyn Fn(Seat, Seat) -> bool,
-    founder: &dyn Fn(Seat) -> bool,
+    reach: &dyn Fn(Player, Player) -> bool,
+    founder: &dyn Fn(Player) -> bool,
 ) -> Result<Views, String> {
-    let expected: BTreeMap<Seat, &Standing> =
-        standings.iter().filter(|one| one.expected).map(|one| (one.process.seat, one)).collect();
+    let expected: BTreeMap<Player, &Standing> =
+        standings.iter().filter(|one| one.expected).map(|one| (one.process.player, one)).collect();
     let mut views = Views::new();
-    for (seat, one) in &expected {
-        let view = one.view.as_ref().ok_or_else(|| format!("m{seat} has no view: {}", one.activity))?;
-        settled(*seat, one, standings, reach)?;
-        views.insert(*seat, (view.id.to_string(), view.key.clone()));
+    for (player, one) in &expected {
+        let view = one.view.as_ref().ok_or_else(|| format!("m{player} has no view: {}", one.activity))?;
+        settled(*player, one, standings, reach)?;
+        views.insert(*player, (view.id.to_string(), view.key.clone()));
     }
-    for (a, one) in expected.iter().filter(|(seat, _)| founder(**seat)) {
-        for (b, other) in expected.range(a..).filter(|(seat, _)| founder(**seat) && reach(*a, **seat)) {
+    for (a, one) in expected.iter().filter(|(player, _)| founder(**player)) {
+        for (b, other) in expected.range(a..).filter(|(player, _)| founder(**player) && reach(*a, **player)) {
             near(*a, one, *b, other, reach, founder)?;
         }
     }
     Ok(views)
 }
 
-/// Whether the view of `seat` is one of living members who reach one another and see the same, and
+/// Whether the view of `player` is one of living members who reach one another and see the same, and
 /// nothing of its own is due.
 fn settled(
-    seat: Seat,
+    player: Player,
     one: &Standing,
     standings: &[Standing],
-    reach: &dyn Fn(Seat, Seat) -> bool,
+    reach: &dyn Fn(Player, Player) -> bool,
 ) -> Result<(), String> {
     let Some(view) = &one.view else { return Ok(()) };
     if !one.unacknowledged.is_empty() {
-        return Err(format!("m{seat} waits for {} of its own: {}", one.unacknowledged.len(), one.activity));
+        return Err(format!("m{player} waits for {} of its own: {}", one.unacknowledged.len(), one.activity));
     }
     for a in &view.members {
-        let other = standings.iter().find(|other| other.process.seat == *a);
+        let other = standings.iter().find(|other| other.process.player == *a);
         let same = other.and_then(|other| other.view.as_ref());
         let same = same.is_some_and(|theirs| (theirs.id, &theirs.key) == (view.id, &view.key));
         if !same {
-            return Err(format!("m{seat} has m{a} in its view {}, which m{a} does not share", view.id));
+            return Err(format!("m{player} has m{a} in its view {}, which m{a} does not share", view.id));
         }
         if let Some(b) = view.members.iter().find(|b| !reach(*a, **b)) {
-            return Err(format!("m{seat} has a view with m{a} and m{b}, who do not reach each other"));
+            return Err(format!("m{player} has a view with m{a} and m{b}, who do not reach each other"));
         }
     }
     Ok(())
@@ -74,19 +74,19 @@ fn settled(
 /// Two founders who reach each other: one roster, and one view if the nodes of both could be on one
 /// ring.
 fn near(
-    a: Seat,
+    a: Player,
     one: &Standing,
-    b: Seat,
+    b: Player,
     other: &Standing,
-    reach: &dyn Fn(Seat, Seat) -> bool,
-    founder: &dyn Fn(Seat) -> bool,
+    reach: &dyn Fn(Player, Player) -> bool,
+    founder: &dyn Fn(Player) -> bool,
 ) -> Result<(), String> {
     if one.roster != other.roster {
         return Err(format!("m{a} and m{b} reach each other and have different rosters"));
     }
     let (Some(left), Some(right)) = (&one.view, &other.view) else { return Ok(()) };
     // A ring is of nodes that all reach one another, whether their members have joined or not.
-    let both: BTreeSet<Seat> = one.ring.union(&other.ring).copied().collect();
+    let both: BTreeSet<Player> = one.ring.union(&other.ring).copied().collect();
     let one_could_be = both.iter().all(|x| founder(*x) && both.iter().all(|y| reach(*x, *y)));
     if left.id != right.id && one_could_be {
         return Err(format!("the views of m{a} and m{b} could be one"));
@@ -100,12 +100,12 @@ mod tests {
     use crate::check::tale::{m, p, view};
     use crate::record::Shown;
 
-    fn standing(seat: Seat, id: u64, members: &[Seat]) -> Standing {
-        let members: BTreeSet<Seat> = members.iter().copied().collect();
+    fn standing(player: Player, id: u64, members: &[Player]) -> Standing {
+        let members: BTreeSet<Player> = members.iter().copied().collect();
         let shown =
             Shown { id: view(id), members: members.clone(), transitional: members.clone(), key: "a".into() };
         Standing {
-            process: p(seat),
+            process: p(player),
             expected: true,
             view: Some(shown),
             ring: members,
@@ -133,8 +133,8 @@ mod tests {
 
     #[test]
     fn whatever_is_missing_is_said() {
-        let all = [0, 1, 2].map(|seat| standing(seat, 4, &[0, 1, 2]));
-        let alone = [0, 1, 2].map(|seat| standing(seat, 4 + u64::from(seat), &[seat]));
+        let all = [0, 1, 2].map(|player| standing(player, 4, &[0, 1, 2]));
+        let alone = [0, 1, 2].map(|player| standing(player, 4 + u64::from(player), &[player]));
         let mut homeless = chain();
         homeless[2].view = None;
         let mut waiting = chain();

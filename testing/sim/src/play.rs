@@ -1,10 +1,10 @@
-//! The player gives each step of a schedule to whoever fits at that moment. Then it stops the
+//! The director gives each step of a schedule to whoever fits at that moment. Then it stops the
 //! faults and lets the world come to rest.
 
 use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};
 use crate::peace;
-use crate::record::{Disk, Record, Seat, Standing};
+use crate::record::{Disk, Player, Record, Standing};
 use crate::rng::Rng;
 use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
 use crate::world::{Options, World};
@@ -32,34 +32,34 @@ pub const INPUTS_MAX: u64 = 6_000_000;
 
 /// Plays `schedule` with `cast`.
 pub fn play(schedule: &Schedule, cast: Box<dyn Cast>, options: Options) -> Record {
-    let mut player = Player::new(schedule, cast, options);
+    let mut director = Director::new(schedule, cast, options);
     for (when, step) in &schedule.steps {
-        if player.world.record.counts.inputs > INPUTS_MAX {
+        if director.world.record.counts.inputs > INPUTS_MAX {
             break;
         }
-        player.wait(*when);
-        player.step(step);
+        director.wait(*when);
+        director.step(step);
     }
-    player.stop_faults();
-    player.settle();
-    player.finish()
+    director.stop_faults();
+    director.settle();
+    director.finish()
 }
 
-struct Player<'a> {
+struct Director<'a> {
     schedule: &'a Schedule,
     world: World,
     rng: Rng,
-    unmute: Vec<(u64, Seat)>,
+    unmute: Vec<(u64, Player)>,
 }
 
-impl<'a> Player<'a> {
+impl<'a> Director<'a> {
     fn new(schedule: &'a Schedule, cast: Box<dyn Cast>, options: Options) -> Self {
         let mut world = World::new(schedule, cast, options);
-        for seat in 0..schedule.founders {
-            world.boot(seat, Role::Founder, Disk::Fresh);
+        for player in 0..schedule.founders {
+            world.boot(player, Role::Founder, Disk::Fresh);
         }
-        if let Some((seat, how)) = schedule.crooked {
-            world.command(seat, Command::Crooked(Some(how)));
+        if let Some((player, how)) = schedule.crooked {
+            world.command(player, Command::Crooked(Some(how)));
         }
         Self { schedule, world, rng: Rng::new(schedule.seed, "player", 0), unmute: Vec::new() }
     }
@@ -79,9 +79,9 @@ impl<'a> Player<'a> {
     /// Plays on, and ends mutes whose time has come.
     fn play_until(&mut self, until: u64) {
         while let Some(index) = self.unmute.iter().position(|(at, _)| *at <= until) {
-            let (at, seat) = self.unmute.swap_remove(index);
+            let (at, player) = self.unmute.swap_remove(index);
             self.world.play_until(at.max(self.world.now));
-            self.world.command(seat, Command::Mute(None));
+            self.world.command(player, Command::Mute(None));
         }
         self.world.play_until(until);
     }
@@ -91,8 +91,8 @@ impl<'a> Player<'a> {
         match *step {
             Step::Send { who, service, bytes, count } => self.send(who, service, bytes, count),
             Step::Chorus(service) => {
-                for seat in self.world.living() {
-                    self.world.send(seat, service, 48);
+                for player in self.world.living() {
+                    self.world.send(player, service, 48);
                 }
             }
             Step::Leave(who) => self.leave(who),
@@ -101,22 +101,22 @@ impl<'a> Player<'a> {
             Step::Restart(who) => self.restart(who, None),
             Step::RestartOld { who, back } => self.restart(who, Some(back)),
             Step::Split(mask) => {
-                let sides = (0..self.schedule.seats).map(|seat| (mask >> seat) & 1).collect();
+                let sides = (0..self.schedule.players).map(|player| (mask >> player) & 1).collect();
                 self.world.net.split(sides);
             }
             Step::SplitThree(mask) => {
-                let sides = (0..self.schedule.seats).map(|seat| ((mask >> (2 * seat)) & 3) as u8);
+                let sides = (0..self.schedule.players).map(|player| ((mask >> (2 * player)) & 3) as u8);
                 self.world.net.split(sides.collect());
             }
             Step::Heal => self.world.net.heal(),
             Step::Cut(from, to) => {
-                let seats = self.schedule.seats;
-                self.world.net.cut(from % seats, to % seats);
+                let players = self.schedule.players;
+                self.world.net.cut(from % players, to % players);
             }
             Step::Part(a, b) => {
-                let seats = self.schedule.seats;
-                if a % seats != b % seats {
-                    self.world.net.part(a % seats, b % seats);
+                let players = self.schedule.players;
+                if a % players != b % players {
+                    self.world.net.part(a % players, b % players);
                 }
             }
             Step::Endure => self.endure(),
@@ -127,9 +127,9 @@ impl<'a> Player<'a> {
             Step::Electorate { by, voters } => self.electorate(by, voters),
             Step::Again(who) => self.ask_again(who),
             Step::Mute { who, step, micros } => {
-                if let Some(seat) = self.living(who) {
-                    self.world.command(seat, Command::Mute(Some(step)));
-                    self.unmute.push((self.world.now.saturating_add(micros), seat));
+                if let Some(player) = self.living(who) {
+                    self.world.command(player, Command::Mute(Some(step)));
+                    self.unmute.push((self.world.now.saturating_add(micros), player));
                 }
             }
             Step::Forge { how, count } => self.forge(how, count),
@@ -141,76 +141,78 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn living(&self, who: u8) -> Option<Seat> {
+    fn living(&self, who: u8) -> Option<Player> {
         pick(&self.world.living(), who)
     }
 
-    /// A living seat that the founders or the votes let in, as far as it knows.
-    fn insider(&self, who: u8) -> Option<Seat> {
+    /// A living player that the founders or the votes let in, as far as it knows.
+    fn insider(&self, who: u8) -> Option<Player> {
         let world = &self.world;
-        let insiders: Vec<Seat> = world.living().into_iter().filter(|seat| self.is_rostered(*seat)).collect();
+        let insiders: Vec<Player> =
+            world.living().into_iter().filter(|player| self.is_rostered(*player)).collect();
         pick(&insiders, who)
     }
 
-    fn is_rostered(&self, seat: Seat) -> bool {
-        self.world.chair(seat).is_some_and(|chair| chair.roster.contains(&seat))
+    fn is_rostered(&self, player: Player) -> bool {
+        self.world.chair(player).is_some_and(|chair| chair.roster.contains(&player))
     }
 
     fn send(&mut self, who: u8, service: Service, bytes: u32, count: u8) {
-        if let Some(seat) = self.insider(who) {
+        if let Some(player) = self.insider(who) {
             for _ in 0..count {
-                self.world.send(seat, service, usize::try_from(bytes).unwrap_or(64));
+                self.world.send(player, service, usize::try_from(bytes).unwrap_or(64));
             }
         }
     }
 
     fn leave(&mut self, who: u8) {
-        if let Some(seat) = self.insider(who) {
-            self.away(seat, true);
-            self.world.command(seat, Command::Leave);
+        if let Some(player) = self.insider(who) {
+            self.away(player, true);
+            self.world.command(player, Command::Leave);
         }
     }
 
     fn join(&mut self, who: u8) {
-        let away: Vec<Seat> = self.world.living().into_iter().filter(|seat| self.is_away(*seat)).collect();
-        if let Some(seat) = pick(&away, who) {
-            self.away(seat, false);
-            self.world.command(seat, Command::Join);
+        let away: Vec<Player> =
+            self.world.living().into_iter().filter(|player| self.is_away(*player)).collect();
+        if let Some(player) = pick(&away, who) {
+            self.away(player, false);
+            self.world.command(player, Command::Join);
         }
     }
 
-    fn away(&mut self, seat: Seat, away: bool) {
-        if let Some(chair) = self.world.chairs.get_mut(usize::from(seat)) {
+    fn away(&mut self, player: Player, away: bool) {
+        if let Some(chair) = self.world.chairs.get_mut(usize::from(player)) {
             chair.wishes.away = away;
         }
     }
 
-    fn is_away(&self, seat: Seat) -> bool {
-        self.world.chair(seat).is_some_and(|chair| chair.wishes.away)
+    fn is_away(&self, player: Player) -> bool {
+        self.world.chair(player).is_some_and(|chair| chair.wishes.away)
     }
 
     fn crash(&mut self, who: u8, after: Option<u8>) {
-        let Some(seat) = self.living(who) else { return };
-        match (after, self.world.chairs.get_mut(usize::from(seat))) {
+        let Some(player) = self.living(who) else { return };
+        match (after, self.world.chairs.get_mut(usize::from(player))) {
             (Some(outputs), Some(chair)) => chair.arm(outputs),
-            _ => self.world.crash(seat, 0),
+            _ => self.world.crash(player, 0),
         }
     }
 
-    /// Seats that lived and are dead.
-    fn dead(&self) -> Vec<Seat> {
+    /// Players that lived and are dead.
+    fn dead(&self) -> Vec<Player> {
         let dead = self.world.chairs.iter().filter(|chair| chair.machine.is_none() && chair.role.is_some());
-        dead.map(|chair| chair.seat).collect()
+        dead.map(|chair| chair.player).collect()
     }
 
     fn restart(&mut self, who: u8, back: Option<u8>) {
-        let Some(seat) = pick(&self.dead(), who) else { return };
-        let Some(role) = self.world.chair(seat).and_then(|chair| chair.role) else { return };
+        let Some(player) = pick(&self.dead(), who) else { return };
+        let Some(role) = self.world.chair(player).and_then(|chair| chair.role) else { return };
         // The program joins when it starts: who restarts it wants to be in.
-        self.away(seat, false);
+        self.away(player, false);
         match back {
-            None => self.world.boot(seat, role, Disk::Synced),
-            Some(hundredths) => self.world.boot_old(seat, role, hundredths),
+            None => self.world.boot(player, role, Disk::Synced),
+            Some(hundredths) => self.world.boot_old(player, role, hundredths),
         }
     }
 
@@ -220,24 +222,24 @@ impl<'a> Player<'a> {
     }
 
     fn admit(&mut self, who: u8, contact: u8, yes: u8) {
-        let strangers: Vec<Seat> = (self.schedule.founders..self.schedule.seats).collect();
-        let Some(seat) = pick(&strangers, who) else { return };
+        let strangers: Vec<Player> = (self.schedule.founders..self.schedule.players).collect();
+        let Some(player) = pick(&strangers, who) else { return };
         let contact = contact % self.schedule.founders.max(1);
-        for voter in 0..self.schedule.seats {
+        for voter in 0..self.schedule.players {
             if (yes >> voter) & 1 == 1 {
-                self.world.wish_admit(voter, seat);
+                self.world.wish_admit(voter, player);
             }
         }
-        let is_new = self.world.chair(seat).is_some_and(|chair| chair.role.is_none());
+        let is_new = self.world.chair(player).is_some_and(|chair| chair.role.is_none());
         if is_new {
-            self.world.boot(seat, Role::Stranger { contact }, Disk::Fresh);
+            self.world.boot(player, Role::Stranger { contact }, Disk::Fresh);
         }
     }
 
     fn expel(&mut self, by: u8, who: u8, yes: u8) {
-        let target = who % self.schedule.seats;
+        let target = who % self.schedule.players;
         let Some(by) = self.insider(by).filter(|by| *by != target) else { return };
-        for voter in (0..self.schedule.seats).filter(|voter| *voter != target) {
+        for voter in (0..self.schedule.players).filter(|voter| *voter != target) {
             if (yes >> voter) & 1 == 1 {
                 self.world.wish_expel(voter, target);
             }
@@ -248,7 +250,7 @@ impl<'a> Player<'a> {
 
     fn change(&mut self, by: u8, what: u8) {
         let Some(by) = self.insider(by) else { return };
-        for voter in 0..self.schedule.seats {
+        for voter in 0..self.schedule.players {
             self.world.wish_expel(voter, motion(what));
         }
         self.world.command(by, Command::Change(what));
@@ -257,23 +259,23 @@ impl<'a> Player<'a> {
     fn electorate(&mut self, by: u8, voters: u8) {
         let Some(by) = self.insider(by) else { return };
         let known = self.world.chair(by).map(|chair| chair.roster.clone()).unwrap_or_default();
-        let voters: Vec<Seat> = known.into_iter().filter(|seat| (voters >> seat) & 1 == 1).collect();
-        for voter in 0..self.schedule.seats {
+        let voters: Vec<Player> = known.into_iter().filter(|player| (voters >> player) & 1 == 1).collect();
+        for voter in 0..self.schedule.players {
             self.world.wish_expel(voter, electorate());
         }
         self.world.command(by, Command::Electorate(voters));
     }
 
     fn ask_again(&mut self, who: u8) {
-        let outside: Vec<Seat> =
-            self.world.living().into_iter().filter(|seat| !self.is_rostered(*seat)).collect();
-        let Some(seat) = pick(&outside, who) else { return };
-        for voter in 0..self.schedule.seats {
-            self.world.wish_admit(voter, seat);
+        let outside: Vec<Player> =
+            self.world.living().into_iter().filter(|player| !self.is_rostered(*player)).collect();
+        let Some(player) = pick(&outside, who) else { return };
+        for voter in 0..self.schedule.players {
+            self.world.wish_admit(voter, player);
         }
-        self.world.command(seat, Command::Apply);
-        self.away(seat, false);
-        self.world.command(seat, Command::Join);
+        self.world.command(player, Command::Apply);
+        self.away(player, false);
+        self.world.command(player, Command::Join);
     }
 
     fn forge(&mut self, how: Forgery, count: u8) {
@@ -281,9 +283,9 @@ impl<'a> Player<'a> {
             return self.world.attacker.race(u16::from(count) * 4);
         }
         for _ in 0..count {
-            let lives: Vec<u16> = (0..self.schedule.seats).map(|seat| self.world.life(seat)).collect();
-            let life_of = |seat: Seat| lives.get(usize::from(seat)).copied().unwrap_or(0);
-            let forged = self.world.attacker.make(how, self.schedule.seats, &life_of);
+            let lives: Vec<u16> = (0..self.schedule.players).map(|player| self.world.life(player)).collect();
+            let life_of = |player: Player| lives.get(usize::from(player)).copied().unwrap_or(0);
+            let forged = self.world.attacker.make(how, self.schedule.players, &life_of);
             let delay = self.rng.range(0, 20_000);
             if let Some(forged) = forged {
                 self.world.forge(forged.from, forged.to, forged.bytes, delay);
@@ -310,8 +312,8 @@ impl<'a> Player<'a> {
         }
         self.world.attacker.race(0);
         self.world.net.clear_up();
-        for (_, seat) in std::mem::take(&mut self.unmute) {
-            self.world.command(seat, Command::Mute(None));
+        for (_, player) in std::mem::take(&mut self.unmute) {
+            self.world.command(player, Command::Mute(None));
         }
     }
 
@@ -349,9 +351,9 @@ impl<'a> Player<'a> {
         self.quieten();
         self.world.net.heal();
         self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });
-        for seat in self.dead() {
+        for player in self.dead() {
             if self.rng.chance(700_000) {
-                self.restart_seat(seat);
+                self.restart_player(player);
             }
         }
         self.tell_the_lonely();
@@ -361,23 +363,23 @@ impl<'a> Player<'a> {
     /// what nobody alive knows.
     fn tell_the_lonely(&mut self) {
         let living = self.world.living();
-        let role_of = |seat: &Seat| self.world.chair(*seat).and_then(|chair| chair.role);
-        let lonely: Vec<Seat> = living
+        let role_of = |player: &Player| self.world.chair(*player).and_then(|chair| chair.role);
+        let lonely: Vec<Player> = living
             .iter()
             .copied()
-            .filter(|seat| matches!(role_of(seat), Some(Role::Stranger { contact }) if !living.contains(&contact)))
+            .filter(|player| matches!(role_of(player), Some(Role::Stranger { contact }) if !living.contains(&contact)))
             .collect();
-        for seat in lonely {
-            if let Some(other) = living.iter().copied().find(|other| *other != seat) {
-                self.world.command(seat, Command::Dial(other));
+        for player in lonely {
+            if let Some(other) = living.iter().copied().find(|other| *other != player) {
+                self.world.command(player, Command::Dial(other));
             }
         }
     }
 
-    fn restart_seat(&mut self, seat: Seat) {
-        if let Some(role) = self.world.chair(seat).and_then(|chair| chair.role) {
-            self.away(seat, false);
-            self.world.boot(seat, role, Disk::Synced);
+    fn restart_player(&mut self, player: Player) {
+        if let Some(role) = self.world.chair(player).and_then(|chair| chair.role) {
+            self.away(player, false);
+            self.world.boot(player, role, Disk::Synced);
         }
     }
 
@@ -391,7 +393,7 @@ impl<'a> Player<'a> {
         let limit = self.finish_signing(limit);
         for standing in standings(&self.world) {
             if standing.expected {
-                self.world.send(standing.process.seat, Service::Safe, 64);
+                self.world.send(standing.process.player, Service::Safe, 64);
             }
         }
         self.world.record.settled = self.rest(limit);
@@ -453,24 +455,27 @@ impl<'a> Player<'a> {
     }
 }
 
-fn pick(seats: &[Seat], who: u8) -> Option<Seat> {
-    let index = usize::from(who).checked_rem(seats.len())?;
-    seats.get(index).copied()
+fn pick(players: &[Player], who: u8) -> Option<Player> {
+    let index = usize::from(who).checked_rem(players.len())?;
+    players.get(index).copied()
 }
 
-/// How each living seat stands, and whether it should be in the one view.
+/// How each living player stands, and whether it should be in the one view.
 pub fn standings(world: &World) -> Vec<Standing> {
-    let pictures: Vec<_> =
-        world.living().into_iter().filter_map(|seat| Some((seat, world.machine(seat)?.picture()))).collect();
-    let removed: BTreeSet<Seat> =
+    let pictures: Vec<_> = world
+        .living()
+        .into_iter()
+        .filter_map(|player| Some((player, world.machine(player)?.picture())))
+        .collect();
+    let removed: BTreeSet<Player> =
         pictures.iter().flat_map(|(_, picture)| picture.removed.iter().copied()).collect();
     let mut out = Vec::new();
-    for (seat, picture) in pictures {
-        let Some(chair) = world.chair(seat) else { continue };
-        let rostered = picture.roster.contains(&seat);
+    for (player, picture) in pictures {
+        let Some(chair) = world.chair(player) else { continue };
+        let rostered = picture.roster.contains(&player);
         out.push(Standing {
             process: chair.process(),
-            expected: rostered && !removed.contains(&seat) && !chair.wishes.away,
+            expected: rostered && !removed.contains(&player) && !chair.wishes.away,
             view: chair.view.clone(),
             roster: picture.roster,
             ring: picture.ring,
@@ -484,8 +489,8 @@ pub fn standings(world: &World) -> Vec<Standing> {
 /// Whether all who are expected are in one view of exactly them, under one key and one roster, with
 /// nothing pending.
 pub fn at_rest(standings: &[Standing]) -> bool {
-    let expected: BTreeSet<Seat> =
-        standings.iter().filter(|one| one.expected).map(|one| one.process.seat).collect();
+    let expected: BTreeSet<Player> =
+        standings.iter().filter(|one| one.expected).map(|one| one.process.player).collect();
     let mut first = None;
     for one in standings.iter().filter(|one| one.expected) {
         let Some(view) = one.view.as_ref() else { return false };

@@ -1,7 +1,7 @@
 //! What happened in a run, as checkers read it: one typed entry for each event, in the one order of
 //! the world.
 //!
-//! A [`Process`] is one life of one seat: a crash ends it, a restart begins the next. Checkers
+//! A [`Process`] is one life of one player: a crash ends it, a restart begins the next. Checkers
 //! never see wire bytes or machine state. Whatever must be judged about those (leaks, disturbances,
 //! reuse) is judged where it happens and recorded as an entry, too. So every checker is a function
 //! of a [`Record`], and can be tested on a written one.
@@ -15,13 +15,13 @@ use std::fmt;
 pub const PATIENCE: u64 = 10_000_000;
 
 /// A place at the table: the party with this index.
-pub type Seat = u8;
+pub type Player = u8;
 
-/// One life of one seat.
+/// One life of one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Process {
     /// Who.
-    pub seat: Seat,
+    pub player: Player,
     /// Which life: 0 until the first crash.
     pub life: u16,
 }
@@ -30,7 +30,7 @@ pub struct Process {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId {
     /// Sender.
-    pub seat: Seat,
+    pub player: Player,
     /// The sender's life.
     pub life: u16,
     /// Number in that life.
@@ -40,13 +40,13 @@ pub struct MessageId {
 impl MessageId {
     /// Who sent it.
     pub fn sender(&self) -> Process {
-        Process { seat: self.seat, life: self.life }
+        Process { player: self.player, life: self.life }
     }
 }
 
 impl fmt::Display for Process {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "m{}.{}", self.seat, self.life)
+        write!(out, "m{}.{}", self.player, self.life)
     }
 }
 
@@ -62,9 +62,9 @@ pub struct Shown {
     /// Its name.
     pub id: ViewId,
     /// Who is in it.
-    pub members: BTreeSet<Seat>,
+    pub members: BTreeSet<Player>,
     /// Who came along with this member.
-    pub transitional: BTreeSet<Seat>,
+    pub transitional: BTreeSet<Player>,
     /// A name of its key that reveals nothing of it.
     pub key: String,
 }
@@ -73,14 +73,14 @@ pub struct Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RingEvent {
     /// A regular configuration with these nodes.
-    Regular(ConfigurationId, BTreeSet<Seat>),
+    Regular(ConfigurationId, BTreeSet<Player>),
     /// The transitional configuration between `from` and `to`: those of `from` who go on to `to`
     /// together.
     Transitional {
         /// The regular configuration that ends.
         from: ConfigurationId,
         /// Who goes on together.
-        nodes: BTreeSet<Seat>,
+        nodes: BTreeSet<Player>,
     },
     /// A message was handed to the ring by this node.
     Sent(RingMessage),
@@ -102,7 +102,7 @@ pub enum RingEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RingMessage {
     /// The sending node.
-    pub sender: Seat,
+    pub sender: Player,
     /// The first half of SHA-256 of the bytes.
     pub digest: [u8; 16],
 }
@@ -134,7 +134,7 @@ pub enum Minute {
     /// A certificate admitted somebody.
     Admitted {
         /// Whom.
-        who: Seat,
+        who: Player,
         /// By which request.
         request: String,
         /// The share-epoch that it names.
@@ -144,7 +144,7 @@ pub enum Minute {
         /// Whether it verifies under the key of that.
         verifies: bool,
         /// Who made its multisignature.
-        signers: BTreeSet<Seat>,
+        signers: BTreeSet<Player>,
     },
 }
 
@@ -171,8 +171,8 @@ pub enum Leak {
     Node,
     /// Plaintext, key or secret bytes in a trace line of this layer.
     Trace(&'static str),
-    /// This seat, out of the group, opened something sealed after it was out.
-    Outsider(Seat),
+    /// This player, out of the group, opened something sealed after it was out.
+    Outsider(Player),
 }
 
 /// One thing that happened to one process.
@@ -211,8 +211,8 @@ pub enum What {
     Used(&'static str, Vec<u8>),
     /// The member said that it has the key of this view.
     Confirmed(ViewId),
-    /// It heard that this seat has the key of this view.
-    Heard(ViewId, Seat),
+    /// It heard that this player has the key of this view.
+    Heard(ViewId, Player),
     /// A frame that was forged, or replayed after it had been taken, had an effect: which.
     Disturbed(String),
     /// A leak.
@@ -237,7 +237,7 @@ pub enum What {
     /// Its person said yes to this request.
     Approved(String),
     /// The admission roster as this process knows it, when it changed.
-    Roster(BTreeSet<Seat>),
+    Roster(BTreeSet<Player>),
     /// A trace line, kept only for transcripts.
     Note(&'static str, String),
     /// The machine handed out more at one moment of the clock than is sane.
@@ -266,10 +266,10 @@ pub struct Standing {
     /// Its view and the name of its key.
     pub view: Option<Shown>,
     /// Its roster.
-    pub roster: BTreeSet<Seat>,
-    /// Seats whose nodes are on its node's ring; more than the view's members where somebody has
+    pub roster: BTreeSet<Player>,
+    /// Players whose nodes are on its node's ring; more than the view's members where somebody has
     /// not joined.
-    pub ring: BTreeSet<Seat>,
+    pub ring: BTreeSet<Player>,
     /// What it waits for, in plain words.
     pub activity: String,
     /// Messages that it asked to send and that are neither delivered to itself nor refused.
@@ -321,11 +321,11 @@ impl Record {
         at.saturating_add(PATIENCE) < self.counts.micros
     }
 
-    /// Whether the world came to rest with this seat in it: what it waits for now will not come any
+    /// Whether the world came to rest with this player in it: what it waits for now will not come any
     /// more.
-    pub fn rests(&self, seat: Seat) -> bool {
+    pub fn rests(&self, player: Player) -> bool {
         // Who is not expected in the one view may still be busy: nobody waited for it.
-        let expected = |one: &Standing| one.expected || one.process.seat != seat;
+        let expected = |one: &Standing| one.expected || one.process.player != player;
         self.settled && self.standings.iter().all(expected)
     }
 

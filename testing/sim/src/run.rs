@@ -53,7 +53,7 @@ fn panicked(seed: u64, panic: &(dyn std::any::Any + Send)) -> Outcome {
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no words");
     let violation = Violation {
         property: "no-panic",
-        process: Process { seat: 0, life: 0 },
+        process: Process { player: 0, life: 0 },
         entry: None,
         what: format!("a stack panicked: {text}"),
     };

@@ -1,7 +1,7 @@
 //! A schedule is drawn from a seed and knows nothing of the run. It says who takes part, in what
 //! weather, and which steps happen when.
 //!
-//! Seats in steps are numbers, which the player maps to whoever fits at that moment (`who` modulo
+//! Players in steps are numbers, which the director maps to whoever fits at that moment (`who` modulo
 //! the living, for example). So any list of steps can be played, cut short or thinned out, and
 //! still means something.
 
@@ -12,7 +12,7 @@ use crate::rng::Rng;
 use folkmoot_base::{Keying, Service};
 use folkmoot_identity::Scheme;
 
-/// Most seats.
+/// Most players.
 pub const SEATS_MAX: u8 = 7;
 /// Most steps.
 pub const STEPS_MAX: u64 = 200;
@@ -23,7 +23,7 @@ pub enum When {
     /// After this many microseconds.
     After(u64),
     /// This many microseconds after the next trace line of a layer that holds a word, from any
-    /// seat; after [`HOOK_PATIENCE`] if none comes.
+    /// player; after [`HOOK_PATIENCE`] if none comes.
     On(Hook, u64),
 }
 
@@ -114,31 +114,31 @@ pub enum Step {
         /// How many writes are lost, in hundredths of all.
         back: u8,
     },
-    /// The network splits: bit k is the side of seat k.
+    /// The network splits: bit k is the side of player k.
     Split(u8),
-    /// Three sides: two bits for each seat.
+    /// Three sides: two bits for each player.
     SplitThree(u16),
     /// Everybody reaches everybody.
     Heal,
-    /// One direction between two seats is cut.
+    /// One direction between two players is cut.
     Cut(u8, u8),
-    /// Both directions between two seats are cut.
+    /// Both directions between two players are cut.
     Part(u8, u8),
     /// Everything but cuts stops, and everybody must find peace while the cuts last
     /// ([`crate::peace`]).
     Endure,
     /// Other weather for a while.
     Burst(Weather, u64),
-    /// A stranger asks; these seats will say yes.
+    /// A stranger asks; these players will say yes.
     Admit {
         /// Which stranger.
         who: u8,
         /// Whom it asks first.
         contact: u8,
-        /// Who will say yes: bit k for seat k.
+        /// Who will say yes: bit k for player k.
         yes: u8,
     },
-    /// A member proposes to expel another; these seats will say yes.
+    /// A member proposes to expel another; these players will say yes.
     Expel {
         /// Who proposes.
         by: u8,
@@ -159,7 +159,7 @@ pub enum Step {
     Electorate {
         /// Who proposes.
         by: u8,
-        /// Who shall vote: bit k for seat k.
+        /// Who shall vote: bit k for player k.
         voters: u8,
     },
     /// One that is out of the group asks again; all will say yes.
@@ -196,8 +196,8 @@ pub enum Step {
 pub struct Schedule {
     /// Drawn from this.
     pub seed: u64,
-    /// How many seats.
-    pub seats: u8,
+    /// How many players.
+    pub players: u8,
     /// How many of them sign the charter; the rest are strangers.
     pub founders: u8,
     /// Votes that admit.
@@ -210,7 +210,7 @@ pub struct Schedule {
     pub hybrid: bool,
     /// The usual weather.
     pub weather: Weather,
-    /// A seat whose node is crooked throughout, and how (only in runs that ask for one).
+    /// A player whose node is crooked throughout, and how (only in runs that ask for one).
     pub crooked: Option<(u8, Crooked)>,
     /// Whether nothing is broken by it: nobody crashes, is cut off, muted or delayed, and the
     /// weather is fair.
@@ -253,15 +253,15 @@ impl Schedule {
     }
 
     fn draw_from(seed: u64, mut rng: Rng, calm: bool) -> Self {
-        let seats = 2 + u8::try_from(rng.weighted(&[12, 28, 24, 16, 12, 8])).unwrap_or(0);
-        let founders = if rng.chance(500_000) { seats } else { 1 + small(&mut rng, seats) };
+        let players = 2 + u8::try_from(rng.weighted(&[12, 28, 24, 16, 12, 8])).unwrap_or(0);
+        let founders = if rng.chance(500_000) { players } else { 1 + small(&mut rng, players) };
         let votes = 1 + small(&mut rng, founders.min(3));
         let weather = if calm { CALM } else { draw_weather(&mut rng) };
         let length = draw_length(&mut rng);
         let focus = if calm { CALM_FOCUS } else { draw_focus(&mut rng) };
         let mut steps = vec![(When::After(1_500_000), Step::Rest(0))];
-        if founders < seats {
-            for who in founders..seats {
+        if founders < players {
+            for who in founders..players {
                 if rng.chance(700_000) {
                     let admit = Step::Admit { who, contact: small(&mut rng, founders), yes: 0xff };
                     steps.push((When::After(rng.range(0, 300_000)), admit));
@@ -274,7 +274,7 @@ impl Schedule {
         }
         let mut schedule = Self {
             seed,
-            seats,
+            players,
             founders,
             votes,
             scheme: Scheme::Plain,
@@ -432,8 +432,8 @@ mod tests {
         for seed in 0..2_000 {
             let schedule = Schedule::draw(seed);
             assert_eq!(schedule, Schedule::draw(seed));
-            assert!((2..=SEATS_MAX).contains(&schedule.seats));
-            assert!((1..=schedule.seats).contains(&schedule.founders));
+            assert!((2..=SEATS_MAX).contains(&schedule.players));
+            assert!((1..=schedule.players).contains(&schedule.founders));
             assert!((1..=schedule.founders).contains(&schedule.votes));
             longest = longest.max(schedule.steps.len());
         }

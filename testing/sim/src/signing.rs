@@ -45,8 +45,8 @@ pub fn take(schedule: &mut Schedule, scheme: Scheme) {
     }
     let mut rng = Rng::new(schedule.seed, "tables", 0);
     schedule.scheme = scheme;
-    schedule.seats = 4 + small(&mut rng, 4);
-    schedule.founders = 3 + small(&mut rng, schedule.seats - 3);
+    schedule.players = 4 + small(&mut rng, 4);
+    schedule.founders = 3 + small(&mut rng, schedule.players - 3);
     let most =
         (1..=3_u8).rev().find(|votes| scheme.signers(usize::from(*votes)) <= usize::from(schedule.founders));
     schedule.votes = 1 + small(&mut rng, most.unwrap_or(1));
@@ -80,7 +80,7 @@ fn round(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     }
     if rng.chance(600_000) {
         steps.push((When::After(rng.range(0, LONG_MICROS)), Step::Heal));
-        steps.push((When::After(rng.range(0, SOON_MICROS)), Step::Restart(seat(schedule, rng))));
+        steps.push((When::After(rng.range(0, SOON_MICROS)), Step::Restart(player(schedule, rng))));
     }
     if rng.chance(400_000) {
         steps.push((When::After(rng.range(0, 2 * LONG_MICROS)), Step::Rest(0)));
@@ -89,7 +89,7 @@ fn round(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
 }
 
 fn matter(schedule: &Schedule, rng: &mut Rng) -> Step {
-    let (who, by, yes) = (seat(schedule, rng), seat(schedule, rng), mask(rng));
+    let (who, by, yes) = (player(schedule, rng), player(schedule, rng), mask(rng));
     match rng.weighted(&[6, 4, 4, 4, 2]) {
         0 => Step::Admit { who, contact: by, yes },
         1 => Step::Expel { by, who, yes },
@@ -104,11 +104,11 @@ fn matter(schedule: &Schedule, rng: &mut Rng) -> Step {
 }
 
 fn trouble(schedule: &Schedule, rng: &mut Rng) -> Step {
-    let who = seat(schedule, rng);
+    let who = player(schedule, rng);
     match rng.weighted(&[7, 5, 3, 2, 3, 1]) {
         0 => Step::Crash { who, after: rng.chance(700_000).then(|| small(rng, 12)) },
         1 => Step::Split(u8::try_from(rng.range(1, 127)).unwrap_or(1)),
-        2 => Step::Part(who, seat(schedule, rng)),
+        2 => Step::Part(who, player(schedule, rng)),
         3 => Step::Mute { who, step: Mute::Admission, micros: rng.range(500_000, 12_000_000) },
         4 => Step::Restart(who),
         _ => Step::Leave(who),
@@ -126,8 +126,8 @@ fn mask(rng: &mut Rng) -> u8 {
     if rng.chance(750_000) { 0xff } else { u8::try_from(rng.range(0, 256)).unwrap_or(0xff) }
 }
 
-fn seat(schedule: &Schedule, rng: &mut Rng) -> u8 {
-    small(rng, schedule.seats)
+fn player(schedule: &Schedule, rng: &mut Rng) -> u8 {
+    small(rng, schedule.players)
 }
 
 fn small(rng: &mut Rng, below: u8) -> u8 {
@@ -150,7 +150,9 @@ mod tests {
                     continue;
                 }
                 assert!(scheme.signers(schedule.votes.into()) <= schedule.founders.into());
-                assert!(schedule.founders < schedule.seats && schedule.seats <= crate::schedule::SEATS_MAX);
+                assert!(
+                    schedule.founders < schedule.players && schedule.players <= crate::schedule::SEATS_MAX
+                );
                 assert!(schedule.steps.len() > 3);
             }
         }

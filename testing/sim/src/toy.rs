@@ -2,19 +2,19 @@
 //! a counter on disk, and installs one view of everybody.
 
 use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Picture, Spoils, Told, locator};
-use crate::record::{Seat, Shown};
+use crate::record::{Player, Shown};
 use bytes::Bytes;
 use folkmoot_attach::Trace;
 use folkmoot_base::{ConfigurationId, Entropy, GroupId, Instant, NodeId, Persist, StoreKey, ViewId};
 use std::collections::{BTreeSet, VecDeque};
 
 pub(crate) struct ToyCast {
-    pub(crate) seats: u8,
+    pub(crate) players: u8,
 }
 
 struct Toy {
-    seat: Seat,
-    seats: u8,
+    player: Player,
+    players: u8,
     counter: u8,
     out: VecDeque<Output>,
     tick: Instant,
@@ -28,14 +28,14 @@ fn key() -> StoreKey {
 impl Cast for ToyCast {
     fn enter(&mut self, entrance: &Entrance<'_>, _: &mut dyn Entropy) -> Result<Box<dyn Machine>, String> {
         let counter = entrance.disk.get(&key()).and_then(|value| value.first().copied()).unwrap_or(0);
-        let members: BTreeSet<Seat> = (0..self.seats).collect();
+        let members: BTreeSet<Player> = (0..self.players).collect();
         let configuration = ConfigurationId { ring_seq: 1, representative: NodeId([0; 32]), nonce: [0; 16] };
         let id = ViewId { configuration, order: 1, group: GroupId([0; 32]) };
-        let with = BTreeSet::from([entrance.seat]);
+        let with = BTreeSet::from([entrance.player]);
         let view = Shown { id, members, transitional: with, key: "toy".into() };
         let out = VecDeque::from([Output::Told(Told::View(view))]);
-        let seat = entrance.seat;
-        Ok(Box::new(Toy { seat, seats: self.seats, counter, out, tick: Instant(0), told: true }))
+        let player = entrance.player;
+        Ok(Box::new(Toy { player, players: self.players, counter, out, tick: Instant(0), told: true }))
     }
 
     fn opens(&self, _: &Spoils, _: &Bytes, _: Option<&Shown>) -> bool {
@@ -51,10 +51,10 @@ impl Machine for Toy {
                 let write = Persist { key: key(), value: Some(vec![self.counter].into()) };
                 self.out.push_back(Output::Told(Told::Sent(message)));
                 self.out.push_back(Output::Persist(write));
-                for seat in (0..self.seats).filter(|seat| *seat != self.seat) {
+                for player in (0..self.players).filter(|player| *player != self.player) {
                     // Not in the clear: the world looks for that.
                     let hidden: Vec<u8> = bytes.iter().map(|byte| byte ^ 0x55).collect();
-                    self.out.push_back(Output::Transmit(locator(seat), hidden.into()));
+                    self.out.push_back(Output::Transmit(locator(player), hidden.into()));
                 }
                 self.out.push_back(Output::Told(Told::Message(bytes)));
                 let text = "operational: sent".to_owned();
@@ -78,13 +78,13 @@ impl Machine for Toy {
     }
 
     fn picture(&self) -> Picture {
-        let roster = (0..self.seats).collect();
+        let roster = (0..self.players).collect();
         let holds = BTreeSet::from([format!("counter {}", self.counter)]);
         Picture { roster, holds, activity: "steady".into(), ..Picture::default() }
     }
 
-    fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {
-        std::mem::take(&mut self.told).then(|| (0..self.seats).collect())
+    fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>> {
+        std::mem::take(&mut self.told).then(|| (0..self.players).collect())
     }
 
     fn spoils(&self) -> Spoils {
@@ -107,7 +107,7 @@ mod tests {
     fn schedule(steps: Vec<(When, Step)>) -> Schedule {
         Schedule {
             seed: 9,
-            seats: 3,
+            players: 3,
             founders: 3,
             votes: 1,
             scheme: folkmoot_identity::Scheme::Plain,
@@ -121,20 +121,21 @@ mod tests {
     }
 
     fn world() -> World {
-        let mut world = World::new(&schedule(Vec::new()), Box::new(ToyCast { seats: 3 }), Options::default());
-        (0..3).for_each(|seat| world.boot(seat, Role::Founder, Disk::Fresh));
+        let mut world =
+            World::new(&schedule(Vec::new()), Box::new(ToyCast { players: 3 }), Options::default());
+        (0..3).for_each(|player| world.boot(player, Role::Founder, Disk::Fresh));
         world
     }
 
-    fn counter(world: &World, seat: Seat) -> Vec<String> {
-        world.machine(seat).map(|machine| machine.picture().holds.into_iter().collect()).unwrap_or_default()
+    fn counter(world: &World, player: Player) -> Vec<String> {
+        world.machine(player).map(|machine| machine.picture().holds.into_iter().collect()).unwrap_or_default()
     }
 
     #[test]
     fn a_calm_run_of_a_toy_comes_to_rest() {
         let send = Step::Send { who: 1, service: Agreed, bytes: 100, count: 3 };
         let schedule = schedule(vec![(When::After(100), send)]);
-        let record = play(&schedule, Box::new(ToyCast { seats: 3 }), Options::default());
+        let record = play(&schedule, Box::new(ToyCast { players: 3 }), Options::default());
         assert!(record.settled);
         assert_eq!(
             record.counts.deliveries,
@@ -147,9 +148,9 @@ mod tests {
     #[test]
     fn a_run_is_its_seed() {
         let run = |seed| {
-            let schedule = Schedule { seats: 3, founders: 3, ..Schedule::draw(seed) };
+            let schedule = Schedule { players: 3, founders: 3, ..Schedule::draw(seed) };
             let options = Options { notes: true, digest: true, danger: None };
-            transcript::digest_of(&play(&schedule, Box::new(ToyCast { seats: 3 }), options))
+            transcript::digest_of(&play(&schedule, Box::new(ToyCast { players: 3 }), options))
         };
         assert_eq!(run(5), run(5));
         assert_ne!(run(5), run(6));
@@ -180,7 +181,7 @@ mod tests {
         let send = Step::Send { who: 1, service: Agreed, bytes: 100, count: 3 };
         let forge = Step::Forge { how: Forgery::Replay, count: 5 };
         let schedule = schedule(vec![(When::After(100), send), (When::After(100_000), forge)]);
-        let record = play(&schedule, Box::new(ToyCast { seats: 3 }), Options::default());
+        let record = play(&schedule, Box::new(ToyCast { players: 3 }), Options::default());
         let broken: Vec<_> = check::check(&record).into_iter().map(|violation| violation.property).collect();
         assert!(broken.contains(&"no-disturbance") && broken.contains(&"no-duplication"), "{broken:?}");
     }

@@ -56,7 +56,7 @@ fn describe(what: &What) -> (&'static str, String) {
             ("used", format!("{kind} {}", value.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
         }
         What::Confirmed(view) => ("confirms", view.to_string()),
-        What::Heard(view, seat) => ("hears", format!("seat{seat} confirm {view}")),
+        What::Heard(view, player) => ("hears", format!("player{player} confirm {view}")),
         What::Disturbed(effect) => ("DISTURBED", effect.clone()),
         What::Leaked(leak) => ("LEAK", leaked(leak)),
         What::Minute(minute) => ("minute", format!("{minute:?}")),
@@ -99,6 +99,8 @@ fn leaked(leak: &Leak) -> String {
         Leak::Wire => "plaintext in a datagram".into(),
         Leak::Node => "plaintext in a node or on a disk".into(),
         Leak::Trace(layer) => format!("a secret in a line of {layer}"),
-        Leak::Outsider(seat) => format!("seat {seat}, out of the group, opens what was sealed without it"),
+        Leak::Outsider(player) => {
+            format!("player {player}, out of the group, opens what was sealed without it")
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The world: one clock, one queue of what comes next, and the seats.
+//! The world: one clock, one queue of what comes next, and the players.
 //!
 //! Everything happens at a microsecond and in an order that the seed decides. A machine's outputs
 //! take effect one by one. A [`What::Crash`] in the middle of a batch loses all that come after it;
@@ -12,10 +12,10 @@ mod signing;
 pub use attacker::Attacker;
 pub use chair::{Chair, Wishes};
 
-use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Role, locator, seat_at};
+use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Role, locator, player_at};
 use crate::net::Net;
 use crate::payload;
-use crate::record::{Disk, MessageId, Process, Record, Seat, Shown, What};
+use crate::record::{Disk, MessageId, Player, Process, Record, Shown, What};
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule};
 use bytes::Bytes;
@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 const EPOCH: u64 = 1_900_000_000;
 /// Between two readings of the wall clock handed to a machine.
 const CLOCK_MICROS: u64 = 1_000_000;
-/// Batches at one microsecond of one seat after which it is said to spin.
+/// Batches at one microsecond of one player after which it is said to spin.
 const SPIN_MAX: u32 = 20_000;
 
 /// What to watch and what to break.
@@ -38,24 +38,24 @@ pub struct Options {
     pub notes: bool,
     /// Digest every datagram.
     pub digest: bool,
-    /// Broken on purpose, at every seat or at one.
-    pub danger: Option<(Danger, Option<Seat>)>,
+    /// Broken on purpose, at every player or at one.
+    pub danger: Option<(Danger, Option<Player>)>,
 }
 
 /// What comes next.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Arrive { to: Seat, from: u32, bytes: Bytes, forged: bool },
-    Wake { seat: Seat, life: u16, turn: u64 },
-    Clock { seat: Seat, life: u16 },
-    Speak { seat: Seat, life: u16, wish: Wish },
+    Arrive { to: Player, from: u32, bytes: Bytes, forged: bool },
+    Wake { player: Player, life: u16, turn: u64 },
+    Clock { player: Player, life: u16 },
+    Speak { player: Player, life: u16, wish: Wish },
 }
 
 /// What a person says after thinking it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Wish {
-    Approve(Seat),
-    Agree(Seat),
+    Approve(Player),
+    Agree(Player),
 }
 
 /// Who hands in an input, and so what it may do.
@@ -67,9 +67,9 @@ enum Origin {
 
 /// A sealed message as a node saw it.
 #[derive(Debug)]
-struct Stair {
+struct Crossing {
     at: u64,
-    /// Seats that the sealer knew to be out of the group, a bit each.
+    /// Players that the sealer knew to be out of the group, a bit each.
     out: u8,
     /// The view in which it was sealed.
     view: Option<Shown>,
@@ -86,7 +86,7 @@ pub struct World {
     pub net: Net,
     /// The attacker on the wire.
     pub attacker: Attacker,
-    /// The seats.
+    /// The players.
     pub chairs: Vec<Chair>,
     cast: Box<dyn Cast>,
     options: Options,
@@ -97,7 +97,7 @@ pub struct World {
     hook_seen: Option<u64>,
     seed: u64,
     batch: Vec<Output>,
-    stairs: Vec<Stair>,
+    crossings: Vec<Crossing>,
     services: BTreeMap<MessageId, Service>,
     /// Whether the charter's scheme is not plain.
     signing: bool,
@@ -112,8 +112,8 @@ impl World {
             record: Record::default(),
             net: Net::new(seed, schedule.weather),
             attacker: Attacker::new(seed),
-            chairs: (0..schedule.seats)
-                .map(|seat| Chair::new(seed, seat, seat < schedule.founders))
+            chairs: (0..schedule.players)
+                .map(|player| Chair::new(seed, player, player < schedule.founders))
                 .collect(),
             cast,
             options,
@@ -124,7 +124,7 @@ impl World {
             hook_seen: None,
             seed,
             batch: Vec::new(),
-            stairs: Vec::new(),
+            crossings: Vec::new(),
             services: BTreeMap::new(),
             signing: schedule.scheme != Scheme::Plain,
         }
@@ -156,25 +156,25 @@ impl World {
     }
 
     /// A life begins. Nothing happens if one is going on.
-    pub fn boot(&mut self, seat: Seat, role: Role, disk: Disk) {
+    pub fn boot(&mut self, player: Player, role: Role, disk: Disk) {
         let clock = self.clock();
-        let danger = self.danger(seat);
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let danger = self.danger(player);
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.machine.is_some() {
             return;
         }
         chair.begin(self.now, role);
         let process = chair.process();
         let entrance =
-            Entrance { seat, life: process.life, role, disk: chair.disk.contents(), clock, danger };
+            Entrance { player, life: process.life, role, disk: chair.disk.contents(), clock, danger };
         let machine = self.cast.enter(&entrance, &mut chair.entropy);
         self.record.push(self.now, process, What::Boot(disk));
         match machine {
             Ok(machine) => {
                 chair.machine = Some(machine);
-                self.drain(seat, Origin::Honest);
-                self.schedule(self.now, Event::Clock { seat, life: process.life });
-                self.look_for_forgotten(seat);
+                self.drain(player, Origin::Honest);
+                self.schedule(self.now, Event::Clock { player, life: process.life });
+                self.look_for_forgotten(player);
             }
             Err(error) => {
                 self.record.push(self.now, process, What::Note("disk", error));
@@ -183,8 +183,8 @@ impl World {
     }
 
     /// A life begins on what the disk held when `hundredths` of its writes were still to come.
-    pub fn boot_old(&mut self, seat: Seat, role: Role, hundredths: u8) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    pub fn boot_old(&mut self, player: Player, role: Role, hundredths: u8) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.machine.is_some() {
             return;
         }
@@ -192,25 +192,25 @@ impl World {
         let keep = writes.saturating_sub(writes.saturating_mul(usize::from(hundredths)).div_ceil(100));
         chair.disk.rewind(keep);
         chair.acknowledged.retain(|(after, _)| *after <= keep);
-        self.boot(seat, role, Disk::Old);
+        self.boot(player, role, Disk::Old);
     }
 
-    /// The application in `seat` sends a message of `bytes` bytes.
-    pub fn send(&mut self, seat: Seat, service: Service, bytes: usize) -> Option<MessageId> {
-        let chair = self.chairs.get_mut(usize::from(seat))?;
+    /// The application in `player` sends a message of `bytes` bytes.
+    pub fn send(&mut self, player: Player, service: Service, bytes: usize) -> Option<MessageId> {
+        let chair = self.chairs.get_mut(usize::from(player))?;
         chair.machine.as_ref()?;
         let message = chair.next_message();
         let process = chair.process();
         chair.pending.insert(message);
         self.services.insert(message, service);
         self.record.push(self.now, process, What::Asked(message, service));
-        self.command(seat, Command::Send(message, service, payload::make(message, service, bytes)));
+        self.command(player, Command::Send(message, service, payload::make(message, service, bytes)));
         Some(message)
     }
 
     /// The life ends now.
-    pub fn crash(&mut self, seat: Seat, lost: u32) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    pub fn crash(&mut self, player: Player, lost: u32) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.machine.take().is_none() {
             return;
         }
@@ -219,13 +219,13 @@ impl World {
         self.record.push(self.now, process, What::Crash(lost));
     }
 
-    /// The application or the person in `seat` speaks.
-    pub fn command(&mut self, seat: Seat, command: Command) {
-        self.input(seat, Input::Command(command), Origin::Honest);
+    /// The application or the person in `player` speaks.
+    pub fn command(&mut self, player: Player, command: Command) {
+        self.input(player, Input::Command(command), Origin::Honest);
     }
 
     /// A forged datagram reaches `to`, as if it came from `from`.
-    pub fn forge(&mut self, from: Locator, to: Seat, bytes: Bytes, delay: u64) {
+    pub fn forge(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
         let Locator::Memory(port) = from else { return };
         if self.net.admit(to, bytes.len()) {
             let event = Event::Arrive { to, from: port, bytes, forged: true };
@@ -233,14 +233,14 @@ impl World {
         }
     }
 
-    /// The living seats.
-    pub fn living(&self) -> Vec<Seat> {
-        self.chairs.iter().filter(|chair| chair.machine.is_some()).map(|chair| chair.seat).collect()
+    /// The living players.
+    pub fn living(&self) -> Vec<Player> {
+        self.chairs.iter().filter(|chair| chair.machine.is_some()).map(|chair| chair.player).collect()
     }
 
-    /// The chair of `seat`.
-    pub fn chair(&self, seat: Seat) -> Option<&Chair> {
-        self.chairs.get(usize::from(seat))
+    /// The chair of `player`.
+    pub fn chair(&self, player: Player) -> Option<&Chair> {
+        self.chairs.get(usize::from(player))
     }
 
     /// The wall clock.
@@ -248,9 +248,9 @@ impl World {
         UnixTime(EPOCH.saturating_add(self.now / 1_000_000))
     }
 
-    fn danger(&self, seat: Seat) -> Option<Danger> {
+    fn danger(&self, player: Player) -> Option<Danger> {
         let (danger, only) = self.options.danger?;
-        only.is_none_or(|only| only == seat).then_some(danger)
+        only.is_none_or(|only| only == player).then_some(danger)
     }
 
     fn schedule(&mut self, at: u64, event: Event) {
@@ -269,52 +269,52 @@ impl World {
                 }
                 self.input(to, Input::Datagram(from, bytes), origin);
             }
-            Event::Wake { seat, life, turn } => {
-                let chair = self.chairs.get_mut(usize::from(seat));
+            Event::Wake { player, life, turn } => {
+                let chair = self.chairs.get_mut(usize::from(player));
                 if chair.is_some_and(|chair| chair.fires(life, turn)) {
-                    self.input(seat, Input::Timeout, Origin::Honest);
+                    self.input(player, Input::Timeout, Origin::Honest);
                 }
             }
-            Event::Clock { seat, life } => {
-                if self.life(seat) == life && self.living_at(seat) {
-                    self.input(seat, Input::Clock(self.clock()), Origin::Honest);
-                    self.schedule(self.now.saturating_add(CLOCK_MICROS), Event::Clock { seat, life });
+            Event::Clock { player, life } => {
+                if self.life(player) == life && self.living_at(player) {
+                    self.input(player, Input::Clock(self.clock()), Origin::Honest);
+                    self.schedule(self.now.saturating_add(CLOCK_MICROS), Event::Clock { player, life });
                 }
             }
-            Event::Speak { seat, life, wish } => {
-                if self.life(seat) == life {
+            Event::Speak { player, life, wish } => {
+                if self.life(player) == life {
                     let command = match wish {
                         Wish::Approve(other) => Command::Approve(other),
                         Wish::Agree(other) => Command::Agree(other),
                     };
-                    self.command(seat, command);
+                    self.command(player, command);
                 }
             }
         }
     }
 
-    /// The number of the seat's present or last life.
-    pub fn life(&self, seat: Seat) -> u16 {
-        self.chair(seat).map_or(0, |chair| chair.process().life)
+    /// The number of the player's present or last life.
+    pub fn life(&self, player: Player) -> u16 {
+        self.chair(player).map_or(0, |chair| chair.process().life)
     }
 
-    fn living_at(&self, seat: Seat) -> bool {
-        self.chair(seat).is_some_and(|chair| chair.machine.is_some())
+    fn living_at(&self, player: Player) -> bool {
+        self.chair(player).is_some_and(|chair| chair.machine.is_some())
     }
 
-    fn input(&mut self, seat: Seat, input: Input, origin: Origin) {
+    fn input(&mut self, player: Player, input: Input, origin: Origin) {
         let now = self.now;
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_mut() else { return };
         self.record.counts.inputs = self.record.counts.inputs.saturating_add(1);
         machine.handle(Instant(now.saturating_sub(chair.boot_at)), input, &mut chair.entropy);
-        self.drain(seat, origin);
+        self.drain(player, origin);
     }
 
     /// Polls the machine dry, and lets its outputs take effect one by one.
-    fn drain(&mut self, seat: Seat, origin: Origin) {
+    fn drain(&mut self, player: Player, origin: Origin) {
         let mut batch = std::mem::take(&mut self.batch);
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_mut() else { return };
         while let Some(output) = machine.poll_output() {
             batch.push(output);
@@ -322,64 +322,64 @@ impl World {
         let end = chair.crash_point(&batch);
         let total = batch.len();
         for output in batch.drain(..).take(end.unwrap_or(total)) {
-            self.effect(seat, output, origin);
+            self.effect(player, output, origin);
         }
         self.batch = batch;
         if let Some(end) = end {
-            self.crash(seat, u32::try_from(total.saturating_sub(end)).unwrap_or(u32::MAX));
+            self.crash(player, u32::try_from(total.saturating_sub(end)).unwrap_or(u32::MAX));
         } else {
-            self.after_batch(seat);
+            self.after_batch(player);
         }
     }
 
-    fn effect(&mut self, seat: Seat, output: Output, origin: Origin) {
+    fn effect(&mut self, player: Player, output: Output, origin: Origin) {
         match output {
-            Output::Transmit(to, bytes) => self.transmit(seat, to, bytes),
+            Output::Transmit(to, bytes) => self.transmit(player, to, bytes),
             Output::Persist(write) => {
-                self.disturbed(seat, origin, "wrote to disk");
-                self.look_at_write(seat, &write);
-                if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+                self.disturbed(player, origin, "wrote to disk");
+                self.look_at_write(player, &write);
+                if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
                     chair.disk.commit(write);
                 }
             }
-            Output::Told(told) => self.told(seat, told, origin),
-            Output::Trace(trace) => self.traced(seat, trace),
+            Output::Told(told) => self.told(player, told, origin),
+            Output::Trace(trace) => self.traced(player, trace),
         }
     }
 
-    fn transmit(&mut self, seat: Seat, to: Locator, bytes: Bytes) {
-        self.look_at_wire(seat, &bytes);
+    fn transmit(&mut self, player: Player, to: Locator, bytes: Bytes) {
+        self.look_at_wire(player, &bytes);
         self.record.counts.datagrams = self.record.counts.datagrams.saturating_add(1);
         if self.options.digest {
             let so_far = self.record.digest;
-            self.record.digest = digest(&[&so_far, &self.now.to_be_bytes(), &[seat], &bytes]);
+            self.record.digest = digest(&[&so_far, &self.now.to_be_bytes(), &[player], &bytes]);
         }
-        let Some(to) = seat_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };
-        let Locator::Memory(from) = locator(seat) else { return };
+        let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };
+        let Locator::Memory(from) = locator(player) else { return };
         if let Some(forged) = self.attacker.overtakes(&bytes) {
-            self.forge(locator(seat), to, forged, 1);
+            self.forge(locator(player), to, forged, 1);
         }
-        for at in self.net.carry(self.now, seat, to, bytes.len()) {
+        for at in self.net.carry(self.now, player, to, bytes.len()) {
             self.schedule(at, Event::Arrive { to, from, bytes: bytes.clone(), forged: false });
         }
     }
 
     /// Sets the timer anew, and notes spinning.
-    fn after_batch(&mut self, seat: Seat) {
-        self.look_at_roster(seat);
-        self.look_at_signing(seat);
+    fn after_batch(&mut self, player: Player) {
+        self.look_at_roster(player);
+        self.look_at_signing(player);
         let now = self.now;
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.spins(now) > SPIN_MAX {
             let process = chair.process();
             self.record.push(now, process, What::Spinning);
-            self.crash(seat, 0);
+            self.crash(player, 0);
             return;
         }
         let Some(machine) = chair.machine.as_ref() else { return };
         let wanted = machine.poll_timeout().map(|at| at.0.saturating_add(chair.boot_at).max(now));
         if let Some((at, life, turn)) = chair.set_timer(wanted) {
-            self.schedule(at, Event::Wake { seat, life, turn });
+            self.schedule(at, Event::Wake { player, life, turn });
         }
     }
 
@@ -393,13 +393,13 @@ impl World {
         self.seed
     }
 
-    /// The process in `seat`.
-    pub fn process(&self, seat: Seat) -> Process {
-        self.chair(seat).map_or(Process { seat, life: 0 }, Chair::process)
+    /// The process in `player`.
+    pub fn process(&self, player: Player) -> Process {
+        self.chair(player).map_or(Process { player, life: 0 }, Chair::process)
     }
 
-    /// The machine in `seat`.
-    pub fn machine(&self, seat: Seat) -> Option<&dyn Machine> {
-        self.chair(seat)?.machine.as_deref()
+    /// The machine in `player`.
+    pub fn machine(&self, player: Player) -> Option<&dyn Machine> {
+        self.chair(player)?.machine.as_deref()
     }
 }

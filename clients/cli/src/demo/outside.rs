@@ -2,7 +2,7 @@
 
 pub(super) use crate::args::Demo;
 pub(super) use crate::children::{Burst, Member, Program, Shared, Workshop, burst_all, found, shared, until};
-pub(super) use crate::control::{Candidate, Faulty, Request, Sealed};
+pub(super) use crate::control::{Faulty, PossibleView, Request, Sealed};
 pub(super) use crate::exit::{Exit, Failure};
 pub(super) use crate::progress::Progress;
 pub(super) use crate::show::{Paint, hex, line, many_of, paint, short, table};

@@ -1,7 +1,8 @@
 //! What the chapters share: how long they wait, what they ask members, how they read the answers.
 
 use super::outside::{
-    Burst, Candidate, Exit, Failure, Faulty, Member, Ordering, Request, Sealed, Shared, burst_all, hex, short,
+    Burst, Exit, Failure, Faulty, Member, Ordering, PossibleView, Request, Sealed, Shared, burst_all, hex,
+    short,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -33,7 +34,7 @@ pub(super) struct Attempts {
 pub(super) async fn attempt(
     member: &Member,
     payloads: Vec<Sealed>,
-    views: &[Candidate],
+    views: &[PossibleView],
 ) -> Result<Attempts, Failure> {
     let answer = member.ask(&Request::Attempt { payloads, views: views.to_vec() }).await?;
     serde_json::from_value(answer).map_err(Failure::bug)

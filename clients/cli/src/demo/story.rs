@@ -3,7 +3,7 @@
 
 use super::cast::Story;
 use super::outside::{
-    Candidate, Failure, Faulty, Member, Request, Sealed, Shared, found, many_of, shared, short, until,
+    Failure, Faulty, Member, PossibleView, Request, Sealed, Shared, found, many_of, shared, short, until,
 };
 use super::stage::{
     AFTER, DELIVERY, GROUP, JOURNAL, QUIET, VIEW, attempt, burst, count, cut, field, from, proposal, say,
@@ -304,7 +304,7 @@ impl Story {
             .await?;
         let new = tapped(&self.anna).await?;
         let view = self.anna.ask(&Request::View).await?;
-        let views = vec![serde_json::from_value::<Candidate>(view).map_err(Failure::bug)?];
+        let views = vec![serde_json::from_value::<PossibleView>(view).map_err(Failure::bug)?];
         old.extend(self.keepsake.iter().cloned());
         let control = attempt(&self.dora, old, &views).await?;
         tale.check(

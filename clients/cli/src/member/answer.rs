@@ -5,7 +5,7 @@ use super::journal::{Journal, timed};
 use super::process::Process;
 use super::propose::How;
 use super::render;
-use crate::control::{Answer, Candidate, Faulty, Request, Sealed};
+use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::show::{hex, unhex};
 use crate::values::Ordering;
@@ -210,7 +210,7 @@ impl Process {
 
     async fn seat<R: Send + 'static>(
         &self,
-        act: impl FnOnce(&mut folkmoot::tools::MemberFloor) -> R + Send + 'static,
+        act: impl FnOnce(&mut folkmoot::tools::MemberStack) -> R + Send + 'static,
     ) -> Result<R, Failure> {
         self.moot.handle().look(move |machine, _, _| act(&mut machine.upper)).await.map_err(Failure::from)
     }
@@ -227,9 +227,9 @@ impl Process {
     }
 
     /// Tries every key that the member ever held.
-    async fn attempt(&self, payloads: &[Sealed], views: &[Candidate]) -> Result<Value, Failure> {
+    async fn attempt(&self, payloads: &[Sealed], views: &[PossibleView]) -> Result<Value, Failure> {
         let (payloads, views) =
-            (self.tapped(payloads), views.iter().map(candidate).collect::<Option<Vec<_>>>());
+            (self.tapped(payloads), views.iter().map(possible_view).collect::<Option<Vec<_>>>());
         let views =
             views.ok_or_else(|| Failure::new(Exit::Usage, "the id of a view or of a member is malformed"))?;
         let Attempts { keys, sealed, opened, tries } =
@@ -252,7 +252,7 @@ impl Process {
 
     /// Answers a letter. What cannot be sent is told to whoever asked.
     pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
-        let found = find(letter, self.letters.candidates(), "no letter fits")?;
+        let found = find(letter, self.letters.matches(), "no letter fits")?;
         self.moot.answer(found.value, text).await?;
         let mut refused = None;
         // The member refuses by an event, and that is here once it can be looked at again.
@@ -326,9 +326,9 @@ async fn send(session: &Session, payload: &str, service: Ordering) -> Result<Val
     Ok(Value::Null)
 }
 
-fn candidate(candidate: &Candidate) -> Option<(ViewId, Vec<MemberId>)> {
-    let view = codec::decode(&unhex(&candidate.id)?).ok()?;
-    Some((view, candidate.members.iter().map(|member| MemberId::from_hex(member)).collect::<Option<_>>()?))
+fn possible_view(view: &PossibleView) -> Option<(ViewId, Vec<MemberId>)> {
+    let id = codec::decode(&unhex(&view.id)?).ok()?;
+    Some((id, view.members.iter().map(|member| MemberId::from_hex(member)).collect::<Option<_>>()?))
 }
 
 fn sealed(tapped: &[Tapped]) -> Value {

@@ -1,7 +1,7 @@
 //! Votes and proposals: finds by name what a person means, gives the order to the member, and
 //! reports a refusal.
 
-use super::find::{Candidate, find};
+use super::find::{Match, find};
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
@@ -22,24 +22,23 @@ impl Process {
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
             text.clone_into(&mut change.name);
         }
-        let Candidate { kind, name, id, value } =
-            find(text, matters, "no open request or proposal is called")?;
+        let Match { kind, name, id, value } = find(text, matters, "no open request or proposal is called")?;
         self.moot.vote(value, approve).await?;
         self.hear_refusal().await?;
         Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))
     }
 
-    async fn matters(&self) -> Result<Vec<Candidate<Digest>>, Failure> {
+    async fn matters(&self) -> Result<Vec<Match<Digest>>, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
         let requests = petitions.into_iter().map(|one| ("request", one.name, one.subject));
         let proposals = proposals.into_iter().map(|one| ("proposal", one.text, one.subject));
-        let candidate = |(kind, name, subject): (&str, String, Digest)| Candidate {
+        let one_match = |(kind, name, subject): (&str, String, Digest)| Match {
             kind: kind.to_owned(),
             name,
             id: hex(&subject),
             value: subject,
         };
-        Ok(requests.chain(proposals).map(candidate).collect())
+        Ok(requests.chain(proposals).map(one_match).collect())
     }
 
     /// What is voted on under `subject`, as long as it is open.

@@ -7,12 +7,12 @@ use crate::show::{harmless, short};
 const DIGITS_MIN: usize = 4;
 /// Digits of a whole id.
 const DIGITS_ALL: usize = 64;
-/// Candidates listed in an answer.
+/// Matches listed in an answer.
 const LISTED_MAX: usize = 8;
 
 /// One thing that may be meant.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate<T> {
+pub(crate) struct Match<T> {
     /// What it is, for the list of an answer: "request", "proposal", a state.
     pub(crate) kind: String,
     /// What it is called; strangers choose their names.
@@ -22,7 +22,7 @@ pub(crate) struct Candidate<T> {
     pub(crate) value: T,
 }
 
-impl<T> Candidate<T> {
+impl<T> Match<T> {
     /// A whole id is nothing but an id, lest somebody be called like another's.
     fn is_meant(&self, text: &str, digits: &str) -> bool {
         let whole = digits.len() == DIGITS_ALL && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -35,16 +35,12 @@ impl<T> Candidate<T> {
     }
 }
 
-/// The one candidate that `text` means; `nothing` says what there is none of, and what to look at.
-pub(crate) fn find<T>(
-    text: &str,
-    candidates: Vec<Candidate<T>>,
-    nothing: &str,
-) -> Result<Candidate<T>, Failure> {
+/// The one match that `text` means; `nothing` says what there is none of, and what to look at.
+pub(crate) fn find<T>(text: &str, matches: Vec<Match<T>>, nothing: &str) -> Result<Match<T>, Failure> {
     let digits = text.to_ascii_lowercase();
-    let open = list(candidates.iter());
-    let mut meant: Vec<Candidate<T>> =
-        candidates.into_iter().filter(|candidate| candidate.is_meant(text, &digits)).collect();
+    let open = list(matches.iter());
+    let mut meant: Vec<Match<T>> =
+        matches.into_iter().filter(|one_match| one_match.is_meant(text, &digits)).collect();
     if meant.len() > 1 {
         let hint = format!(
             "{text:?} fits more than one: {}. Give the first digits of the one you mean",
@@ -58,8 +54,8 @@ pub(crate) fn find<T>(
     })
 }
 
-fn list<'a, T: 'a>(candidates: impl Iterator<Item = &'a Candidate<T>>) -> String {
-    let mut all: Vec<String> = candidates.map(Candidate::listed).collect();
+fn list<'a, T: 'a>(matches: impl Iterator<Item = &'a Match<T>>) -> String {
+    let mut all: Vec<String> = matches.map(Match::listed).collect();
     let more = all.len().saturating_sub(LISTED_MAX);
     all.truncate(LISTED_MAX);
     if more > 0 {
@@ -72,21 +68,21 @@ fn list<'a, T: 'a>(candidates: impl Iterator<Item = &'a Candidate<T>>) -> String
 mod tests {
     use super::*;
 
-    fn candidate(kind: &'static str, name: &str, id: &str) -> Candidate<&'static str> {
+    fn one_match(kind: &'static str, name: &str, id: &str) -> Match<&'static str> {
         let id = id.repeat(DIGITS_ALL).get(..DIGITS_ALL).unwrap_or_default().to_owned();
-        Candidate { kind: kind.into(), name: name.into(), id, value: kind }
+        Match { kind: kind.into(), name: name.into(), id, value: kind }
     }
 
-    fn look(text: &str, candidates: &[Candidate<&'static str>]) -> Result<&'static str, Failure> {
-        find(text, candidates.to_vec(), "nothing is called").map(|found| found.value)
+    fn look(text: &str, matches: &[Match<&'static str>]) -> Result<&'static str, Failure> {
+        find(text, matches.to_vec(), "nothing is called").map(|found| found.value)
     }
 
     #[test]
     fn each_kind_by_name_and_by_first_digits() {
         let open = [
-            candidate("request", "dora", "a1"),
-            candidate("expulsion", "expel dora", "b2"),
-            candidate("change", "set threshold = 3 in the charter", "c3"),
+            one_match("request", "dora", "a1"),
+            one_match("expulsion", "expel dora", "b2"),
+            one_match("change", "set threshold = 3 in the charter", "c3"),
         ];
         for one in &open {
             assert_eq!(look(&one.name, &open), Ok(one.value));
@@ -98,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_ambiguous_word_is_refused_with_a_list() {
-        let open = [candidate("request", "dora", "a1"), candidate("request", "dora", "b2")];
+        let open = [one_match("request", "dora", "a1"), one_match("request", "dora", "b2")];
         let refused = look("dora", &open).unwrap_err();
         assert_eq!(refused.exit, Exit::Usage);
         assert!(refused.text.contains(r#"request "dora" a1a1a1a1, request "dora" b2b2b2b2"#), "{refused}");
@@ -107,18 +103,18 @@ mod tests {
 
     #[test]
     fn who_is_called_like_a_proposal_or_an_id_decides_nothing() {
-        let proposal = candidate("expulsion", "expel ben", "b2");
-        let open = [candidate("request", "expel ben", "a1"), proposal.clone()];
+        let proposal = one_match("expulsion", "expel ben", "b2");
+        let open = [one_match("request", "expel ben", "a1"), proposal.clone()];
         assert_eq!(look("expel ben", &open).unwrap_err().exit, Exit::Usage);
         let open =
-            [candidate("request", &proposal.id, "a1"), candidate("request", "b2b2", "c3"), proposal.clone()];
+            [one_match("request", &proposal.id, "a1"), one_match("request", "b2b2", "c3"), proposal.clone()];
         assert_eq!(look(&proposal.id, &open), Ok("expulsion"));
         assert_eq!(look("b2b2", &open).unwrap_err().exit, Exit::Usage);
     }
 
     #[test]
     fn what_is_open_is_told_to_whoever_missed_it_and_long_lists_end() {
-        let open: Vec<_> = (0..20).map(|_| candidate("request", "\u{1b}[2J", "a1")).collect();
+        let open: Vec<_> = (0..20).map(|_| one_match("request", "\u{1b}[2J", "a1")).collect();
         let refused = look("dora", &open).unwrap_err();
         assert_eq!(refused.exit, Exit::No);
         assert!(

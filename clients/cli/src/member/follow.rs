@@ -1,7 +1,7 @@
 //! The process follows what runs beside its member: the program that votes, the authority's office
 //! and the office's replica.
 
-use super::hook::{self, Verdict, Word};
+use super::hook::{self, Reply, Verdict};
 use super::process::Process;
 use super::{render, replica};
 use crate::exit::{Exit, Failure};
@@ -15,7 +15,7 @@ impl Process {
     pub(super) async fn follow_hook(&mut self, turn: hook::Turn) -> Result<(), Failure> {
         match turn {
             hook::Turn::Look => self.ask_hook().await,
-            hook::Turn::Said(request, word) => self.obey_hook(request, word).await,
+            hook::Turn::Said(request, reply) => self.obey_hook(request, reply).await,
         }
     }
 
@@ -50,8 +50,8 @@ impl Process {
         })
     }
 
-    async fn obey_hook(&mut self, request: Digest, word: Word) -> Result<(), Failure> {
-        let approve = match word.verdict {
+    async fn obey_hook(&mut self, request: Digest, reply: Reply) -> Result<(), Failure> {
+        let approve = match reply.verdict {
             Verdict::Wait => None,
             Verdict::Approve => Some(true),
             Verdict::Reject => Some(false),
@@ -63,10 +63,10 @@ impl Process {
                 tracing::warn!(%refused, "vote by the policy program");
             }
         }
-        if self.hook.note(&request, &word) {
+        if self.hook.note(&request, &reply) {
             self.show(&json!({
-                "event": "hook", "subject": hex(&request), "name": name, "verdict": word.verdict.word(),
-                "reason": word.reason,
+                "event": "hook", "subject": hex(&request), "name": name, "verdict": reply.verdict.word(),
+                "reason": reply.reason,
             }));
         }
         Ok(())

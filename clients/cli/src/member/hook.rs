@@ -55,13 +55,13 @@ impl Verdict {
 /// One line of it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Word {
+pub(super) struct Reply {
     pub(super) verdict: Verdict,
     #[serde(default)]
     pub(super) reason: String,
 }
 
-impl Word {
+impl Reply {
     fn failed(why: impl std::fmt::Display) -> Self {
         Self { verdict: Verdict::Wait, reason: format!("the program failed: {why}") }
     }
@@ -72,13 +72,13 @@ impl Word {
 struct Asked {
     at: Instant,
     votes: usize,
-    told: Option<Word>,
+    told: Option<Reply>,
 }
 
 /// What there is to do.
 pub(super) enum Turn {
     Look,
-    Said(Digest, Word),
+    Said(Digest, Reply),
 }
 
 /// The program, and what it was asked.
@@ -86,7 +86,7 @@ pub(super) enum Turn {
 pub(super) struct Hook {
     program: Option<PathBuf>,
     asked: BTreeMap<Digest, Asked>,
-    running: Option<(Digest, JoinHandle<Word>)>,
+    running: Option<(Digest, JoinHandle<Reply>)>,
     /// When open requests are looked at next.
     look: Instant,
 }
@@ -106,7 +106,7 @@ impl Hook {
                 Turn::Look
             }
             Some((request, task)) => {
-                let word = task.await.unwrap_or_else(Word::failed);
+                let word = task.await.unwrap_or_else(Reply::failed);
                 let request = *request;
                 self.running = None;
                 Turn::Said(request, word)
@@ -123,7 +123,7 @@ impl Hook {
     }
 
     /// Notes what was said of a request; whether that is news.
-    pub(super) fn note(&mut self, request: &Digest, word: &Word) -> bool {
+    pub(super) fn note(&mut self, request: &Digest, word: &Reply) -> bool {
         let asked = self.asked.get_mut(request);
         asked.is_some_and(|asked| asked.told.replace(word.clone()).as_ref() != Some(word))
     }
@@ -144,11 +144,11 @@ fn votes(petition: &Petition) -> usize {
     petition.approved.len() + petition.rejected.len()
 }
 
-async fn ask(program: PathBuf, question: String) -> Word {
+async fn ask(program: PathBuf, question: String) -> Reply {
     match tokio::time::timeout(PATIENCE, converse(program, question)).await {
         Ok(Ok((code, answer))) => read(code, &answer),
-        Ok(Err(error)) => Word::failed(error),
-        Err(_) => Word::failed(format!("no answer within {} s", PATIENCE.as_secs())),
+        Ok(Err(error)) => Reply::failed(error),
+        Err(_) => Reply::failed(format!("no answer within {} s", PATIENCE.as_secs())),
     }
 }
 
@@ -177,22 +177,22 @@ async fn converse(program: PathBuf, mut question: String) -> std::io::Result<(Op
     Ok((child.wait().await?.code(), answer))
 }
 
-fn read(code: Option<i32>, answer: &[u8]) -> Word {
-    let plain = |verdict| Word { verdict, reason: String::new() };
-    let Ok(text) = std::str::from_utf8(answer) else { return Word::failed("its answer is not text") };
+fn read(code: Option<i32>, answer: &[u8]) -> Reply {
+    let plain = |verdict| Reply { verdict, reason: String::new() };
+    let Ok(text) = std::str::from_utf8(answer) else { return Reply::failed("its answer is not text") };
     let text = text.trim();
     if u64::try_from(answer.len()).unwrap_or(u64::MAX) > ANSWER_BYTES_MAX {
-        return Word::failed(format!("its answer has more than {ANSWER_BYTES_MAX} bytes"));
+        return Reply::failed(format!("its answer has more than {ANSWER_BYTES_MAX} bytes"));
     }
     match (code, text) {
         (Some(0), "") => plain(Verdict::Approve),
         (Some(REJECT), "") => plain(Verdict::Reject),
         (Some(WAIT), "") => plain(Verdict::Wait),
         (Some(0), text) if text.lines().count() == 1 => serde_json::from_str(text)
-            .unwrap_or_else(|error| Word::failed(format!("its answer has no verdict: {error}"))),
-        (Some(0), _) => Word::failed("its answer has more than one line"),
-        (Some(code), _) => Word::failed(format!("exit code {code}")),
-        (None, _) => Word::failed("it was ended by a signal"),
+            .unwrap_or_else(|error| Reply::failed(format!("its answer has no verdict: {error}"))),
+        (Some(0), _) => Reply::failed("its answer has more than one line"),
+        (Some(code), _) => Reply::failed(format!("exit code {code}")),
+        (None, _) => Reply::failed("it was ended by a signal"),
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         let line = r#"{"verdict":"reject","reason":"not today"}"#;
         assert_eq!(
             read(Some(0), line.as_bytes()),
-            Word { verdict: Verdict::Reject, reason: "not today".into() }
+            Reply { verdict: Verdict::Reject, reason: "not today".into() }
         );
         let failures = [
             (Some(1), ""),

@@ -1,7 +1,7 @@
 //! Strangers' letters as this process heard them, so that a person can see and answer them. Nothing
 //! goes to disk.
 
-use super::find::Candidate;
+use super::find::Match;
 use crate::show::hex;
 use folkmoot::{Digest, Event};
 use serde_json::{Value, json};
@@ -64,9 +64,9 @@ impl Letters {
     }
 
     /// By id, or by its writer's name: then the newest of that name.
-    pub(super) fn candidates(&self) -> Vec<Candidate<Digest>> {
+    pub(super) fn matches(&self) -> Vec<Match<Digest>> {
         let newest = |at: usize, name: &str| self.0.iter().skip(at + 1).all(|later| later.name != name);
-        let all = self.0.iter().enumerate().map(|(at, letter)| Candidate {
+        let all = self.0.iter().enumerate().map(|(at, letter)| Match {
             kind: "letter".into(),
             name: if newest(at, &letter.name) { letter.name.clone() } else { String::new() },
             id: hex(&letter.id),

@@ -3,8 +3,8 @@
 //! whoever is silent is set aside, not its neighbours.
 
 use folkmoot::tools::{
-    Attached, Command, Entropy, Handle, Instant as Now, MemberFloor, Node, Note, Opened, OsEntropy, Sending,
-    Timing, ToMember, ToNode, Upper, UpperFloor, UpperOutput, prepare, wall_clock,
+    Attached, Command, Entropy, Handle, Instant as Now, MemberStack, Node, Note, Opened, OsEntropy, Sending,
+    Timing, ToMember, ToNode, Upper, UpperOutput, UpperStack, prepare, wall_clock,
 };
 use folkmoot::{Cause, Event, Faults, GroupId, GroupName, Locator, MemberId, Service, StateFolder, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// A member that says nothing to the others while its switch is on.
 struct Mutable {
-    seat: MemberFloor,
+    seat: MemberStack,
     mute: Arc<AtomicBool>,
 }
 
@@ -52,7 +52,7 @@ impl Upper for Mutable {
     }
 }
 
-impl UpperFloor for Mutable {
+impl UpperStack for Mutable {
     fn can_send(&self, group: &GroupId) -> bool {
         self.seat.can_send(group)
     }
@@ -126,7 +126,7 @@ impl Moot {
         };
         let switches = &self.switches;
         let mutable =
-            |member: MemberId, seat: MemberFloor| (member, Mutable { seat, mute: switches[&member].clone() });
+            |member: MemberId, seat: MemberStack| (member, Mutable { seat, mute: switches[&member].clone() });
         let opened: Opened<Attached<Mutable>> = prepare(options, &people[1..], Timing::default())
             .unwrap()
             .start(|node, all| {

@@ -3,7 +3,7 @@
 //! nothing is lost, and a member of one reads nothing of the other, with every key that it ever
 //! had.
 
-use folkmoot::tools::{MemberFloor, OsEntropy, Tapped, wall_clock};
+use folkmoot::tools::{MemberStack, OsEntropy, Tapped, wall_clock};
 use folkmoot::{
     Event, Folkmoot, GroupId, GroupName, GroupStatus, MemberId, Options, Service, Session, StateFolder,
     ViewId,
@@ -105,7 +105,7 @@ impl Person {
         self.seat(|seat| seat.member.transcript().roster().charter().version()).await
     }
 
-    async fn seat<T: Send + 'static>(&self, ask: impl FnOnce(&mut MemberFloor) -> T + Send + 'static) -> T {
+    async fn seat<T: Send + 'static>(&self, ask: impl FnOnce(&mut MemberStack) -> T + Send + 'static) -> T {
         self.handle.look(move |machine, _, _| ask(&mut machine.upper)).await.unwrap()
     }
 }
@@ -225,7 +225,7 @@ async fn nothing_is_lost(people: &[Person], home: GroupId, log: GroupId, count: 
 /// Every key that cleo ever had, on every sealed payload of the log; a logger's keys open them.
 async fn nobody_reads_the_other(people: &[Person], log: GroupId) {
     let tapped: Vec<Tapped> =
-        people[0].seat(MemberFloor::tapped).await.into_iter().filter(|one| one.group == log).collect();
+        people[0].seat(MemberStack::tapped).await.into_iter().filter(|one| one.group == log).collect();
     let views = people[0].heard.lock().unwrap().views.clone();
     for (who, opens) in [(2, false), (1, true)] {
         let (tapped, views) = (tapped.clone(), views.clone());

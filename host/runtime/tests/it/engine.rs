@@ -4,7 +4,7 @@ use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Indication, Instant, Locator, Persist, Service, UnixTime};
 use folkmoot_runtime::{
-    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Sending, Store, UpperFloor, Wire, start,
+    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Sending, Store, UpperStack, Wire, start,
 };
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ impl Upper for App {
     }
 }
 
-impl UpperFloor for App {
+impl UpperStack for App {
     fn can_send(&self, _group: &GroupId) -> bool {
         self.key
     }

@@ -26,7 +26,7 @@ pub(super) enum Seen {
 }
 
 /// The state of this member.
-pub(super) enum Membership {
+pub(super) enum State {
     /// Not begun; it will come as a newcomer.
     Empty,
     /// Its keys, and a group of its own that lends the library's judgement.
@@ -49,7 +49,7 @@ pub struct Run {
     pub(super) suite: Suite,
     pub(super) source: Source,
     pub(super) parts: Parts,
-    pub(super) membership: Membership,
+    pub(super) state: State,
     pub(super) seen: Seen,
     pub(super) packages: BTreeMap<usize, Package>,
     /// Digests of the key packages, by place: what the secret is bound to.
@@ -80,8 +80,7 @@ impl Run {
             suite,
             source,
             parts: provider.parts().ok_or(AgreementError::LocalNotReady)?,
-            membership: standing
-                .map_or(Membership::Empty, |standing| Membership::In(Box::new(standing.group.clone()))),
+            state: standing.map_or(State::Empty, |standing| State::In(Box::new(standing.group.clone()))),
             seen: if missing.is_empty() { Seen::All } else { Seen::Packages { missing } },
             packages: BTreeMap::new(),
             spoken: BTreeMap::new(),
@@ -134,18 +133,18 @@ impl Run {
     }
 
     fn judge_package(&mut self, member: &MemberId, body: &[u8]) -> Result<Package, AgreementError> {
-        let mut membership = core::mem::replace(&mut self.membership, Membership::Empty);
-        let judged = || match &mut membership {
-            Membership::Empty => Err(AgreementError::LocalNotReady),
-            Membership::New { own, .. } => self.judge().package(own, member, body, self.packages.values()),
-            Membership::In(group) => {
+        let mut state = core::mem::replace(&mut self.state, State::Empty);
+        let judged = || match &mut state {
+            State::Empty => Err(AgreementError::LocalNotReady),
+            State::New { own, .. } => self.judge().package(own, member, body, self.packages.values()),
+            State::In(group) => {
                 let package = self.judge().package(group, member, body, self.packages.values())?;
                 fresh(group, &package)?;
                 Ok(package)
             }
         };
         let (judged, powers) = self.source.during(None, judged);
-        self.membership = membership;
+        self.state = state;
         self.powers = self.powers.saturating_add(powers);
         judged
     }
@@ -161,7 +160,7 @@ impl Run {
         let (group, secret) = taken?;
         self.powers = self.powers.saturating_add(powers);
         self.forget();
-        self.membership = Membership::In(Box::new(group));
+        self.state = State::In(Box::new(group));
         self.seen = Seen::Done;
         self.sent = None;
         Ok(vec![Step::Done(secret)])
@@ -236,7 +235,7 @@ impl Module for Run {
     }
 
     fn keep(&self) -> Option<Kept> {
-        let (Membership::In(group), Seen::Done) = (&self.membership, &self.seen) else { return None };
+        let (State::In(group), Seen::Done) = (&self.state, &self.seen) else { return None };
         let roster = group.roster();
         let leaf = |member: mls_rs::group::Member| Some((named(&member.signing_identity)?, member.index));
         let ranks: Vec<_> = roster.members_iter().filter_map(leaf).collect();

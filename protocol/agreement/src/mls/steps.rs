@@ -3,7 +3,7 @@
 use super::group::{MlsClient, MlsGroup, client, found, naming, now};
 use super::judge::Opened;
 use super::layout::Layout;
-use super::run::{COMMIT, KEY_PACKAGE, Membership, Run, Seen};
+use super::run::{COMMIT, KEY_PACKAGE, Run, Seen, State};
 use super::wire::Commit;
 use crate::base::{Blob, Entropy, Secret, codec, digest};
 use crate::{AgreementError, Plan, Step};
@@ -35,17 +35,14 @@ impl Run {
         self.powers = self.powers.saturating_add(powers);
         let (client, group, package) = made.map_err(|_| AgreementError::LocalNotReady)?;
         let group = Box::new(group);
-        self.membership = if founds {
-            Membership::In(group)
-        } else {
-            Membership::New { client: Box::new(client), own: group }
-        };
+        self.state =
+            if founds { State::In(group) } else { State::New { client: Box::new(client), own: group } };
         Ok(package.map(|body| Step::Send { step: KEY_PACKAGE, decides: false, body }))
     }
 
     /// The commit, once every newcomer has sent a key package. Draws once.
     pub(super) fn commit(&mut self, entropy: &mut dyn Entropy) -> Result<Step, AgreementError> {
-        let Membership::In(group) = &mut self.membership else { return Err(AgreementError::LocalNotReady) };
+        let State::In(group) = &mut self.state else { return Err(AgreementError::LocalNotReady) };
         let leavers = leavers(group, &self.plan, &self.layout);
         let (packages, context) = (&self.packages, self.plan.context());
         let made = || -> Result<_, MlsError> {
@@ -74,8 +71,7 @@ impl Run {
     /// The key package has served its purpose: anyone who takes this member's memory later must not
     /// open the Welcome with it.
     pub(super) fn forget(&self) {
-        if let (Membership::New { client, .. }, Some(package)) =
-            (&self.membership, self.packages.get(&self.plan.me()))
+        if let (State::New { client, .. }, Some(package)) = (&self.state, self.packages.get(&self.plan.me()))
         {
             client.key_package_store().delete(&package.reference);
         }
@@ -85,14 +81,14 @@ impl Run {
     pub(super) fn follow(&self, body: &[u8]) -> Result<(MlsGroup, Secret<Vec<u8>>), AgreementError> {
         let judge = self.judge();
         let opened = judge.commit(body, self.packages.values())?;
-        let mut group = match &self.membership {
-            Membership::Empty => return Err(AgreementError::LocalNotReady),
-            Membership::New { client, .. } => {
+        let mut group = match &self.state {
+            State::Empty => return Err(AgreementError::LocalNotReady),
+            State::New { client, .. } => {
                 let group = self.join(client, &opened)?;
                 judge.tree_usable(&group)?;
                 group
             }
-            Membership::In(group) => self.apply(group, &opened, body)?,
+            State::In(group) => self.apply(group, &opened, body)?,
         };
         let packages = self.packages.iter().map(|(place, package)| (*place, package));
         judge.settled(&group, &opened, packages)?;
@@ -153,7 +149,7 @@ impl Run {
         if self.plan.in_base() {
             self.commit(entropy)?;
         }
-        let Membership::In(group) = &mut self.membership else { return Err(AgreementError::LocalNotReady) };
+        let State::In(group) = &mut self.state else { return Err(AgreementError::LocalNotReady) };
         let mut group = group.clone();
         if self.plan.in_base() {
             group.apply_pending_commit().map_err(|_| AgreementError::LocalNotReady)?;
@@ -161,7 +157,7 @@ impl Run {
         let (secret, _) = self.source.during(None, || self.export(&mut group, &[]));
         let secret = secret?;
         self.sent = None;
-        self.membership = Membership::In(group);
+        self.state = State::In(group);
         self.seen = Seen::Done;
         Ok(Step::Done(secret))
     }

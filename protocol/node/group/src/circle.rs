@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// Notices since the last merge in which complaints still count.
 const RECENT_NOTICES_MAX: usize = 256;
 
-/// A membership: a member's place in a group.
+/// A member of a group, at the node where it lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Membership {
+pub(crate) struct Resident {
     /// The node where it lives.
     pub(crate) node: NodeId,
     /// The join that made it a member.
@@ -44,8 +44,8 @@ struct Notice {
 /// The table of one group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circle {
-    memberships: BTreeMap<MemberId, Membership>,
-    /// The members of `memberships` that live here.
+    residents: BTreeMap<MemberId, Resident>,
+    /// The members of `residents` that live here.
     local: BTreeSet<MemberId>,
     /// Lost at the transitional signal; still heard until the next configuration.
     departing: BTreeMap<MemberId, NodeId>,
@@ -65,34 +65,34 @@ pub(crate) struct Circle {
 }
 
 impl Circle {
-    pub(crate) fn membership(&self, member: &MemberId) -> Option<&Membership> {
-        self.memberships.get(member)
+    pub(crate) fn resident(&self, member: &MemberId) -> Option<&Resident> {
+        self.residents.get(member)
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.memberships.len()
+        self.residents.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.memberships.is_empty()
+        self.residents.is_empty()
     }
 
     pub(crate) fn members(&self) -> Vec<MemberId> {
-        self.memberships.keys().copied().collect()
+        self.residents.keys().copied().collect()
     }
 
     pub(crate) fn local(&self) -> &BTreeSet<MemberId> {
         &self.local
     }
 
-    pub(crate) fn memberships(&self) -> impl Iterator<Item = (&MemberId, &Membership)> {
-        self.memberships.iter()
+    pub(crate) fn residents(&self) -> impl Iterator<Item = (&MemberId, &Resident)> {
+        self.residents.iter()
     }
 
     /// Adds `member`, which was not in the group.
     pub(crate) fn add(&mut self, member: MemberId, node: NodeId, stamp: Stamp, me: NodeId) {
         let since = self.serial.saturating_add(1);
-        self.memberships.insert(member, Membership { node, stamp, since, stood: Vec::new() });
+        self.residents.insert(member, Resident { node, stamp, since, stood: Vec::new() });
         if node == me {
             self.local.insert(member);
         }
@@ -100,8 +100,8 @@ impl Circle {
 
     /// `member` came to the merge from these notices.
     pub(crate) fn came(&mut self, member: &MemberId, stood: &[NoticeLabel]) {
-        if let Some(membership) = self.memberships.get_mut(member) {
-            membership.stood = stood.to_vec();
+        if let Some(resident) = self.residents.get_mut(member) {
+            resident.stood = stood.to_vec();
         }
     }
 
@@ -127,7 +127,7 @@ impl Circle {
     pub(crate) fn remove(&mut self, member: &MemberId) -> bool {
         self.local.remove(member);
         self.departing.remove(member);
-        let was = self.memberships.remove(member).is_some();
+        let was = self.residents.remove(member).is_some();
         if was && !self.votes.is_empty() {
             self.votes.retain(|(_, suspect), voters| {
                 voters.remove(member);
@@ -140,7 +140,7 @@ impl Circle {
     /// Whether `node` may speak for `member` here: it hosts the member, or did until the
     /// transitional signal.
     pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
-        self.memberships.get(member).is_some_and(|membership| membership.node == node)
+        self.residents.get(member).is_some_and(|resident| resident.node == node)
             || self.departing.get(member) == Some(&node)
     }
 
@@ -148,10 +148,10 @@ impl Circle {
     /// they are still heard.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<MemberId> {
         let gone: Vec<(MemberId, NodeId)> = self
-            .memberships
+            .residents
             .iter()
-            .filter(|(_, membership)| !nodes.contains(&membership.node))
-            .map(|(member, membership)| (*member, membership.node))
+            .filter(|(_, resident)| !nodes.contains(&resident.node))
+            .map(|(member, resident)| (*member, resident.node))
             .collect();
         for (member, node) in &gone {
             self.remove(member);
@@ -179,14 +179,14 @@ impl Circle {
     /// The local members, as a State lists them.
     pub(crate) fn local_joined(&self) -> Vec<Joined> {
         let joined = |member: &MemberId| {
-            self.memberships.get(member).map(|membership| Joined { member: *member, stamp: membership.stamp })
+            self.residents.get(member).map(|resident| Joined { member: *member, stamp: resident.stamp })
         };
         self.local.iter().filter_map(joined).collect()
     }
 
     /// Empties the table for a merge; the notices so far are kept.
     pub(crate) fn clear(&mut self) {
-        self.memberships.clear();
+        self.residents.clear();
         self.local.clear();
         self.departing.clear();
         self.votes.clear();
@@ -196,11 +196,11 @@ impl Circle {
 
     /// Digest of the list of members with their stamps.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
-        let mut bytes = Vec::with_capacity(self.memberships.len().saturating_mul(48));
-        for (member, membership) in &self.memberships {
+        let mut bytes = Vec::with_capacity(self.residents.len().saturating_mul(48));
+        for (member, resident) in &self.residents {
             bytes.extend_from_slice(&member.0);
-            bytes.extend_from_slice(&membership.stamp.ring_seq.to_be_bytes());
-            bytes.extend_from_slice(&membership.stamp.order.to_be_bytes());
+            bytes.extend_from_slice(&resident.stamp.ring_seq.to_be_bytes());
+            bytes.extend_from_slice(&resident.stamp.order.to_be_bytes());
         }
         digest(&[b"folkmoot group members v1", &bytes])
     }
@@ -216,7 +216,7 @@ impl Circle {
         let removed = self.notice.as_ref().map_or_else(Vec::new, |notice| {
             let stayed = |member: &MemberId, stamp: &Stamp| {
                 !self.lost.contains(member)
-                    && self.memberships.get(member).is_some_and(|membership| membership.stamp == *stamp)
+                    && self.residents.get(member).is_some_and(|resident| resident.stamp == *stamp)
             };
             let gone = notice.members.iter().filter(|(member, stamp)| !stayed(member, stamp));
             gone.map(|(member, _)| *member).collect()
@@ -226,8 +226,7 @@ impl Circle {
     }
 
     fn record(&mut self, view: ViewId, fresh: bool) {
-        let members =
-            self.memberships.iter().map(|(member, membership)| (*member, membership.stamp)).collect();
+        let members = self.residents.iter().map(|(member, resident)| (*member, resident.stamp)).collect();
         self.notice = Some(Notice { view, fresh, digest: self.fingerprint(), members });
         self.stand(&view);
         self.lost.clear();
@@ -270,16 +269,16 @@ impl Circle {
 
     /// One complaint within a jury to which both members belong.
     fn vote(&mut self, jury: Jury, complainer: MemberId, suspect: MemberId) -> Option<bool> {
-        let is_of = |membership: &Membership| match jury {
-            Jury::Notice(serial) => membership.since <= serial,
-            Jury::Before(label) => membership.stood.contains(&label),
+        let is_of = |resident: &Resident| match jury {
+            Jury::Notice(serial) => resident.since <= serial,
+            Jury::Before(label) => resident.stood.contains(&label),
         };
         if complainer == suspect
-            || ![complainer, suspect].iter().all(|one| self.memberships.get(one).is_some_and(is_of))
+            || ![complainer, suspect].iter().all(|one| self.residents.get(one).is_some_and(is_of))
         {
             return None;
         }
-        let size = self.memberships.values().filter(|membership| is_of(membership)).count();
+        let size = self.residents.values().filter(|resident| is_of(resident)).count();
         let voters = self.votes.entry((jury, suspect)).or_default();
         voters.insert(complainer).then(|| voters.len() >= complaints_needed(size))
     }

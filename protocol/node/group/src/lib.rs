@@ -43,7 +43,7 @@ use ordered::{Change, What};
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most memberships (member, group) that one node may host.
+/// Most residents (member, group) that one node may host.
 pub const MEMBERSHIPS_MAX: usize = 50_000;
 /// Most landmarks of a transcript that a node shows.
 pub(crate) const LANDMARKS_MAX: usize = 64;
@@ -76,8 +76,8 @@ pub struct Group {
     out: VecDeque<Output>,
     audience: Audience,
     circles: BTreeMap<GroupId, Circle>,
-    /// Number of memberships in the tables, by node.
-    memberships: BTreeMap<NodeId, usize>,
+    /// Number of residents in the tables, by node.
+    residents: BTreeMap<NodeId, usize>,
     configuration: Option<Configuration>,
     phase: Phase,
     /// Changes ordered while the tables are not merged; at most [`CHANGES_MAX`].
@@ -145,7 +145,7 @@ impl Group {
             out: VecDeque::new(),
             audience: Audience::default(),
             circles: BTreeMap::new(),
-            memberships: BTreeMap::new(),
+            residents: BTreeMap::new(),
             configuration: None,
             phase: Phase::Idle,
             changes: Vec::new(),
@@ -187,7 +187,7 @@ impl Group {
     pub fn join(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
         self.check_attached(member)?;
         let me = self.config.me;
-        if self.memberships.get(&me).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
+        if self.residents.get(&me).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
             return Err(GroupError::LocalTooMany);
         }
         self.order(&Control::Join { member, group });

@@ -84,7 +84,7 @@ impl Group {
             return Vec::new();
         }
         let circle = self.circles.entry(group).or_default();
-        if circle.membership(&member).is_some() {
+        if circle.resident(&member).is_some() {
             return Vec::new();
         }
         circle.add(member, node, change.stamp, self.config.me);
@@ -97,15 +97,15 @@ impl Group {
         if !roster.holds(change.member) {
             return Some(JoinRefusal::NotRostered);
         }
-        if self.memberships.get(&change.node).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
+        if self.residents.get(&change.node).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
             return Some(JoinRefusal::Busy);
         }
         let groups = self.circles.len();
         let Some(circle) = self.circles.get(&group) else {
             return (groups >= GROUPS_MAX).then_some(JoinRefusal::TooManyGroups);
         };
-        match circle.membership(&change.member) {
-            Some(membership) => (membership.node != change.node).then_some(JoinRefusal::Busy),
+        match circle.resident(&change.member) {
+            Some(resident) => (resident.node != change.node).then_some(JoinRefusal::Busy),
             None if circle.is_set_aside(&change.member, change.stamp.order) => Some(JoinRefusal::SetAside),
             None if circle.len() >= MEMBERS_MAX => Some(JoinRefusal::GroupFull),
             None => None,
@@ -116,7 +116,7 @@ impl Group {
     /// not told: nobody listens, or the member knows already. `Some(group)` if it was in the group.
     pub(crate) fn take_out(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
         let circle = self.circles.get_mut(&group)?;
-        let node = circle.membership(&member)?.node;
+        let node = circle.resident(&member)?.node;
         circle.remove(&member);
         self.count(node, -1);
         if node == self.config.me && cause != Cause::Detach {
@@ -126,17 +126,16 @@ impl Group {
     }
 
     fn count(&mut self, node: NodeId, change: isize) {
-        let count = self.memberships.entry(node).or_default();
+        let count = self.residents.entry(node).or_default();
         *count = count.saturating_add_signed(change);
         if *count == 0 {
-            self.memberships.remove(&node);
+            self.residents.remove(&node);
         }
     }
 
     /// The groups that `member` is in, hosted by `node`.
     pub(crate) fn groups_of(&self, member: MemberId, node: NodeId) -> Vec<GroupId> {
-        let here =
-            |circle: &Circle| circle.membership(&member).is_some_and(|membership| membership.node == node);
+        let here = |circle: &Circle| circle.resident(&member).is_some_and(|resident| resident.node == node);
         self.circles.iter().filter(|(_, circle)| here(circle)).map(|(group, _)| *group).collect()
     }
 
@@ -191,7 +190,7 @@ impl Group {
             let groups: Vec<GroupId> = self
                 .circles
                 .iter()
-                .filter(|(_, circle)| circle.membership(member).is_some())
+                .filter(|(_, circle)| circle.resident(member).is_some())
                 .map(|(group, _)| *group)
                 .collect();
             for group in groups {

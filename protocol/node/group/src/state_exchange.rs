@@ -288,10 +288,10 @@ impl Group {
     }
 
     fn local_memberships(&self) -> Vec<(MemberId, GroupId)> {
-        let memberships = |(group, circle): (&GroupId, &Circle)| {
+        let residents = |(group, circle): (&GroupId, &Circle)| {
             circle.local().iter().map(|member| (*member, *group)).collect::<Vec<_>>()
         };
-        self.circles.iter().flat_map(memberships).collect()
+        self.circles.iter().flat_map(residents).collect()
     }
 
     /// Replaces the tables by the union of the States. If two nodes claim a member, the first node
@@ -312,7 +312,7 @@ impl Group {
                 }
                 let circle = self.circles.entry(state.group).or_default();
                 for joined in &state.members {
-                    if circle.membership(&joined.member).is_none() {
+                    if circle.resident(&joined.member).is_none() {
                         circle.add(joined.member, *node, joined.stamp, me);
                         circle.came(&joined.member, &state.stood);
                     }
@@ -328,25 +328,23 @@ impl Group {
         agreed
     }
 
-    /// The memberships of lost nodes, which the mutant keeps.
+    /// The residents of lost nodes, which the mutant keeps.
     fn kept_lost(&self) -> Vec<(GroupId, MemberId, NodeId, Stamp)> {
         let Some(configuration) = &self.configuration else { return Vec::new() };
         if !self.config.danger.is(Danger::GroupKeepsLost) {
             return Vec::new();
         }
-        let memberships = self.circles.iter().flat_map(|(group, circle)| {
-            circle
-                .memberships()
-                .map(|(member, membership)| (*group, *member, membership.node, membership.stamp))
+        let residents = self.circles.iter().flat_map(|(group, circle)| {
+            circle.residents().map(|(member, resident)| (*group, *member, resident.node, resident.stamp))
         });
-        memberships.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
+        residents.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
     }
 
     fn recount(&mut self) {
-        self.memberships.clear();
+        self.residents.clear();
         for circle in self.circles.values() {
-            for (_, membership) in circle.memberships() {
-                let count = self.memberships.entry(membership.node).or_default();
+            for (_, resident) in circle.residents() {
+                let count = self.residents.entry(resident.node).or_default();
                 *count = count.saturating_add(1);
             }
         }
@@ -358,7 +356,7 @@ impl Group {
         let full = self.circles.iter().filter(|(_, circle)| !circle.is_empty());
         for (index, (group, circle)) in full.enumerate() {
             let mut kept = 0_usize;
-            for (member, _) in circle.memberships() {
+            for (member, _) in circle.residents() {
                 if !roster.holds(*member) {
                     out.push((*member, *group, Cause::Expelled));
                 } else if index >= GROUPS_MAX || kept >= MEMBERS_MAX {
@@ -403,8 +401,8 @@ fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
     if state.groups.iter().any(|group| group.stood.len() > STOOD_MAX) {
         return Err(GroupError::PeerTooLarge(peer));
     }
-    let memberships: usize = state.groups.iter().map(|group| group.members.len()).sum();
-    if memberships > MEMBERSHIPS_MAX || state.groups.len() > GROUPS_MAX {
+    let residents: usize = state.groups.iter().map(|group| group.members.len()).sum();
+    if residents > MEMBERSHIPS_MAX || state.groups.len() > GROUPS_MAX {
         return Err(GroupError::PeerTooLarge(peer));
     }
     Ok(())

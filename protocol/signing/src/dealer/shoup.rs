@@ -80,7 +80,7 @@ pub(crate) fn sign(
 fn seated(public: &[u8]) -> Option<(ShoupSharing, Vec<MemberId>)> {
     let sharing = ShoupSharing::decode(public).ok()?;
     let holders = sharing.seats().iter().map(|seat| match seat {
-        Seat::Held(member) => Some(*member),
+        Seat::Holding(member) => Some(*member),
         Seat::Spare | Seat::Retired => None,
     });
     let holders = holders.collect::<Option<Vec<_>>>()?;

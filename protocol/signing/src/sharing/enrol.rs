@@ -18,7 +18,7 @@
 use super::message::{Kind, Reader, Writer};
 use super::redistribute::own;
 use super::round::{accusations, accuse, each, number, numbers, said, to_all};
-use super::{Held, Share, Sharing, context, listed, sorted, wrong_signers};
+use super::{Holding, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret};
 use crate::polynomial::lagrange;
@@ -129,7 +129,7 @@ impl<G: PrimeGroup> Enrol<G> {
         Outgoing { to_all: writer.end(), to_each }
     }
 
-    fn take_masks(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
+    fn take_masks(&mut self, heard: &Incoming) -> Result<Next<Holding<G>>, Fault> {
         let public = each(self.helpers.iter().copied(), |helper| {
             self.read_masks(helper, said(heard, helper)).ok_or(FaultKind::PeerMalformed)
         })?;
@@ -185,7 +185,7 @@ impl<G: PrimeGroup> Enrol<G> {
         Outgoing { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, message)]) }
     }
 
-    fn take_parts(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
+    fn take_parts(&mut self, heard: &Incoming) -> Result<Next<Holding<G>>, Fault> {
         let late = matches!(self.stage, Stage::LateParts);
         let accused = each(self.awaited_in(&self.stage), |helper| {
             let earlier: Vec<MemberId> = self.before(helper).copied().collect();
@@ -226,7 +226,7 @@ impl<G: PrimeGroup> Enrol<G> {
         }
     }
 
-    fn take_mask_answers(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
+    fn take_mask_answers(&mut self, heard: &Incoming) -> Result<Next<Holding<G>>, Fault> {
         let answers = each(self.awaited_in(&Stage::MaskAnswers), |helper| {
             let pairs: Vec<Pair> =
                 self.disputes.iter().filter(|(accused, _)| accused == helper).copied().collect();
@@ -285,7 +285,7 @@ impl<G: PrimeGroup> Enrol<G> {
         G::raise_generator(part) == G::raise_many(&terms)
     }
 
-    fn take_verdict(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
+    fn take_verdict(&mut self, heard: &Incoming) -> Result<Next<Holding<G>>, Fault> {
         self.accused = accusations(said(heard, &self.newcomer), &self.newcomer, &self.helpers)
             .map_err(|kind| Fault::of(kind, self.newcomer))?;
         if self.accused.is_empty() {
@@ -299,7 +299,7 @@ impl<G: PrimeGroup> Enrol<G> {
         ))
     }
 
-    fn take_part_answers(&mut self, heard: &Incoming) -> Result<Next<Held<G>>, Fault> {
+    fn take_part_answers(&mut self, heard: &Incoming) -> Result<Next<Holding<G>>, Fault> {
         let answers = each(self.accused.iter().copied(), |helper| {
             let read =
                 numbers::<G>(said(heard, helper), Kind::Part, 1).and_then(|read| read.first().copied());
@@ -312,10 +312,10 @@ impl<G: PrimeGroup> Enrol<G> {
         Ok(Next::Done(self.held()))
     }
 
-    fn held(&self) -> Held<G> {
+    fn held(&self) -> Holding<G> {
         let gets = self.me == self.newcomer;
         let share = gets.then(|| Share::new(self.me, self.extended.epoch(), *self.sum().expose()));
-        Held { sharing: self.extended.clone(), share }
+        Holding { sharing: self.extended.clone(), share }
     }
 
     fn awaited_in(&self, stage: &Stage) -> Vec<MemberId> {
@@ -335,9 +335,9 @@ impl<G: PrimeGroup> Enrol<G> {
 }
 
 impl<G: PrimeGroup> Run for Enrol<G> {
-    type Done = Held<G>;
+    type Done = Holding<G>;
 
-    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Holding<G>> {
         Next::Say(if self.helps() { self.draw_masks(entropy) } else { Outgoing::default() })
     }
 
@@ -345,7 +345,7 @@ impl<G: PrimeGroup> Run for Enrol<G> {
         self.awaited_in(&self.stage)
     }
 
-    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Holding<G>>, Fault> {
         let whole = whole_round(&heard, &self.awaited());
         let next = whole.and_then(|()| match self.stage {
             Stage::Masks => self.take_masks(&heard),

@@ -8,7 +8,7 @@
 //! place that it loses. The run is then given up, and the next draws everything anew.
 
 use super::dealing::{Dealing, Dealt, Plan};
-use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_signers};
+use super::{Form, Holding, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Entropy, MemberId, Secret};
 use crate::run::{Fault, FaultKind, Incoming, Next, Run, RunId};
@@ -51,19 +51,19 @@ impl<G: PrimeGroup> Joint<G> {
 }
 
 /// What a dealing of one open polynomial leaves at `me`.
-fn held<G: PrimeGroup>(dealt: &Dealt<G>, me: MemberId, holders: &[MemberId]) -> Result<Held<G>, Fault> {
+fn held<G: PrimeGroup>(dealt: &Dealt<G>, me: MemberId, holders: &[MemberId]) -> Result<Holding<G>, Fault> {
     let commitments = dealt.pledges.first().cloned().unwrap_or_default();
     let sharing =
         Sharing::new(commitments, holders.to_vec()).map_err(|_| Fault::of_nobody(FaultKind::Again))?;
     let piece = dealt.pieces.as_ref().and_then(|pieces| pieces.first());
     let share = piece.map(|piece| Share::new(me, sharing.epoch(), piece.value));
-    Ok(Held { sharing, share })
+    Ok(Holding { sharing, share })
 }
 
 impl<G: PrimeGroup> Run for Joint<G> {
-    type Done = Held<G>;
+    type Done = Holding<G>;
 
-    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Holding<G>> {
         Next::Say(self.dealing.begin(entropy))
     }
 
@@ -71,7 +71,7 @@ impl<G: PrimeGroup> Run for Joint<G> {
         self.dealing.awaited()
     }
 
-    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, _: &mut dyn Entropy) -> Result<Next<Holding<G>>, Fault> {
         match self.dealing.hear(&heard)? {
             Next::Say(said) => Ok(Next::Say(said)),
             Next::Done(dealt) => Ok(Next::Done(held(&dealt, self.me, &self.holders)?)),

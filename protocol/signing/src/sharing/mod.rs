@@ -26,7 +26,7 @@ pub use deal::{Shares, deal};
 pub use enrol::Enrol;
 pub use joint::Joint;
 pub use redistribute::{Change, Redistribute};
-pub use share::{Held, Share};
+pub use share::{Holding, Share};
 
 pub(crate) use dealing::{Dealing, Dealt, Plan};
 pub(crate) use message::{Kind, Reader, Writer};

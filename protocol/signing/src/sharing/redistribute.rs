@@ -10,7 +10,7 @@
 
 use super::dealing::Plan;
 use super::joint::Joint;
-use super::{Form, Held, Share, Sharing, context, listed, sorted, wrong_signers};
+use super::{Form, Holding, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Entropy, MemberId, Secret};
 use crate::polynomial::lagrange;
@@ -102,9 +102,9 @@ fn publics<G: PrimeGroup>(old: &Sharing<G>, dealers: &[MemberId]) -> Option<BTre
 }
 
 impl<G: PrimeGroup> Run for Redistribute<G> {
-    type Done = Held<G>;
+    type Done = Holding<G>;
 
-    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Held<G>> {
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Holding<G>> {
         self.dealing.start(entropy)
     }
 
@@ -112,7 +112,7 @@ impl<G: PrimeGroup> Run for Redistribute<G> {
         self.dealing.awaited()
     }
 
-    fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Held<G>>, Fault> {
+    fn hear(&mut self, heard: Incoming, entropy: &mut dyn Entropy) -> Result<Next<Holding<G>>, Fault> {
         let next = self.dealing.hear(heard, entropy)?;
         match &next {
             Next::Done(held) if held.sharing.public() != self.public => {

@@ -84,7 +84,7 @@ impl<G: PrimeGroup> core::fmt::Debug for Share<G> {
 
 /// What a participant has after a run of sharing.
 #[derive(Debug, Clone)]
-pub struct Held<G: PrimeGroup> {
+pub struct Holding<G: PrimeGroup> {
     /// The same for all participants.
     pub sharing: Sharing<G>,
     /// This participant's share, if it got a new one.

@@ -204,7 +204,7 @@ fn publish(
     let modulus = key.modulus();
     let base = modulus.residue(&modulus.draw(entropy)).square();
     let images = values.iter().map(|value| pow(&base, value.expose()).retrieve()).collect();
-    let held = holders.iter().map(|member| Seat::Held(*member));
+    let held = holders.iter().map(|member| Seat::Holding(*member));
     let seats = held.chain(core::iter::repeat(Seat::Spare)).take(values.len()).collect();
     ShoupSharing { key: key.clone(), threshold, base: base.retrieve(), images, seats }
 }

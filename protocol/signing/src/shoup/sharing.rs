@@ -23,7 +23,7 @@ pub enum Seat {
     /// Dealt, and nobody's yet.
     Spare,
     /// This member has its share.
-    Held(MemberId),
+    Holding(MemberId),
     /// Was held by somebody who is no longer a member, and may still know the share: never handed
     /// out again.
     Retired,
@@ -64,14 +64,14 @@ impl ShoupSharing {
 
     /// The seat that `member` holds.
     pub fn seat_of(&self, member: &MemberId) -> Option<u16> {
-        let place = self.seats.iter().position(|seat| *seat == Seat::Held(*member))?;
+        let place = self.seats.iter().position(|seat| *seat == Seat::Holding(*member))?;
         u16::try_from(place.saturating_add(1)).ok()
     }
 
     /// Who holds `seat`.
     pub fn holder(&self, seat: u16) -> Option<MemberId> {
         match self.seats.get(usize::from(seat).checked_sub(1)?)? {
-            Seat::Held(member) => Some(*member),
+            Seat::Holding(member) => Some(*member),
             Seat::Spare | Seat::Retired => None,
         }
     }
@@ -93,7 +93,7 @@ impl ShoupSharing {
         }
         let place = self.seats.iter().position(|seat| *seat == Seat::Spare).ok_or(ShoupError::LocalNoSeat)?;
         let seat = self.seats.get_mut(place).ok_or(ShoupError::LocalNoSeat)?;
-        *seat = Seat::Held(member);
+        *seat = Seat::Holding(member);
         self.seat_of(&member).ok_or(ShoupError::LocalNoSeat)
     }
 
@@ -104,7 +104,7 @@ impl ShoupSharing {
     /// # Errors
     /// [`ShoupError::LocalMember`] if it holds none.
     pub fn retire(&mut self, member: &MemberId) -> Result<(), ShoupError> {
-        let held = self.seats.iter_mut().find(|seat| **seat == Seat::Held(*member));
+        let held = self.seats.iter_mut().find(|seat| **seat == Seat::Holding(*member));
         *held.ok_or(ShoupError::LocalMember)? = Seat::Retired;
         Ok(())
     }
@@ -120,7 +120,7 @@ impl ShoupSharing {
         for seat in &self.seats {
             match seat {
                 Seat::Spare => out.push(0),
-                Seat::Held(member) => {
+                Seat::Holding(member) => {
                     out.push(1);
                     out.extend_from_slice(&member.0);
                 }
@@ -205,11 +205,11 @@ fn read_seats(reader: &mut Reader<'_>, count: u16) -> Option<Vec<Seat>> {
     for _ in 0..count {
         let seat = match reader.take(1)? {
             [0] => Seat::Spare,
-            [1] => Seat::Held(MemberId(reader.array()?)),
+            [1] => Seat::Holding(MemberId(reader.array()?)),
             [2] => Seat::Retired,
             _ => return None,
         };
-        if matches!(seat, Seat::Held(_)) && seats.contains(&seat) {
+        if matches!(seat, Seat::Holding(_)) && seats.contains(&seat) {
             return None;
         }
         seats.push(seat);

@@ -4,7 +4,7 @@
 use crate::common::{Ends, member, members};
 use crate::kit::{Many, agreed, interpolate, joint, lambda, named, tell};
 use folkmoot_base::{Entropy, MemberId, Secret};
-use folkmoot_signing::sharing::{Held, deal};
+use folkmoot_signing::sharing::{Holding, deal};
 use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ fn four() -> (Many<P256>, Vec<MemberId>) {
 }
 
 /// An enrolment in which `liar` says otherwise.
-fn with(liar: MemberId, lie: impl Fn(usize, &mut Outgoing)) -> Ends<Held<P256>> {
+fn with(liar: MemberId, lie: impl Fn(usize, &mut Outgoing)) -> Ends<Holding<P256>> {
     let (many, helpers) = four();
     tell(many.enrol_hands(&helpers, newcomer(), 2), 2, |round, speaker, said| {
         if speaker == liar {
@@ -31,7 +31,7 @@ fn with(liar: MemberId, lie: impl Fn(usize, &mut Outgoing)) -> Ends<Held<P256>> 
 }
 
 /// It came to a good share all the same.
-fn good(ends: Ends<Held<P256>>) {
+fn good(ends: Ends<Holding<P256>>) {
     let (many, helpers) = four();
     assert_eq!(ends.len(), 5);
     let more = many.extended(agreed(ends), newcomer());

@@ -5,7 +5,7 @@ use crate::common::{Seed, member, members, play, run_id};
 use crate::kit::{Many, agreed, joint, secret_of, value};
 use folkmoot_base::{MemberId, digest};
 use folkmoot_signing::sharing::{
-    Change, Enrol, Held, Joint, Redistribute, Share, Sharing, SharingError, deal,
+    Change, Enrol, Holding, Joint, Redistribute, Share, Sharing, SharingError, deal,
 };
 use folkmoot_signing::ts_dsa::Signing;
 use folkmoot_signing::{Edwards, FaultKind, Incoming, Next, P256, PrimeGroup, Ristretto, Run, SIGNERS_MAX};
@@ -376,7 +376,7 @@ fn an_epoch_names_the_polynomial_and_nothing_prints_a_share() {
     assert_eq!(more.sharing.with_holder(member(9)), Err(SharingError::LocalHolders));
     let share = &many.shares[&members(3)[0]];
     assert_eq!(format!("{share:?}"), format!("Share({}, ..)", share.holder()));
-    let held = Held { sharing: many.sharing.clone(), share: Some(share.clone()) };
+    let held = Holding { sharing: many.sharing.clone(), share: Some(share.clone()) };
     let hex: String = P256::encode_scalar(&value(share)).iter().map(|byte| format!("{byte:02x}")).collect();
     assert!(!format!("{held:?}").contains(&hex[..8]));
 }

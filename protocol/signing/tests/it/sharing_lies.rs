@@ -6,7 +6,7 @@ use crate::kit::{
     Many, agreed, commit_to, joint, joint_context, joint_hands, lambda, listed, named, opening, tell,
 };
 use folkmoot_base::{MemberId, Secret};
-use folkmoot_signing::sharing::{Change, Held};
+use folkmoot_signing::sharing::{Change, Holding};
 use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup as _};
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn victim() -> MemberId {
 }
 
 /// A joint sharing of three, two of whom determine the secret, in which the liar says otherwise.
-fn joint_with(lie: impl Fn(usize, &mut Outgoing)) -> Ends<Held<P256>> {
+fn joint_with(lie: impl Fn(usize, &mut Outgoing)) -> Ends<Holding<P256>> {
     tell(joint_hands::<P256>(&hands(), 2, 1), 1, |round, speaker, said| {
         if speaker == liar() {
             lie(round, said);
@@ -38,7 +38,7 @@ fn flip_private(said: &mut Outgoing, to: MemberId) {
 }
 
 /// The run came to a sharing at all.
-fn good(ends: Ends<Held<P256>>) -> Many<P256> {
+fn good(ends: Ends<Holding<P256>>) -> Many<P256> {
     assert_eq!(ends.len(), 3);
     let many = agreed(ends);
     for pair in [[0, 1], [0, 2], [1, 2]] {
@@ -142,7 +142,7 @@ fn the_bytes_of_an_opening_are_those_of_the_page() {
         }
     });
     // The liar's own run holds another polynomial, so it ends apart; the others agree.
-    let honest: Ends<Held<P256>> = ends.into_iter().filter(|(hand, _)| *hand != liar()).collect();
+    let honest: Ends<Holding<P256>> = ends.into_iter().filter(|(hand, _)| *hand != liar()).collect();
     assert_eq!(honest.len(), 2);
     let many = agreed(honest);
     assert!(many.determine(&[hands()[0], hands()[2]]));
@@ -278,7 +278,7 @@ fn shr_16_a_redistributor_deals_its_own_share_and_no_other_number() {
     for other in [P256::plus(weighted, P256::one()), old.value(&liar()), P256::one()] {
         named(&run(other), liar(), 3, FaultKind::PeerCommitment);
     }
-    let honest: Ends<Held<P256>> = run(weighted).into_iter().filter(|(hand, _)| *hand != liar()).collect();
+    let honest: Ends<Holding<P256>> = run(weighted).into_iter().filter(|(hand, _)| *hand != liar()).collect();
     assert_eq!(agreed(honest).sharing.public(), old.sharing.public(), "its own share it may deal");
 }
 

@@ -6,7 +6,7 @@
 //! newcomer   makes and signs the request; disk          --datagram--> contact
 //! contact    verifies it; disk                          ==request===> members
 //! members    verify it; disk; voters sign; disk         ==vote======> members, who verify it
-//! signers    (not plain) call, ready, seats, the run's rounds: each one ordered message, signed, verified by whom it concerns
+//! signers    (not plain) call, ready, participants, the run's rounds: each one ordered message, signed, verified by whom it concerns
 //! contact    verifies the group's signature             --datagram--> newcomer
 //! newcomer   (not with a shared key) verifies, makes its certificate; disk
 //!
@@ -121,7 +121,7 @@ impl Papers {
         }
         let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
         // Nobody has to verify its own word; the leader has verified who is ready when it gives
-        // seats.
+        // participants.
         let others = hands.saturating_sub(1);
         let to_all = self.say + at_once(members.saturating_sub(1), self.hear);
         let called = to_all + at_once(hands, self.say) + self.hear * others;
@@ -166,7 +166,7 @@ fn whispers(entropy: &mut dyn Entropy) -> Result<Duration, Failure> {
 }
 
 /// The ordered messages that follow one another until there is a certificate: request and vote;
-/// where a table is set its call, the answers, the seats and the run's own rounds.
+/// where a signing session is held its call, the answers, the participants and the run's own rounds.
 pub(super) fn steps(case: &Case, alone: &Group) -> u32 {
     let table = if case.scheme == Scheme::Plain { 0 } else { alone.played.rounds.saturating_add(3) };
     table.saturating_add(2)

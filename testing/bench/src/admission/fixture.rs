@@ -75,7 +75,7 @@ struct Habits {
 }
 
 /// One member on a node of its own.
-struct Seat {
+struct Player {
     me: MemberId,
     at: Locator,
     handle: MemberHandle,
@@ -86,14 +86,14 @@ struct Seat {
 
 /// The members, first the contact.
 pub(super) struct Fixture {
-    seats: Vec<Seat>,
+    players: Vec<Player>,
     people: People,
     workshop: Workshop,
     guests: u32,
     /// How many members answer a message, after the contact.
     answers: usize,
     /// The authority, where there is one.
-    outside: Option<Seat>,
+    outside: Option<Player>,
 }
 
 impl Fixture {
@@ -111,17 +111,19 @@ impl Fixture {
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
         // In a round each hand speaks, the contact among them.
         let answers = case.scheme.signers(case.votes.into()).saturating_sub(1).max(1);
-        let mut fixture = Self { seats: Vec::new(), people, workshop, guests: 0, answers, outside: None };
+        let mut fixture = Self { players: Vec::new(), people, workshop, guests: 0, answers, outside: None };
         for (number, one) in fixture.people.identities.clone().iter().enumerate() {
             let (votes, answers) = (number < case.votes.into(), (1..=fixture.answers).contains(&number));
             let habits = Habits { votes, answers, ..Habits::default() };
-            let seeds = fixture.seats.iter().map(|seat| seat.at).collect();
-            let seat = fixture.hire(fixture.furnish(one)?, seeds, habits).await?;
-            seat.handle.command(Command::Join { group: fixture.people.charter.charter().group() }).await?;
-            fixture.seats.push(seat);
+            let seeds = fixture.players.iter().map(|player| player.at).collect();
+            let player = fixture.hire(fixture.furnish(one)?, seeds, habits).await?;
+            player.handle.command(Command::Join { group: fixture.people.charter.charter().group() }).await?;
+            fixture.players.push(player);
         }
-        for seat in &mut fixture.seats {
-            seat.until("a common view", |seen| matches!(seen, Seen::View(size) if *size == founders)).await?;
+        for player in &mut fixture.players {
+            player
+                .until("a common view", |seen| matches!(seen, Seen::View(size) if *size == founders))
+                .await?;
         }
         if let Some(outside) = outside {
             fixture.seat_outside(&outside).await?;
@@ -131,8 +133,8 @@ impl Fixture {
         }
         for _ in founders..case.members.into() {
             let (guest, _) = fixture.admit(&[0], false).await?;
-            fixture.seats.push(guest);
-            let size = fixture.seats.len();
+            fixture.players.push(guest);
+            let size = fixture.players.len();
             let ring = |seen: &Seen| matches!(seen, Seen::Ring(nodes) if *nodes == size);
             fixture.contact()?.until("the newcomer on the ring", ring).await?;
         }
@@ -149,12 +151,12 @@ impl Fixture {
 
     /// Where these members are.
     pub(super) fn doors(&self, which: &[usize]) -> Vec<Locator> {
-        which.iter().filter_map(|which| self.seats.get(*which)).map(|seat| seat.at).collect()
+        which.iter().filter_map(|which| self.players.get(*which)).map(|player| player.at).collect()
     }
 
     pub(super) async fn look_at_door(&self, which: usize) -> Result<AtDoor, Failure> {
-        let seat = self.seats.get(which).ok_or_else(|| Failure::bug("no such member"))?;
-        let look = seat.handle.look(|machine, _, _| {
+        let player = self.players.get(which).ok_or_else(|| Failure::bug("no such member"))?;
+        let look = player.handle.look(|machine, _, _| {
             let member = &machine.upper.member;
             let (words, open) = (member.door_counters(), member.petitions().len());
             AtDoor { words, links: machine.ground.link_counters(), open }
@@ -162,8 +164,8 @@ impl Fixture {
         Ok(look.await?)
     }
 
-    fn contact(&mut self) -> Result<&mut Seat, Failure> {
-        self.seats.first_mut().ok_or_else(|| Failure::bug("the group has no founders"))
+    fn contact(&mut self) -> Result<&mut Player, Failure> {
+        self.players.first_mut().ok_or_else(|| Failure::bug("the group has no founders"))
     }
 
     /// The folder of one of this group.
@@ -179,7 +181,7 @@ impl Fixture {
     async fn seat_outside(&mut self, outside: &Outside) -> Result<(), Failure> {
         let folder = self.furnish(&outside.identity)?;
         outside.move_in(&folder)?;
-        let doors = self.seats.iter().map(|seat| seat.at).collect();
+        let doors = self.players.iter().map(|player| player.at).collect();
         self.outside = Some(self.hire(folder, doors, Habits::default()).await?);
         self.each("no link to the authority in time", |machine, now| {
             let reach = machine.upper.member.status(now).authority;
@@ -190,7 +192,12 @@ impl Fixture {
 
     /// A member on a thread of its own, as it would have a process of its own: what the system
     /// gives one, another does not wait for.
-    async fn hire(&self, folder: StateFolder, seeds: Vec<Locator>, habits: Habits) -> Result<Seat, Failure> {
+    async fn hire(
+        &self,
+        folder: StateFolder,
+        seeds: Vec<Locator>,
+        habits: Habits,
+    ) -> Result<Player, Failure> {
         let options = OpenOptions {
             state: folder.path().to_owned(),
             listen: ([127, 0, 0, 1], 0).into(),
@@ -223,7 +230,7 @@ impl Fixture {
         };
         std::thread::Builder::new().name("bench-member".into()).spawn(run).map_err(Failure::bug)?;
         let (me, at, handle) = opened.await.map_err(Failure::bug)??;
-        Ok(Seat { me, at, handle, seen, _stays: stays })
+        Ok(Player { me, at, handle, seen, _stays: stays })
     }
 
     /// Until a decision of the voters has taken the sharing of the group's key into use, and every
@@ -239,8 +246,8 @@ impl Fixture {
     /// Until it is so at every member, one after the other.
     async fn each(&self, late: &str, is: fn(&mut Machine, Tick) -> bool) -> Result<(), Failure> {
         let end = Instant::now() + PATIENCE;
-        for seat in &self.seats {
-            while !seat.handle.look(move |machine, now, _| is(machine, now)).await? {
+        for player in &self.players {
+            while !player.handle.look(move |machine, now, _| is(machine, now)).await? {
                 if Instant::now() > end {
                     return Err(Failure::new(Exit::TimedOut, late));
                 }
@@ -251,7 +258,7 @@ impl Fixture {
     }
 
     /// A newcomer that knows these members asks: it, and how it came.
-    async fn admit(&mut self, knows: &[usize], vanishes: bool) -> Result<(Seat, Came), Failure> {
+    async fn admit(&mut self, knows: &[usize], vanishes: bool) -> Result<(Player, Came), Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         self.guests += 1;
         let (from, to) = term();
@@ -309,7 +316,7 @@ impl Fixture {
     }
 }
 
-impl Seat {
+impl Player {
     async fn until(&mut self, what: &str, is: impl Fn(&Seen) -> bool) -> Result<Seen, Failure> {
         let wait = async {
             while let Some(seen) = self.seen.recv().await {

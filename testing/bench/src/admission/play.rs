@@ -44,7 +44,7 @@ impl Played {
 /// A hand that sits, of whatever scheme.
 pub(crate) type Hand<D> = Box<dyn Run<Done = D> + Send>;
 
-struct Seat<D> {
+struct Player<D> {
     hand: MemberId,
     run: Hand<D>,
     worked: Duration,
@@ -52,7 +52,7 @@ struct Seat<D> {
     done: Option<D>,
 }
 
-impl<D> Seat<D> {
+impl<D> Player<D> {
     fn follow(&mut self, next: Next<D>) {
         match next {
             Next::Say(said) => self.said = Some(said),
@@ -92,15 +92,15 @@ pub(crate) fn play_together<D: Send>(
     let seeds: Vec<[u8; 32]> = hands.iter().map(|_| draw(entropy)).collect();
     let mut entropies: Vec<Stream> = seeds.into_iter().map(|seed| Stream(seed, 0)).collect();
     let began = Instant::now();
-    let mut seats = begin_at_once(hands, &sit, &mut entropies)?;
+    let mut players = begin_at_once(hands, &sit, &mut entropies)?;
     for _ in 0..ROUNDS_MAX {
-        if seats.iter().all(|seat| seat.done.is_some()) {
+        if players.iter().all(|player| player.done.is_some()) {
             return Ok(began.elapsed());
         }
-        let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
-        let spoken: Vec<(MemberId, Outgoing)> = seats.iter_mut().filter_map(said).collect();
-        at_once(&mut seats, &mut entropies, |seat, entropy| {
-            if seat.done.is_some() { Ok(()) } else { seat.hear(&spoken, entropy) }
+        let said = |player: &mut Player<D>| Some((player.hand, player.said.take()?));
+        let spoken: Vec<(MemberId, Outgoing)> = players.iter_mut().filter_map(said).collect();
+        at_once(&mut players, &mut entropies, |player, entropy| {
+            if player.done.is_some() { Ok(()) } else { player.hear(&spoken, entropy) }
         })?;
     }
     Err(Failure::bug("a run without an end"))
@@ -111,12 +111,13 @@ fn begin_at_once<D: Send>(
     hands: &[MemberId],
     sit: &(impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync),
     entropies: &mut [Stream],
-) -> Result<Vec<Seat<D>>, Failure> {
+) -> Result<Vec<Player<D>>, Failure> {
     let begin = |hand: &MemberId, entropy: &mut Stream| {
-        let mut seat = Seat { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None };
-        let next = seat.run.start(entropy);
-        seat.follow(next);
-        Ok(seat)
+        let mut player =
+            Player { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None };
+        let next = player.run.start(entropy);
+        player.follow(next);
+        Ok(player)
     };
     std::thread::scope(|scope| {
         let begin = &begin;
@@ -127,14 +128,14 @@ fn begin_at_once<D: Send>(
 }
 
 fn at_once<D: Send>(
-    seats: &mut [Seat<D>],
+    players: &mut [Player<D>],
     entropies: &mut [Stream],
-    act: impl Fn(&mut Seat<D>, &mut Stream) -> Result<(), Failure> + Sync,
+    act: impl Fn(&mut Player<D>, &mut Stream) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
     std::thread::scope(|scope| {
         let act = &act;
-        let each = seats.iter_mut().zip(entropies);
-        let all: Vec<_> = each.map(|(seat, entropy)| scope.spawn(move || act(seat, entropy))).collect();
+        let each = players.iter_mut().zip(entropies);
+        let all: Vec<_> = each.map(|(player, entropy)| scope.spawn(move || act(player, entropy))).collect();
         all.into_iter().try_for_each(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?)
     })
 }
@@ -161,29 +162,29 @@ pub(crate) fn play<D>(
     sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure>,
     entropy: &mut dyn Entropy,
 ) -> Result<(Played, D), Failure> {
-    let mut seats = Vec::new();
+    let mut players = Vec::new();
     for hand in hands {
         let before = thread_worked();
         let mut run = sit(hand)?;
         let next = run.start(entropy);
         let worked = thread_worked().saturating_sub(before);
-        let mut seat = Seat { hand: *hand, run, worked, said: None, done: None };
-        seat.follow(next);
-        seats.push(seat);
+        let mut player = Player { hand: *hand, run, worked, said: None, done: None };
+        player.follow(next);
+        players.push(player);
     }
     let mut played = Played::default();
-    while seats.iter().any(|seat| seat.done.is_none()) {
-        let said = |seat: &mut Seat<D>| Some((seat.hand, seat.said.take()?));
-        let spoken: Vec<(MemberId, Outgoing)> = seats.iter_mut().filter_map(said).collect();
+    while players.iter().any(|player| player.done.is_none()) {
+        let said = |player: &mut Player<D>| Some((player.hand, player.said.take()?));
+        let spoken: Vec<(MemberId, Outgoing)> = players.iter_mut().filter_map(said).collect();
         played.heard(&spoken);
         if played.rounds > ROUNDS_MAX {
             return Err(Failure::bug("a run without an end"));
         }
-        for seat in seats.iter_mut().filter(|seat| seat.done.is_none()) {
-            seat.hear(&spoken, entropy)?;
+        for player in players.iter_mut().filter(|player| player.done.is_none()) {
+            player.hear(&spoken, entropy)?;
         }
     }
-    let played = seats.iter().fold(played, |played, seat| played.with(seat.worked));
-    let done = seats.into_iter().find_map(|seat| seat.done);
+    let played = players.iter().fold(played, |played, player| played.with(player.worked));
+    let done = players.into_iter().find_map(|player| player.done);
     Ok((played, done.ok_or_else(|| Failure::bug("a run of nobody"))?))
 }

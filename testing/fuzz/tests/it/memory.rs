@@ -2,13 +2,13 @@
 
 use core::time::Duration;
 use folkmoot_base::Locator;
-use folkmoot_fuzz::Seat;
+use folkmoot_fuzz::Player;
 use std::fs;
 use std::process::Command;
 
 /// Datagrams of the flood.
 const FLOOD: u32 = 60_000;
-/// What both floors may grow by: half-open handshakes, guests and traces have bounds far below
+/// What both stacks may grow by: half-open handshakes, guests and traces have bounds far below
 /// this.
 const GROWTH_BYTES_MAX: usize = 24 * 1024 * 1024;
 /// Set for the process in which the flood is alone: what other tests take would count too.
@@ -32,7 +32,7 @@ fn a_flood_of_strangers_is_bounded() {
         return;
     }
     let hello = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/link_message/00")).unwrap();
-    let mut seat = Seat::new(0);
+    let mut player = Player::new(0);
     let mut state = 7_u64;
     let mut send = |count: u32| {
         for number in 0..count {
@@ -45,9 +45,9 @@ fn a_flood_of_strangers_is_bounded() {
                 datagram[1] = u8::try_from(state >> 60).unwrap() % 8;
                 datagram.resize(datagram.len() + place * 8, 1);
             }
-            seat.datagram(Locator::Memory(10 + number), datagram.into());
+            player.datagram(Locator::Memory(10 + number), datagram.into());
             if number % 16 == 0 {
-                seat.pass(Duration::from_millis(1));
+                player.pass(Duration::from_millis(1));
             }
         }
     };

@@ -14,12 +14,12 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {
         match &line.what {
             What::Approved(request) => {
-                said_yes.insert((line.process.seat, request));
+                said_yes.insert((line.process.player, request));
             }
             What::Minute(Minute::Admitted { who, request, signers, .. }) => {
                 let unasked = signers.iter().find(|signer| !said_yes.contains(&(**signer, request)));
                 if let Some(signer) = unasked {
-                    let what = format!("seat {signer} signed for seat {who} and never said yes");
+                    let what = format!("player {signer} signed for player {who} and never said yes");
                     return Err((line.process, Some(entry), what));
                 }
             }
@@ -50,7 +50,7 @@ mod tests {
                 }),
             )
         };
-        let yes = |tale: Tale, seat, request: &str| tale.add(seat, What::Approved(request.into()));
+        let yes = |tale: Tale, player, request: &str| tale.add(player, What::Approved(request.into()));
         admitted(yes(yes(Tale::default(), 0, "r"), 1, "r")).holds(&CHECKER);
         admitted(yes(yes(Tale::default(), 0, "r"), 1, "s")).broken(&CHECKER);
     }

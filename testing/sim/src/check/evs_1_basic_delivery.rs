@@ -49,7 +49,7 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
         let sent = sends.get(&message).map(Vec::as_slice).unwrap_or_default();
         for (index, entry) in entries.values().enumerate() {
             if sent.get(index).is_none_or(|sent| sent > entries.values().max().unwrap_or(entry)) {
-                let process = Process { seat: message.sender, life: 0 };
+                let process = Process { player: message.sender, life: 0 };
                 return Err(broken(
                     process,
                     *entry,

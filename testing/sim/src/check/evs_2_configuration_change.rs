@@ -34,18 +34,20 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
                     format!("has {:?} where another has {:?}", segment.nodes, first.nodes),
                 ));
             }
-            if !segment.nodes.contains(&process.seat) {
+            if !segment.nodes.contains(&process.player) {
                 return Err(broken(*process, segment.entry, "is not in its own configuration".into()));
             }
             together(*process, segment, installed)?;
             let stays = segment.end == End::Open && record.is_old(segment.entry);
-            let missing =
-                segment.nodes.iter().find(|seat| !installed.iter().any(|(other, _)| other.seat == **seat));
-            if let (true, Some(seat)) = (stays, missing) {
+            let missing = segment
+                .nodes
+                .iter()
+                .find(|player| !installed.iter().any(|(other, _)| other.player == **player));
+            if let (true, Some(player)) = (stays, missing) {
                 return Err(broken(
                     *process,
                     segment.entry,
-                    format!("seat {seat} never installed it, and it still stands"),
+                    format!("player {player} never installed it, and it still stands"),
                 ));
             }
         }
@@ -59,19 +61,19 @@ fn together(
     installed: &[(Process, &super::RingSegment)],
 ) -> Result<(), Broken> {
     let Some((entry, with)) = &segment.transitional else { return Ok(()) };
-    if !with.contains(&process.seat) || !with.is_subset(&segment.nodes) {
+    if !with.contains(&process.player) || !with.is_subset(&segment.nodes) {
         return Err(broken(
             process,
             *entry,
             "those who go on together are not of the old configuration".into(),
         ));
     }
-    for seat in with {
-        if !installed.iter().any(|(other, _)| other.seat == *seat) {
+    for player in with {
+        if !installed.iter().any(|(other, _)| other.player == *player) {
             return Err(broken(
                 process,
                 *entry,
-                format!("seat {seat} goes on from a configuration that it never installed"),
+                format!("player {player} goes on from a configuration that it never installed"),
             ));
         }
     }

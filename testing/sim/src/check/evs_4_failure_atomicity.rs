@@ -35,7 +35,7 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
 }
 
 fn together(segment: &RingSegment, other: &Process) -> bool {
-    segment.transitional.as_ref().is_none_or(|(_, with)| with.contains(&other.seat))
+    segment.transitional.as_ref().is_none_or(|(_, with)| with.contains(&other.player))
 }
 
 fn compare(process: Process, mine: &RingSegment, other: Process, theirs: &RingSegment) -> Result<(), Broken> {

@@ -33,7 +33,7 @@ fn sends_in(life: &Life, own: &RingSegment, sender: Process) -> Vec<(usize, u64)
     }
     let mut out = Vec::new();
     for place in life.ring.segments.iter().flat_map(|segment| &segment.delivered) {
-        if place.message.sender == sender.seat {
+        if place.message.sender == sender.player {
             let entry = sent.get_mut(&place.message).and_then(VecDeque::pop_front);
             if let (Some(entry), true) = (entry, place.configuration == own.id) {
                 out.push((entry, place.number));

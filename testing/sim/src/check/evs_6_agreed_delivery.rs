@@ -3,7 +3,7 @@
 //! Source: EVS §3, specifications 6.1 to 6.3.
 
 use super::{Broken, Checker, RingPlace, RingSegment, Story};
-use crate::record::{Process, Record, Seat};
+use crate::record::{Player, Process, Record};
 use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker =
@@ -11,7 +11,7 @@ pub(super) const CHECKER: Checker =
 
 fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     for installed in story.ring_installers().values() {
-        let mut all: BTreeMap<u64, Seat> = BTreeMap::new();
+        let mut all: BTreeMap<u64, Player> = BTreeMap::new();
         for place in installed.iter().flat_map(|(_, segment)| &segment.delivered) {
             all.insert(place.number, place.message.sender);
         }
@@ -22,7 +22,7 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     Ok(())
 }
 
-fn judge_one(process: Process, segment: &RingSegment, all: &BTreeMap<u64, Seat>) -> Result<(), Broken> {
+fn judge_one(process: Process, segment: &RingSegment, all: &BTreeMap<u64, Player>) -> Result<(), Broken> {
     let mut next = all.iter().peekable();
     let mut last: Option<&RingPlace> = None;
     for place in &segment.delivered {
@@ -37,7 +37,7 @@ fn judge_one(process: Process, segment: &RingSegment, all: &BTreeMap<u64, Seat>)
         while let Some((number, sender)) = next.next_if(|(number, _)| **number < place.number) {
             let stayed = segment.transitional.as_ref().is_none_or(|(_, with)| with.contains(sender));
             if segment.is_regular(place.entry) || stayed {
-                let what = format!("delivered number {} but not {number} of seat {sender}", place.number);
+                let what = format!("delivered number {} but not {number} of player {sender}", place.number);
                 return Err((process, Some(place.entry), what));
             }
         }

@@ -4,7 +4,7 @@
 //! Source: EVS §3, specifications 7.1 and 7.2.
 
 use super::{Broken, Checker, RingPlace, RingSegment, Story};
-use crate::record::{Process, Record, Seat, What};
+use crate::record::{Player, Process, Record, What};
 use folkmoot_base::{ConfigurationId, Service};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,24 +14,24 @@ pub(super) const CHECKER: Checker =
 fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
     let crashes = crashes(record);
     for (id, installed) in story.ring_installers() {
-        let mut got: BTreeMap<Seat, BTreeSet<u64>> = BTreeMap::new();
+        let mut got: BTreeMap<Player, BTreeSet<u64>> = BTreeMap::new();
         // Where each came to it first: it may have crashed before others did.
-        let mut came: BTreeMap<Seat, usize> = BTreeMap::new();
+        let mut came: BTreeMap<Player, usize> = BTreeMap::new();
         for (process, segment) in &installed {
-            got.entry(process.seat).or_default().extend(segment.numbers());
-            came.entry(process.seat).or_insert(segment.entry);
+            got.entry(process.player).or_default().extend(segment.numbers());
+            came.entry(process.player).or_insert(segment.entry);
         }
         for (process, segment) in &installed {
-            for seat in &segment.nodes {
-                let since = came.get(seat).map_or(segment.entry, |came| segment.entry.min(*came));
-                let crashed = crashes.get(seat).is_some_and(|last| *last > since);
-                let over = has_moved_on(story, *seat, id);
+            for player in &segment.nodes {
+                let since = came.get(player).map_or(segment.entry, |came| segment.entry.min(*came));
+                let crashed = crashes.get(player).is_some_and(|last| *last > since);
+                let over = has_moved_on(story, *player, id);
                 let lacks = |place: &RingPlace| {
-                    let number = got.get(seat).is_some_and(|got| got.contains(&place.number));
+                    let number = got.get(player).is_some_and(|got| got.contains(&place.number));
                     !number && (over || record.is_old(place.entry))
                 };
                 if !crashed {
-                    judge_one(*process, segment, *seat, &lacks)?;
+                    judge_one(*process, segment, *player, &lacks)?;
                 }
             }
         }
@@ -39,18 +39,18 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The last crash of each seat.
-fn crashes(record: &Record) -> BTreeMap<Seat, usize> {
+/// The last crash of each player.
+fn crashes(record: &Record) -> BTreeMap<Player, usize> {
     let lines = record.entries.iter().enumerate();
     lines
         .filter(|(_, line)| matches!(line.what, What::Crash(_)))
-        .map(|(entry, line)| (line.process.seat, entry))
+        .map(|(entry, line)| (line.process.player, entry))
         .collect()
 }
 
-/// Whether the configuration is over for `seat`.
-fn has_moved_on(story: &Story, seat: Seat, id: ConfigurationId) -> bool {
-    let lives = story.lives.iter().filter(|(process, _)| process.seat == seat);
+/// Whether the configuration is over for `player`.
+fn has_moved_on(story: &Story, player: Player, id: ConfigurationId) -> bool {
+    let lives = story.lives.iter().filter(|(process, _)| process.player == player);
     let mut last = lives.filter_map(|(_, life)| life.ring.segments.last());
     last.any(|segment| segment.id.ring_seq > id.ring_seq)
 }
@@ -58,14 +58,14 @@ fn has_moved_on(story: &Story, seat: Seat, id: ConfigurationId) -> bool {
 fn judge_one(
     process: Process,
     segment: &RingSegment,
-    seat: Seat,
+    player: Player,
     lacks: &dyn Fn(&RingPlace) -> bool,
 ) -> Result<(), Broken> {
     for place in segment.delivered.iter().filter(|place| place.service == Service::Safe) {
-        let with = segment.transitional.as_ref().is_some_and(|(_, with)| with.contains(&seat));
+        let with = segment.transitional.as_ref().is_some_and(|(_, with)| with.contains(&player));
         let bound = segment.is_regular(place.entry) || with;
         if bound && lacks(place) {
-            let what = format!("delivered safe number {}, but seat {seat} never did", place.number);
+            let what = format!("delivered safe number {}, but player {player} never did", place.number);
             return Err((process, Some(place.entry), what));
         }
     }

@@ -18,7 +18,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
             What::Minute(Minute::Admitted { who, names, past, verifies, .. })
                 if names != past || (past.is_some() && !verifies) =>
             {
-                format!("seat {who} came in by a certificate under {names:?}, where {past:?} was in use")
+                format!("player {who} came in by a certificate under {names:?}, where {past:?} was in use")
             }
             _ => continue,
         };

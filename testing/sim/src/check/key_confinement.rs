@@ -14,8 +14,8 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
         let what = match &line.what {
             What::Leaked(Leak::Wire) => "plaintext left in a datagram".to_owned(),
             What::Leaked(Leak::Node) => "plaintext reached a node or a disk".to_owned(),
-            What::Leaked(Leak::Outsider(seat)) => {
-                format!("seat {seat}, out of the group, could open what was sealed without it")
+            What::Leaked(Leak::Outsider(player)) => {
+                format!("player {player}, out of the group, could open what was sealed without it")
             }
             _ => continue,
         };

@@ -4,7 +4,7 @@
 //! members say it.
 
 use super::{Broken, Checker, Story};
-use crate::record::{Record, Seat, What};
+use crate::record::{Player, Record, What};
 use folkmoot_base::ViewId;
 use std::collections::BTreeSet;
 
@@ -12,18 +12,20 @@ pub(super) const CHECKER: Checker =
     Checker { name: "key-confirmation", source: "key-agreement sheet §1; DECISIONS K2", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
-    let mut said: BTreeSet<(ViewId, Seat)> = BTreeSet::new();
+    let mut said: BTreeSet<(ViewId, Player)> = BTreeSet::new();
     for (entry, line) in record.entries.iter().enumerate() {
         match &line.what {
             What::Confirmed(view) => {
-                said.insert((*view, line.process.seat));
+                said.insert((*view, line.process.player));
             }
             // Alone there is nobody to say it to.
             What::View(view) if view.members.len() > 1 => {
-                let silent = |seat: &&Seat| !said.contains(&(view.id, **seat));
-                if let Some(seat) = view.members.iter().find(silent) {
-                    let what =
-                        format!("installed view {} before seat {seat} had said that it has the key", view.id);
+                let silent = |player: &&Player| !said.contains(&(view.id, **player));
+                if let Some(player) = view.members.iter().find(silent) {
+                    let what = format!(
+                        "installed view {} before player {player} had said that it has the key",
+                        view.id
+                    );
                     return Err((line.process, Some(entry), what));
                 }
             }
@@ -41,7 +43,7 @@ mod tests {
 
     #[test]
     fn all_say_so_before_anybody_installs() {
-        let said = |tale: Tale, seat| tale.add(seat, What::Confirmed(view(4)));
+        let said = |tale: Tale, player| tale.add(player, What::Confirmed(view(4)));
         said(said(Tale::default(), 0), 1).first(4, &[0, 1]).holds(&CHECKER);
         Tale::default().first(4, &[0]).holds(&CHECKER);
         said(Tale::default(), 0).first(4, &[0, 1]).broken(&CHECKER);

@@ -4,7 +4,7 @@
 //! key list"; the confirmations decide since DECISIONS K2. Seen in attach.
 
 use super::{Broken, Checker, Story};
-use crate::record::{Process, Record, Seat, What};
+use crate::record::{Player, Process, Record, What};
 use folkmoot_base::ViewId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub(super) const CHECKER: Checker =
     Checker { name: "key-decision", source: "key-agreement sheet §9.3; DECISIONS K2", judge };
 
 /// The view whose key a process has said to have, and of whom it has heard the same.
-type Run = (ViewId, BTreeSet<Seat>);
+type Run = (ViewId, BTreeSet<Player>);
 
 /// Runs as they stand, and those that are over.
 #[derive(Default)]
@@ -29,7 +29,7 @@ impl Runs {
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut runs = Runs::default();
-    let mut installed: BTreeMap<ViewId, (&BTreeSet<Seat>, usize)> = BTreeMap::new();
+    let mut installed: BTreeMap<ViewId, (&BTreeSet<Player>, usize)> = BTreeMap::new();
     for (entry, line) in record.entries.iter().enumerate() {
         let process = line.process;
         let here = runs.open.get(&process).map(|(view, _)| *view);
@@ -38,10 +38,10 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
                 runs.end(process);
                 runs.open.insert(process, (*view, BTreeSet::new()));
             }
-            What::Heard(view, seat) => {
+            What::Heard(view, player) => {
                 let run = runs.open.get_mut(&process).filter(|(open, _)| open == view);
                 run.into_iter().for_each(|(_, heard)| {
-                    heard.insert(*seat);
+                    heard.insert(*player);
                 });
             }
             What::View(view) => {
@@ -58,16 +58,16 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
         }
     }
     let resting: Vec<Process> =
-        runs.open.keys().copied().filter(|process| record.rests(process.seat)).collect();
+        runs.open.keys().copied().filter(|process| record.rests(process.player)).collect();
     resting.into_iter().for_each(|process| runs.end(process));
     verdict(&runs, &installed)
 }
 
-fn verdict(runs: &Runs, installed: &BTreeMap<ViewId, (&BTreeSet<Seat>, usize)>) -> Result<(), Broken> {
+fn verdict(runs: &Runs, installed: &BTreeMap<ViewId, (&BTreeSet<Player>, usize)>) -> Result<(), Broken> {
     for (process, (view, heard)) in &runs.over {
         let Some((members, entry)) = installed.get(view) else { continue };
-        if let Some(seat) = members.difference(heard).next() {
-            let what = format!("lived on after view {view}, and never heard seat {seat} confirm its key");
+        if let Some(player) = members.difference(heard).next() {
+            let what = format!("lived on after view {view}, and never heard player {player} confirm its key");
             return Err((*process, Some(*entry), what));
         }
     }
@@ -80,9 +80,9 @@ mod tests {
     use crate::check::tale::{Tale, view};
     use crate::record::What;
 
-    /// Both have the key, and seat 0 knows it and installs the view.
+    /// Both have the key, and player 0 knows it and installs the view.
     fn installed() -> Tale {
-        let said = |tale: Tale, seat| tale.add(seat, What::Confirmed(view(4)));
+        let said = |tale: Tale, player| tale.add(player, What::Confirmed(view(4)));
         heard(heard(said(said(Tale::default(), 0), 1), 0, 0), 0, 1).view(0, 4, &[0, 1], &[0])
     }
 

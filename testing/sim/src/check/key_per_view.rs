@@ -56,11 +56,11 @@ mod tests {
     #[test]
     fn one_key_for_one_view() {
         Tale::default().first(4, &[0, 1]).next(8, &[0, 1]).holds(&CHECKER);
-        let rekey = |seat, key: &str| (seat, What::Rekeyed(view(4), key.to_owned()));
+        let rekey = |player, key: &str| (player, What::Rekeyed(view(4), key.to_owned()));
         let tale = |steps: [(u8, What); 2]| {
             steps
                 .into_iter()
-                .fold(Tale::default().first(4, &[0, 1]), |tale, (seat, what)| tale.add(seat, what))
+                .fold(Tale::default().first(4, &[0, 1]), |tale, (player, what)| tale.add(player, what))
         };
         tale([rekey(0, "a"), rekey(1, "a")]).holds(&CHECKER);
         tale([rekey(0, "a"), rekey(1, "b")]).broken(&CHECKER);

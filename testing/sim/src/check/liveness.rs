@@ -26,7 +26,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
 }
 
 fn first(record: &Record) -> Process {
-    record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process)
+    record.standings.first().map_or(Process { player: 0, life: 0 }, |one| one.process)
 }
 
 fn line(one: &Standing) -> String {
@@ -43,15 +43,15 @@ fn line(one: &Standing) -> String {
 mod tests {
     use super::CHECKER;
     use crate::check::tale::{Tale, m, p, view};
-    use crate::record::{Seat, Shown, Standing};
+    use crate::record::{Player, Shown, Standing};
     use std::collections::BTreeSet;
 
-    fn standing(seat: Seat, members: &[Seat], key: &str) -> Standing {
-        let members: BTreeSet<Seat> = members.iter().copied().collect();
+    fn standing(player: Player, members: &[Player], key: &str) -> Standing {
+        let members: BTreeSet<Player> = members.iter().copied().collect();
         let shown =
             Shown { id: view(4), members: members.clone(), transitional: members.clone(), key: key.into() };
         Standing {
-            process: p(seat),
+            process: p(player),
             expected: true,
             view: Some(shown),
             ring: members.clone(),

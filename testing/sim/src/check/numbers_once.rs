@@ -4,7 +4,7 @@
 //! Source: DECISIONS N2, O4; key-agreement sheet §7.4 (what a counter in memory only re-opens).
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Record, RingEvent, Seat, What};
+use crate::record::{Disk, Player, Record, RingEvent, What};
 use folkmoot_base::ConfigurationId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ pub(super) const CHECKER: Checker =
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut used: BTreeMap<(&str, &[u8]), usize> = BTreeMap::new();
-    let mut lists: BTreeMap<ConfigurationId, &BTreeSet<Seat>> = BTreeMap::new();
-    let mut highest: BTreeMap<Seat, u64> = BTreeMap::new();
+    let mut lists: BTreeMap<ConfigurationId, &BTreeSet<Player>> = BTreeMap::new();
+    let mut highest: BTreeMap<Player, u64> = BTreeMap::new();
     for (entry, line) in record.entries.iter().enumerate() {
         let broken = |what: String| Err((line.process, Some(entry), what));
         match &line.what {
@@ -22,13 +22,13 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
                 return broken(format!("used a {kind} again"));
             }
             What::Boot(Disk::Old) => {
-                highest.remove(&line.process.seat);
+                highest.remove(&line.process.player);
             }
             What::Ring(RingEvent::Regular(id, nodes)) => {
                 if *lists.entry(*id).or_insert(nodes) != nodes {
                     return broken(format!("configuration {} has two lists of members", id.ring_seq));
                 }
-                let last = highest.insert(line.process.seat, id.ring_seq);
+                let last = highest.insert(line.process.player, id.ring_seq);
                 if last.is_some_and(|last| last >= id.ring_seq) {
                     return broken(format!(
                         "ring number {} is not above the last one on this disk",

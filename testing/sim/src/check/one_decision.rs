@@ -36,8 +36,8 @@ mod tests {
     use crate::check::tale::Tale;
     use crate::record::{Disk, Minute, What};
 
-    fn decided(tale: Tale, seat: u8, serial: u64, decision: &str) -> Tale {
-        tale.add(seat, What::Minute(Minute::Decided { serial, decision: decision.into() }))
+    fn decided(tale: Tale, player: u8, serial: u64, decision: &str) -> Tale {
+        tale.add(player, What::Minute(Minute::Decided { serial, decision: decision.into() }))
     }
 
     #[test]

@@ -4,20 +4,20 @@
 //! Source: docs/decisions/0021; transcript.md, TRN-53.
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Minute, Process, Record, Seat, What};
+use crate::record::{Disk, Minute, Player, Process, Record, What};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker = Checker { name: "pooled-shares", source: "decision 0021; TRN-53", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
-    let mut disks: BTreeMap<Seat, (Option<&String>, &BTreeSet<String>)> = BTreeMap::new();
+    let mut disks: BTreeMap<Player, (Option<&String>, &BTreeSet<String>)> = BTreeMap::new();
     let mut thresholds: BTreeMap<&String, usize> = BTreeMap::new();
     for line in &record.entries {
         match &line.what {
             // Whoever puts a disk back has what it held.
             What::Boot(Disk::Old) => return Ok(()),
             What::Shares { in_use, on_disk } => {
-                disks.insert(line.process.seat, (in_use.as_ref(), on_disk));
+                disks.insert(line.process.player, (in_use.as_ref(), on_disk));
             }
             What::Minute(Minute::Shared { name, threshold, .. }) => {
                 thresholds.insert(name, *threshold);
@@ -25,7 +25,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
             _ => {}
         }
     }
-    let members: BTreeSet<Seat> = record
+    let members: BTreeSet<Player> = record
         .standings
         .iter()
         .filter(|one| one.expected)
@@ -35,14 +35,14 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
         return Ok(());
     }
     for (name, threshold) in thresholds {
-        let left = disks.iter().filter(|(seat, _)| !members.contains(seat));
-        let pool: Vec<Seat> = left
+        let left = disks.iter().filter(|(player, _)| !members.contains(player));
+        let pool: Vec<Player> = left
             .filter(|(_, (in_use, on_disk))| on_disk.contains(name) && *in_use != Some(name))
-            .map(|(seat, _)| *seat)
+            .map(|(player, _)| *player)
             .collect();
         if pool.len() >= threshold {
-            let what = format!("seats {pool:?} left, and together have the key by their shares of {name}");
-            return Err((Process { seat: pool.first().copied().unwrap_or_default(), life: 0 }, None, what));
+            let what = format!("players {pool:?} left, and together have the key by their shares of {name}");
+            return Err((Process { player: pool.first().copied().unwrap_or_default(), life: 0 }, None, what));
         }
     }
     Ok(())
@@ -55,9 +55,9 @@ mod tests {
     use crate::check::tale::p;
     use crate::record::{Minute, Standing, What};
 
-    fn shares(tale: Tale, seat: u8, in_use: &str, on_disk: &[&str]) -> Tale {
+    fn shares(tale: Tale, player: u8, in_use: &str, on_disk: &[&str]) -> Tale {
         let on_disk = on_disk.iter().map(|name| (*name).to_owned()).collect();
-        tale.add(seat, What::Shares { in_use: Some(in_use.to_owned()), on_disk })
+        tale.add(player, What::Shares { in_use: Some(in_use.to_owned()), on_disk })
     }
 
     fn founded() -> Tale {

@@ -17,7 +17,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
             for (other, theirs) in installed.iter().filter(|(other, _)| other != process) {
                 let bound = match theirs.end {
                     End::Next => true,
-                    End::Open => record.rests(other.seat),
+                    End::Open => record.rests(other.player),
                     End::Crashed | End::Left => false,
                 };
                 let got: BTreeSet<MessageId> = theirs.messages();

@@ -10,7 +10,7 @@ pub(super) const CHECKER: Checker = Checker { name: "self-delivery", source: "Su
 
 fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
     for (process, segment) in story.segments() {
-        let bound = segment.end == End::Next || segment.end == End::Open && record.rests(process.seat);
+        let bound = segment.end == End::Next || segment.end == End::Open && record.rests(process.player);
         if !bound {
             continue;
         }

@@ -8,7 +8,7 @@ pub(super) const CHECKER: Checker = Checker { name: "self-inclusion", source: "S
 
 fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     for (process, segment) in story.segments() {
-        if !segment.view.members.contains(&process.seat) {
+        if !segment.view.members.contains(&process.player) {
             return Err((process, Some(segment.entry), format!("is not in its view {}", segment.view.id)));
         }
     }

@@ -6,13 +6,13 @@
 //! Krawczyk, Yung 1995).
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Entry, Minute, Record, Seat, What};
+use crate::record::{Disk, Entry, Minute, Player, Record, What};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker =
     Checker { name: "share-erasure", source: "decision 0021; Herzberg et al. 1995", judge };
 
-/// What one seat's disk was seen to hold, and what is over.
+/// What one player's disk was seen to hold, and what is over.
 #[derive(Default)]
 struct Seen<'a> {
     in_use: Option<&'a String>,
@@ -21,10 +21,10 @@ struct Seen<'a> {
 }
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
-    let mut seats: BTreeMap<Seat, Seen<'_>> = BTreeMap::new();
+    let mut players: BTreeMap<Player, Seen<'_>> = BTreeMap::new();
     let whole = keys_themselves(record);
     for (entry, line) in record.entries.iter().enumerate() {
-        let seen = seats.entry(line.process.seat).or_default();
+        let seen = players.entry(line.process.player).or_default();
         match &line.what {
             What::Boot(Disk::Old) => *seen = Seen::default(),
             What::Shares { in_use, on_disk } => {

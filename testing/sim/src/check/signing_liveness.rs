@@ -11,7 +11,7 @@ pub(super) const CHECKER: Checker =
     Checker { name: "signing-liveness", source: "ADM-46; decision 0021", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
-    let first = record.standings.first().map_or(Process { seat: 0, life: 0 }, |one| one.process);
+    let first = record.standings.first().map_or(Process { player: 0, life: 0 }, |one| one.process);
     match &record.undone {
         Some(undone) => Err((first, None, undone.clone())),
         None => Ok(()),

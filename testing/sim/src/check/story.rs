@@ -1,7 +1,7 @@
 //! The record, sorted for the checkers: each life as its views, one after the other, and as its
 //! configurations.
 
-use crate::record::{MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, What};
+use crate::record::{MessageId, Player, Process, Record, RingEvent, RingMessage, Shown, What};
 use folkmoot_base::{ConfigurationId, Service, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,9 +81,9 @@ pub struct RingSegment {
     /// Its name.
     pub id: ConfigurationId,
     /// Its nodes.
-    pub nodes: BTreeSet<Seat>,
+    pub nodes: BTreeSet<Player>,
     /// The transitional configuration after it: where, and who goes on together.
-    pub transitional: Option<(usize, BTreeSet<Seat>)>,
+    pub transitional: Option<(usize, BTreeSet<Player>)>,
     /// What was delivered in it and in its transitional configuration.
     pub delivered: Vec<RingPlace>,
     /// How it ended.

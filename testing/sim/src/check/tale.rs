@@ -1,7 +1,9 @@
 //! Small hand-written records for the tests of checkers.
 
 use super::{Checker, Story};
-use crate::record::{Entry, MessageId, Process, Record, RingEvent, RingMessage, Seat, Shown, Standing, What};
+use crate::record::{
+    Entry, MessageId, Player, Process, Record, RingEvent, RingMessage, Shown, Standing, What,
+};
 use folkmoot_base::{ConfigurationId, GroupId, NodeId, Service, ViewId};
 use std::collections::BTreeSet;
 
@@ -9,12 +11,12 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 pub(crate) struct Tale(pub(crate) Record);
 
-pub(crate) fn p(seat: Seat) -> Process {
-    Process { seat, life: 0 }
+pub(crate) fn p(player: Player) -> Process {
+    Process { player, life: 0 }
 }
 
-pub(crate) fn m(seat: Seat, number: u32) -> MessageId {
-    MessageId { seat, life: 0, number }
+pub(crate) fn m(player: Player, number: u32) -> MessageId {
+    MessageId { player, life: 0, number }
 }
 
 pub(crate) fn configuration(number: u64) -> ConfigurationId {
@@ -26,82 +28,95 @@ pub(crate) fn view(number: u64) -> ViewId {
 }
 
 impl Tale {
-    pub(crate) fn add(mut self, seat: Seat, what: What) -> Self {
+    pub(crate) fn add(mut self, player: Player, what: What) -> Self {
         let at = self.0.entries.len() as u64;
-        self.0.push(at, p(seat), what);
+        self.0.push(at, p(player), what);
         self
     }
 
-    pub(crate) fn view(self, seat: Seat, number: u64, members: &[Seat], transitional: &[Seat]) -> Self {
-        self.keyed(seat, number, members, transitional, &format!("k{number}"))
+    pub(crate) fn view(
+        self,
+        player: Player,
+        number: u64,
+        members: &[Player],
+        transitional: &[Player],
+    ) -> Self {
+        self.keyed(player, number, members, transitional, &format!("k{number}"))
     }
 
-    pub(crate) fn keyed(self, seat: Seat, number: u64, members: &[Seat], with: &[Seat], key: &str) -> Self {
+    pub(crate) fn keyed(
+        self,
+        player: Player,
+        number: u64,
+        members: &[Player],
+        with: &[Player],
+        key: &str,
+    ) -> Self {
         let shown = Shown {
             id: view(number),
             members: members.iter().copied().collect(),
             transitional: with.iter().copied().collect(),
             key: key.to_owned(),
         };
-        self.add(seat, What::View(shown))
+        self.add(player, What::View(shown))
     }
 
     /// All of `members` install the view, coming from nowhere.
-    pub(crate) fn first(self, number: u64, members: &[Seat]) -> Self {
-        members.iter().fold(self, |tale, seat| tale.view(*seat, number, members, &[*seat]))
+    pub(crate) fn first(self, number: u64, members: &[Player]) -> Self {
+        members.iter().fold(self, |tale, player| tale.view(*player, number, members, &[*player]))
     }
 
     /// All of `members` move on to the view together.
-    pub(crate) fn next(self, number: u64, members: &[Seat]) -> Self {
-        members.iter().fold(self, |tale, seat| tale.view(*seat, number, members, members))
+    pub(crate) fn next(self, number: u64, members: &[Player]) -> Self {
+        members.iter().fold(self, |tale, player| tale.view(*player, number, members, members))
     }
 
-    pub(crate) fn send(self, seat: Seat, number: u32, service: Service, in_view: u64) -> Self {
-        self.add(seat, What::Asked(m(seat, number), service))
-            .add(seat, What::Sent(m(seat, number), service, Some(view(in_view))))
+    pub(crate) fn send(self, player: Player, number: u32, service: Service, in_view: u64) -> Self {
+        self.add(player, What::Asked(m(player, number), service))
+            .add(player, What::Sent(m(player, number), service, Some(view(in_view))))
     }
 
-    pub(crate) fn get(self, seat: Seat, message: MessageId, service: Service) -> Self {
-        self.add(seat, What::Delivered(message, service))
+    pub(crate) fn get(self, player: Player, message: MessageId, service: Service) -> Self {
+        self.add(player, What::Delivered(message, service))
     }
 
-    pub(crate) fn signal(self, seat: Seat) -> Self {
-        self.add(seat, What::Signal)
+    pub(crate) fn signal(self, player: Player) -> Self {
+        self.add(player, What::Signal)
     }
 
-    pub(crate) fn crash(self, seat: Seat) -> Self {
-        self.add(seat, What::Crash(0))
+    pub(crate) fn crash(self, player: Player) -> Self {
+        self.add(player, What::Crash(0))
     }
 
-    pub(crate) fn left(self, seat: Seat) -> Self {
-        self.add(seat, What::Left("left".into()))
+    pub(crate) fn left(self, player: Player) -> Self {
+        self.add(player, What::Left("left".into()))
     }
 
-    pub(crate) fn ring(self, seat: Seat, number: u64, nodes: &[Seat]) -> Self {
+    pub(crate) fn ring(self, player: Player, number: u64, nodes: &[Player]) -> Self {
         let nodes = nodes.iter().copied().collect();
-        self.add(seat, What::Ring(RingEvent::Regular(configuration(number), nodes)))
+        self.add(player, What::Ring(RingEvent::Regular(configuration(number), nodes)))
     }
 
-    pub(crate) fn ring_signal(self, seat: Seat, from: u64, nodes: &[Seat]) -> Self {
-        let nodes: BTreeSet<Seat> = nodes.iter().copied().collect();
-        self.add(seat, What::Ring(RingEvent::Transitional { from: configuration(from), nodes }))
+    pub(crate) fn ring_signal(self, player: Player, from: u64, nodes: &[Player]) -> Self {
+        let nodes: BTreeSet<Player> = nodes.iter().copied().collect();
+        self.add(player, What::Ring(RingEvent::Transitional { from: configuration(from), nodes }))
     }
 
-    pub(crate) fn ring_send(self, seat: Seat, name: u8) -> Self {
-        self.add(seat, What::Ring(RingEvent::Sent(RingMessage { sender: seat, digest: [name; 16] })))
+    pub(crate) fn ring_send(self, player: Player, name: u8) -> Self {
+        self.add(player, What::Ring(RingEvent::Sent(RingMessage { sender: player, digest: [name; 16] })))
     }
 
-    /// `seat` delivers message `name` of `sender`, numbered `number` in configuration `in_ring`.
+    /// `player` delivers message `name` of `sender`, numbered `number` in configuration `in_ring`.
     pub(crate) fn ring_get(
         self,
-        seat: Seat,
-        (sender, name): (Seat, u8),
+        player: Player,
+        (sender, name): (Player, u8),
         (in_ring, number): (u64, u64),
         service: Service,
     ) -> Self {
         let message = RingMessage { sender, digest: [name; 16] };
         let configuration = configuration(in_ring);
-        self.add(seat, What::Ring(RingEvent::Delivered { message, configuration, number, service }))
+        self.add(player, What::Ring(RingEvent::Delivered { message, configuration, number, service }))
     }
 
     pub(crate) fn settled(mut self) -> Self {

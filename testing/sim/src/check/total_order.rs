@@ -5,7 +5,7 @@
 
 use super::order::positions;
 use super::{Broken, Checker, End, Segment, Story};
-use crate::record::{MessageId, Process, Record, Seat};
+use crate::record::{MessageId, Player, Process, Record};
 use folkmoot_base::Service;
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ struct Part<'a> {
     segment: &'a Segment,
     list: Vec<(usize, MessageId)>,
     /// Who came along into its next view; `None`: unknown.
-    with: Option<&'a BTreeSet<Seat>>,
+    with: Option<&'a BTreeSet<Player>>,
 }
 
 fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
@@ -84,7 +84,7 @@ fn may_not_miss(mine: &Part<'_>, entry: usize, skipped: &MessageId) -> bool {
     }
     // After the signal: the senders who came along must be heard in full. Without a next view
     // nobody is known to have.
-    mine.segment.end == End::Next && mine.with.is_some_and(|with| with.contains(&skipped.seat))
+    mine.segment.end == End::Next && mine.with.is_some_and(|with| with.contains(&skipped.player))
 }
 
 #[cfg(test)]

@@ -34,9 +34,9 @@ fn installations(story: &Story) -> BTreeMap<ViewId, Vec<Step<'_>>> {
 fn intersection(_: &Record, story: &Story) -> Result<(), Broken> {
     for (process, old, new) in installations(story).into_values().flatten() {
         let with = &new.view.transitional;
-        let alone = BTreeSet::from([process.seat]);
+        let alone = BTreeSet::from([process.player]);
         let old = old.map_or(&alone, |old| &old.view.members);
-        if !with.contains(&process.seat) || !with.is_subset(old) || !with.is_subset(&new.view.members) {
+        if !with.contains(&process.player) || !with.is_subset(old) || !with.is_subset(&new.view.members) {
             let what = format!("{with:?} came along into {:?} from {old:?}", new.view.members);
             return Err((process, Some(new.entry), what));
         }
@@ -46,7 +46,7 @@ fn intersection(_: &Record, story: &Story) -> Result<(), Broken> {
 
 fn previous(_: &Record, story: &Story) -> Result<(), Broken> {
     each_pair(story, |process, (old, new), (other, their_old, _)| {
-        let claims = new.view.transitional.contains(&other.seat);
+        let claims = new.view.transitional.contains(&other.player);
         let before = |old: Option<&Segment>| old.map(|old| old.view.id);
         if claims && before(old) != before(their_old) {
             return Err((process, Some(new.entry), format!("{other} did not come from the same view")));
@@ -58,8 +58,8 @@ fn previous(_: &Record, story: &Story) -> Result<(), Broken> {
 fn symmetry(_: &Record, story: &Story) -> Result<(), Broken> {
     each_pair(story, |process, (old, new), (other, their_old, their_new)| {
         let same = old.map(|old| old.view.id) == their_old.map(|old| old.view.id) && old.is_some();
-        let mine = new.view.transitional.contains(&other.seat);
-        let theirs = their_new.view.transitional.contains(&process.seat);
+        let mine = new.view.transitional.contains(&other.player);
+        let theirs = their_new.view.transitional.contains(&process.player);
         if same && mine != theirs {
             return Err((
                 process,

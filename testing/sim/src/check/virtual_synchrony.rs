@@ -13,8 +13,8 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     for (index, (process, old, new)) in steps.iter().enumerate() {
         for (other, their_old, their_new) in steps.iter().skip(index.saturating_add(1)) {
             let same = old.view.id == their_old.view.id && new.view.id == their_new.view.id;
-            let together = new.view.transitional.contains(&other.seat)
-                && their_new.view.transitional.contains(&process.seat);
+            let together = new.view.transitional.contains(&other.player)
+                && their_new.view.transitional.contains(&process.player);
             if !same || !together {
                 continue;
             }

@@ -25,8 +25,8 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
     let (outcome, record) = run(&schedule, company, options);
     if arguments.transcript {
         println!(
-            "seed {seed}: {} seats, {} founders, {} votes admit, {:?}",
-            schedule.seats, schedule.founders, schedule.votes, schedule.weather
+            "seed {seed}: {} players, {} founders, {} votes admit, {:?}",
+            schedule.players, schedule.founders, schedule.votes, schedule.weather
         );
         transcript::lines(&record).for_each(|line| println!("{line}"));
     }

@@ -1,4 +1,4 @@
-//! One life of one seat: the embedded stacks, driven by the world's inputs.
+//! One life of one player: the embedded stacks, driven by the world's inputs.
 
 use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};
@@ -7,7 +7,7 @@ use crate::machine::{
     Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
     locator, motion,
 };
-use crate::record::{MessageId, Seat, Shown};
+use crate::record::{MessageId, Player, Shown};
 use crate::schedule::CHANGES;
 use folkmoot_attach::{self as attach, Embedded, Trace};
 use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId};
@@ -23,9 +23,9 @@ pub(super) struct Actor {
     home: GroupId,
     /// Asked to send, neither sealed nor refused yet.
     asked: VecDeque<MessageId>,
-    /// What a vote on a seat's request, or on its expulsion, names.
-    requests: BTreeMap<Seat, Digest>,
-    proposals: BTreeMap<Seat, Digest>,
+    /// What a vote on a player's request, or on its expulsion, names.
+    requests: BTreeMap<Player, Digest>,
+    proposals: BTreeMap<Player, Digest>,
     /// The request on which a vote was just given.
     voting: Option<Digest>,
     roster_length: usize,
@@ -100,23 +100,24 @@ impl Actor {
     fn event(&mut self, event: Event) {
         match event {
             Event::View { id, members, transitional, epoch, .. } => {
-                let members = self.names.seats(&members);
-                let transitional = self.names.seats(&transitional);
+                let members = self.names.players(&members);
+                let transitional = self.names.players(&transitional);
                 self.tell(Told::View(Shown { id, members, transitional, key: epoch }));
             }
             Event::Message { payload, .. } => self.tell(Told::Message(payload)),
             Event::Transitional { .. } => self.tell(Told::Signal),
             Event::Request(petition) => {
-                if let Some(seat) = self.names.seat(&petition.member) {
-                    self.requests.insert(seat, petition.subject);
-                    self.tell(Told::Asked(seat));
+                if let Some(player) = self.names.player(&petition.member) {
+                    self.requests.insert(player, petition.subject);
+                    self.tell(Told::Asked(player));
                 }
             }
             Event::Proposal { subject, text, .. } => {
-                let seat = text.strip_prefix("expel seat").and_then(|seat| seat.parse::<Seat>().ok());
-                if let Some(seat) = seat.or_else(|| change_in(&text)) {
-                    self.proposals.insert(seat, subject);
-                    self.tell(Told::Proposed(seat));
+                let player =
+                    text.strip_prefix("expel player").and_then(|player| player.parse::<Player>().ok());
+                if let Some(player) = player.or_else(|| change_in(&text)) {
+                    self.proposals.insert(player, subject);
+                    self.tell(Told::Proposed(player));
                 }
             }
             Event::Admitted { member, .. } => self.acknowledged("admitted", &member),
@@ -129,8 +130,8 @@ impl Actor {
     }
 
     fn acknowledged(&mut self, what: &str, member: &folkmoot_base::MemberId) {
-        if let Some(seat) = self.names.seat(member) {
-            self.tell(Told::Acknowledged(format!("{what} seat{seat}")));
+        if let Some(player) = self.names.player(member) {
+            self.tell(Told::Acknowledged(format!("{what} player{player}")));
         }
     }
 
@@ -140,11 +141,11 @@ impl Actor {
             return;
         }
         self.voting = None;
-        let of = |seats: &BTreeMap<Seat, Digest>| {
-            seats.iter().find(|(_, known)| **known == subject).map(|(seat, _)| *seat)
+        let of = |players: &BTreeMap<Player, Digest>| {
+            players.iter().find(|(_, known)| **known == subject).map(|(player, _)| *player)
         };
-        if let Some(seat) = of(&self.requests) {
-            self.tell(Told::Acknowledged(vote(subject, seat)));
+        if let Some(player) = of(&self.requests) {
+            self.tell(Told::Acknowledged(vote(subject, player)));
         }
     }
 
@@ -153,7 +154,8 @@ impl Actor {
         let me = self.stack.upper.member.id();
         let petitions = self.stack.upper.member.petitions().into_iter();
         let open = petitions.filter(|petition| !petition.approved.contains(&me));
-        open.filter_map(|petition| Some(vote(petition.subject, self.names.seat(&petition.member)?))).collect()
+        open.filter_map(|petition| Some(vote(petition.subject, self.names.player(&petition.member)?)))
+            .collect()
     }
 
     /// A send that was just handed in failed: the newest. One that was held failed: the oldest.
@@ -174,29 +176,29 @@ impl Actor {
             }
             Command::Leave => folkmoot_member::Command::Leave { group },
             Command::Join => folkmoot_member::Command::Join { group },
-            Command::Approve(seat) => {
-                let subject = *self.requests.get(&seat)?;
+            Command::Approve(player) => {
+                let subject = *self.requests.get(&player)?;
                 self.voting = Some(subject);
                 if self.stack.upper.member.transcript().roster().charter().scheme() != Scheme::Plain {
                     self.tell(Told::Approved(short(&subject)));
                 }
                 folkmoot_member::Command::Vote { subject, approve: true }
             }
-            Command::Agree(seat) => {
-                folkmoot_member::Command::Vote { subject: *self.proposals.get(&seat)?, approve: true }
+            Command::Agree(player) => {
+                folkmoot_member::Command::Vote { subject: *self.proposals.get(&player)?, approve: true }
             }
             Command::Change(what) => {
                 let (field, value) = CHANGES.get(usize::from(what))?;
                 let (field, value) = ((*field).to_owned(), (*value).to_owned());
                 folkmoot_member::Command::ChangeCharter { field, value }
             }
-            Command::Expel(seat) => folkmoot_member::Command::Expel { member: self.names.member(seat)? },
-            Command::Electorate(seats) => {
-                let voters = seats.iter().filter_map(|seat| self.names.member(*seat)).collect();
+            Command::Expel(player) => folkmoot_member::Command::Expel { member: self.names.member(player)? },
+            Command::Electorate(players) => {
+                let voters = players.iter().filter_map(|player| self.names.member(*player)).collect();
                 folkmoot_member::Command::Electorate { voters }
             }
             Command::Apply => folkmoot_member::Command::Apply,
-            Command::Dial(seat) => folkmoot_member::Command::Dial(locator(seat)),
+            Command::Dial(player) => folkmoot_member::Command::Dial(locator(player)),
             Command::Mute(step) => {
                 self.stack.upper.mute = step;
                 return None;
@@ -210,7 +212,7 @@ impl Actor {
 }
 
 /// The change of the charter that a proposal names, in its words.
-fn change_in(text: &str) -> Option<Seat> {
+fn change_in(text: &str) -> Option<Player> {
     let named = |(field, value): &(&str, &str)| text == format!("set {field} = {value} in the charter");
     if text.starts_with("let these vote") {
         return Some(electorate());
@@ -219,9 +221,9 @@ fn change_in(text: &str) -> Option<Seat> {
     u8::try_from(place).ok().map(motion)
 }
 
-fn vote(subject: Digest, seat: Seat) -> String {
+fn vote(subject: Digest, player: Player) -> String {
     let subject: String = subject.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("vote-to-admit {subject} seat{seat}")
+    format!("vote-to-admit {subject} player{player}")
 }
 
 impl Machine for Actor {
@@ -252,28 +254,29 @@ impl Machine for Actor {
 
     fn picture(&self) -> Picture {
         let roster = self.stack.upper.member.transcript().roster();
-        let members: BTreeSet<Seat> = self.names.seats(roster.members().map(|admission| &admission.member));
-        let removed: BTreeSet<Seat> =
-            self.names.seats(roster.formers().map(|(admission, _)| &admission.member));
+        let members: BTreeSet<Player> =
+            self.names.players(roster.members().map(|admission| &admission.member));
+        let removed: BTreeSet<Player> =
+            self.names.players(roster.formers().map(|(admission, _)| &admission.member));
         let mut holds = BTreeSet::new();
-        holds.extend(members.iter().chain(&removed).map(|seat| format!("admitted seat{seat}")));
-        holds.extend(removed.iter().map(|seat| format!("expelled seat{seat}")));
+        holds.extend(members.iter().chain(&removed).map(|player| format!("admitted player{player}")));
+        holds.extend(removed.iter().map(|player| format!("expelled player{player}")));
         let status = self.stack.upper.member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
         let on_ring: Vec<_> = ring.members.iter().map(NodeId::member).collect();
-        let ring = self.names.seats(&on_ring);
+        let ring = self.names.players(&on_ring);
         Picture { roster: members, removed, holds, lacks: self.votes_lacking(), ring, activity }
     }
 
-    fn roster_if_changed(&mut self) -> Option<BTreeSet<Seat>> {
+    fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>> {
         let transcript = self.stack.upper.member.transcript();
         let length = transcript.len();
         if length == self.roster_length {
             return None;
         }
         self.roster_length = length;
-        Some(self.names.seats(transcript.roster().members().map(|admission| &admission.member)))
+        Some(self.names.players(transcript.roster().members().map(|admission| &admission.member)))
     }
 
     fn minutes(&mut self) -> Minutes {
@@ -292,8 +295,8 @@ impl Machine for Actor {
         });
         let ripe = member.petitions().into_iter().filter(|petition| petition.have >= petition.need);
         let ripe =
-            ripe.filter_map(|one| Some((self.names.seat(&one.member)?, self.names.seats(&one.approved))));
-        let approvals = status.approvals.iter().map(|approved| self.names.seats(approved));
+            ripe.filter_map(|one| Some((self.names.player(&one.member)?, self.names.players(&one.approved))));
+        let approvals = status.approvals.iter().map(|approved| self.names.players(approved));
         Some(Signing {
             shared: scheme.shared(),
             still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
@@ -302,17 +305,17 @@ impl Machine for Actor {
                 .electorate()
                 .voters
                 .iter()
-                .filter_map(|voter| self.names.seat(voter))
+                .filter_map(|voter| self.names.player(voter))
                 .collect(),
-            voters: self.names.seats(&roster.voters()),
+            voters: self.names.players(&roster.voters()),
             approvals: approvals.collect(),
             threshold: roster.threshold(),
             signers: scheme.signers(roster.threshold()),
-            holders: self.names.seats(sharing.map(|facts| facts.holders.as_slice()).unwrap_or_default()),
+            holders: self.names.players(sharing.map(|facts| facts.holders.as_slice()).unwrap_or_default()),
             givers: sharing.map_or(0, |facts| facts.threshold),
             holds: status.holds,
             ripe: ripe.collect(),
-            guests: self.names.seats(&status.guests),
+            guests: self.names.players(&status.guests),
         })
     }
 

@@ -1,9 +1,9 @@
-//! The cast: identities and a charter for the seats of a schedule, and a stack for each life.
+//! The cast: identities and a charter for the players of a schedule, and a stack for each life.
 
 use super::actor::Actor;
 use super::tap::{Desk, Tap};
 use crate::machine::{Cast, Entrance, Machine, Role, Spoils, locator};
-use crate::record::{Seat, Shown};
+use crate::record::{Player, Shown};
 use crate::rng::Rng;
 use crate::schedule::Schedule;
 use bytes::Bytes;
@@ -20,25 +20,25 @@ const TERM: (UnixTime, UnixTime) = (UnixTime(1_800_000_000), UnixTime(2_200_000_
 
 /// Who sits where.
 #[derive(Debug, Default)]
-pub(super) struct Names(BTreeMap<MemberId, Seat>);
+pub(super) struct Names(BTreeMap<MemberId, Player>);
 
 impl Names {
-    /// The seat of a member.
-    pub(super) fn seat(&self, member: &MemberId) -> Option<Seat> {
+    /// The player of a member.
+    pub(super) fn player(&self, member: &MemberId) -> Option<Player> {
         self.0.get(member).copied()
     }
 
-    /// The seats of members; strangers to the table get none.
-    pub(super) fn seats<'a, C: FromIterator<Seat>>(
+    /// The players of members; strangers to the table get none.
+    pub(super) fn players<'a, C: FromIterator<Player>>(
         &self,
         members: impl IntoIterator<Item = &'a MemberId>,
     ) -> C {
-        members.into_iter().filter_map(|member| self.seat(member)).collect()
+        members.into_iter().filter_map(|member| self.player(member)).collect()
     }
 
-    /// Who sits in `seat`.
-    pub(super) fn member(&self, seat: Seat) -> Option<MemberId> {
-        self.0.iter().find(|(_, other)| **other == seat).map(|(member, _)| *member)
+    /// Who sits in `player`.
+    pub(super) fn member(&self, player: Player) -> Option<MemberId> {
+        self.0.iter().find(|(_, other)| **other == player).map(|(member, _)| *member)
     }
 }
 
@@ -58,8 +58,10 @@ impl Company {
     #[expect(clippy::expect_used, reason = "every schedule draws what stands")]
     pub fn new(schedule: &Schedule) -> Self {
         let mut rng = Rng::new(schedule.seed, "identities", 0);
-        let identities: Vec<Identity> = (0..schedule.seats)
-            .map(|seat| Identity::new(&format!("seat{seat}"), &mut rng, TERM.0, TERM.1).expect("an identity"))
+        let identities: Vec<Identity> = (0..schedule.players)
+            .map(|player| {
+                Identity::new(&format!("player{player}"), &mut rng, TERM.0, TERM.1).expect("an identity")
+            })
             .collect();
         let founders: Vec<&Identity> = identities.iter().take(usize::from(schedule.founders)).collect();
         let named = founders.iter().map(|founder| founder.certificate().into()).collect();
@@ -73,7 +75,8 @@ impl Company {
             ..draft
         };
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
-        let names = identities.iter().zip(0..).map(|(identity, seat)| (identity.member(), seat)).collect();
+        let names =
+            identities.iter().zip(0..).map(|(identity, player)| (identity.member(), player)).collect();
         Self { charter: Bytes::copy_from_slice(signed.der()), names: Rc::new(Names(names)), identities }
     }
 }
@@ -84,15 +87,15 @@ impl Cast for Company {
         entrance: &Entrance<'_>,
         entropy: &mut dyn Entropy,
     ) -> Result<Box<dyn Machine>, String> {
-        let identity = self.identities.get(usize::from(entrance.seat)).ok_or("no such seat")?.clone();
+        let identity = self.identities.get(usize::from(entrance.player)).ok_or("no such player")?.clone();
         let stored: Vec<(StoreKey, Bytes)> =
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let mut config =
-            folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.seat));
+            folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.player));
         config.observe = true;
         config.danger = entrance.danger.into();
         config.seeds = match entrance.role {
-            Role::Founder => (0..entrance.seat).map(locator).collect(),
+            Role::Founder => (0..entrance.player).map(locator).collect(),
             Role::Stranger { contact } => vec![locator(contact)],
         };
         let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
@@ -109,7 +112,7 @@ impl Cast for Company {
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool {
         let view = view.map(|view| {
             let mut members: Vec<MemberId> =
-                view.members.iter().filter_map(|seat| self.names.member(*seat)).collect();
+                view.members.iter().filter_map(|player| self.names.member(*player)).collect();
             members.sort_unstable();
             (view.id, members)
         });

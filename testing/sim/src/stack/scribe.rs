@@ -2,7 +2,7 @@
 //! not plain.
 
 use super::company::Names;
-use crate::record::{Minute, Seat};
+use crate::record::{Minute, Player};
 use folkmoot_base::{Digest, EntryId, digest};
 use folkmoot_identity::transcript::{Body, Entry};
 use folkmoot_identity::{Decision, Gmc, Scheme, Transcript};
@@ -78,9 +78,10 @@ fn admitted(
 ) -> Option<Minute> {
     let gmc = Gmc::from_der(der).ok()?;
     let past = sharing_before(scheme, entry, entries);
-    let signers: BTreeSet<Seat> = names.seats(gmc.multi().map(|multi| multi.signers()).unwrap_or_default());
+    let signers: BTreeSet<Player> =
+        names.players(gmc.multi().map(|multi| multi.signers()).unwrap_or_default());
     Some(Minute::Admitted {
-        who: names.seat(&gmc.member())?,
+        who: names.player(&gmc.member())?,
         request: short(&gmc.body().request_digest().ok()?),
         names: gmc.issued().map(|epoch: Digest| short(&epoch)),
         past: past.as_ref().map(|facts| short(&facts.epoch)),

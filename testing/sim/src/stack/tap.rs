@@ -11,7 +11,7 @@ use super::company::Names;
 use super::kind::{self, Kind, Run};
 use super::scribe::sharing_name;
 use crate::machine::{Crooked, Entrance, Mute, Told};
-use crate::record::{RingEvent, RingMessage, Seat};
+use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use bytes::Bytes;
 use folkmoot_admission::OpenMessage;
@@ -78,7 +78,7 @@ impl Tap {
             crooked: None,
             board: Board::default(),
             names,
-            rng: Rng::new(u64::from(entrance.seat), "crooked", u64::from(entrance.life)),
+            rng: Rng::new(u64::from(entrance.player), "crooked", u64::from(entrance.life)),
             out: VecDeque::new(),
         }
     }
@@ -97,22 +97,24 @@ impl Tap {
     }
 
     fn ring_event(&self, event: folkmoot_node::RingEvent) -> Option<RingEvent> {
-        let me = || self.names.seat(&self.node.id().member());
+        let me = || self.names.player(&self.node.id().member());
         Some(match event {
             folkmoot_node::RingEvent::Submitted { digest, .. } => RingEvent::Sent(named(me()?, digest)),
             folkmoot_node::RingEvent::Delivered { configuration, order, sender, service, digest, .. } => {
-                let sender = self.names.seat(&sender.member())?;
+                let sender = self.names.player(&sender.member())?;
                 RingEvent::Delivered { message: named(sender, digest), configuration, number: order, service }
             }
             folkmoot_node::RingEvent::Transitional { from, survivors } => {
-                RingEvent::Transitional { from, nodes: self.seats(&survivors) }
+                RingEvent::Transitional { from, nodes: self.players(&survivors) }
             }
-            folkmoot_node::RingEvent::Regular { id, members } => RingEvent::Regular(id, self.seats(&members)),
+            folkmoot_node::RingEvent::Regular { id, members } => {
+                RingEvent::Regular(id, self.players(&members))
+            }
         })
     }
 
-    fn seats(&self, nodes: &[NodeId]) -> std::collections::BTreeSet<Seat> {
-        nodes.iter().filter_map(|node| self.names.seat(&node.member())).collect()
+    fn players(&self, nodes: &[NodeId]) -> std::collections::BTreeSet<Player> {
+        nodes.iter().filter_map(|node| self.names.player(&node.member())).collect()
     }
 
     /// Looks at what the node hands up; a crooked node changes it.
@@ -193,7 +195,7 @@ impl Desk {
             Kind::Sealed(header, sealed) => {
                 self.mark(Seen::Sealed);
                 self.tell(Told::Used("nonce", header.to_vec()));
-                self.tell(Told::Stair(payload.slice_ref(sealed)));
+                self.tell(Told::Crossing(payload.slice_ref(sealed)));
                 true
             }
             Kind::Step(step, run) => {
@@ -217,23 +219,23 @@ impl Desk {
     /// Who has the key of which view, by what the member is about to hear.
     fn look_up(&mut self, sender: &MemberId, payload: &Bytes) {
         if let Kind::Step(step, run) = kind::of(payload)
-            && let (Some(view), Some(seat)) = (confirmed(step, run), self.names.seat(sender))
+            && let (Some(view), Some(player)) = (confirmed(step, run), self.names.player(sender))
         {
-            self.tell(Told::Heard(view, seat));
+            self.tell(Told::Heard(view, player));
         }
     }
 
     /// Who is in the group, and who no more, by the notice that the member is about to hear.
     fn look_at_notice(&mut self, members: &[MemberId], removed: &[MemberId]) {
-        let removed: Vec<Seat> = self.names.seats(removed);
-        for seat in removed {
-            self.gone |= bit(seat);
-            self.tell(Told::Gone(seat));
+        let removed: Vec<Player> = self.names.players(removed);
+        for player in removed {
+            self.gone |= bit(player);
+            self.tell(Told::Gone(player));
         }
-        let members: Vec<Seat> = self.names.seats(members);
-        for seat in members.into_iter().filter(|seat| self.gone & bit(*seat) != 0).collect::<Vec<_>>() {
-            self.gone &= !bit(seat);
-            self.tell(Told::Back(seat));
+        let members: Vec<Player> = self.names.players(members);
+        for player in members.into_iter().filter(|player| self.gone & bit(*player) != 0).collect::<Vec<_>>() {
+            self.gone &= !bit(player);
+            self.tell(Told::Back(player));
         }
     }
 
@@ -241,10 +243,10 @@ impl Desk {
     /// whenever the notice comes.
     fn look_at_roster(&mut self) {
         let formers = self.member.transcript().roster().formers();
-        let gone: Vec<Seat> = self.names.seats(formers.map(|(admission, _)| &admission.member));
-        for seat in gone.into_iter().filter(|seat| self.gone & bit(*seat) == 0).collect::<Vec<_>>() {
-            self.gone |= bit(seat);
-            self.tell(Told::Gone(seat));
+        let gone: Vec<Player> = self.names.players(formers.map(|(admission, _)| &admission.member));
+        for player in gone.into_iter().filter(|player| self.gone & bit(*player) == 0).collect::<Vec<_>>() {
+            self.gone |= bit(player);
+            self.tell(Told::Gone(player));
         }
     }
 }
@@ -309,7 +311,7 @@ fn confirmed(step: Mute, run: Option<Run<'_>>) -> Option<ViewId> {
     folkmoot_base::codec::decode(run.view).ok()
 }
 
-fn named(sender: Seat, digest: Digest) -> RingMessage {
+fn named(sender: Player, digest: Digest) -> RingMessage {
     let mut half = [0; 16];
     for (to, from) in half.iter_mut().zip(digest) {
         *to = from;
@@ -317,8 +319,8 @@ fn named(sender: Seat, digest: Digest) -> RingMessage {
     RingMessage { sender, digest: half }
 }
 
-fn bit(seat: Seat) -> u8 {
-    1_u8.checked_shl(u32::from(seat)).unwrap_or(0)
+fn bit(player: Player) -> u8 {
+    1_u8.checked_shl(u32::from(player)).unwrap_or(0)
 }
 
 impl Ground for Tap {

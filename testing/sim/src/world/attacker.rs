@@ -1,6 +1,6 @@
 //! An attacker that sees every datagram, and sends what it likes from any address.
 
-use crate::record::Seat;
+use crate::record::Player;
 use crate::rng::Rng;
 use crate::schedule::Forgery;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ const MEMORY: usize = 512;
 #[derive(Debug, Clone)]
 struct Seen {
     from: Locator,
-    to: Seat,
+    to: Player,
     life: u16,
     bytes: Bytes,
 }
@@ -25,7 +25,7 @@ pub struct Forged {
     /// As if from here.
     pub from: Locator,
     /// To whom.
-    pub to: Seat,
+    pub to: Player,
     /// What.
     pub bytes: Bytes,
 }
@@ -46,17 +46,17 @@ impl Attacker {
 
     /// A datagram arrived. Only such are replayed: a replay that overtakes its original would be
     /// its delivery.
-    pub fn see(&mut self, from: Locator, to: Seat, life: u16, bytes: &Bytes) {
+    pub fn see(&mut self, from: Locator, to: Player, life: u16, bytes: &Bytes) {
         if self.seen.len() >= MEMORY {
             self.seen.pop_front();
         }
         self.seen.push_back(Seen { from, to, life, bytes: bytes.clone() });
     }
 
-    /// Makes a datagram, if there is something to make it of. `life_of` says which life a seat is
+    /// Makes a datagram, if there is something to make it of. `life_of` says which life a player is
     /// in: what was sent to an earlier life is kept for [`Forgery::Redirect`], which expects
     /// nothing of the receiver.
-    pub fn make(&mut self, how: Forgery, seats: u8, life_of: &dyn Fn(Seat) -> u16) -> Option<Forged> {
+    pub fn make(&mut self, how: Forgery, players: u8, life_of: &dyn Fn(Player) -> u16) -> Option<Forged> {
         let length = self.seen.len();
         let back = if self.rng.chance(700_000) { length.min(24) } else { length };
         let index = length.checked_sub(1)?.checked_sub(self.rng.below(back))?;
@@ -66,7 +66,7 @@ impl Attacker {
             Forgery::Replay if life_of(to) != life => return None,
             Forgery::Replay => Forged { from, to, bytes },
             Forgery::Redirect => {
-                let to = u8::try_from(self.rng.below(usize::from(seats))).ok()?;
+                let to = u8::try_from(self.rng.below(usize::from(players))).ok()?;
                 Forged { from, to, bytes }
             }
             Forgery::Flip => Forged { from, to, bytes: self.flip(&bytes) },

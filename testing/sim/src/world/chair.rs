@@ -1,26 +1,26 @@
-//! One seat: its disk, its present life, and what its person has in mind.
+//! One player: its disk, its present life, and what its person has in mind.
 
 use crate::disk::VirtualDisk;
 use crate::machine::{Machine, Output, Role, Spoils};
-use crate::record::{MessageId, Process, Seat, Shown};
+use crate::record::{MessageId, Player, Process, Shown};
 use crate::rng::Rng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the person in a seat wants.
+/// What the person in a player wants.
 #[derive(Debug, Default, Clone)]
 pub struct Wishes {
-    /// Seats it will vote to admit.
-    pub admit: BTreeSet<Seat>,
-    /// Seats it will vote to expel.
-    pub expel: BTreeSet<Seat>,
+    /// Players it will vote to admit.
+    pub admit: BTreeSet<Player>,
+    /// Players it will vote to expel.
+    pub expel: BTreeSet<Player>,
     /// Whether it wants to be in the group.
     pub away: bool,
 }
 
-/// One seat.
+/// One player.
 pub struct Chair {
     /// Its number.
-    pub seat: Seat,
+    pub player: Player,
     /// Whether it signed the charter.
     pub founder: bool,
     /// How it took part last; `None`: never yet.
@@ -36,19 +36,19 @@ pub struct Chair {
     /// What the person wants.
     pub wishes: Wishes,
     /// Requests and proposals shown to the person in this life.
-    pub shown_requests: BTreeSet<Seat>,
+    pub shown_requests: BTreeSet<Player>,
     /// Proposals shown to the person in this life.
-    pub shown_proposals: BTreeSet<Seat>,
+    pub shown_proposals: BTreeSet<Player>,
     /// The view of this life.
     pub view: Option<Shown>,
     /// Asked to send in this life, neither refused nor delivered to itself.
     pub pending: BTreeSet<MessageId>,
     /// For each life, the keys that it held when somebody last knew it to be out of the group.
     pub spoils: BTreeMap<u16, Spoils>,
-    /// Seats that it knows to be out of the group, a bit each.
+    /// Players that it knows to be out of the group, a bit each.
     pub out: u8,
     /// The roster as last recorded.
-    pub roster: BTreeSet<Seat>,
+    pub roster: BTreeSet<Player>,
     /// Control steps acknowledged on this disk, with the number of writes before.
     pub acknowledged: Vec<(usize, String)>,
     /// Sharing in use and shares on disk, as last recorded.
@@ -62,15 +62,15 @@ pub struct Chair {
 }
 
 impl Chair {
-    /// An empty seat.
-    pub fn new(seed: u64, seat: Seat, founder: bool) -> Self {
+    /// An empty player.
+    pub fn new(seed: u64, player: Player, founder: bool) -> Self {
         Self {
-            seat,
+            player,
             founder,
             role: None,
             machine: None,
             disk: VirtualDisk::default(),
-            entropy: Rng::new(seed, "seat", u64::from(seat)),
+            entropy: Rng::new(seed, "seat", u64::from(player)),
             boot_at: 0,
             wishes: Wishes::default(),
             shown_requests: BTreeSet::new(),
@@ -93,7 +93,7 @@ impl Chair {
 
     /// The present or last life.
     pub fn process(&self) -> Process {
-        Process { seat: self.seat, life: self.life.unwrap_or(0) }
+        Process { player: self.player, life: self.life.unwrap_or(0) }
     }
 
     /// Begins the next life.
@@ -120,7 +120,7 @@ impl Chair {
         self.timer = None;
     }
 
-    /// A control step was acknowledged; one about the same seat is overtaken by it.
+    /// A control step was acknowledged; one about the same player is overtaken by it.
     pub(super) fn acknowledge(&mut self, step: String) {
         let subject = step.rsplit(' ').next().map(str::to_owned);
         self.acknowledged.retain(|(_, old)| old.rsplit(' ').next() != subject.as_deref());
@@ -131,8 +131,8 @@ impl Chair {
     pub fn next_message(&mut self) -> MessageId {
         let number = self.number;
         self.number = self.number.saturating_add(1);
-        let Process { seat, life } = self.process();
-        MessageId { seat, life, number }
+        let Process { player, life } = self.process();
+        MessageId { player, life, number }
     }
 
     /// Dies within the next batch that has outputs, after `outputs` of them (or at its end, if it

@@ -1,54 +1,54 @@
 //! What the world sees in outputs: events become entries, persons react, and wires, messages
 //! between the stacks, logs and disks are watched.
 
-use super::{Event, Origin, Stair, Wish, World};
+use super::{Crossing, Event, Origin, Wish, World};
 use crate::machine::{Told, motion};
 use crate::payload;
-use crate::record::{Leak, Seat, What};
+use crate::record::{Leak, Player, What};
 use crate::schedule::Hook;
 use folkmoot_attach::Trace;
 use folkmoot_base::Persist;
 use std::collections::BTreeSet;
 
 /// Most payloads between the stacks that are kept for the oracle of outsiders.
-const STAIRS_MAX: usize = 20_000;
+const CROSSINGS_MAX: usize = 20_000;
 
 impl World {
     /// The machine tells something.
-    pub(super) fn told(&mut self, seat: Seat, told: Told, origin: Origin) {
-        let process = self.process(seat);
+    pub(super) fn told(&mut self, player: Player, told: Told, origin: Origin) {
+        let process = self.process(player);
         let entry = match told {
-            Told::Stair(bytes) => return self.look_at_stair(seat, bytes),
-            Told::Gone(other) => return self.knows_gone(seat, other, true),
-            Told::Back(other) => return self.knows_gone(seat, other, false),
-            Told::Asked(other) => return self.asked(seat, other),
-            Told::Proposed(other) => return self.proposed(seat, other),
+            Told::Crossing(bytes) => return self.look_at_crossing(player, bytes),
+            Told::Gone(other) => return self.knows_gone(player, other, true),
+            Told::Back(other) => return self.knows_gone(player, other, false),
+            Told::Asked(other) => return self.asked(player, other),
+            Told::Proposed(other) => return self.proposed(player, other),
             Told::Message(bytes) => match payload::read(&bytes) {
                 Some((message, service)) => {
-                    self.acknowledge(seat, message);
+                    self.acknowledge(player, message);
                     What::Delivered(message, service)
                 }
                 None => What::Garbled(bytes.len()),
             },
             Told::Sent(message) => {
-                let chair = self.chair(seat);
+                let chair = self.chair(player);
                 let view = chair.and_then(|chair| chair.view.as_ref()).map(|view| view.id);
                 let service = self.services.get(&message).copied();
                 What::Sent(message, service.unwrap_or(folkmoot_base::Service::Agreed), view)
             }
             Told::Refused(message, reason) => {
-                self.acknowledge(seat, message);
+                self.acknowledge(player, message);
                 What::Refused(message, reason)
             }
             Told::View(view) => {
-                if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+                if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
                     chair.view = Some(view.clone());
                 }
                 What::View(view)
             }
             Told::Rekeyed(view, key) => {
                 if let Some(shown) =
-                    self.chairs.get_mut(usize::from(seat)).and_then(|chair| chair.view.as_mut())
+                    self.chairs.get_mut(usize::from(player)).and_then(|chair| chair.view.as_mut())
                 {
                     shown.key.clone_from(&key);
                 }
@@ -56,12 +56,12 @@ impl World {
             }
             Told::Signal => What::Signal,
             Told::Left(reason) => {
-                self.left(seat);
+                self.left(player);
                 What::Left(reason)
             }
             Told::Ring(event) => What::Ring(event),
             Told::Acknowledged(step) => {
-                if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+                if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
                     chair.acknowledge(step.clone());
                 }
                 What::Acknowledged(step)
@@ -71,15 +71,15 @@ impl World {
             Told::Heard(view, other) => What::Heard(view, other),
             Told::Approved(request) => What::Approved(request),
             Told::Backed(sharing) => {
-                let on_disk = self.has_share(seat, &sharing);
+                let on_disk = self.has_share(player, &sharing);
                 What::Backed { sharing, on_disk }
             }
         };
-        self.disturbed_by(seat, origin, &entry);
+        self.disturbed_by(player, origin, &entry);
         self.record.push(self.now, process, entry);
     }
 
-    fn disturbed_by(&mut self, seat: Seat, origin: Origin, entry: &What) {
+    fn disturbed_by(&mut self, player: Player, origin: Origin, entry: &What) {
         let effect = match entry {
             What::Delivered(message, _) => format!("delivered {message}"),
             What::Garbled(bytes) => format!("delivered {bytes} bytes that nobody sent"),
@@ -91,26 +91,26 @@ impl World {
             What::Sent(message, _, _) => format!("sealed {message}"),
             _ => return,
         };
-        self.disturbed(seat, origin, &effect);
+        self.disturbed(player, origin, &effect);
     }
 
     /// A forged or replayed frame had an effect.
-    pub(super) fn disturbed(&mut self, seat: Seat, origin: Origin, effect: &str) {
+    pub(super) fn disturbed(&mut self, player: Player, origin: Origin, effect: &str) {
         if origin == Origin::Forged {
-            let process = self.process(seat);
+            let process = self.process(player);
             self.record.push(self.now, process, What::Disturbed(effect.to_owned()));
         }
     }
 
-    fn acknowledge(&mut self, seat: Seat, message: crate::record::MessageId) {
-        if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+    fn acknowledge(&mut self, player: Player, message: crate::record::MessageId) {
+        if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
             chair.pending.remove(&message);
         }
     }
 
-    fn left(&mut self, seat: Seat) {
-        self.seize(seat);
-        if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+    fn left(&mut self, player: Player) {
+        self.seize(player);
+        if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
             chair.view = None;
             // What it had sent may be delivered after its leave has its place: nobody owes it to
             // the sender any more.
@@ -118,47 +118,47 @@ impl World {
         }
     }
 
-    fn asked(&mut self, seat: Seat, other: Seat) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    fn asked(&mut self, player: Player, other: Player) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other) {
-            self.speak(seat, Wish::Approve(other));
+            self.speak(player, Wish::Approve(other));
         }
     }
 
-    fn proposed(&mut self, seat: Seat, other: Seat) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    fn proposed(&mut self, player: Player, other: Player) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         // A change of the charter may be made, undone and made again.
         let fresh = chair.shown_proposals.insert(other) || other >= motion(0);
         if fresh && chair.wishes.expel.contains(&other) {
-            self.speak(seat, Wish::Agree(other));
+            self.speak(player, Wish::Agree(other));
         }
     }
 
-    fn speak(&mut self, seat: Seat, wish: Wish) {
+    fn speak(&mut self, player: Player, wish: Wish) {
         let at = self.now.saturating_add(self.think());
-        let life = self.life(seat);
-        self.schedule(at, Event::Speak { seat, life, wish });
+        let life = self.life(player);
+        self.schedule(at, Event::Speak { player, life, wish });
     }
 
-    /// The person in `seat` will vote to admit `other`; at once, if the request was shown already.
-    pub fn wish_admit(&mut self, seat: Seat, other: Seat) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    /// The person in `player` will vote to admit `other`; at once, if the request was shown already.
+    pub fn wish_admit(&mut self, player: Player, other: Player) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.wishes.admit.insert(other) && chair.shown_requests.contains(&other) {
-            self.speak(seat, Wish::Approve(other));
+            self.speak(player, Wish::Approve(other));
         }
     }
 
-    /// The person in `seat` will vote to expel `other`; at once, if the proposal was shown already.
-    pub fn wish_expel(&mut self, seat: Seat, other: Seat) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    /// The person in `player` will vote to expel `other`; at once, if the proposal was shown already.
+    pub fn wish_expel(&mut self, player: Player, other: Player) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.wishes.expel.insert(other) && chair.shown_proposals.contains(&other) {
-            self.speak(seat, Wish::Agree(other));
+            self.speak(player, Wish::Agree(other));
         }
     }
 
     /// A line of the log: no secret in it; perhaps the one that the schedule waits for.
-    pub(super) fn traced(&mut self, seat: Seat, trace: Trace) {
-        let process = self.process(seat);
+    pub(super) fn traced(&mut self, player: Player, trace: Trace) {
+        let process = self.process(player);
         if payload::shows_plaintext(trace.text.as_bytes()) || shows_hex(&trace.text) {
             self.record.push(self.now, process, What::Leaked(Leak::Trace(trace.layer)));
         }
@@ -166,65 +166,65 @@ impl World {
         if self.hook.is_some_and(fits) {
             self.hook_seen = Some(self.now);
         }
-        self.scan_secrets(seat, &trace);
+        self.scan_secrets(player, &trace);
         if self.options.notes {
             self.record.push(self.now, process, What::Note(trace.layer, trace.text));
         }
     }
 
     /// Looks for the bytes of the secrets that the machine holds now in a trace line.
-    fn scan_secrets(&mut self, seat: Seat, trace: &Trace) {
+    fn scan_secrets(&mut self, player: Player, trace: &Trace) {
         // Only long runs of hexadecimal digits can hide one: most lines have none, and cost nothing
         // more.
         if !longest_hex_run(&trace.text, 32) {
             return;
         }
-        let Some(machine) = self.machine(seat) else { return };
+        let Some(machine) = self.machine(player) else { return };
         let text = trace.text.to_lowercase();
         let leaks = machine.spoils().secrets.iter().any(|secret| {
             let hex: String = secret.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
             hex.len() == 32 && text.contains(&hex)
         });
         if leaks {
-            let process = self.process(seat);
+            let process = self.process(player);
             self.record.push(self.now, process, What::Leaked(Leak::Trace(trace.layer)));
         }
     }
 
     /// A datagram: no plaintext in it.
-    pub(super) fn look_at_wire(&mut self, seat: Seat, bytes: &[u8]) {
+    pub(super) fn look_at_wire(&mut self, player: Player, bytes: &[u8]) {
         if payload::shows_plaintext(bytes) {
-            let process = self.process(seat);
+            let process = self.process(player);
             self.record.push(self.now, process, What::Leaked(Leak::Wire));
         }
     }
 
     /// A payload that a node carries: no plaintext in it; kept for the oracle of outsiders.
-    fn look_at_stair(&mut self, seat: Seat, bytes: bytes::Bytes) {
+    fn look_at_crossing(&mut self, player: Player, bytes: bytes::Bytes) {
         if payload::shows_plaintext(&bytes) {
-            let process = self.process(seat);
+            let process = self.process(player);
             self.record.push(self.now, process, What::Leaked(Leak::Node));
         }
-        if self.stairs.len() < STAIRS_MAX {
-            let (out, view) = self.chair(seat).map_or((0, None), |chair| (chair.out, chair.view.clone()));
+        if self.crossings.len() < CROSSINGS_MAX {
+            let (out, view) = self.chair(player).map_or((0, None), |chair| (chair.out, chair.view.clone()));
             if out != 0 {
-                self.stairs.push(Stair { at: self.now, out, view, bytes });
+                self.crossings.push(Crossing { at: self.now, out, view, bytes });
             }
         }
     }
 
     /// A write to disk: no plaintext in it.
-    pub(super) fn look_at_write(&mut self, seat: Seat, write: &Persist) {
+    pub(super) fn look_at_write(&mut self, player: Player, write: &Persist) {
         if write.value.as_ref().is_some_and(|value| payload::shows_plaintext(value)) {
-            let process = self.process(seat);
+            let process = self.process(player);
             self.record.push(self.now, process, What::Leaked(Leak::Node));
         }
     }
 
     /// Records the roster when it changed, and control steps that were forgotten.
-    pub(super) fn look_at_roster(&mut self, seat: Seat) {
+    pub(super) fn look_at_roster(&mut self, player: Player) {
         let now = self.now;
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(roster) = chair.machine.as_mut().and_then(|machine| machine.roster_if_changed()) else {
             return;
         };
@@ -234,9 +234,9 @@ impl World {
     }
 
     /// After a restart: what was acknowledged before, on what is on the disk now, must be held.
-    pub(super) fn look_for_forgotten(&mut self, seat: Seat) {
+    pub(super) fn look_for_forgotten(&mut self, player: Player) {
         let now = self.now;
-        let Some(chair) = self.chairs.get(usize::from(seat)) else { return };
+        let Some(chair) = self.chairs.get(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_ref() else { return };
         if chair.acknowledged.is_empty() {
             return;
@@ -257,49 +257,49 @@ impl World {
     /// At the end: tries the keys of everybody who was out, in the eyes of the sealer, on
     /// everything sealed then.
     pub fn try_outsiders(&mut self) {
-        for seat in self.living() {
-            self.seize(seat);
+        for player in self.living() {
+            self.seize(player);
         }
         let mut leaks = Vec::new();
         for chair in &self.chairs {
             let mut tried = BTreeSet::new();
-            for stair in self.stairs.iter().filter(|stair| stair.out & bit(chair.seat) != 0) {
+            for crossing in self.crossings.iter().filter(|crossing| crossing.out & bit(chair.player) != 0) {
                 // Version and epoch tag: what one key opens of an epoch, it opens of all of it.
-                if !tried.insert(stair.bytes.get(..9)) {
+                if !tried.insert(crossing.bytes.get(..9)) {
                     continue;
                 }
-                let view = stair.view.as_ref();
-                if chair.spoils.values().any(|spoils| self.cast.opens(spoils, &stair.bytes, view)) {
-                    leaks.push((stair.at, chair.process()));
+                let view = crossing.view.as_ref();
+                if chair.spoils.values().any(|spoils| self.cast.opens(spoils, &crossing.bytes, view)) {
+                    leaks.push((crossing.at, chair.process()));
                 }
             }
         }
         for (at, process) in leaks {
-            self.record.push(at, process, What::Leaked(Leak::Outsider(process.seat)));
+            self.record.push(at, process, What::Leaked(Leak::Outsider(process.player)));
         }
     }
 
-    /// `seat` knows that `other` is no longer in the group (or, with `gone` false, that it is).
-    fn knows_gone(&mut self, seat: Seat, other: Seat, gone: bool) {
+    /// `player` knows that `other` is no longer in the group (or, with `gone` false, that it is).
+    fn knows_gone(&mut self, player: Player, other: Player, gone: bool) {
         if gone {
             self.seize(other);
         }
-        if let Some(chair) = self.chairs.get_mut(usize::from(seat)) {
+        if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
             chair.out = if gone { chair.out | bit(other) } else { chair.out & !bit(other) };
         }
     }
 
-    /// Takes a copy of everything that the machine in `seat` could open with.
-    fn seize(&mut self, seat: Seat) {
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+    /// Takes a copy of everything that the machine in `player` could open with.
+    fn seize(&mut self, player: Player) {
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_ref() else { return };
         // What a life holds only grows: its last copy has all.
         chair.spoils.insert(chair.process().life, machine.spoils());
     }
 }
 
-fn bit(seat: Seat) -> u8 {
-    1_u8.checked_shl(u32::from(seat)).unwrap_or(0)
+fn bit(player: Player) -> u8 {
+    1_u8.checked_shl(u32::from(player)).unwrap_or(0)
 }
 
 /// Whether the marker stands in `text` in hexadecimal.

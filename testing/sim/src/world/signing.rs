@@ -4,7 +4,7 @@
 use super::World;
 use crate::machine::{Minutes, Signing};
 use crate::play::standings;
-use crate::record::{Seat, What};
+use crate::record::{Player, What};
 use folkmoot_base::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ const STILL_MICROS: u64 = 5_500_000;
 impl World {
     /// After a batch: records what the transcript has new, and the shares on disk if they changed
     /// or others are in use.
-    pub(super) fn look_at_signing(&mut self, seat: Seat) {
+    pub(super) fn look_at_signing(&mut self, player: Player) {
         if !self.signing {
             return;
         }
         let now = self.now;
-        let Some(chair) = self.chairs.get_mut(usize::from(seat)) else { return };
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_mut() else { return };
         let Minutes { minutes, in_use } = machine.minutes();
         let on_disk: BTreeSet<String> = chair
@@ -42,42 +42,42 @@ impl World {
         }
     }
 
-    /// Whether this share is on the disk of `seat` now.
-    pub(super) fn has_share(&self, seat: Seat, sharing: &str) -> bool {
+    /// Whether this share is on the disk of `player` now.
+    pub(super) fn has_share(&self, player: Player, sharing: &str) -> bool {
         let hex =
             |bytes: &[u8]| -> String { bytes.iter().take(6).map(|byte| format!("{byte:02x}")).collect() };
-        let disk = self.chair(seat).map(|chair| chair.disk.contents());
+        let disk = self.chair(player).map(|chair| chair.disk.contents());
         disk.is_some_and(|disk| disk.keys().any(|key| key.table == "share" && hex(&key.key) == sharing))
     }
 
-    /// How the signing sessions of `seat` stand.
-    fn signing_of(&self, seat: Seat) -> Option<Signing> {
-        let chair = self.chair(seat)?;
+    /// How the signing sessions of `player` stand.
+    fn signing_of(&self, player: Player) -> Option<Signing> {
+        let chair = self.chair(player)?;
         chair.machine.as_ref()?.signing(Instant(self.now.saturating_sub(chair.boot_at)))
     }
 
     /// What is still to be done by the machines alone, now that all who are there are in one view;
     /// `None`: nothing.
     pub fn undone(&self) -> Option<String> {
-        let here: BTreeMap<Seat, Signing> = standings(self)
+        let here: BTreeMap<Player, Signing> = standings(self)
             .iter()
             .filter(|one| one.expected)
-            .filter_map(|one| Some((one.process.seat, self.signing_of(one.process.seat)?)))
+            .filter_map(|one| Some((one.process.player, self.signing_of(one.process.player)?)))
             .collect();
-        if let Some((seat, _)) = here.iter().find(|(_, signing)| signing.still > STILL_MICROS) {
-            return Some(format!("a signing session at m{seat} stands still and is not over"));
+        if let Some((player, _)) = here.iter().find(|(_, signing)| signing.still > STILL_MICROS) {
+            return Some(format!("a signing session at m{player} stands still and is not over"));
         }
-        for (seat, signing) in &here {
+        for (player, signing) in &here {
             if wants(&here, signing) && can_share(&here, signing) && !is_split(&here, signing) {
                 let ballot =
                     format!("of the voters {:?} these approve: {:?}", signing.voters, signing.approvals);
-                return Some(format!("m{seat} wants another sharing, and a quorum is here; {ballot}"));
+                return Some(format!("m{player} wants another sharing, and a quorum is here; {ballot}"));
             }
             for (guest, approvers) in &signing.ripe {
                 // One that knows nobody but who was expelled since, say, is at nobody's door.
                 let comes = here.values().any(|one| one.guests.contains(guest));
                 if comes && can_sign(&here, signing, approvers) {
-                    return Some(format!("the request of seat {guest} has enough votes at m{seat}"));
+                    return Some(format!("the request of player {guest} has enough votes at m{player}"));
                 }
             }
         }
@@ -87,26 +87,26 @@ impl World {
 
 /// Whether another sharing is wanted, and by one who is here: who is away asks for its share when
 /// it is back.
-fn wants(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
-    let lacks = |seat: &&Seat| here.contains_key(seat) && !signing.holders.contains(seat);
-    signing.wants || (signing.shared && signing.voters.iter().any(|seat| lacks(&seat)))
+fn wants(here: &BTreeMap<Player, Signing>, signing: &Signing) -> bool {
+    let lacks = |player: &&Player| here.contains_key(player) && !signing.holders.contains(player);
+    signing.wants || (signing.shared && signing.voters.iter().any(|player| lacks(&player)))
 }
 
 /// Whether all voters who are here have spent their approval in a ballot that decides nothing
 /// without one who is away: it waits for that one (docs/protocol/admission.md, "Departures and
 /// limits").
-fn is_split(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
-    let spent = |seat: &Seat| signing.approvals.iter().any(|yes| yes.contains(seat));
+fn is_split(here: &BTreeMap<Player, Signing>, signing: &Signing) -> bool {
+    let spent = |player: &Player| signing.approvals.iter().any(|yes| yes.contains(player));
     let decided = signing.approvals.iter().any(|yes| is_quorum(signing, yes));
-    let (present, away): (Vec<Seat>, Vec<Seat>) =
-        signing.voters.iter().partition(|seat| here.contains_key(seat));
+    let (present, away): (Vec<Player>, Vec<Player>) =
+        signing.voters.iter().partition(|player| here.contains_key(player));
     !decided && present.iter().all(spent) && !away.iter().all(spent)
 }
 
 /// Whether those here could make and decide a sharing.
-fn can_share(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
-    let voters: BTreeSet<Seat> =
-        signing.voters.iter().copied().filter(|seat| here.contains_key(seat)).collect();
+fn can_share(here: &BTreeMap<Player, Signing>, signing: &Signing) -> bool {
+    let voters: BTreeSet<Player> =
+        signing.voters.iter().copied().filter(|player| here.contains_key(player)).collect();
     is_quorum(signing, &voters)
         && voters.len() >= signing.signers
         && voters.len() >= signing.threshold
@@ -114,20 +114,20 @@ fn can_share(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> bool {
 }
 
 /// More than half of the electorate, or half of it with the first.
-fn is_quorum(signing: &Signing, voters: &BTreeSet<Seat>) -> bool {
+fn is_quorum(signing: &Signing, voters: &BTreeSet<Player>) -> bool {
     let (some, all) = (2 * voters.len(), signing.electorate.len());
     some > all || (some == all && signing.electorate.first().is_some_and(|first| voters.contains(first)))
 }
 
 /// Whether those here could sign for a request that these approved.
-fn can_sign(here: &BTreeMap<Seat, Signing>, signing: &Signing, approvers: &BTreeSet<Seat>) -> bool {
+fn can_sign(here: &BTreeMap<Player, Signing>, signing: &Signing, approvers: &BTreeSet<Player>) -> bool {
     if !signing.shared {
-        let yes = approvers.iter().filter(|seat| here.contains_key(seat)).count();
+        let yes = approvers.iter().filter(|player| here.contains_key(player)).count();
         return yes >= signing.threshold;
     }
     !wants(here, signing) && signing.givers > 0 && holders(here, signing) >= signing.signers
 }
 
-fn holders(here: &BTreeMap<Seat, Signing>, signing: &Signing) -> usize {
-    signing.holders.iter().filter(|seat| here.get(seat).is_some_and(|one| one.holds)).count()
+fn holders(here: &BTreeMap<Player, Signing>, signing: &Signing) -> usize {
+    signing.holders.iter().filter(|player| here.get(player).is_some_and(|one| one.holds)).count()
 }

@@ -9,7 +9,7 @@ use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, UnixTime};
 use folkmoot_keying::message::{CONFIRM, Envelope};
 use folkmoot_runtime::{
-    Command, Event, MemberFloor, Note, Options, Sending, StateFolder, UpperFloor, open_with,
+    Command, Event, MemberStack, Note, Options, Sending, StateFolder, UpperStack, open_with,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ const AT: &str = "FOLKMOOT_TEST_WITHHOLDS_AT";
 const KEYING_AT: usize = 1 + folkmoot_flush::DATA_HEADER_BYTES + 1;
 
 /// The member, less its confirmations.
-struct Withholding(MemberFloor);
+struct Withholding(MemberStack);
 
 fn is_confirmation(payload: &[u8]) -> bool {
     let envelope = payload.get(KEYING_AT..).and_then(|bytes| Envelope::decode(bytes).ok());
@@ -64,7 +64,7 @@ impl Upper for Withholding {
     }
 }
 
-impl UpperFloor for Withholding {
+impl UpperStack for Withholding {
     fn can_send(&self, group: &GroupId) -> bool {
         self.0.can_send(group)
     }

@@ -63,11 +63,11 @@ fn adm_66_a_dealer_that_keeps_the_secret_deals_anew() {
     for scheme in SCHEMES {
         let mut town = founded(scheme, Dealer::Keeps);
         let (before, held) = (key(&town), town.transcript().roster().sharing().unwrap().facts.clone());
-        let gone = town.bus.seats[4].identity.member();
+        let gone = town.bus.players[4].identity.member();
         for who in 0..3 {
             let _ = town.command(who, Command::Expel(gone));
         }
-        town.bus.seats[4].up = false;
+        town.bus.players[4].up = false;
         town.pass(12);
         agreed(&town);
         let after = town.transcript().roster().sharing().unwrap().facts.clone();
@@ -123,7 +123,7 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
         agreed(&town);
         assert!(sealed && !secret_on_disk(&town));
         assert_eq!(town.desks[0].authority.status().dealer, DealerState::Erased);
-        let (before, asker) = (key(&town), town.bus.seats[0].identity.member());
+        let (before, asker) = (key(&town), town.bus.players[0].identity.member());
         let (session, ready) = ready(&town, &[0, 1, 2, 3, 4]);
         let deal = AuthorityMessage::Deal { session, threshold: 2, ready };
         let erased = Err(AdmissionError::PeerDeal(asker, "the secret is erased"));
@@ -149,7 +149,7 @@ fn adm_66_a_dealer_for_the_set_up_only_erases_the_secret_and_the_members_go_on()
 fn ready(town: &Town, who: &[usize]) -> (Digest, Vec<SignedReady>) {
     let session = [7; 32];
     let mut words: Vec<SignedReady> =
-        who.iter().map(|who| word(town, &town.bus.seats[*who].identity, session)).collect();
+        who.iter().map(|who| word(town, &town.bus.players[*who].identity, session)).collect();
     words.sort_by_key(|ready| ready.member);
     (session, words)
 }
@@ -173,7 +173,7 @@ fn signed(town: &Town, who: &Identity, session: Digest, say: SignerBody) -> Sign
 fn undealt(scheme: Scheme, dealer: Dealer) -> Town {
     let plan = Plan { dealer: Some(dealer), links: 0, ..plan(scheme) };
     let mut town = Town::found(&plan, |_| {});
-    let first = town.bus.seats[0].identity.node();
+    let first = town.bus.players[0].identity.node();
     town.desk_input(0, Input::LinkUp(first)).unwrap();
     assert!(town.transcript().roster().sharing().is_none());
     town
@@ -183,7 +183,7 @@ fn undealt(scheme: Scheme, dealer: Dealer) -> Town {
 fn adm_65_only_signers_that_say_so_themselves_are_dealt_to() {
     for scheme in SCHEMES {
         let mut town = undealt(scheme, Dealer::Keeps);
-        let asker = town.bus.seats[0].identity.member();
+        let asker = town.bus.players[0].identity.member();
         let (session, good) = ready(&town, &[0, 1, 2, 3]);
         let mut unsigned = good.clone();
         unsigned[1].message.signature[3] ^= 1;
@@ -192,7 +192,7 @@ fn adm_65_only_signers_that_say_so_themselves_are_dealt_to() {
         let mut twice = good.clone();
         twice[1] = twice[0].clone();
         let mut elsewhere = good.clone();
-        let who = town.bus.seats.iter().find(|seat| seat.identity.member() == good[2].member).unwrap();
+        let who = town.bus.players.iter().find(|player| player.identity.member() == good[2].member).unwrap();
         elsewhere[2] = word(&town, &who.identity, [8; 32]);
         let mut otherwise = good.clone();
         let say = SignerBody::Participants { givers: Vec::new(), takers: Vec::new() };
@@ -236,14 +236,14 @@ fn adm_65_only_signers_that_say_so_themselves_are_dealt_to() {
 fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     for scheme in SCHEMES {
         let mut town = undealt(scheme, Dealer::Keeps);
-        let asker = town.bus.seats[0].identity.member();
+        let asker = town.bus.players[0].identity.member();
         let (session, good) = ready(&town, &[0, 1, 2, 3, 4]);
         let deal = AuthorityMessage::Deal { session, threshold: 2, ready: good.clone() };
         let (first, dealt) = town.say(0, 0, &deal);
         assert_eq!(first, Ok(()));
         assert_eq!(town.say(0, 0, &deal), (Ok(()), dealt), "the answer was lost: the same again");
         let again = |town: &mut Town| {
-            let signers = town.bus.seats.iter().map(|seat| word(town, &seat.identity, [9; 32]));
+            let signers = town.bus.players.iter().map(|player| word(town, &player.identity, [9; 32]));
             let mut signers: Vec<SignedReady> = signers.collect();
             signers.sort_by_key(|ready| ready.member);
             town.say(0, 0, &AuthorityMessage::Deal { session: [9; 32], threshold: 2, ready: signers }).0
@@ -275,11 +275,12 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
 #[test]
 fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
     let mut town = undealt(Scheme::Frost, Dealer::Keeps);
-    let asker = town.bus.seats[0].identity.member();
+    let asker = town.bus.players[0].identity.member();
     let bad = |town: &Town, session: u8| {
         let (_, mut signers) = ready(town, &[0, 1, 2, 3, 4]);
         for signer in &mut signers {
-            let who = town.bus.seats.iter().find(|seat| seat.identity.member() == signer.member).unwrap();
+            let who =
+                town.bus.players.iter().find(|player| player.identity.member() == signer.member).unwrap();
             *signer = match signer.member == asker {
                 true => signed(
                     town,
@@ -363,7 +364,7 @@ fn votes_are_certified_whichever_member_reaches_the_authority() {
     for voter in [1, 2] {
         town.vote(voter, erik, true);
     }
-    let gone = town.bus.seats[4].identity.member();
+    let gone = town.bus.players[4].identity.member();
     for who in 0..3 {
         let _ = town.command(who, Command::Expel(gone));
     }
@@ -412,15 +413,15 @@ fn adm_63_below_the_threshold_of_a_group_with_a_key_the_authority_decides_alone(
         town.pass(8);
         agreed(&town);
         while !town.transcript().roster().is_for_authority() {
-            let last = town.bus.seats.iter().rposition(|seat| seat.up).unwrap();
-            let gone = town.bus.seats[last].identity.member();
+            let last = town.bus.players.iter().rposition(|player| player.up).unwrap();
+            let gone = town.bus.players[last].identity.member();
             let entry = town.transcript().roster().member(&gone).unwrap().entry;
             let remove = Decision::Remove { member: gone, admission: entry }.forced();
             for who in 0..=last {
                 let _ = town.command(who, Command::Propose(remove.clone()));
             }
             assert!(!town.transcript().roster().is_member(&gone), "{scheme:?} {:#?}", town.bus.traces);
-            town.bus.seats[last].up = false;
+            town.bus.players[last].up = false;
         }
         let dora = town.stranger("dora", 40, 0);
         town.pass(3);

@@ -18,7 +18,7 @@ use std::rc::Rc;
 fn caught(scheme: Scheme) -> Town {
     let plan = Plan { dealer: Some(Dealer::Keeps), links: 0, ..plan(scheme) };
     let mut town = Town::found(&plan, |_| {});
-    let (desk, first) = (town.desks[0].identity.node(), town.bus.seats[0].identity.node());
+    let (desk, first) = (town.desks[0].identity.node(), town.bus.players[0].identity.node());
     town.desk_input(0, Input::LinkUp(first)).unwrap();
     town.bus.input(0, Input::LinkUp(desk)).unwrap();
     town
@@ -41,8 +41,8 @@ fn next_deal(town: &mut Town) -> (Digest, Dealt) {
 }
 
 fn shares(town: &Town) -> Vec<usize> {
-    let count = |seat: &crate::common::Seat| seat.disk.keys().filter(|at| at.table == "share").count();
-    town.bus.seats.iter().map(count).collect()
+    let count = |player: &crate::common::Player| player.disk.keys().filter(|at| at.table == "share").count();
+    town.bus.players.iter().map(count).collect()
 }
 
 /// How often shares are passed on from now on.
@@ -117,7 +117,7 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
                 (1, Err(AdmissionError::PeerDealt("not by the coordinator of the signing session"))),
             ] {
                 let word = passed(&town, who, session, bad);
-                let sender = town.bus.seats[who].identity.member();
+                let sender = town.bus.players[who].identity.member();
                 assert_eq!(town.bus.input(3, Input::Open { sender, payload: word }), refused, "{number}");
             }
         }
@@ -136,11 +136,11 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
         assert_eq!(sharing.public, dealt.public.0);
         assert_eq!(shares(&town), vec![1; 5]);
         // Of another key than the group's, once it has one.
-        let gone = town.bus.seats[4].identity.member();
+        let gone = town.bus.players[4].identity.member();
         for who in 0..3 {
             let _ = town.command(who, Command::Expel(gone));
         }
-        town.bus.seats[4].up = false;
+        town.bus.players[4].up = false;
         let (session, dealt) = next_deal(&mut town);
         let signers: Vec<MemberId> = dealt.to_each.iter().map(|whisper| whisper.to).collect();
         let strange = lie(&town, &session, &dealt, (scheme, 5, 2), &signers);
@@ -154,7 +154,7 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
 
 /// What was dealt, passed on by a member in its own name.
 fn passed(town: &Town, who: usize, session: Digest, dealt: &Dealt) -> bytes::Bytes {
-    let (identity, say) = (&town.bus.seats[who].identity, SignerBody::Dealt { dealt: dealt.clone() });
+    let (identity, say) = (&town.bus.players[who].identity, SignerBody::Dealt { dealt: dealt.clone() });
     let covered =
         [&town.transcript().group().0[..], &identity.member().0, &session, &codec::encode(&say)].concat();
     let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
@@ -172,10 +172,10 @@ fn who_is_dealt_a_false_share_says_so_and_the_others_go_on() {
     assert_eq!(deal(&mut town, session, lies), Ok(()));
     town.pass(3);
     let dealer = town.desks[0].identity.member();
-    for seat in &town.bus.seats {
-        let cheated = seat.identity.member() == to;
-        let says = seat.events.iter().any(|event| *event == Event::SignerLied { member: dealer });
-        let holds = seat.admission.signing(town.bus.now, &seat.transcript).holds;
+    for player in &town.bus.players {
+        let cheated = player.identity.member() == to;
+        let says = player.events.iter().any(|event| *event == Event::SignerLied { member: dealer });
+        let holds = player.admission.signing(town.bus.now, &player.transcript).holds;
         assert_eq!((says, holds), (cheated, !cheated));
     }
 }
@@ -224,11 +224,11 @@ fn votes_of_leavers_and_signatures_of_an_older_sharing_grant_nothing() {
 }
 
 fn expel(town: &mut Town, who: usize) {
-    let gone = town.bus.seats[who].identity.member();
+    let gone = town.bus.players[who].identity.member();
     for voter in 0..3 {
         let _ = town.command(voter, Command::Expel(gone));
     }
-    town.bus.seats[who].up = false;
+    town.bus.players[who].up = false;
     town.settle();
     assert!(!town.transcript().roster().is_member(&gone));
 }
@@ -239,8 +239,8 @@ fn by_csr_the_authority_grants_once() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});
     let erik = Csr::sign(person("erik", 50).key(), "erik").unwrap();
     town.command(3, Command::Submit(erik.der().to_vec().into())).unwrap();
-    let seat = &town.bus.seats[3];
-    let motion = seat.admission.status(&seat.transcript).requests[0].request;
+    let player = &town.bus.players[3];
+    let motion = player.admission.status(&player.transcript).requests[0].request;
     for who in [1, 2] {
         town.command(who, Command::Vote { motion, approve: true }).unwrap();
     }
@@ -264,7 +264,7 @@ fn by_csr_the_authority_grants_once() {
     assert!(Request::sign(&thief, stolen.clone()).is_err());
     let own = Request::sign(&node, stolen).unwrap();
     assert_eq!(denied(&town.ask(&own, town.votes(&own, &[1, 2]))), Reason::Stale);
-    let sender = town.bus.seats[1].identity.member();
+    let sender = town.bus.players[1].identity.member();
     let word = open(&OpenMessage::Request { cms: Blob::from(own.der().to_vec()) });
     let heard = town.bus.input(0, Input::Open { sender, payload: word });
     assert!(matches!(heard, Err(AdmissionError::PeerCharter(_))), "{heard:?}");

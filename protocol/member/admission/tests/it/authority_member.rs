@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// by themselves.
 fn apart() -> Town {
     let mut town = Town::found(&Plan { links: 0, ..plan(Scheme::Plain) }, |_| {});
-    let first = town.bus.seats[0].identity.node();
+    let first = town.bus.players[0].identity.node();
     town.desk_input(0, Input::LinkUp(first)).unwrap();
     town
 }
@@ -52,7 +52,7 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     let unsigned = AuthorityMessage::Denied { request: request.digest(), reason: Reason::Votes };
     let lists = AuthorityMessage::Revocations { der: Blob::from(vec![1, 2]) };
     // A stranger, the guest itself, a member, and one that has the office's key but not a node's.
-    let members = town.bus.seats[1].identity.node();
+    let members = town.bus.players[1].identity.node();
     let before = town.heard(&request).len();
     for from in [person("x", 70).node(), request.member().node(), members, person("desk1", 3_001).node()] {
         for word in [&good, &unsigned, &lists] {
@@ -62,7 +62,7 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     }
     town.settle();
     assert_eq!((town.heard(&request).len(), town.issued(&request).len()), (before, 0));
-    assert_eq!(town.bus.seats[0].admission.authority(town.transcript()).unwrap(), (Vec::new(), None));
+    assert_eq!(town.bus.players[0].admission.authority(town.transcript()).unwrap(), (Vec::new(), None));
     // It does not say what a member would say to it, nor what a guest would.
     let group = town.transcript().group();
     let beat = Heartbeat::sign(&group, &town.desks[0].identity, NOW, 3);
@@ -102,7 +102,7 @@ fn adm_57_what_the_authority_has_not_signed_is_not_passed_on() {
         let request = request.unwrap_or(crate::common::town::named(&other));
         let word = AuthorityMessage::Granted { request, der: Blob(bad.clone()) };
         assert!(matches!(town.tell(0, 0, &word), Err(AdmissionError::PeerCertificate(_))));
-        let sender = town.bus.seats[1].identity.member();
+        let sender = town.bus.players[1].identity.member();
         let word = open(&OpenMessage::Granted { der: Blob(bad) });
         let heard = town.bus.input(0, Input::Open { sender, payload: word });
         assert!(matches!(heard, Err(AdmissionError::PeerCertificate(_))), "{heard:?}");
@@ -126,7 +126,7 @@ fn adm_57_what_the_authority_has_not_signed_is_not_passed_on() {
     assert_eq!((words.get(), town.issued(&request).len()), (1, 1));
     // Nor does a guest take from its contact what the charter's authority has not signed.
     let (which, asked) = overheard(&mut town, "dora", 50);
-    let contact = town.bus.seats[0].identity.node();
+    let contact = town.bus.players[0].identity.node();
     let lie = forged(&another, &asked, &Grounds::Votes(Vec::new()));
     let word = GuestMessage::Issued { request: asked.digest(), der: Blob(lie.der().clone()) };
     town.bus.stranger_input(which, Input::Guest { from: contact, payload: codec::encode(&word).into() });
@@ -275,10 +275,10 @@ fn an_answer_that_comes_too_late_changes_nothing() {
 
 /// What a member waits for lies ahead: a timer that is due and stays so would wake it without end.
 fn nothing_is_overdue(town: &mut Town) {
-    for who in 0..town.bus.seats.len() {
+    for who in 0..town.bus.players.len() {
         let _ = town.bus.input(who, Input::Timeout);
-        let due = town.bus.seats[who].admission.poll_timeout();
-        let late = due.filter(|due| town.bus.seats[who].up && *due <= town.bus.now);
+        let due = town.bus.players[who].admission.poll_timeout();
+        let late = due.filter(|due| town.bus.players[who].up && *due <= town.bus.now);
         assert_eq!(late, None, "member {who} at {:?}", town.bus.now);
     }
 }
@@ -293,19 +293,19 @@ fn nothing_is_due_for_a_request_that_has_lost_its_grounds() {
     }
     town.pass(3);
     nothing_is_overdue(&mut town);
-    let gone = town.bus.seats[4].identity.member();
+    let gone = town.bus.players[4].identity.member();
     for who in 0..3 {
         let _ = town.command(who, Command::Expel(gone));
     }
-    town.bus.seats[4].up = false;
+    town.bus.players[4].up = false;
     assert!(!town.transcript().roster().is_member(&gone));
     for _ in 0..8 {
         town.pass(7);
         nothing_is_overdue(&mut town);
     }
     // Nor for one that has not been told the time.
-    let seat = &mut town.bus.seats[0];
-    seat.admission = folkmoot_admission::Admission::new(folkmoot_admission::Config::default());
+    let player = &mut town.bus.players[0];
+    player.admission = folkmoot_admission::Admission::new(folkmoot_admission::Config::default());
     town.link(0, 0);
     nothing_is_overdue(&mut town);
 }
@@ -329,7 +329,7 @@ fn a_request_whose_grounds_ran_out_while_the_authority_was_away_is_asked_again_b
         town.bus.time = UnixTime(town.bus.time.0 + days.map_or(3_700, |_| 86_500));
         town.pass(80);
         let why = |who: usize| {
-            town.bus.seats[who].events.iter().any(|event| {
+            town.bus.players[who].events.iter().any(|event| {
             matches!(event, Event::RequestClosed { request, why: Closed::Expired, .. } if *request == first)
         })
         };
@@ -359,7 +359,7 @@ fn a_contact_that_missed_the_certificate_is_told_again() {
     for voter in [1, 2] {
         town.vote(voter, dora, true);
     }
-    town.bus.seats[3].up = false;
+    town.bus.players[3].up = false;
     town.pass(12);
     assert_eq!(town.issued_on_disk(0).len(), 1, "{:#?}", town.bus.traces);
     town.bus.restart(3);
@@ -371,7 +371,7 @@ fn a_contact_that_missed_the_certificate_is_told_again() {
     town.pass(20);
     assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
     assert_eq!(town.bus.strangers[dora].applicant.phase(), Phase::Admitted);
-    assert!(town.bus.seats.iter().all(|seat| seat.admission.poll_timeout().is_none()), "all is done");
+    assert!(town.bus.players.iter().all(|player| player.admission.poll_timeout().is_none()), "all is done");
 }
 
 /// It dies between certificate and entry; the guest goes to the next, which knows as much.
@@ -384,7 +384,7 @@ fn a_guest_with_its_certificate_goes_on_at_another_contact() {
         town.vote(voter, dora, true);
     }
     assert_eq!(town.bus.strangers[dora].applicant.phase(), Phase::Certifying);
-    town.bus.seats[0].up = false;
+    town.bus.players[0].up = false;
     town.unlink(0, 0);
     town.bus.lose_entries = false;
     town.bus.dial(dora, 4);
@@ -393,7 +393,7 @@ fn a_guest_with_its_certificate_goes_on_at_another_contact() {
     let issued: Vec<Digest> =
         town.issued_on_disk(0).values().map(|der| folkmoot_base::digest(&[der])).collect();
     let member = town.bus.strangers[dora].identity.member();
-    let held = town.bus.seats[1].transcript.roster().member(&member).unwrap().certificate.clone();
+    let held = town.bus.players[1].transcript.roster().member(&member).unwrap().certificate.clone();
     assert_eq!(issued, [folkmoot_base::digest(&[&held.unwrap()])]);
 }
 
@@ -402,7 +402,7 @@ fn a_guest_with_its_certificate_goes_on_at_another_contact() {
 #[test]
 fn a_stranger_asks_members_and_not_the_authority() {
     let town = apart();
-    let (authority, member) = (town.desks[0].identity.node(), town.bus.seats[1].identity.node());
+    let (authority, member) = (town.desks[0].identity.node(), town.bus.players[1].identity.node());
     let (dora, transcript) = (person("dora", 77), town.transcript());
     let mut applicant = Applicant::new(Config::default());
     let mut dice = Dice(5);

@@ -1,7 +1,7 @@
 //! A member's own certificate renewed in a group whose authority signs: voted on, granted to
 //! whoever hands it in, entered by its holder alone. Method: real members, transcripts and desks.
 
-use crate::common::seat;
+use crate::common::player;
 use crate::common::town::{Town, plan};
 use folkmoot_admission::{Command, Input};
 use folkmoot_base::{Digest, UnixTime};
@@ -23,24 +23,24 @@ fn with_dora(scheme: Scheme) -> Town {
     }
     town.pass(10);
     assert!(town.bus.admitted(which), "{:#?}", town.bus.traces);
-    let mut dora = seat(town.bus.strangers[which].identity.clone(), &town.bus.charter());
-    for entry in town.bus.seats[0].transcript.entries().skip(1) {
+    let mut dora = player(town.bus.strangers[which].identity.clone(), &town.bus.charter());
+    for entry in town.bus.players[0].transcript.entries().skip(1) {
         dora.transcript.append(entry).unwrap();
     }
     town.bus.strangers.clear();
-    town.bus.seats.push(dora);
+    town.bus.players.push(dora);
     town.bus.time = UnixTime(town.bus.time.0 + LATER);
     town.pass(1);
     town
 }
 
 fn open(town: &Town, who: usize) -> Option<Digest> {
-    let seat = &town.bus.seats[who];
-    seat.admission.status(&seat.transcript).requests.first().map(|request| request.request)
+    let player = &town.bus.players[who];
+    player.admission.status(&player.transcript).requests.first().map(|request| request.request)
 }
 
 fn end(town: &Town) -> UnixTime {
-    town.transcript().roster().member(&town.bus.seats[DORA].identity.member()).unwrap().not_after
+    town.transcript().roster().member(&town.bus.players[DORA].identity.member()).unwrap().not_after
 }
 
 fn yes(town: &mut Town, voters: &[usize]) -> Digest {
@@ -69,7 +69,7 @@ fn adm_55_an_authority_signs_a_renewal_as_an_admission() {
             town.pass(30);
             assert!(end(&town).0 >= before.0 + LATER, "{scheme:?} {linked}: {:#?}", town.bus.traces);
             let roster = town.transcript().roster();
-            let held = roster.member(&town.bus.seats[DORA].identity.member()).unwrap();
+            let held = roster.member(&town.bus.players[DORA].identity.member()).unwrap();
             let gmc = Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap();
             assert_eq!((gmc.body().request_digest(), roster.len()), (Ok(motion), members));
             assert_eq!(gmc.check_central(roster.charter()), Ok(()));
@@ -83,7 +83,7 @@ fn adm_55_nobody_renews_for_another_where_an_authority_signs() {
     let mut town = with_dora(Scheme::Plain);
     let before = end(&town);
     town.command(DORA, Command::Renew).unwrap();
-    town.bus.seats[DORA].up = false;
+    town.bus.players[DORA].up = false;
     yes(&mut town, &[1, 2]);
     town.pass(20);
     // Granted: dora and the one before are all that was ever signed. It is hers to enter.
@@ -101,15 +101,15 @@ fn adm_55_a_renewal_whose_certificate_does_not_stand_is_asked_for_anew() {
     let mut town = with_dora(Scheme::Plain);
     let before = end(&town);
     town.command(DORA, Command::Renew).unwrap();
-    town.bus.seats[DORA].up = false;
+    town.bus.players[DORA].up = false;
     let first = yes(&mut town, &[1, 4]);
     town.pass(20);
     assert_eq!(town.issued_on_disk(0).len(), 2);
-    let gone = town.bus.seats[4].identity.member();
+    let gone = town.bus.players[4].identity.member();
     for who in 0..3 {
         let _ = town.command(who, Command::Expel(gone));
     }
-    town.bus.seats[4].up = false;
+    town.bus.players[4].up = false;
     assert!(!town.transcript().roster().is_member(&gone));
     town.bus.restart(DORA);
     town.bus.merge();

@@ -35,13 +35,13 @@ fn admit(town: &mut Town, name: &str, seed: u64, voters: &[usize]) {
 }
 
 fn expel(town: &mut Town, who: usize) {
-    let gone = town.bus.seats[who].identity.member();
-    for voter in 0..town.bus.seats.len() {
+    let gone = town.bus.players[who].identity.member();
+    for voter in 0..town.bus.players.len() {
         if town.transcript().roster().is_member(&gone) {
             let _ = town.command(voter, Command::Expel(gone));
         }
     }
-    town.bus.seats[who].up = false;
+    town.bus.players[who].up = false;
     town.settle();
     assert!(!town.transcript().roster().is_member(&gone), "{:#?}", town.bus.traces);
 }
@@ -56,7 +56,7 @@ fn a_dealer_that_keeps_the_primes_deals_anew_for_leavers_and_thresholds() {
     let first = facts(&town);
     assert_eq!((first.threshold, first.holders.len()), (3, 5));
     admit(&mut town, "dora", 40, &[1, 2, 3]);
-    let gone = town.bus.seats[4].identity.member();
+    let gone = town.bus.players[4].identity.member();
     expel(&mut town, 4);
     town.pass(8);
     agreed(&town);
@@ -78,7 +78,7 @@ fn a_dealer_that_keeps_the_primes_deals_anew_for_leavers_and_thresholds() {
     assert_eq!((deals(&town), town.desks[0].authority.status().dealer), (3, DealerState::Keeps));
     // A member that is not linked with the authority has no heartbeat to send, and nothing else is
     // at work.
-    assert!(town.bus.seats[2..4].iter().all(|seat| seat.admission.poll_timeout().is_none()));
+    assert!(town.bus.players[2..4].iter().all(|player| player.admission.poll_timeout().is_none()));
 }
 
 #[test]

@@ -23,14 +23,14 @@ fn cut(scheme: Scheme, both: bool) -> Town {
 }
 
 fn on(town: &Town, who: usize, member: &MemberId) -> bool {
-    town.bus.seats[who].transcript.roster().is_member(member)
+    town.bus.players[who].transcript.roster().is_member(member)
 }
 
 /// All agree; no two members have a certificate of one serial number.
 fn whole(town: &Town) {
     let first = town.transcript().roster();
-    for seat in town.bus.seats.iter().filter(|seat| seat.up) {
-        assert!(seat.transcript.roster() == first);
+    for player in town.bus.players.iter().filter(|player| player.up) {
+        assert!(player.transcript.roster() == first);
     }
     let held: Vec<Gmc> = first
         .members()
@@ -44,8 +44,8 @@ fn whole(town: &Town) {
 fn yes(town: &mut Town, guest: usize, voters: &[usize]) {
     let member = town.bus.strangers[guest].identity.member();
     for voter in voters {
-        let seat = &town.bus.seats[*voter];
-        let open = seat.admission.status(&seat.transcript).requests;
+        let player = &town.bus.players[*voter];
+        let open = player.admission.status(&player.transcript).requests;
         let motion = open.iter().find(|open| open.member == member).unwrap().request;
         town.command(*voter, Command::Vote { motion, approve: true }).unwrap();
     }
@@ -114,15 +114,15 @@ fn one_request_at_both_sides_is_one_certificate_and_one_serial_number_is_one_hol
     town.pass(12);
     whole(&town);
     assert!((0..5).all(|who| !on(&town, who, &member)));
-    let list = town.bus.seats[4].admission.revocations().expect("a list");
+    let list = town.bus.players[4].admission.revocations().expect("a list");
     assert_eq!(list.body().serials().iter().copied().collect::<Vec<_>>(), [request.body().serial]);
 }
 
 fn enter(town: &mut Town, side: &[usize], der: &Bytes) {
-    let first = &town.bus.seats[side[0]];
+    let first = &town.bus.players[side[0]];
     let entry = first.transcript.make_admit(der, &first.identity).unwrap();
     for who in side {
-        town.bus.seats[*who].transcript.append(&entry).unwrap();
+        town.bus.players[*who].transcript.append(&entry).unwrap();
     }
     town.settle();
 }
@@ -133,14 +133,14 @@ fn enter(town: &mut Town, side: &[usize], der: &Bytes) {
 fn a_side_without_a_quorum_gets_no_shares_and_nothing_by_those_that_are_over() {
     let mut town = cut(Scheme::Frost, true);
     let before = town.transcript().roster().sharing().unwrap().facts.clone();
-    let gone = town.bus.seats[4].identity.member();
+    let gone = town.bus.players[4].identity.member();
     for who in 0..3 {
         let _ = town.command(who, Command::Expel(gone));
     }
     town.pass(12);
     let after = town.transcript().roster().sharing().unwrap().facts.clone();
     assert!(after.epoch != before.epoch && after.holders.len() == 3 && after.key == before.key);
-    assert_eq!(town.bus.seats[3].transcript.roster().sharing().unwrap().facts, before);
+    assert_eq!(town.bus.players[3].transcript.roster().sharing().unwrap().facts, before);
     let erik = town.stranger("erik", 41, 3);
     yes(&mut town, erik, &[3, 4]);
     town.pass(15);
@@ -149,7 +149,7 @@ fn a_side_without_a_quorum_gets_no_shares_and_nothing_by_those_that_are_over() {
     let granted = town.desks[0].told.iter().any(|(_, word)| matches!(word, AuthorityMessage::Granted { .. }));
     assert!(!granted && town.issued_on_disk(0).is_empty());
     town.bus.merge();
-    town.bus.seats[4].up = false;
+    town.bus.players[4].up = false;
     town.pass(20);
     whole(&town);
     // The fourth has its share of the next, and erik is let in by those who still vote.

@@ -14,7 +14,7 @@ use folkmoot_identity::{Decision, Slot, Verdict};
 fn two_of_three_admit() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
-    assert!(bus.seats.iter().all(|seat| matches!(seat.events[..], [Event::RequestArrived { .. }])));
+    assert!(bus.players.iter().all(|player| matches!(player.events[..], [Event::RequestArrived { .. }])));
     assert_eq!(bus.strangers[dora].applicant.phase(), Phase::CollectingVotes { have: 0, need: 2 });
     let refused = Event::Refused { reason: Reason::AwaitingVotes, have: 0, need: 2 };
     assert!(bus.strangers[dora].events.contains(&refused));
@@ -24,14 +24,15 @@ fn two_of_three_admit() {
     assert!(bus.admitted(dora));
     assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
     assert_eq!(bus.entries, 1);
-    for seat in &bus.seats {
+    for player in &bus.players {
         assert!(
-            seat.events
+            player
+                .events
                 .iter()
                 .any(|event| matches!(event, Event::RequestClosed { why: Closed::Granted, .. }))
         );
-        assert!(seat.disk.is_empty(), "{:?}", seat.disk.keys());
-        assert_eq!(seat.admission.poll_timeout(), None);
+        assert!(player.disk.is_empty(), "{:?}", player.disk.keys());
+        assert_eq!(player.admission.poll_timeout(), None);
     }
     assert!(bus.strangers[dora].disk.is_empty());
 }
@@ -61,7 +62,7 @@ fn two_applicants_at_once() {
     assert!(bus.admitted(emil) && !bus.admitted(dora));
     vote(&mut bus, 0, dora, true);
     assert!(bus.admitted(dora));
-    assert_eq!(bus.seats[0].transcript.heads_digest(), bus.seats[3].transcript.heads_digest());
+    assert_eq!(bus.players[0].transcript.heads_digest(), bus.players[3].transcript.heads_digest());
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn another_contact_finishes() {
     let mut bus = Bus::new(4, 2);
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, dora, true);
-    bus.seats[0].up = false;
+    bus.players[0].up = false;
     vote(&mut bus, 2, dora, true);
     bus.pass(5);
     assert!(!bus.admitted(dora));
@@ -93,10 +94,10 @@ fn a_contact_that_restarts_mid_way_finishes() {
 #[test]
 fn votes_lost_in_a_split_are_said_again() {
     let mut bus = Bus::new(3, 2);
-    bus.seats[2].up = false;
+    bus.players[2].up = false;
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, dora, true);
-    bus.seats[2].up = true;
+    bus.players[2].up = true;
     bus.everyone(&Input::Regrouped);
     bus.pass(4);
     vote(&mut bus, 2, dora, true);
@@ -121,30 +122,30 @@ fn a_stranger_that_restarts_asks_the_same() {
 #[test]
 fn what_the_voters_rejected_is_not_proposed_again_in_silence() {
     let mut bus = Bus::new(3, 2);
-    let target = bus.seats[2].identity.member();
+    let target = bus.players[2].identity.member();
     bus.command(0, Command::Expel(target)).unwrap();
-    let proposal = bus.seats[1].admission.status(&bus.seats[1].transcript).proposals[0].proposal;
+    let proposal = bus.players[1].admission.status(&bus.players[1].transcript).proposals[0].proposal;
     for voter in [1, 2] {
         bus.command(voter, Command::Vote { motion: proposal, approve: false }).unwrap();
     }
-    assert!(bus.seats[0].admission.status(&bus.seats[0].transcript).proposals.is_empty());
+    assert!(bus.players[0].admission.status(&bus.players[0].transcript).proposals.is_empty());
     assert_eq!(bus.command(0, Command::Expel(target)), Err(AdmissionError::LocalRejected));
 }
 
 #[test]
 fn a_quorum_expels() {
     let mut bus = Bus::new(4, 2);
-    let target = bus.seats[3].identity.member();
+    let target = bus.players[3].identity.member();
     bus.command(0, Command::Expel(target)).unwrap();
-    assert!(bus.seats[1].transcript.roster().is_member(&target));
-    let proposal = bus.seats[1].admission.status(&bus.seats[1].transcript).proposals[0].proposal;
+    assert!(bus.players[1].transcript.roster().is_member(&target));
+    let proposal = bus.players[1].admission.status(&bus.players[1].transcript).proposals[0].proposal;
     bus.command(1, Command::Vote { motion: proposal, approve: true }).unwrap();
-    for seat in &bus.seats {
-        assert!(!seat.transcript.roster().is_member(&target));
-        assert_eq!(seat.transcript.roster().electorate().serial, 1);
+    for player in &bus.players {
+        assert!(!player.transcript.roster().is_member(&target));
+        assert_eq!(player.transcript.roster().electorate().serial, 1);
     }
     assert_eq!(bus.entries, 1);
-    assert!(bus.seats[..3].iter().all(|seat| seat.disk.is_empty()));
+    assert!(bus.players[..3].iter().all(|player| player.disk.is_empty()));
 }
 
 #[test]
@@ -153,22 +154,22 @@ fn a_charter_field_and_the_electorate_change_by_quorum() {
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 0, dora, true);
     vote(&mut bus, 1, dora, true);
-    let mut voters: Vec<_> = bus.seats.iter().map(|seat| seat.identity.member()).collect();
+    let mut voters: Vec<_> = bus.players.iter().map(|player| player.identity.member()).collect();
     voters.push(bus.strangers[dora].identity.member());
     for decision in [Decision::change("threshold", "3"), Decision::Electorate { voters: voters.clone() }] {
         let motion = decision.digest();
         bus.command(2, Command::Propose(decision)).unwrap();
         bus.command(1, Command::Vote { motion, approve: true }).unwrap();
-        if bus.seats[0].transcript.roster().threshold() == 3
-            && bus.seats[0].transcript.roster().electorate().serial == 1
+        if bus.players[0].transcript.roster().threshold() == 3
+            && bus.players[0].transcript.roster().electorate().serial == 1
         {
             bus.command(0, Command::Vote { motion, approve: true }).unwrap_or(());
         } else {
             bus.command(0, Command::Vote { motion, approve: true }).unwrap();
         }
     }
-    assert_eq!(bus.seats[0].transcript.roster().electorate().voters, voters);
-    assert_eq!(bus.seats[0].transcript.roster().charter().threshold(), 3);
+    assert_eq!(bus.players[0].transcript.roster().electorate().voters, voters);
+    assert_eq!(bus.players[0].transcript.roster().charter().threshold(), 3);
 }
 
 #[test]
@@ -180,17 +181,17 @@ fn a_split_ballot_goes_on_to_the_next() {
         bus.input(who, Input::Command(Command::Propose(decision.clone()))).unwrap();
     }
     bus.settle();
-    assert_eq!(bus.seats[0].transcript.roster().electorate().serial, 0);
+    assert_eq!(bus.players[0].transcript.roster().electorate().serial, 0);
     for who in 0..3 {
         for decision in &wants {
             let _ = bus.command(who, Command::Vote { motion: decision.digest(), approve: true });
         }
     }
     bus.pass(5);
-    for seat in &bus.seats {
-        assert_eq!(seat.transcript.roster().electorate().serial, 1);
-        assert_eq!(seat.transcript.roster().contradictions().count(), 0);
-        assert_eq!(seat.transcript.roster().charter(), bus.seats[0].transcript.roster().charter());
+    for player in &bus.players {
+        assert_eq!(player.transcript.roster().electorate().serial, 1);
+        assert_eq!(player.transcript.roster().contradictions().count(), 0);
+        assert_eq!(player.transcript.roster().charter(), bus.players[0].transcript.roster().charter());
     }
 }
 
@@ -199,18 +200,18 @@ fn a_voter_that_restarts_never_signs_two_decisions() {
     let mut bus = Bus::new(4, 2);
     let (a, b) = (Decision::change("certificate_days", "40"), Decision::change("certificate_days", "50"));
     bus.command(0, Command::Propose(a.clone())).unwrap();
-    for seat in 1..4 {
-        bus.seats[seat].up = false;
+    for player in 1..4 {
+        bus.players[player].up = false;
     }
     bus.restart(0);
     // A second wish waits: the vote of this ballot is spent, restart or not.
     bus.input(0, Input::Command(Command::Propose(b.clone()))).unwrap();
-    let status = bus.seats[0].admission.status(&bus.seats[0].transcript);
+    let status = bus.players[0].admission.status(&bus.players[0].transcript);
     let have = |decision: &Decision| {
         status.proposals.iter().find(|p| p.proposal == decision.digest()).map(|p| p.approved.len())
     };
     assert_eq!((have(&a), have(&b)), (Some(1), Some(0)));
-    let approvals = bus.seats[0].disk.keys().filter(|key| key.table == "vote").count();
+    let approvals = bus.players[0].disk.keys().filter(|key| key.table == "vote").count();
     assert_eq!(approvals, 1);
 }
 
@@ -219,16 +220,16 @@ fn a_voter_with_an_older_disk_learns_its_vote_from_the_others() {
     let mut bus = Bus::new(4, 2);
     let a = Decision::change("certificate_days", "40");
     bus.command(0, Command::Propose(a.clone())).unwrap();
-    bus.seats[0].disk.clear();
+    bus.players[0].disk.clear();
     let cms = own_vote(&bus, 0, &a, Slot { serial: 0, ballot: 0 }, Verdict::Approve);
     bus.restart(0);
     let (sender, payload) =
-        (bus.seats[1].identity.member(), open(&OpenMessage::DecisionVote { decision: a, cms }));
+        (bus.players[1].identity.member(), open(&OpenMessage::DecisionVote { decision: a, cms }));
     bus.input(0, Input::Open { sender, payload }).unwrap();
-    assert!(bus.seats[0].disk.keys().any(|key| key.table == "vote"));
+    assert!(bus.players[0].disk.keys().any(|key| key.table == "vote"));
     let b = Decision::change("certificate_days", "50");
     bus.input(0, Input::Command(Command::Propose(b.clone()))).unwrap();
-    let status = bus.seats[0].admission.status(&bus.seats[0].transcript);
+    let status = bus.players[0].admission.status(&bus.players[0].transcript);
     assert!(status.proposals.iter().any(|p| p.proposal == b.digest() && p.approved.is_empty()));
 }
 
@@ -240,10 +241,10 @@ fn requests_and_proposals_close_in_time() {
     bus.time = UnixTime(NOW.0 + 73 * 3_600);
     bus.strangers.clear();
     bus.pass(0);
-    for seat in &bus.seats {
-        let status = seat.admission.status(&seat.transcript);
+    for player in &bus.players {
+        let status = player.admission.status(&player.transcript);
         assert!(status.requests.is_empty() && status.proposals.is_empty());
-        assert!(seat.disk.keys().all(|key| key.table == "vote"));
+        assert!(player.disk.keys().all(|key| key.table == "vote"));
     }
 }
 
@@ -283,15 +284,16 @@ fn a_vote_is_persisted_before_it_is_sent() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
     let motion = bus.request_of(1, dora).unwrap();
-    let seat = &mut bus.seats[1];
+    let player = &mut bus.players[1];
     for command in
         [Command::Vote { motion, approve: true }, Command::Propose(Decision::change("threshold", "1"))]
     {
-        seat.admission
-            .handle(bus.now, Input::Command(command), &seat.transcript, &seat.identity, &mut bus.dice)
+        player
+            .admission
+            .handle(bus.now, Input::Command(command), &player.transcript, &player.identity, &mut bus.dice)
             .unwrap();
         let mut persisted = false;
-        while let Some(output) = seat.admission.poll_output() {
+        while let Some(output) = player.admission.poll_output() {
             match output {
                 Output::Persist(persist) => persisted |= persist.key.table == "vote",
                 Output::Multicast(payload) => match codec::decode(&payload).unwrap() {
@@ -310,11 +312,11 @@ fn a_vote_is_persisted_before_it_is_sent() {
 #[test]
 fn damaged_state_is_told() {
     let bus = Bus::new(3, 2);
-    let seat = &bus.seats[0];
+    let player = &bus.players[0];
     for (table, key) in [("request", &b"rx"[..]), ("vote", b"ax"), ("vote", b"dx")] {
         let key = folkmoot_base::StoreKey { table, key: Bytes::from_static(key) };
         let stored = [(key, Bytes::from_static(b"junk"))];
-        let loaded = Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored);
+        let loaded = Admission::load(Config::default(), &player.transcript, &player.identity, &stored);
         assert_eq!(loaded.err(), Some(AdmissionError::LocalCorrupt(table)));
     }
     assert_eq!(bus.now, Instant(0));

@@ -13,7 +13,7 @@ const SCHEMES: [Scheme; 3] = [Scheme::Plain, Scheme::TsDsa, Scheme::Frost];
 /// How often each was admitted, by the entries.
 fn admissions(bus: &Bus) -> BTreeMap<[u8; 32], usize> {
     let mut count = BTreeMap::new();
-    let living = bus.seats.iter().find(|seat| seat.up).unwrap();
+    let living = bus.players.iter().find(|player| player.up).unwrap();
     for bytes in living.transcript.entries() {
         if let Body::Admit { certificate } = Entry::decode(bytes).unwrap().body {
             let gmc = folkmoot_identity::Gmc::from_der(&certificate.0).unwrap();
@@ -68,7 +68,7 @@ fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
                 vote(&mut bus, 1, dora, true);
                 // From here on the victim's messages do not arrive, and it hears none: it died at
                 // its first message.
-                let who = bus.seats[victim].identity.member();
+                let who = bus.players[victim].identity.member();
                 bus.tamper = Some(Box::new(move |sender, payload| {
                     let at_table = matches!(
                         codec::decode(payload),
@@ -78,7 +78,7 @@ fn a_voter_that_dies_while_the_key_signs_holds_nobody_up() {
                 }));
                 vote(&mut bus, 2, dora, true);
                 bus.pass(3);
-                bus.seats[victim].up = false;
+                bus.players[victim].up = false;
                 if comes_back {
                     bus.restart(victim);
                     bus.tamper = None;

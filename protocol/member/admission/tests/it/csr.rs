@@ -22,7 +22,11 @@ fn csr(name: &str, seed: u64) -> Csr {
 fn founded(scheme: Scheme) -> Bus {
     let mut bus = Bus::of_scheme(scheme, 5, 2);
     bus.pass(12);
-    assert!(bus.seats.iter().all(|seat| seat.transcript.roster().sharing().is_some()), "{:#?}", bus.traces);
+    assert!(
+        bus.players.iter().all(|player| player.transcript.roster().sharing().is_some()),
+        "{:#?}",
+        bus.traces
+    );
     bus
 }
 
@@ -32,8 +36,8 @@ fn submit(bus: &mut Bus, who: usize, csr: &Csr) -> Result<(), AdmissionError> {
 
 /// The request that is open for this key at the desk of `who`.
 fn request(bus: &Bus, who: usize, member: &MemberId) -> Option<Digest> {
-    let seat = &bus.seats[who];
-    let status = seat.admission.status(&seat.transcript);
+    let player = &bus.players[who];
+    let status = player.admission.status(&player.transcript);
     status.requests.iter().find(|one| one.member == *member).map(|one| one.request)
 }
 
@@ -43,23 +47,23 @@ fn vote(bus: &mut Bus, who: usize, member: &MemberId, approve: bool) {
 }
 
 fn is_member(bus: &Bus, who: usize, member: &MemberId) -> bool {
-    bus.seats[who].transcript.roster().is_member(member)
+    bus.players[who].transcript.roster().is_member(member)
 }
 
 fn held(bus: &Bus, member: &MemberId) -> Gmc {
-    let held = bus.seats[0].transcript.roster().member(member).unwrap();
+    let held = bus.players[0].transcript.roster().member(member).unwrap();
     Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
 }
 
 /// Another proposal for the same CSR, as a member's message to the members.
 fn proposal(bus: &Bus, csr: &Csr) -> OpenMessage {
-    let charter = bus.seats[0].transcript.roster().charter();
+    let charter = bus.players[0].transcript.roster().charter();
     let body = GmcBody::propose_csr(charter, csr, 9, bus.time);
     OpenMessage::Request { cms: Blob::from(Request::by_csr(csr.clone(), body).unwrap().der().to_vec()) }
 }
 
 fn hear(bus: &mut Bus, sender: usize, message: &OpenMessage) -> Result<(), AdmissionError> {
-    let sender = bus.seats[sender].identity.member();
+    let sender = bus.players[sender].identity.member();
     bus.input(3, Input::Open { sender, payload: open(message) })
 }
 
@@ -78,14 +82,15 @@ fn who_is_not_there_is_admitted_by_its_csr() {
         for who in 0..5 {
             assert!(is_member(&bus, who, &erik.member()), "{:#?}", bus.traces);
             assert_eq!(request(&bus, who, &erik.member()), None);
-            let left = bus.seats[who].disk.keys().filter(|key| key.table == "request" || key.table == "vote");
+            let left =
+                bus.players[who].disk.keys().filter(|key| key.table == "request" || key.table == "vote");
             assert_eq!(left.count(), 0, "nothing is kept of it");
-            assert_eq!(bus.seats[who].admission.poll_timeout(), None, "something is still at work");
+            assert_eq!(bus.players[who].admission.poll_timeout(), None, "something is still at work");
         }
         let gmc = held(&bus, &erik.member());
         assert_eq!((gmc.name(), gmc.key()), ("erik", erik.key()));
         assert_eq!((gmc.body().serial, gmc.body().membership.nonce), (erik.serial(), erik.nonce()));
-        let sharing = bus.seats[4].transcript.roster().sharing().unwrap();
+        let sharing = bus.players[4].transcript.roster().sharing().unwrap();
         assert_eq!(gmc.check_issued(&sharing.facts.key), Ok(()));
     }
 }
@@ -113,7 +118,7 @@ fn what_is_no_csr_is_refused_where_it_is_handed_in() {
     let long = Bytes::from(vec![0x30; 100_000]);
     let refused = bus.command(0, Command::Submit(long));
     assert_eq!(refused, Err(AdmissionError::LocalCsr(CsrError::WireTooLong(100_000))));
-    assert_eq!(bus.seats[0].disk.keys().filter(|key| key.table == "request").count(), 0);
+    assert_eq!(bus.players[0].disk.keys().filter(|key| key.table == "request").count(), 0);
 }
 
 #[test]
@@ -133,8 +138,8 @@ fn adm_51_a_csr_admits_once_whatever_is_proposed_for_it() {
     // another request of it.
     bus.command(1, Command::Expel(erik.member())).unwrap();
     for voter in [0, 2] {
-        let seat = &bus.seats[voter];
-        let motion = seat.admission.status(&seat.transcript).proposals[0].proposal;
+        let player = &bus.players[voter];
+        let motion = player.admission.status(&player.transcript).proposals[0].proposal;
         bus.command(voter, Command::Vote { motion, approve: true }).unwrap();
     }
     bus.pass(3);
@@ -151,7 +156,7 @@ fn adm_52_a_sponsor_that_stops_and_comes_again_brings_it_still() {
         let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
         submit(&mut bus, 0, &erik).unwrap();
         [1, 2].into_iter().take(heard).for_each(|voter| vote(&mut bus, voter, &erik.member(), true));
-        bus.seats[0].up = false;
+        bus.players[0].up = false;
         [1, 2].into_iter().skip(heard).for_each(|voter| vote(&mut bus, voter, &erik.member(), true));
         bus.pass(30);
         assert!(!is_member(&bus, 1, &erik.member()), "nobody else brings it");
@@ -171,12 +176,12 @@ fn adm_52_handed_in_at_another_member_too_it_is_one_request_and_either_brings_it
     submit(&mut bus, 4, &erik).unwrap();
     submit(&mut bus, 4, &erik).unwrap();
     assert_eq!(request(&bus, 3, &erik.member()), first, "the votes on it stand");
-    bus.seats[0].up = false;
+    bus.players[0].up = false;
     bus.restart(4);
     vote(&mut bus, 2, &erik.member(), true);
     bus.pass(12);
     assert!(is_member(&bus, 1, &erik.member()), "{:#?}", bus.traces);
-    let left = bus.seats[4].disk.keys().filter(|key| key.table == "request");
+    let left = bus.players[4].disk.keys().filter(|key| key.table == "request");
     assert_eq!(left.count(), 0, "nothing is kept of it");
 }
 
@@ -216,7 +221,7 @@ fn adm_54_who_is_a_member_already_is_not_voted_on_again() {
     bus.pass(12);
     // It comes itself, with its key: its own machine asks before it has read the transcript.
     let identity = person("erik", 50);
-    let charter = bus.seats[0].transcript.roster().charter().clone();
+    let charter = bus.players[0].transcript.roster().charter().clone();
     let ask = |bus: &mut Bus, at: UnixTime| {
         let body = GmcBody::propose(&charter, &identity, 3, at, &mut crate::common::Dice(5 + at.0));
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
@@ -243,12 +248,12 @@ fn objecting() -> Bus {
     let mut bus = founded(Scheme::Frost);
     bus.command(0, Command::Propose(Decision::change("objections", "2"))).unwrap();
     for voter in [1, 2] {
-        let seat = &bus.seats[voter];
-        let motion = seat.admission.status(&seat.transcript).proposals[0].proposal;
+        let player = &bus.players[voter];
+        let motion = player.admission.status(&player.transcript).proposals[0].proposal;
         bus.command(voter, Command::Vote { motion, approve: true }).unwrap();
     }
     bus.pass(2);
-    assert_eq!(bus.seats[4].transcript.roster().charter().policies().objections, Some(2));
+    assert_eq!(bus.players[4].transcript.roster().charter().policies().objections, Some(2));
     bus
 }
 
@@ -259,7 +264,7 @@ fn adm_51_a_csr_that_was_refused_for_good_is_not_opened_again() {
     [3, 4].into_iter().for_each(|voter| vote(&mut bus, voter, &erik.member(), false));
     bus.pass(3);
     let refused = |event: &Event| matches!(event, Event::RequestClosed { why: Closed::Rejected, .. });
-    assert!(bus.seats.iter().all(|seat| seat.events.iter().any(refused)));
+    assert!(bus.players.iter().all(|player| player.events.iter().any(refused)));
     bus.pass(100);
     assert_eq!(submit(&mut bus, 0, &erik), Err(AdmissionError::PeerRefused(erik.member())));
     let another = proposal(&bus, &erik);
@@ -279,17 +284,20 @@ fn trn_56_a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
     [1, 2].into_iter().for_each(|voter| vote(&mut granted, voter, &erik.member(), true));
     granted.pass(12);
     let certificate = held(&granted, &erik.member());
-    let author = &granted.seats[0].identity;
-    assert!(refused.seats[0].transcript.make_admit(certificate.der(), author).is_ok(), "it would stand now");
+    let author = &granted.players[0].identity;
+    assert!(
+        refused.players[0].transcript.make_admit(certificate.der(), author).is_ok(),
+        "it would stand now"
+    );
 
     refused.pass(5);
     submit(&mut refused, 0, &erik).unwrap();
     assert_ne!(request(&refused, 0, &erik.member()), certificate.body().request_digest().ok());
     [3, 4].into_iter().for_each(|voter| vote(&mut refused, voter, &erik.member(), false));
     refused.pass(3);
-    let roster = refused.seats[2].transcript.roster();
+    let roster = refused.players[2].transcript.roster();
     assert!(roster.is_refused_csr(&erik.serial()));
-    let stands = refused.seats[2].transcript.make_admit(certificate.der(), author);
+    let stands = refused.players[2].transcript.make_admit(certificate.der(), author);
     let why = EntryError::PeerRefusedCsr(erik.member());
     assert_eq!((why.rule(), stands), ("TRN-56".to_owned(), Err(BuildError::Refused(why.clone()))));
 }
@@ -299,12 +307,12 @@ fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
     let (mut bus, erik) = (objecting(), csr("erik", 50));
     submit(&mut bus, 0, &erik).unwrap();
     let dora = bus.stranger("dora", 40, 0);
-    let seat = &bus.seats[0];
-    let (charter, group) = (seat.transcript.roster().charter().digest(), seat.transcript.group());
+    let player = &bus.players[0];
+    let (charter, group) = (player.transcript.roster().charter().digest(), player.transcript.group());
     let no = |digest: Digest, voters: &[usize]| -> Vec<VoteProof> {
         let motion = folkmoot_identity::Motion::admit(group, charter, digest);
         let content = VoteContent { motion, verdict: Verdict::Reject, expires: UnixTime(NOW.0 + 1_000_000) };
-        let sign = |voter: &usize| Vote::sign(&bus.seats[*voter].identity, content).unwrap().proof();
+        let sign = |voter: &usize| Vote::sign(&bus.players[*voter].identity, content).unwrap().proof();
         let mut votes: Vec<VoteProof> = voters.iter().map(sign).collect();
         votes.sort_by_key(|vote| vote.voter);
         votes
@@ -312,7 +320,7 @@ fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
     let OpenMessage::Request { cms } = proposal(&bus, &erik) else { panic!("a request") };
     let by_csr = Request::from_der(&cms.0).unwrap();
     let make = |request: &Request, voters: &[usize]| {
-        seat.transcript.make_refusal_of(request, &no(request.digest(), voters), &seat.identity)
+        player.transcript.make_refusal_of(request, &no(request.digest(), voters), &player.identity)
     };
     assert!(matches!(
         make(&by_csr, &[1]),
@@ -323,7 +331,7 @@ fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
     assert_eq!(request.0, by_csr.der());
     // One that its guest signed is refused by its digest; dressed up as a CSR's it is not taken.
     let body = GmcBody::propose(
-        seat.transcript.roster().charter(),
+        player.transcript.roster().charter(),
         &bus.strangers[dora].identity,
         3,
         bus.time,
@@ -336,7 +344,7 @@ fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
         Body::RefuseCsr { request: Blob::from(signed.der().to_vec()), votes: no(signed.digest(), &[1, 2]) };
     let mut dressed = Entry { body, ..Entry::decode(&entry).unwrap() };
     let label = folkmoot_identity::transcript::ENTRY_LABEL;
-    dressed.signature = seat.identity.key().sign_fixed(label, &dressed.signed_part());
-    let why = seat.transcript.clone().append(&dressed.encode()).unwrap_err();
+    dressed.signature = player.identity.key().sign_fixed(label, &dressed.signed_part());
+    let why = player.transcript.clone().append(&dressed.encode()).unwrap_err();
     assert_eq!(why, EntryError::PeerRequest(RequestError::WireDomain));
 }

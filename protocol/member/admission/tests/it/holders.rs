@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
-fn members(bus: &Bus, seats: &[usize]) -> Vec<MemberId> {
-    seats.iter().map(|who| bus.seats[*who].identity.member()).collect()
+fn members(bus: &Bus, players: &[usize]) -> Vec<MemberId> {
+    players.iter().map(|who| bus.players[*who].identity.member()).collect()
 }
 
 /// `by` have these vote from now on, and time passes for a new sharing.
@@ -38,14 +38,14 @@ fn without_rounds(bus: &mut Bus) {
 }
 
 /// Exactly these hold a share: by the transcript, and on disk.
-fn assert_holders(bus: &Bus, seats: &[usize]) {
-    let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing");
-    let mut want = members(bus, seats);
+fn assert_holders(bus: &Bus, players: &[usize]) {
+    let sharing = bus.players[0].transcript.roster().sharing().expect("a sharing");
+    let mut want = members(bus, players);
     want.sort_unstable();
     assert_eq!(sharing.facts.holders, want, "{:#?}", bus.traces);
-    for (who, seat) in bus.seats.iter().enumerate() {
-        let shares = seat.disk.keys().filter(|key| key.table == "share").count();
-        assert_eq!(shares, usize::from(seats.contains(&who)), "member {who}: {:#?}", bus.traces);
+    for (who, player) in bus.players.iter().enumerate() {
+        let shares = player.disk.keys().filter(|key| key.table == "share").count();
+        assert_eq!(shares, usize::from(players.contains(&who)), "member {who}: {:#?}", bus.traces);
     }
 }
 
@@ -105,8 +105,8 @@ fn no_timer_stands_in_the_past_while_a_session_gathers_or_stands_still() {
             bus.pass(1);
             bus.pass(0);
             bus.pass(0);
-            for seat in &bus.seats {
-                let due = seat.admission.poll_timeout();
+            for player in &bus.players {
+                let due = player.admission.poll_timeout();
                 assert!(due.is_none_or(|due| due > bus.now), "{scheme:?} {due:?} at {:?}", bus.now);
             }
         }
@@ -123,7 +123,7 @@ fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
         }));
         bus.pass(4);
         for who in [2, 3, 4] {
-            bus.seats[who]
+            bus.players[who]
                 .disk
                 .retain(|key, _| key.table != "share" && key.table != "vote" && key.table != "request");
             bus.restart(who);
@@ -142,30 +142,30 @@ fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
     for scheme in SCHEMES {
         let mut bus = Bus::of_scheme(scheme, 5, 2);
         bus.pass(12);
-        let before = bus.seats[0].transcript.roster().sharing().cloned().expect("a sharing");
+        let before = bus.players[0].transcript.roster().sharing().cloned().expect("a sharing");
         without_rounds(&mut bus);
         let members = members(&bus, &[0, 1, 2, 3, 4]);
         for who in 0..3 {
             let _ = bus.command(who, Command::Expel(members[4]));
         }
-        bus.seats[4].up = false;
+        bus.players[4].up = false;
         bus.command(0, Command::Expel(members[3])).unwrap();
         bus.command(1, Command::Expel(members[2])).unwrap();
         bus.tamper = None;
         bus.pass(30);
-        let roster = bus.seats[0].transcript.roster();
+        let roster = bus.players[0].transcript.roster();
         let sharing = roster.sharing().expect("a sharing");
         assert_ne!(sharing.facts.epoch, before.facts.epoch, "{:#?}", bus.traces);
         assert!(roster.leavers_with_shares().is_empty() && roster.is_member(&members[3]));
-        for seat in &bus.seats[..4] {
-            assert_eq!(seat.admission.status(&seat.transcript).proposals.len(), 2);
+        for player in &bus.players[..4] {
+            assert_eq!(player.admission.status(&player.transcript).proposals.len(), 2);
         }
     }
 }
 
 /// The shares on `who`'s disk.
 fn shares(bus: &Bus, who: usize) -> BTreeMap<StoreKey, Bytes> {
-    let disk = bus.seats[who].disk.iter().filter(|(key, _)| key.table == "share");
+    let disk = bus.players[who].disk.iter().filter(|(key, _)| key.table == "share");
     disk.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
@@ -188,11 +188,11 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
         // One lost what waits there: it has other shares made, and all the others have two that
         // wait.
         let used: Vec<StoreKey> =
-            bus.seats[4].disk.keys().filter(|key| key.table == "share").cloned().collect();
+            bus.players[4].disk.keys().filter(|key| key.table == "share").cloned().collect();
         let in_use =
-            bus.seats[4].transcript.roster().sharing().map(|now| folkmoot_base::digest(&[&now.public]));
+            bus.players[4].transcript.roster().sharing().map(|now| folkmoot_base::digest(&[&now.public]));
         for key in used.iter().filter(|key| Some(&*key.key) != in_use.as_ref().map(|name| &name[..])) {
-            bus.seats[4].disk.remove(key);
+            bus.players[4].disk.remove(key);
         }
         bus.restart(4);
         bus.pass(20);
@@ -209,8 +209,8 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
                 Some(((*key).clone(), value?.clone()))
             });
             let disk: Vec<_> = disk.collect();
-            bus.seats[1].disk.retain(|key, _| key.table != "share");
-            bus.seats[1].disk.extend(disk);
+            bus.players[1].disk.retain(|key, _| key.table != "share");
+            bus.players[1].disk.extend(disk);
             bus.restart(1);
             bus.pass(1);
             let left: Vec<_> = shares(&bus, 1).into_keys().collect();
@@ -224,7 +224,7 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
 fn adm_46_after_a_session_that_came_to_nothing_another_leads() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 5, 2);
-        let mute = bus.seats[0].identity.member();
+        let mute = bus.players[0].identity.member();
         let coordinators = Rc::new(RefCell::new(Vec::new()));
         let calls = coordinators.clone();
         bus.tamper = Some(Box::new(move |sender, payload| {
@@ -238,6 +238,6 @@ fn adm_46_after_a_session_that_came_to_nothing_another_leads() {
         let coordinators = coordinators.borrow();
         assert_eq!(coordinators.first(), Some(&mute));
         assert!(coordinators.iter().any(|coordinator| *coordinator != mute), "{:#?}", bus.traces);
-        assert!(bus.seats[1].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
+        assert!(bus.players[1].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
     }
 }

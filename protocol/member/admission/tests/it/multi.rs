@@ -21,7 +21,7 @@ fn founded() -> Bus {
 
 fn certificate(bus: &Bus, which: usize) -> Gmc {
     let member = bus.strangers[which].identity.member();
-    let admission = bus.seats[0].transcript.roster().member(&member).unwrap();
+    let admission = bus.players[0].transcript.roster().member(&member).unwrap();
     Gmc::from_der(admission.certificate.as_ref().unwrap()).unwrap()
 }
 
@@ -30,12 +30,12 @@ fn signers(bus: &Bus, which: usize) -> BTreeSet<MemberId> {
 }
 
 fn ids(bus: &Bus, who: &[usize]) -> BTreeSet<MemberId> {
-    who.iter().map(|who| bus.seats[*who].identity.member()).collect()
+    who.iter().map(|who| bus.players[*who].identity.member()).collect()
 }
 
 fn without_errors(bus: &Bus) {
-    for seat in bus.seats.iter().filter(|seat| seat.up) {
-        assert!(seat.errors.is_empty(), "{:?} {:#?}", seat.errors, bus.traces);
+    for player in bus.players.iter().filter(|player| player.up) {
+        assert!(player.errors.is_empty(), "{:?} {:#?}", player.errors, bus.traces);
     }
 }
 
@@ -55,9 +55,9 @@ fn who_said_yes_signs_and_is_named() {
     assert!(certificate(&bus, dora).votes().is_empty());
     bus.pass(2);
     without_errors(&bus);
-    for seat in &bus.seats {
-        assert_eq!(seat.admission.poll_timeout(), None, "something is still at work");
-        assert!(seat.disk.keys().all(|key| key.table != "share"));
+    for player in &bus.players {
+        assert_eq!(player.admission.poll_timeout(), None, "something is still at work");
+        assert!(player.disk.keys().all(|key| key.table != "share"));
     }
 }
 
@@ -68,16 +68,16 @@ fn one_who_came_by_a_multisignature_signs_the_next_one() {
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
     assert!(bus.admitted(dora));
-    let mut voters = bus.seats[0].transcript.roster().electorate().voters.clone();
+    let mut voters = bus.players[0].transcript.roster().electorate().voters.clone();
     voters.push(bus.strangers[dora].identity.member());
     for who in 0..3 {
         let _ = bus.command(who, Command::Propose(Decision::Electorate { voters: voters.clone() }));
     }
     bus.pass(2);
     let stranger = bus.strangers.remove(dora);
-    let mut seat = crate::common::seat(stranger.identity, &bus.charter());
-    seat.transcript = stranger.transcript;
-    bus.seats.push(seat);
+    let mut player = crate::common::player(stranger.identity, &bus.charter());
+    player.transcript = stranger.transcript;
+    bus.players.push(player);
     bus.pass(0);
     let erik = bus.stranger("erik", 41, 3);
     vote(&mut bus, 5, erik, true);
@@ -92,7 +92,7 @@ fn who_lies_is_named_and_signs_no_more() {
         // The contact votes itself, or only listens: it must know either way.
         for contact in [0, 1] {
             let mut bus = founded();
-            let (liar, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+            let (liar, group) = (person("founder4", 4), bus.players[0].transcript.group());
             let who = liar.member();
             let mut liar = Liar::new(liar, group, round);
             bus.tamper = Some(Box::new(move |sender, payload| {
@@ -104,9 +104,9 @@ fn who_lies_is_named_and_signs_no_more() {
             vote(&mut bus, 1, dora, true);
             bus.pass(12);
             assert!(!bus.admitted(dora), "with a liar there is no signature");
-            for seat in [contact, 1] {
+            for player in [contact, 1] {
                 let named = Event::SignerLied { member: who };
-                assert!(bus.seats[seat].events.contains(&named), "{round} {contact}: {:#?}", bus.traces);
+                assert!(bus.players[player].events.contains(&named), "{round} {contact}: {:#?}", bus.traces);
             }
             vote(&mut bus, 2, dora, true);
             bus.pass(2);
@@ -120,7 +120,7 @@ fn who_lies_is_named_and_signs_no_more() {
 fn a_silent_signer_is_left_out() {
     for silent_in in [0, 1, 2] {
         let mut bus = founded();
-        let silent = bus.seats[0].identity.member();
+        let silent = bus.players[0].identity.member();
         bus.tamper = Some(Box::new(move |sender, payload| {
             let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
             let lost = matches!(word.body, SignerBody::Round { round, .. } if round == silent_in);
@@ -168,8 +168,8 @@ fn a_contact_that_is_lost_is_replaced_by_another() {
     vote(&mut bus, 2, dora, true);
     bus.pass(2);
     assert!(!bus.admitted(dora));
-    bus.seats[0].up = false;
-    bus.strangers[dora].contact = Some(bus.seats[0].identity.node());
+    bus.players[0].up = false;
+    bus.strangers[dora].contact = Some(bus.players[0].identity.node());
     bus.dial(dora, 3);
     bus.pass(3);
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
@@ -183,13 +183,13 @@ fn a_signer_who_goes_before_the_entry_is_replaced() {
     for voter in [1, 4] {
         vote(&mut bus, voter, dora, true);
     }
-    let gone = bus.seats[4].identity.member();
+    let gone = bus.players[4].identity.member();
     for who in 0..3 {
         let _ = bus.command(who, Command::Expel(gone));
     }
     bus.pass(3);
-    assert!(!bus.seats[0].transcript.roster().is_member(&gone));
-    bus.seats[4].up = false;
+    assert!(!bus.players[0].transcript.roster().is_member(&gone));
+    bus.players[4].up = false;
     vote(&mut bus, 3, dora, true);
     bus.dial(dora, 0);
     bus.pass(12);
@@ -199,25 +199,25 @@ fn a_signer_who_goes_before_the_entry_is_replaced() {
 
 /// What `who` says in a session, signed by it.
 fn say(bus: &Bus, who: usize, session: [u8; 32], say: SignerBody) -> Input {
-    let seat = &bus.seats[who].identity;
-    let group = bus.seats[0].transcript.group();
-    let covered = [&group.0[..], &seat.member().0, &session, &codec::encode(&say)].concat();
-    let signature = seat.key().sign_fixed(SIGNER_LABEL, &covered);
+    let player = &bus.players[who].identity;
+    let group = bus.players[0].transcript.group();
+    let covered = [&group.0[..], &player.member().0, &session, &codec::encode(&say)].concat();
+    let signature = player.key().sign_fixed(SIGNER_LABEL, &covered);
     let word = SignerMessage { session, body: say, signature };
     Input::Open {
-        sender: seat.member(),
+        sender: player.member(),
         payload: codec::encode(&OpenMessage::Signer { message: word }).into(),
     }
 }
 
 /// The session to which `who` calls for this purpose, and the call.
 fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], SignerBody) {
-    let transcript = &bus.seats[0].transcript;
+    let transcript = &bus.players[0].transcript;
     let say = SignerBody::Start { purpose, attempt: 7 };
     let parts: [&[u8]; 6] = [
         b"folkmoot table v1",
         &transcript.group().0,
-        &bus.seats[who].identity.member().0,
+        &bus.players[who].identity.member().0,
         &transcript.roster().electorate().serial.to_be_bytes(),
         &[0; 32],
         &codec::encode(&say),

@@ -30,7 +30,7 @@ fn sorted(signers: &[MemberId]) -> Vec<MemberId> {
 }
 
 fn ids(bus: &Bus, signers: &[usize]) -> Vec<MemberId> {
-    sorted(&signers.iter().map(|who| bus.seats[*who].identity.member()).collect::<Vec<_>>())
+    sorted(&signers.iter().map(|who| bus.players[*who].identity.member()).collect::<Vec<_>>())
 }
 
 /// Calls a session in which the coordinator's friend is ready too.
@@ -48,17 +48,17 @@ fn set(bus: &mut Bus, purpose: &Purpose, attempt: u32, friend: Option<&Identity>
 }
 
 /// The coordinator names these participants; what the others say to that.
-fn seat(
+fn player(
     bus: &mut Bus,
     session: Digest,
     givers: &[MemberId],
     takers: &[MemberId],
 ) -> Vec<Option<&'static str>> {
-    let seats = SignerBody::Participants { givers: givers.to_vec(), takers: takers.to_vec() };
-    let seats = say(bus, COORDINATOR, session, seats);
+    let players = SignerBody::Participants { givers: givers.to_vec(), takers: takers.to_vec() };
+    let players = say(bus, COORDINATOR, session, players);
     let others: Vec<usize> =
-        (0..bus.seats.len()).filter(|who| *who != COORDINATOR && bus.seats[*who].up).collect();
-    let said = others.into_iter().map(|who| match bus.input(who, seats.clone()) {
+        (0..bus.players.len()).filter(|who| *who != COORDINATOR && bus.players[*who].up).collect();
+    let said = others.into_iter().map(|who| match bus.input(who, players.clone()) {
         Ok(()) => None,
         Err(AdmissionError::PeerSigner(_, why)) => Some(why),
         Err(other) => panic!("{other}"),
@@ -82,8 +82,8 @@ fn with_friend(scheme: Scheme) -> (Bus, Identity) {
     bus.pass(12);
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
     let friend = crate::common::person("dora", 40);
-    assert!(bus.seats[0].transcript.roster().is_member(&friend.member()));
-    assert!(!bus.seats[0].transcript.roster().may_vote(&friend.member()));
+    assert!(bus.players[0].transcript.roster().is_member(&friend.member()));
+    assert!(!bus.players[0].transcript.roster().may_vote(&friend.member()));
     (bus, friend)
 }
 
@@ -100,12 +100,12 @@ fn wanting(bus: &mut Bus, threshold: &str) {
 fn adm_71_new_shares_are_for_voters_and_for_a_quorum_of_them() {
     for scheme in SCHEMES {
         let (mut bus, friend) = with_friend(scheme);
-        let before = bus.seats[0].transcript.roster().sharing().cloned();
+        let before = bus.players[0].transcript.roster().sharing().cloned();
         wanting(&mut bus, "3");
         let purpose = Purpose::Reshare { threshold: 3 };
         let all = ids(&bus, &[0, 1, 2, 3, 4]);
         let (two, three) = (ids(&bus, &[0, COORDINATOR]), ids(&bus, &[0, COORDINATOR, 2]));
-        let own = bus.seats[COORDINATOR].identity.member();
+        let own = bus.players[COORDINATOR].identity.member();
         let with_friend = |signers: &[MemberId]| sorted(&[signers, &[friend.member()]].concat());
         let no_vote = "a share for somebody who has no vote";
         let few = "shares for fewer than sign, or for no quorum";
@@ -121,15 +121,15 @@ fn adm_71_new_shares_are_for_voters_and_for_a_quorum_of_them() {
         ];
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
             let session = set(&mut bus, &purpose, attempt as u32 + 1, Some(&friend));
-            assert_eq!(seat(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
+            assert_eq!(player(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
             assert!(!sits(&bus, "reshare"), "{scheme:?}");
-            assert_eq!(seat(&mut bus, session, &two, &all), [None; 4], "{scheme:?}: that session is over");
+            assert_eq!(player(&mut bus, session, &two, &all), [None; 4], "{scheme:?}: that session is over");
             assert!(!sits(&bus, "reshare"), "{scheme:?}");
         }
         let session = set(&mut bus, &purpose, 99, Some(&friend));
-        assert_eq!(seat(&mut bus, session, &two, &all), [None; 4], "{scheme:?}");
+        assert_eq!(player(&mut bus, session, &two, &all), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "reshare"), "{scheme:?}: {:#?}", bus.traces);
-        assert_eq!(bus.seats[0].transcript.roster().sharing().cloned(), before);
+        assert_eq!(bus.players[0].transcript.roster().sharing().cloned(), before);
     }
 }
 
@@ -148,10 +148,10 @@ fn adm_71_founders_are_the_voters_who_get_shares() {
         let tries = [(four, all.clone(), other), (all.clone(), Vec::new(), other), (two.clone(), two, few)];
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
             let session = set(&mut bus, &purpose, attempt as u32 + 1, None);
-            assert_eq!(seat(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
+            assert_eq!(player(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
         }
         let session = set(&mut bus, &purpose, 99, None);
-        assert_eq!(seat(&mut bus, session, &all, &all), [None; 4], "{scheme:?}");
+        assert_eq!(player(&mut bus, session, &all, &all), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "found"), "{scheme:?}: {:#?}", bus.traces);
     }
 }
@@ -181,12 +181,12 @@ fn adm_71_where_a_signature_is_made_nobody_gets_a_share() {
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
             let session = set(&mut bus, &purpose, attempt as u32 + 1, Some(&friend));
             bus.pass(1);
-            assert_eq!(seat(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
+            assert_eq!(player(&mut bus, session, &givers, &takers), [Some(why); 4], "{scheme:?}");
             assert!(!sits(&bus, "certify"), "{scheme:?}");
         }
         let session = set(&mut bus, &purpose, 99, None);
         bus.pass(1);
-        assert_eq!(seat(&mut bus, session, &right, &[]), [None; 4], "{scheme:?}");
+        assert_eq!(player(&mut bus, session, &right, &[]), [None; 4], "{scheme:?}");
         assert!(sits(&bus, "certify"), "{scheme:?}: {:#?}", bus.traces);
     }
 }
@@ -199,7 +199,7 @@ fn signer(payload: &[u8]) -> Option<SignerMessage> {
 }
 
 fn holders(bus: &Bus) -> Vec<MemberId> {
-    bus.seats[0].transcript.roster().sharing().map(|now| now.facts.holders.clone()).unwrap_or_default()
+    bus.players[0].transcript.roster().sharing().map(|now| now.facts.holders.clone()).unwrap_or_default()
 }
 
 /// If three of five decide, as many as sign, none of the five can be missed: two may be corrupt. If
@@ -214,23 +214,23 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
         let (three, all) = (ids(&bus, &[0, COORDINATOR, 2]), ids(&bus, &[0, 1, 2, 3, 4]));
         let session = set(&mut bus, &purpose, 1, None);
         let why = (!fits).then_some("a voter who is ready was left out, though so few are");
-        assert_eq!(seat(&mut bus, session, &three, &three), [why; 4]);
+        assert_eq!(player(&mut bus, session, &three, &three), [why; 4]);
         assert_eq!(sits(&bus, "found"), fits);
         let session = set(&mut bus, &purpose, 2, None);
-        assert_eq!(seat(&mut bus, session, &all, &all), [None; 4]);
+        assert_eq!(player(&mut bus, session, &all, &all), [None; 4]);
         assert!(sits(&bus, "found"));
     }
     // A signer that is away is not missed; nor is one in whose name another says that it is ready.
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
     only_ready(&mut bus);
-    bus.seats[4].up = false;
+    bus.players[4].up = false;
     bus.pass(0);
     let four = ids(&bus, &[0, 1, 2, 3]);
     let session = set(&mut bus, &Purpose::Found { threshold: 3 }, 1, None);
     let ready = SignerBody::Ready { key: Blob::from(vec![9; 32]) };
     let Input::Open { payload, .. } = say(&bus, COORDINATOR, session, ready) else { panic!("no word") };
-    bus.everyone(&Input::Open { sender: bus.seats[4].identity.member(), payload });
-    assert_eq!(seat(&mut bus, session, &four, &four), [None; 3]);
+    bus.everyone(&Input::Open { sender: bus.players[4].identity.member(), payload });
+    assert_eq!(player(&mut bus, session, &four, &four), [None; 3]);
     assert!(sits(&bus, "found"));
 }
 
@@ -240,7 +240,7 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
 fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 5, if scheme == Scheme::Frost { 3 } else { 2 });
-        let gone = bus.seats[3].identity.member();
+        let gone = bus.players[3].identity.member();
         bus.tamper = Some(Box::new(move |sender, payload| {
             let round = signer(payload).is_some_and(|word| matches!(word.body, SignerBody::Round { .. }));
             !(round && sender == gone)
@@ -259,7 +259,7 @@ fn adm_72_whom_all_saw_to_be_silent_is_left_out_by_all() {
 #[test]
 fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
-    let (silent, late) = (bus.seats[3].identity.member(), bus.seats[4].identity.member());
+    let (silent, late) = (bus.players[3].identity.member(), bus.players[4].identity.member());
     let away = Rc::new(Cell::new(true));
     let is_away = away.clone();
     bus.tamper = Some(Box::new(move |sender, payload| {
@@ -286,7 +286,7 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 2);
     bus.pass(12);
     let lied = Rc::new(Cell::new(false));
-    let (lies, group) = (lied.clone(), bus.seats[0].transcript.group());
+    let (lies, group) = (lied.clone(), bus.players[0].transcript.group());
     let mut liar = Liar::new(crate::common::person("founder4", 4), group, 1);
     let who = liar.signer.member();
     bus.tamper = Some(Box::new(move |sender, payload| {
@@ -298,24 +298,25 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     vote(&mut bus, 2, dora, true);
     bus.pass(20);
     assert!(lied.get());
-    let knows = |bus: &Bus, seat: usize| bus.seats[seat].events.contains(&Event::SignerLied { member: who });
-    let known = (0..5).filter(|seat| *seat != 3 && knows(&bus, *seat)).count();
+    let knows =
+        |bus: &Bus, player: usize| bus.players[player].events.contains(&Event::SignerLied { member: who });
+    let known = (0..5).filter(|player| *player != 3 && knows(&bus, *player)).count();
     assert!((1..4).contains(&known), "some know it and some do not: {known}");
     bus.tamper = None;
-    for seat in 0..3 {
-        bus.command(seat, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+    for player in 0..3 {
+        bus.command(player, Command::Propose(Decision::change("threshold", "3"))).unwrap();
     }
     bus.pass(6);
-    assert_eq!(bus.seats[0].transcript.roster().sharing().unwrap().facts.threshold, 3, "{:#?}", bus.traces);
+    assert_eq!(bus.players[0].transcript.roster().sharing().unwrap().facts.threshold, 3, "{:#?}", bus.traces);
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 3, 4]));
 }
 
 /// A signer says that it is ready after the coordinator chose and before the participants have
 /// their place: nobody takes part, and the coordinator calls again at once.
 #[test]
-fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
+fn adm_72_whoever_is_ready_before_the_participants_are_ordered_is_waited_for() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 3);
-    let late = bus.seats[4].identity.member();
+    let late = bus.players[4].identity.member();
     let held = Rc::new(RefCell::new((None, None)));
     let keep = held.clone();
     bus.tamper = Some(Box::new(move |sender, payload| {
@@ -333,11 +334,11 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
     bus.now = bus.now + core::time::Duration::from_millis(500);
     bus.everyone(&Input::Timeout);
     bus.settle();
-    let (ready, seats) = held.take();
+    let (ready, players) = held.take();
     bus.tamper = None;
     bus.everyone(&ready.expect("ready"));
     bus.settle();
-    bus.everyone(&seats.expect("seats"));
+    bus.everyone(&players.expect("players"));
     bus.settle();
     assert!(
         bus.traces.iter().any(|(_, text)| text.contains("participants that fit no more")),
@@ -345,17 +346,19 @@ fn adm_72_who_is_ready_before_the_seats_have_their_place_is_waited_for() {
         bus.traces
     );
     let missed = AdmissionError::PeerSigner(
-        bus.seats[0].identity.member(),
+        bus.players[0].identity.member(),
         "a voter who is ready was left out, though so few are",
     );
-    assert!(bus.seats[1..].iter().all(|seat| seat.errors.contains(&missed)), "{:#?}", bus.traces);
+    assert!(bus.players[1..].iter().all(|player| player.errors.contains(&missed)), "{:#?}", bus.traces);
     bus.pass(2);
     assert_eq!(holders(&bus).len(), 5, "{:#?}", bus.traces);
     assert!(!bus.traces.iter().any(|(_, text)| text.contains("stood still")), "{:#?}", bus.traces);
 }
 
 fn named(bus: &Bus) -> bool {
-    bus.seats.iter().any(|seat| seat.events.iter().any(|event| matches!(event, Event::SignerLied { .. })))
+    bus.players
+        .iter()
+        .any(|player| player.events.iter().any(|event| matches!(event, Event::SignerLied { .. })))
 }
 
 fn done(bus: &Bus, signer: usize) -> bool {
@@ -385,14 +388,14 @@ fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
         vote(&mut bus, 2, dora, true);
         let purpose = Purpose::Certify { request: bus.request_of(0, dora).unwrap() };
         // Its machine would coordinate otherwise.
-        bus.seats[COORDINATOR].up = false;
+        bus.players[COORDINATOR].up = false;
         let signers = &[0, 2, 3][..scheme.signers(2)];
         let givers = ids(&bus, signers);
         for again in [false, true] {
             lost.set(!again);
             let session = set(&mut bus, &purpose, 5, None);
             bus.pass(1);
-            seat(&mut bus, session, &givers, &[]);
+            player(&mut bus, session, &givers, &[]);
             if scheme == Scheme::TsDsa {
                 signers.iter().for_each(|signer| bus.input(*signer, Input::Timeout).unwrap());
             }
@@ -415,7 +418,7 @@ fn adm_73_a_word_of_another_run_counts_nowhere_and_nobody_is_named() {
 fn adm_73_one_that_tells_two_signers_different_things_sets_none_against_the_other() {
     let mut bus = Bus::of_scheme(Scheme::Frost, 5, 3);
     bus.pass(12);
-    let coordinator = bus.seats[0].identity.member();
+    let coordinator = bus.players[0].identity.member();
     let (runs, held) = (Rc::new(RefCell::new(Runs::default())), Rc::new(RefCell::new(None)));
     let (all, keep) = (runs.clone(), held.clone());
     bus.tamper = Some(Box::new(move |sender, payload| {
@@ -438,7 +441,7 @@ fn adm_73_one_that_tells_two_signers_different_things_sets_none_against_the_othe
     let (liar, word) = held.borrow().clone().expect("three sit");
     let person = (1..=5).map(|seed| crate::common::person(&format!("founder{seed}"), seed));
     let identity = person.into_iter().find(|person| person.member() == liar).unwrap();
-    let group = bus.seats[0].transcript.group();
+    let group = bus.players[0].transcript.group();
     let SignerBody::Round { to_all, to_each, .. } = word.body.clone() else { panic!("no word of a round") };
     // The two elements of a commitment, the other way round.
     let (tag, pair) = to_all.0.split_at(to_all.0.len() - 64);
@@ -448,8 +451,8 @@ fn adm_73_one_that_tells_two_signers_different_things_sets_none_against_the_othe
         [word.body.clone(), other].map(|say| runs.borrow().say(&identity, group, word.session, say));
     runs.borrow_mut().note(liar, &word);
     for who in 0..5 {
-        let heard = usize::from(bus.seats[who].identity.member() != coordinator && who != 0);
-        let own = bus.seats[who].identity.member() == liar;
+        let heard = usize::from(bus.players[who].identity.member() != coordinator && who != 0);
+        let own = bus.players[who].identity.member() == liar;
         let payload = payloads[if own { 0 } else { heard }].clone();
         let _ = bus.input(who, Input::Open { sender: liar, payload });
     }

@@ -1,7 +1,7 @@
 //! A member asks for a new certificate before its own ends: voted on like an admission, entered by
 //! itself; a restart loses nothing.
 
-use crate::common::{Bus, seat, vote};
+use crate::common::{Bus, player, vote};
 use folkmoot_admission::{AdmissionError, Closed, Command, Event, Input};
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_identity::{Gmc, Scheme};
@@ -18,31 +18,31 @@ fn with_dora(scheme: Scheme) -> (Bus, usize) {
     vote(&mut bus, 2, which, true);
     bus.pass(12);
     assert!(bus.admitted(which));
-    let mut dora = seat(bus.strangers[which].identity.clone(), &bus.charter());
-    for entry in bus.seats[0].transcript.entries().skip(1) {
+    let mut dora = player(bus.strangers[which].identity.clone(), &bus.charter());
+    for entry in bus.players[0].transcript.entries().skip(1) {
         dora.transcript.append(entry).unwrap();
     }
     bus.strangers.clear();
-    bus.seats.push(dora);
+    bus.players.push(dora);
     bus.time = UnixTime(bus.time.0 + LATER);
     bus.pass(1);
     (bus, 4)
 }
 
 fn open(bus: &Bus, who: usize) -> Option<Digest> {
-    let seat = &bus.seats[who];
-    seat.admission.status(&seat.transcript).requests.first().map(|request| request.request)
+    let player = &bus.players[who];
+    player.admission.status(&player.transcript).requests.first().map(|request| request.request)
 }
 
 fn end(bus: &Bus, who: usize) -> UnixTime {
-    bus.seats[0].transcript.roster().member(&bus.seats[who].identity.member()).unwrap().not_after
+    bus.players[0].transcript.roster().member(&bus.players[who].identity.member()).unwrap().not_after
 }
 
 #[test]
 fn adm_55_a_member_renews_its_certificate_by_votes() {
     for scheme in [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa] {
         let (mut bus, dora) = with_dora(scheme);
-        let (before, members) = (end(&bus, dora), bus.seats[0].transcript.roster().len());
+        let (before, members) = (end(&bus, dora), bus.players[0].transcript.roster().len());
         bus.command(dora, Command::Renew).unwrap();
         let motion = open(&bus, 1).unwrap();
         bus.command(1, Command::Vote { motion, approve: true }).unwrap();
@@ -53,15 +53,15 @@ fn adm_55_a_member_renews_its_certificate_by_votes() {
         bus.command(2, Command::Vote { motion, approve: true }).unwrap();
         bus.pass(20);
         assert!(end(&bus, dora).0 >= before.0 + LATER, "{scheme:?}: {:#?}", bus.traces);
-        let roster = bus.seats[0].transcript.roster();
+        let roster = bus.players[0].transcript.roster();
         assert_eq!(roster.len(), members, "nobody came, nobody went");
-        let held = roster.member(&bus.seats[dora].identity.member()).unwrap();
+        let held = roster.member(&bus.players[dora].identity.member()).unwrap();
         let gmc = Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap();
         assert_eq!(gmc.body().request_digest(), Ok(motion));
-        for seat in &bus.seats {
+        for player in &bus.players {
             let closed = |event: &Event| matches!(event, Event::RequestClosed { why: Closed::Granted, request, .. } if *request == motion);
-            assert!(seat.events.iter().any(closed));
-            assert_eq!(seat.admission.poll_timeout(), None, "{scheme:?}: something is still at work");
+            assert!(player.events.iter().any(closed));
+            assert_eq!(player.admission.poll_timeout(), None, "{scheme:?}: something is still at work");
         }
     }
 }
@@ -91,10 +91,10 @@ fn adm_55_a_renewal_is_its_members_alone_to_bring() {
     bus.command(dora, Command::Renew).unwrap();
     bus.pass(1);
     let guests = |who: usize| {
-        let seat = &bus.seats[who];
-        seat.admission.signing(bus.now, &seat.transcript).guests
+        let player = &bus.players[who];
+        player.admission.signing(bus.now, &player.transcript).guests
     };
-    assert_eq!(guests(dora), [bus.seats[dora].identity.member()]);
+    assert_eq!(guests(dora), [bus.players[dora].identity.member()]);
     for who in 0..dora {
         assert!(open(&bus, who).is_some() && guests(who).is_empty(), "{who}");
     }
@@ -106,7 +106,7 @@ fn adm_55_nobody_renews_for_another() {
     bus.command(dora, Command::Renew).unwrap();
     let motion = open(&bus, 1).unwrap();
     // Its own machine is gone: the votes are there, and nobody else can sign in its place.
-    bus.seats[dora].up = false;
+    bus.players[dora].up = false;
     let before = end(&bus, dora);
     for who in [1, 2] {
         bus.command(who, Command::Vote { motion, approve: true }).unwrap();

@@ -2,7 +2,7 @@
 //! and every member keeps it. Method: real machines and transcripts on a perfect ordered bus;
 //! OpenSSL judges the result.
 
-use crate::common::{Bus, open, seat, vote};
+use crate::common::{Bus, open, player, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Command, GuestMessage, Input, OpenMessage, Purpose, SIGNER_LABEL, SignerBody,
@@ -42,7 +42,7 @@ fn expel(bus: &mut Bus, member: MemberId) {
         let _ = bus.command(who, Command::Expel(member));
     }
     bus.pass(0);
-    assert!(!bus.seats[0].transcript.roster().is_member(&member));
+    assert!(!bus.players[0].transcript.roster().is_member(&member));
 }
 
 fn member(bus: &Bus, which: usize) -> MemberId {
@@ -50,25 +50,29 @@ fn member(bus: &Bus, which: usize) -> MemberId {
 }
 
 fn certificate(bus: &Bus, member: MemberId) -> Gmc {
-    let roster = bus.seats[0].transcript.roster();
+    let roster = bus.players[0].transcript.roster();
     let held = roster.member(&member).or_else(|| roster.former(&member).map(|(held, _)| held)).unwrap();
     Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
 }
 
 fn authority(bus: &Bus) -> AuthorityCertificate {
-    let sharing = bus.seats[0].transcript.roster().sharing().unwrap();
+    let sharing = bus.players[0].transcript.roster().sharing().unwrap();
     AuthorityCertificate::from_der(&sharing.authority).unwrap()
 }
 
 /// The list that every member that is up holds, in memory and on disk.
 fn held(bus: &Bus) -> RevocationList {
-    let first = bus.seats[0].admission.revocations().unwrap_or_else(|| panic!("{:#?}", bus.traces)).clone();
-    for seat in bus.seats.iter().filter(|seat| seat.up) {
-        assert_eq!(seat.admission.revocations(), Some(&first));
-        let kept: Vec<&Bytes> =
-            seat.disk.iter().filter(|(key, _)| key.table == REVOKED_TABLE).map(|(_, value)| value).collect();
+    let first = bus.players[0].admission.revocations().unwrap_or_else(|| panic!("{:#?}", bus.traces)).clone();
+    for player in bus.players.iter().filter(|player| player.up) {
+        assert_eq!(player.admission.revocations(), Some(&first));
+        let kept: Vec<&Bytes> = player
+            .disk
+            .iter()
+            .filter(|(key, _)| key.table == REVOKED_TABLE)
+            .map(|(_, value)| value)
+            .collect();
         assert_eq!(kept, [first.der()]);
-        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
+        assert!(player.errors.is_empty(), "{:?}", player.errors);
     }
     first
 }
@@ -88,7 +92,7 @@ fn who_is_expelled_stands_on_a_list_that_all_members_hold() {
     for scheme in SCHEMES {
         let (mut bus, dora, erik) = peopled(scheme);
         let people = [dora, erik].map(|which| member(&bus, which));
-        assert!(bus.seats.iter().all(|seat| seat.admission.revocations().is_none()));
+        assert!(bus.players.iter().all(|player| player.admission.revocations().is_none()));
         let mut serials = std::collections::BTreeSet::new();
         for (number, who) in people.into_iter().enumerate() {
             expel(&mut bus, who);
@@ -97,8 +101,8 @@ fn who_is_expelled_stands_on_a_list_that_all_members_hold() {
             let list = held(&bus);
             assert_eq!(list.body().serials(), &serials);
             assert_eq!(list.body().number(), number as u64 + 1);
-            for seat in &bus.seats {
-                assert_eq!(seat.admission.poll_timeout(), None, "something is still at work");
+            for player in &bus.players {
+                assert_eq!(player.admission.poll_timeout(), None, "something is still at work");
             }
         }
         for who in 0..5 {
@@ -112,11 +116,11 @@ fn who_is_expelled_stands_on_a_list_that_all_members_hold() {
 #[test]
 fn a_founder_has_no_certificate_of_the_key_to_revoke() {
     let (mut bus, ..) = peopled(Scheme::Frost);
-    let gone = bus.seats[4].identity.member();
+    let gone = bus.players[4].identity.member();
     expel(&mut bus, gone);
-    bus.seats[4].up = false;
+    bus.players[4].up = false;
     bus.pass(20);
-    assert!(bus.seats.iter().all(|seat| seat.admission.revocations().is_none()));
+    assert!(bus.players.iter().all(|player| player.admission.revocations().is_none()));
 }
 
 #[test]
@@ -125,22 +129,22 @@ fn who_was_away_or_came_later_is_told() {
         let (mut bus, dora, erik) = peopled(scheme);
         let dora = member(&bus, dora);
         // The first voter is away; it would be its turn when it comes back.
-        bus.seats[0].up = false;
+        bus.players[0].up = false;
         for who in 1..4 {
             let _ = bus.command(who, Command::Expel(dora));
         }
         bus.pass(5);
-        let list = bus.seats[1].admission.revocations().cloned().unwrap();
-        assert!(bus.seats[0].admission.revocations().is_none());
+        let list = bus.players[1].admission.revocations().cloned().unwrap();
+        assert!(bus.players[0].admission.revocations().is_none());
         // It catches up, and erik, who has no vote and no share, begins.
-        let mut newcomer = seat(crate::common::person("erik", 50), &bus.charter());
-        let entries = bus.seats[1].transcript.entries_after(&[], usize::MAX);
+        let mut newcomer = player(crate::common::person("erik", 50), &bus.charter());
+        let entries = bus.players[1].transcript.entries_after(&[], usize::MAX);
         for entry in &entries {
-            let _ = bus.seats[0].transcript.append(entry);
+            let _ = bus.players[0].transcript.append(entry);
             let _ = newcomer.transcript.append(entry);
         }
         assert_eq!(newcomer.identity.member(), member(&bus, erik));
-        bus.seats.push(newcomer);
+        bus.players.push(newcomer);
         bus.restart(0);
         bus.pass(25);
         assert_eq!(held(&bus), list, "nobody signed another");
@@ -154,7 +158,7 @@ fn a_list_that_could_not_be_made_is_made_after_a_restart() {
     let dora = member(&bus, dora);
     expel(&mut bus, dora);
     bus.pass(8);
-    assert!(bus.seats.iter().all(|seat| seat.admission.revocations().is_none()));
+    assert!(bus.players.iter().all(|player| player.admission.revocations().is_none()));
     bus.tamper = None;
     for who in 0..5 {
         bus.restart(who);
@@ -166,21 +170,21 @@ fn a_list_that_could_not_be_made_is_made_after_a_restart() {
 #[test]
 fn a_coordinator_that_goes_no_further_is_not_waited_for() {
     let (mut bus, dora, _) = peopled(Scheme::TsDsa);
-    let (dora, first) = (member(&bus, dora), bus.seats[0].identity.member());
+    let (dora, first) = (member(&bus, dora), bus.players[0].identity.member());
     bus.tamper = Some(Box::new(move |sender, payload| {
-        let seats = |say: &SignerBody| matches!(say, SignerBody::Participants { .. });
+        let players = |say: &SignerBody| matches!(say, SignerBody::Participants { .. });
         let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
-        sender != first || !seats(&word.body)
+        sender != first || !players(&word.body)
     }));
     expel(&mut bus, dora);
     bus.pass(12);
-    assert_eq!(bus.seats[1].admission.revocations().map(|list| list.body().number()), Some(1));
+    assert_eq!(bus.players[1].admission.revocations().map(|list| list.body().number()), Some(1));
 }
 
 /// `who` starts a session for this list; how many are ready to sign it.
 fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> usize {
-    let transcript = &bus.seats[0].transcript;
-    let (identity, roster) = (&bus.seats[who].identity, transcript.roster());
+    let transcript = &bus.players[0].transcript;
+    let (identity, roster) = (&bus.players[who].identity, transcript.roster());
     let say = SignerBody::Start { purpose: Purpose::Revoke { tbs: body.tbs().unwrap().into() }, attempt };
     let (said, coordinator, group) = (codec::encode(&say), identity.member(), transcript.group());
     let (serial, epoch) = (roster.electorate().serial.to_be_bytes(), roster.sharing().unwrap().facts.epoch);
@@ -249,7 +253,7 @@ fn adm_48_an_older_list_does_not_replace_a_newer() {
         bus.pass(3);
         let second = held(&bus);
         assert!(second.supersedes(&first));
-        let sender = bus.seats[3].identity.member();
+        let sender = bus.players[3].identity.member();
         let say = |der: &[u8]| Input::Open {
             sender,
             payload: open(&OpenMessage::Revocations { der: der.to_vec().into() }),
@@ -275,12 +279,12 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
     let theirs = admit(&mut other, "dora", 40);
     let dora = member(&bus, dora);
     // One who was not there when she was expelled.
-    bus.seats[4].up = false;
+    bus.players[4].up = false;
     expel(&mut bus, dora);
     bus.pass(3);
-    let list = bus.seats[0].admission.revocations().cloned().unwrap();
-    bus.seats[4].up = true;
-    let sender = bus.seats[1].identity.member();
+    let list = bus.players[0].admission.revocations().cloned().unwrap();
+    bus.players[4].up = true;
+    let sender = bus.players[1].identity.member();
     let say = |der: &[u8]| Input::Open {
         sender,
         payload: open(&OpenMessage::Revocations { der: der.to_vec().into() }),
@@ -289,13 +293,13 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
     let gone = member(&other, theirs);
     expel(&mut other, gone);
     other.pass(3);
-    let foreign = other.seats[0].admission.revocations().cloned().unwrap();
+    let foreign = other.players[0].admission.revocations().cloned().unwrap();
     for der in [&foreign.der()[..], &list.der()[1..], b"x"] {
         assert!(matches!(bus.input(0, say(der)), Err(AdmissionError::PeerRevocations(..))));
     }
     // A group without such a key.
     let mut plain = Bus::new(3, 2);
-    let sender = plain.seats[1].identity.member();
+    let sender = plain.players[1].identity.member();
     let payload = open(&OpenMessage::Revocations { der: list.der().to_vec().into() });
     assert!(matches!(plain.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerSigner(..))));
 }
@@ -303,7 +307,7 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
 /// A guest who asks for a certificate of this serial number.
 fn asking(bus: &Bus, name: &str, seed: u64, serial: [u8; 16]) -> (NodeId, Request) {
     let guest = crate::common::person(name, seed);
-    let charter = bus.seats[0].transcript.roster().charter();
+    let charter = bus.players[0].transcript.roster().charter();
     let mut body = GmcBody::propose(charter, &guest, 7, crate::common::NOW, &mut crate::common::Dice(seed));
     body.serial = serial;
     (guest.node(), Request::sign(&guest, body).unwrap())
@@ -321,7 +325,7 @@ fn ask(bus: &mut Bus, (from, request): &(NodeId, Request)) -> Result<(), Admissi
 fn trn_54_a_serial_number_is_not_issued_twice() {
     let (mut bus, dora, _) = peopled(Scheme::Frost);
     let serial = certificate(&bus, member(&bus, dora)).body().serial;
-    assert!(bus.seats[0].transcript.roster().has_issued(&serial));
+    assert!(bus.players[0].transcript.roster().has_issued(&serial));
     // A guest who wants another's number to be revoked with its own.
     let mallory = asking(&bus, "mallory", 60, serial);
     assert!(matches!(ask(&mut bus, &mallory), Err(AdmissionError::PeerCharter(_))));
@@ -341,7 +345,7 @@ fn trn_54_a_serial_number_is_not_issued_twice() {
         });
         (request.member(), issued.expect("signed"))
     });
-    let crate::common::Seat { transcript, identity: anna, .. } = &mut bus.seats[0];
+    let crate::common::Player { transcript, identity: anna, .. } = &mut bus.players[0];
     let first = transcript.make_admit(&issued[0].1, anna).unwrap();
     assert!(transcript.append(&first).unwrap().new);
     let refused = BuildError::Refused(EntryError::PeerSerialNumber(issued[1].0));

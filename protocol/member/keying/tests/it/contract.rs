@@ -2,7 +2,7 @@
 //! restart.
 
 use crate::common::table::{Table, signed, step, view, with_body};
-use crate::common::{GROUP, Seat, Seeded, member, view_id};
+use crate::common::{GROUP, Seeded, Stamper, member, view_id};
 use folkmoot_agreement::AgreementError;
 use folkmoot_base::{Danger, GroupId, Instant, Service};
 use folkmoot_keying::message::{CONFIRM, Envelope, REFRESH};
@@ -400,9 +400,9 @@ fn runs_wait_for_the_disk_seldom(stored: Option<&[u8]>) {
     let mut keying = Keying::new(member(0), GROUP, Config::default(), stored).unwrap();
     let (mut on_disk, mut seen, mut commits) = (stored.map(<[u8]>::to_vec), BTreeSet::new(), 0);
     for round in 1..=300 {
-        keying.handle(Instant(0), Input::View(view(100 + round, 2)), &Seat(0), &mut Seeded(1)).unwrap();
-        keying.handle(Instant(0), Input::FlushRequest, &Seat(0), &mut Seeded(1)).unwrap();
-        keying.handle(Instant(0), Input::TransitionalSignal, &Seat(0), &mut Seeded(1)).unwrap();
+        keying.handle(Instant(0), Input::View(view(100 + round, 2)), &Stamper(0), &mut Seeded(1)).unwrap();
+        keying.handle(Instant(0), Input::FlushRequest, &Stamper(0), &mut Seeded(1)).unwrap();
+        keying.handle(Instant(0), Input::TransitionalSignal, &Stamper(0), &mut Seeded(1)).unwrap();
         while let Some(output) = keying.poll_output() {
             match output {
                 Output::Persist(persist) => {
@@ -426,7 +426,7 @@ fn key_11_instance_numbers_are_on_disk_before_they_are_used_and_survive() {
     let mut seen = BTreeSet::new();
     for round in 1..=5 {
         let mut keying = Keying::new(member(0), GROUP, Config::default(), stored.as_deref()).unwrap();
-        keying.handle(Instant(0), Input::View(view(round, 2)), &Seat(0), &mut Seeded(1)).unwrap();
+        keying.handle(Instant(0), Input::View(view(round, 2)), &Stamper(0), &mut Seeded(1)).unwrap();
         let mut persisted = false;
         while let Some(output) = keying.poll_output() {
             match output {

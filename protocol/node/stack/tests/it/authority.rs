@@ -72,7 +72,7 @@ fn node_09_frames_of_the_ring_are_taken_from_the_rostered_alone() {
     assert!(net.together(&[0, 1, 2]), "{}", net.told());
     for who in 0..3 {
         assert!(net.node(who).locator(&person(4).node()).is_some(), "linked");
-        let refused = net.seats[&who].trace.iter().any(|line| line.contains("NODE-09"));
+        let refused = net.players[&who].trace.iter().any(|line| line.contains("NODE-09"));
         assert!(refused, "{}", net.told());
     }
 }

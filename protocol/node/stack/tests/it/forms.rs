@@ -53,7 +53,7 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
                 told[0]
             );
             assert_eq!(net.node(who).locator(&person(1 - who).node()), None);
-            assert!(net.seats[&who].trace.iter().any(|line| line.contains("ML-KEM-768")));
+            assert!(net.players[&who].trace.iter().any(|line| line.contains("ML-KEM-768")));
         }
         // It comes back with the right charter: it is linked, and nothing more is reported of it.
         net.hybrid_links = hybrid;
@@ -68,7 +68,7 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
         alone.start(2, 1, &[]);
         alone.ms(3_000);
         assert_eq!(refusals(&alone, 0).len(), 1);
-        alone.seats.remove(&1);
+        alone.players.remove(&1);
         alone.ms(59_000);
         alone.ms(2_000);
         assert!(refusals(&alone, 0).is_empty());

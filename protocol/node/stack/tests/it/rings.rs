@@ -158,7 +158,7 @@ fn a_node_that_withholds_its_state_is_left_out() {
     (0..2).for_each(|who| net.start(3, who, &[&[2][..], &(0..who).collect::<Vec<_>>()].concat()));
     net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("the ring does not wait for States");
     [0, 1].into_iter().for_each(|who| net.join(who));
-    let noticed = |net: &Net| [0, 1].iter().all(|who| net.seats[who].notice == [0, 1].into());
+    let noticed = |net: &Net| [0, 1].iter().all(|who| net.players[who].notice == [0, 1].into());
     let took = net.until(seconds(8), noticed).unwrap_or_else(|| panic!("{}", net.told()));
     assert!(took >= seconds(5), "it was waited for: {took} ms");
     assert!(net.together(&[0, 1]), "{:?}", net.ring(0));
@@ -180,7 +180,7 @@ fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
     (0..2).for_each(|who| net.start(3, who, &[&[2][..], &(0..who).collect::<Vec<_>>()].concat()));
     net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("the ring does not wait for States");
     [0, 1].into_iter().for_each(|who| net.join(who));
-    let noticed = |net: &Net| [0, 1].iter().all(|who| net.seats[who].notice == [0, 1].into());
+    let noticed = |net: &Net| [0, 1].iter().all(|who| net.players[who].notice == [0, 1].into());
     let took = net.until(seconds(22), noticed).unwrap_or_else(|| panic!("{}", net.told()));
     assert!(took >= seconds(18), "it was waited for: {took} ms");
 }
@@ -200,7 +200,7 @@ fn a_node_says_to_whom_of_its_members_it_speaks() {
     for who in 0..4 {
         net.tell(here(who), ToNode::Join { member: person(who).member(), group });
     }
-    let told = |net: &Net, who: usize| net.seats[&here(who)].told.get(&person(who).member()).cloned();
+    let told = |net: &Net, who: usize| net.players[&here(who)].told.get(&person(who).member()).cloned();
     let all = |net: &Net| (0..4).all(|who| told(net, who) == Some((0..4).collect()));
     net.until(seconds(2), all).unwrap_or_else(|| panic!("{}", net.told()));
     assert_eq!(told(&net, 4), None, "it has not joined");

@@ -83,10 +83,10 @@ pub fn reshared(old: &Holders, takers: &[MemberId], threshold: usize, seed: u64)
 }
 
 /// A share for `newcomer`, made by the first holders.
-pub fn enrol_hands(old: &Holders, newcomer: MemberId) -> Hands<sharing::Held<Edwards>> {
+pub fn enrol_hands(old: &Holders, newcomer: MemberId) -> Hands<sharing::Holding<Edwards>> {
     let (sharing, shares) = old.shared();
     let helpers = &sharing.holders()[..sharing.threshold()];
-    let hand = |me: &MemberId| -> Box<dyn Run<Done = sharing::Held<Edwards>>> {
+    let hand = |me: &MemberId| -> Box<dyn Run<Done = sharing::Holding<Edwards>>> {
         let enrol = sharing::Enrol::new(run_id(5), *me, &sharing, shares.get(me), helpers, newcomer);
         Box::new(enrol.unwrap())
     };

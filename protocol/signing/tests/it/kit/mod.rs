@@ -3,23 +3,23 @@
 
 use crate::common::{Ends, play, play_with, run_id};
 use folkmoot_base::{Digest, MemberId, digest};
-use folkmoot_signing::sharing::{Change, Enrol, Held, Joint, Redistribute, Share, Sharing};
+use folkmoot_signing::sharing::{Change, Enrol, Holding, Joint, Redistribute, Share, Sharing};
 use folkmoot_signing::ts_dsa::{DsaGroup, Signed, Signing};
 use folkmoot_signing::{Fault, FaultKind, Outgoing, PrimeGroup, Run};
 use std::collections::BTreeMap;
 
 pub type Hands<D> = BTreeMap<MemberId, Box<dyn Run<Done = D>>>;
 
-pub fn joint_hands<G: PrimeGroup>(holders: &[MemberId], threshold: usize, run: u64) -> Hands<Held<G>> {
-    let hand = |me: &MemberId| -> Box<dyn Run<Done = Held<G>>> {
+pub fn joint_hands<G: PrimeGroup>(holders: &[MemberId], threshold: usize, run: u64) -> Hands<Holding<G>> {
+    let hand = |me: &MemberId| -> Box<dyn Run<Done = Holding<G>>> {
         Box::new(Joint::<G>::new(run_id(run), *me, holders, threshold).unwrap())
     };
     holders.iter().map(|me| (*me, hand(me))).collect()
 }
 
 /// The result of a run, on which all must agree.
-pub fn agreed<G: PrimeGroup>(ends: Ends<Held<G>>) -> Many<G> {
-    let held: BTreeMap<MemberId, Held<G>> =
+pub fn agreed<G: PrimeGroup>(ends: Ends<Holding<G>>) -> Many<G> {
+    let held: BTreeMap<MemberId, Holding<G>> =
         ends.into_iter().map(|(hand, end)| (hand, end.unwrap())).collect();
     let sharing = held.values().next().expect("somebody").sharing.clone();
     for (hand, held) in &held {
@@ -49,9 +49,9 @@ pub fn joint<G: PrimeGroup>(holders: &[MemberId], threshold: usize, seed: u64) -
 }
 
 impl<G: PrimeGroup> Many<G> {
-    pub fn redistribute_hands(&self, change: Change<'_>, run: u64) -> Hands<Held<G>> {
+    pub fn redistribute_hands(&self, change: Change<'_>, run: u64) -> Hands<Holding<G>> {
         let hands = change.dealers.iter().chain(change.holders).copied();
-        let hand = |me: MemberId| -> Box<dyn Run<Done = Held<G>>> {
+        let hand = |me: MemberId| -> Box<dyn Run<Done = Holding<G>>> {
             let share = self.shares.get(&me);
             Box::new(Redistribute::new(run_id(run), me, &self.sharing, share, change).unwrap())
         };
@@ -73,9 +73,9 @@ impl<G: PrimeGroup> Many<G> {
         new
     }
 
-    pub fn enrol_hands(&self, helpers: &[MemberId], newcomer: MemberId, run: u64) -> Hands<Held<G>> {
+    pub fn enrol_hands(&self, helpers: &[MemberId], newcomer: MemberId, run: u64) -> Hands<Holding<G>> {
         let hands = self.sharing.holders().iter().copied().chain([newcomer]);
-        let hand = |me: MemberId| -> Box<dyn Run<Done = Held<G>>> {
+        let hand = |me: MemberId| -> Box<dyn Run<Done = Holding<G>>> {
             let share = self.shares.get(&me);
             Box::new(Enrol::new(run_id(run), me, &self.sharing, share, helpers, newcomer).unwrap())
         };

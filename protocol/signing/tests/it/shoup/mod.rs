@@ -340,7 +340,7 @@ proptest! {
     ) {
         let seats = threshold + more;
         let mut sharing = deal(SMALL, threshold, seats, held.min(u64::from(seats)), seed).sharing;
-        if let (true, Some(Seat::Held(member))) = (retired, sharing.seats().first().copied()) {
+        if let (true, Some(Seat::Holding(member))) = (retired, sharing.seats().first().copied()) {
             sharing.retire(&member).unwrap();
         }
         let bytes = sharing.encode();

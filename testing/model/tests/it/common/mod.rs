@@ -10,7 +10,7 @@ use folkmoot_flush::message::{Control, Frame};
 use folkmoot_flush::{Flush, Output as Below, message as frames};
 use folkmoot_keying::message::Envelope;
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, State, Terms, View};
-use folkmoot_model::{Effect, Entry, Kind, Set, ViewNumber, Who};
+use folkmoot_model::{Effect, Kind, Ordered, Set, ViewNumber, Who};
 use std::collections::BTreeMap;
 
 const GROUP: GroupId = GroupId([9; 32]);
@@ -93,7 +93,7 @@ impl Credentials for Signs {
 /// The bytes behind the model's entries, and what the real keys are.
 #[derive(Default)]
 pub struct Wire {
-    words: BTreeMap<(Who, ViewNumber, Set), Bytes>,
+    flush_oks: BTreeMap<(Who, ViewNumber, Set), Bytes>,
     steps: BTreeMap<(Who, ViewNumber, Kind), (Service, Bytes)>,
     /// Key epochs by the view that was installed with them.
     runs: BTreeMap<Digest, ViewNumber>,
@@ -121,24 +121,24 @@ impl Real {
         self.keying.state()
     }
 
-    pub fn read(&mut self, entry: Entry, wire: &mut Wire) -> Vec<Effect> {
+    pub fn read(&mut self, entry: Ordered, wire: &mut Wire) -> Vec<Effect> {
         match entry {
-            Entry::Fence => {}
-            Entry::Notice { view, members, removed } => {
+            Ordered::Fence => {}
+            Ordered::Notice { view, members, removed } => {
                 let removed = ids(removed);
                 self.flush.notice(NOW, view_id(view), ids(members), &removed, Cause::Network).unwrap();
             }
-            Entry::Signal { lost } => self.flush.transitional(&ids(lost)),
-            Entry::Strike { who } => {
+            Ordered::Signal { lost } => self.flush.transitional(&ids(lost)),
+            Ordered::Strike { who } => {
                 self.off = self.off.with(who);
                 self.flush.heads(NOW, heads(self.off));
             }
-            Entry::Word { from, view, word } => {
-                let bytes = wire.words[&(from, view, word.heads)].clone();
+            Ordered::FlushOk { from, view, flush_ok } => {
+                let bytes = wire.flush_oks[&(from, view, flush_ok.heads)].clone();
                 // Refusals are the real layer's own matter: what counts is what it does.
                 let _ = self.flush.frame(NOW, id(from), Service::Agreed, &bytes);
             }
-            Entry::Step { from, view, kind, .. } => {
+            Ordered::Step { from, view, kind, .. } => {
                 let (service, bytes) = wire.steps[&(from, view, kind)].clone();
                 let _ = self.flush.frame(NOW, id(from), service, &bytes);
             }
@@ -201,12 +201,12 @@ impl Real {
         match frames::decode(&bytes).unwrap() {
             Frame::Control(Control::FlushOk { view, brings, .. }) => {
                 let view = number(&view);
-                wire.words.insert((self.me, view, self.off), bytes);
+                wire.flush_oks.insert((self.me, view, self.off), bytes);
                 let brings = brings.0.get(1..33).map(|run| {
                     let run: Digest = run.try_into().unwrap();
                     (wire.runs[&run], brings.0[36])
                 });
-                told.push(Effect::Word { view, heads: self.off, brings });
+                told.push(Effect::FlushOk { view, heads: self.off, brings });
             }
             Frame::Control(Control::FlushReceived { .. }) => {}
             Frame::Data { payload, .. } => {

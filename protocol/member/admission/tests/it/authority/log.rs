@@ -45,8 +45,8 @@ fn adm_62_nothing_is_told_before_the_log_and_the_disk_have_it() {
     // On disk before it is told: whoever asked, and the other replica has it too, unasked.
     let record = town.handed_in[0].clone();
     let payload = codec::encode(&message);
-    let seat = town.bus.seats[1].identity.node();
-    let _ = town.desk_input(0, Input::Guest { from: seat, payload: payload.into() });
+    let player = town.bus.players[1].identity.node();
+    let _ = town.desk_input(0, Input::Guest { from: player, payload: payload.into() });
     let (now, told) = (town.bus.now, town.desks[0].told.len());
     let desk = &mut town.desks[0];
     desk.authority
@@ -99,7 +99,7 @@ fn adm_62_a_stop_at_any_point_makes_no_second_certificate() {
             town.logs = false;
             let request = town.request(40, |_| {});
             let (before, after) = (town.votes(&request, &[1, 2]), town.votes(&request, &[3, 4]));
-            let from = town.bus.seats[0].identity.node();
+            let from = town.bus.players[0].identity.node();
             let payload = codec::encode(&grant(&request, before)).into();
             let mut told = Vec::new();
             let left = partly(&mut town, Input::Guest { from, payload }, cut, &mut told);

@@ -101,12 +101,12 @@ fn adm_60_a_request_that_was_used_refused_or_is_not_listed_grants_nothing() {
         verdict: Verdict::Reject,
         expires: UnixTime(NOW.0 + 999),
     };
-    let no = |who: usize| Vote::sign(&town.bus.seats[who].identity, content).unwrap().proof();
+    let no = |who: usize| Vote::sign(&town.bus.players[who].identity, content).unwrap().proof();
     let entry = town
         .transcript()
-        .make_refusal(named(&refused), &[no(3), no(4)], &town.bus.seats[0].identity)
+        .make_refusal(named(&refused), &[no(3), no(4)], &town.bus.players[0].identity)
         .unwrap();
-    town.bus.seats[0].transcript.append(&entry).unwrap();
+    town.bus.players[0].transcript.append(&entry).unwrap();
     town.settle();
     assert_eq!(denied(&town.ask(&refused, town.votes(&refused, &[1, 2]))), Reason::Objected);
     // By list: nobody else, and nobody need vote.
@@ -208,7 +208,7 @@ fn adm_63_a_person_decides_alone() {
     assert!(town.certificate(dora).votes().is_empty());
     assert!(town.desks[0].authority.status().petitions.is_empty());
     assert_eq!(town.desk_input(0, Input::Command(no)), Err(AdmissionError::LocalUnknown));
-    let expel = Command::Expel(town.bus.seats[2].identity.member());
+    let expel = Command::Expel(town.bus.players[2].identity.member());
     assert_eq!(town.desk_input(0, Input::Command(expel)), Err(AdmissionError::LocalNotVoter));
 }
 
@@ -280,13 +280,13 @@ fn adm_63_fewer_voters_than_the_threshold_are_no_voters_where_the_charter_says_s
     assert!(town.desks[0].authority.status().petitions.is_empty(), "three voters decide");
     // One of them goes: the charter lets a founder's certificate end only by expulsion, and forces
     // it.
-    let gone = town.bus.seats[2].identity.member();
+    let gone = town.bus.players[2].identity.member();
     let entry = town.transcript().roster().member(&gone).unwrap().entry;
     let remove = Decision::Remove { member: gone, admission: entry }.forced();
     for who in 0..3 {
         let _ = town.command(who, Command::Propose(remove.clone()));
     }
-    town.bus.seats[2].up = false;
+    town.bus.players[2].up = false;
     town.pass(5);
     assert!(town.transcript().roster().is_for_authority(), "{:#?}", town.bus.traces);
     town.pass(45);
@@ -306,7 +306,7 @@ fn adm_64_heartbeats_are_of_members_signed_of_now_and_newer() {
     let group = town.transcript().group();
     let beat = |who: &Identity, time: u64| Heartbeat::sign(&group, who, UnixTime(time), 3);
     let time = town.bus.time.0;
-    let third = town.bus.seats[2].identity.clone();
+    let third = town.bus.players[2].identity.clone();
     let mut forged = beat(&third, time);
     forged.present += 1;
     let elsewhere = Heartbeat::sign(&GroupId([9; 32]), &third, UnixTime(time), 3);
@@ -358,16 +358,16 @@ fn adm_67_a_list_is_signed_and_told_once_for_each_number() {
     }
     town.pass(15);
     assert_eq!(lists(&town).len(), 2, "each linked member once");
-    for seat in &town.bus.seats {
-        let list = seat.admission.revocations().expect("all have it");
+    for player in &town.bus.players {
+        let list = player.admission.revocations().expect("all have it");
         assert!(list.body().serials().contains(&serial));
     }
     town.restart(0);
-    assert_eq!(town.desks[0].authority.revocations(), town.bus.seats[0].admission.revocations());
+    assert_eq!(town.desks[0].authority.revocations(), town.bus.players[0].admission.revocations());
     town.link(0, 3);
     town.pass(3);
     assert_eq!(lists(&town).len(), 5, "who links later hears it, and who links again");
-    assert!(lists(&town).contains(&town.bus.seats[3].identity.node()));
+    assert!(lists(&town).contains(&town.bus.players[3].identity.node()));
 }
 
 #[test]
@@ -379,7 +379,7 @@ fn adm_69_who_speaks_too_often_or_is_no_member_is_not_heard() {
     let payload = Bytes::from(codec::encode(&word));
     let heard = town.desk_input(0, Input::Guest { from: stranger, payload: payload.clone() });
     assert!(matches!(heard, Err(AdmissionError::PeerNotMember(_))));
-    let from = town.bus.seats[0].identity.node();
+    let from = town.bus.players[0].identity.node();
     let mut heard = 0;
     for _ in 0..300 {
         match town.desk_input(0, Input::Guest { from, payload: payload.clone() }) {
@@ -447,6 +447,6 @@ fn who_is_not_named_in_the_charter_is_no_authority() {
     assert!(matches!(load(named, &another), Err(AdmissionError::LocalOffice(_))));
     assert!(matches!(load(named, &office(Scheme::Frost)), Err(AdmissionError::LocalOffice(_))));
     let single = crate::common::Bus::new(3, 2);
-    let without = Authority::load(Config::default(), &single.seats[0].transcript, named, &[]);
+    let without = Authority::load(Config::default(), &single.players[0].transcript, named, &[]);
     assert!(without.unwrap().is_none(), "a group without an authority");
 }

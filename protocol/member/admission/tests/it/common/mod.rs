@@ -47,7 +47,7 @@ pub fn charter_of(scheme: Scheme, founders: &[Identity], threshold: u32, nonce: 
 }
 
 /// A member: its machine, transcript and disk.
-pub struct Seat {
+pub struct Player {
     pub identity: Identity,
     pub transcript: Transcript,
     pub admission: Admission,
@@ -66,7 +66,7 @@ pub struct Stranger {
     pub contact: Option<NodeId>,
 }
 
-enum Word {
+enum Parcel {
     Open(MemberId, Bytes),
     Entry(usize, Bytes),
     Guest(NodeId, NodeId, Bytes),
@@ -79,7 +79,7 @@ pub struct Bus {
     pub now: Instant,
     pub time: UnixTime,
     pub dice: Dice,
-    pub seats: Vec<Seat>,
+    pub players: Vec<Player>,
     pub strangers: Vec<Stranger>,
     pub entries: usize,
     pub words: usize,
@@ -94,11 +94,11 @@ pub struct Bus {
     pub said: Vec<(NodeId, NodeId, Bytes)>,
     /// Where the bus is cut: members before this place do not hear those behind it.
     pub cut: Option<usize>,
-    queue: VecDeque<Word>,
+    queue: VecDeque<Parcel>,
 }
 
-pub fn seat(identity: Identity, charter: &[u8]) -> Seat {
-    Seat {
+pub fn player(identity: Identity, charter: &[u8]) -> Player {
+    Player {
         identity,
         transcript: Transcript::genesis(charter).unwrap(),
         admission: Admission::new(Config::default()),
@@ -125,12 +125,12 @@ impl Bus {
         let founders: Vec<Identity> =
             (1..=count).map(|seed| person(&format!("founder{seed}"), seed)).collect();
         let charter = charter_of(scheme, &founders, threshold, 77);
-        let seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
+        let players = founders.into_iter().map(|founder| player(founder, &charter)).collect();
         Self {
             now: Instant(0),
             time: NOW,
             dice: Dice(999_999_999),
-            seats,
+            players,
             strangers: Vec::new(),
             entries: 0,
             words: 0,
@@ -145,9 +145,10 @@ impl Bus {
     }
 
     pub fn charter(&self) -> Vec<u8> {
-        let entry =
-            folkmoot_identity::transcript::Entry::decode(self.seats[0].transcript.entries().next().unwrap())
-                .unwrap();
+        let entry = folkmoot_identity::transcript::Entry::decode(
+            self.players[0].transcript.entries().next().unwrap(),
+        )
+        .unwrap();
         let folkmoot_identity::transcript::Body::Genesis { charter } = entry.body else {
             panic!("no genesis")
         };
@@ -172,7 +173,7 @@ impl Bus {
     }
 
     pub fn dial(&mut self, which: usize, contact: usize) {
-        let (node, stranger) = (self.seats[contact].identity.node(), self.strangers[which].identity.node());
+        let (node, stranger) = (self.players[contact].identity.node(), self.strangers[which].identity.node());
         if let Some(old) = self.strangers[which].contact.replace(node) {
             self.stranger_input(which, Input::LinkDown(old));
         }
@@ -184,8 +185,8 @@ impl Bus {
     /// The stranger fetches the transcript from the first member that is up.
     pub fn sync(&mut self, which: usize) {
         let door = self.strangers[which].contact.filter(|_| self.cut.is_some());
-        let at_door = |seat: &&Seat| seat.up && door.is_none_or(|door| seat.identity.node() == door);
-        let from = self.seats.iter().find(at_door).unwrap();
+        let at_door = |player: &&Player| player.up && door.is_none_or(|door| player.identity.node() == door);
+        let from = self.players.iter().find(at_door).unwrap();
         let have: Vec<_> = self.strangers[which].transcript.heads().iter().copied().collect();
         let missing = from.transcript.entries_after(&have, usize::MAX);
         for entry in missing {
@@ -197,28 +198,29 @@ impl Bus {
     }
 
     pub fn input(&mut self, who: usize, input: Input) -> Result<(), AdmissionError> {
-        let seat = &mut self.seats[who];
-        if !seat.up {
+        let player = &mut self.players[who];
+        if !player.up {
             return Ok(());
         }
-        let result = seat.admission.handle(self.now, input, &seat.transcript, &seat.identity, &mut self.dice);
-        while let Some(output) = seat.admission.poll_output() {
+        let result =
+            player.admission.handle(self.now, input, &player.transcript, &player.identity, &mut self.dice);
+        while let Some(output) = player.admission.poll_output() {
             match output {
-                Output::Persist(persist) => store(&mut seat.disk, persist),
+                Output::Persist(persist) => store(&mut player.disk, persist),
                 Output::Guest { to, payload } => {
-                    self.queue.push_back(Word::Guest(seat.identity.node(), to, payload))
+                    self.queue.push_back(Parcel::Guest(player.identity.node(), to, payload))
                 }
                 Output::Multicast(payload) => {
-                    self.queue.push_back(Word::Open(seat.identity.member(), payload))
+                    self.queue.push_back(Parcel::Open(player.identity.member(), payload))
                 }
-                Output::Entry(entry) => self.queue.push_back(Word::Entry(who, entry)),
-                Output::Event(event) => seat.events.push(event),
+                Output::Entry(entry) => self.queue.push_back(Parcel::Entry(who, entry)),
+                Output::Event(event) => player.events.push(event),
                 Output::Log(_) => panic!("a member has no log"),
                 Output::Trace(text) => self.traces.push((who, text)),
             }
         }
         if let Err(error) = &result {
-            seat.errors.push(error.clone());
+            player.errors.push(error.clone());
         }
         result
     }
@@ -230,7 +232,7 @@ impl Bus {
             match output {
                 Output::Persist(persist) => store(&mut it.disk, persist),
                 Output::Guest { to, payload } => {
-                    self.queue.push_back(Word::Guest(it.identity.node(), to, payload))
+                    self.queue.push_back(Parcel::Guest(it.identity.node(), to, payload))
                 }
                 Output::Event(event) => it.events.push(event),
                 _ => {}
@@ -250,24 +252,26 @@ impl Bus {
             while let Some(word) = self.queue.pop_front() {
                 self.words += 1;
                 match word {
-                    Word::Open(sender, mut payload) => {
+                    Parcel::Open(sender, mut payload) => {
                         if self.tamper.as_mut().is_none_or(|tamper| tamper(sender, &mut payload)) {
                             self.hear_open(sender, payload);
                         }
                     }
-                    Word::Entry(from, entry) => self.entry(from, &entry),
-                    Word::Guest(from, to, payload) => self.guest(from, to, payload),
+                    Parcel::Entry(from, entry) => self.entry(from, &entry),
+                    Parcel::Guest(from, to, payload) => self.guest(from, to, payload),
                 }
             }
-            let due = |seat: &Seat| seat.up && seat.admission.poll_timeout().is_some_and(|at| at <= self.now);
-            let Some(who) = self.seats.iter().position(due) else { return };
+            let due = |player: &Player| {
+                player.up && player.admission.poll_timeout().is_some_and(|at| at <= self.now)
+            };
+            let Some(who) = self.players.iter().position(due) else { return };
             let _ = self.input(who, Input::Timeout);
         }
     }
 
     fn guest(&mut self, from: NodeId, to: NodeId, payload: Bytes) {
         let input = Input::Guest { from, payload };
-        if let Some(who) = self.seats.iter().position(|seat| seat.identity.node() == to) {
+        if let Some(who) = self.players.iter().position(|player| player.identity.node() == to) {
             let _ = self.input(who, input);
         } else if let Some(which) = self.strangers.iter().position(|it| it.identity.node() == to) {
             if self.strangers[which].contact == Some(from) {
@@ -284,8 +288,8 @@ impl Bus {
     }
 
     fn hear_open(&mut self, sender: MemberId, payload: Bytes) {
-        let from = self.seats.iter().position(|seat| seat.identity.member() == sender);
-        for who in 0..self.seats.len() {
+        let from = self.players.iter().position(|player| player.identity.member() == sender);
+        for who in 0..self.players.len() {
             if !from.is_some_and(|from| self.apart(from, who)) {
                 let _ = self.input(who, Input::Open { sender, payload: payload.clone() });
             }
@@ -296,15 +300,15 @@ impl Bus {
     pub fn merge(&mut self) {
         self.cut = None;
         let all: Vec<Vec<Bytes>> = self
-            .seats
+            .players
             .iter()
-            .map(|seat| {
-                seat.transcript.entries().skip(1).map(|entry| Bytes::copy_from_slice(entry)).collect()
+            .map(|player| {
+                player.transcript.entries().skip(1).map(|entry| Bytes::copy_from_slice(entry)).collect()
             })
             .collect();
-        for who in 0..self.seats.len() {
-            for entry in all.iter().flatten().filter(|_| self.seats[who].up).cloned().collect::<Vec<_>>() {
-                let appended = self.seats[who].transcript.append(&entry).unwrap();
+        for who in 0..self.players.len() {
+            for entry in all.iter().flatten().filter(|_| self.players[who].up).cloned().collect::<Vec<_>>() {
+                let appended = self.players[who].transcript.append(&entry).unwrap();
                 if appended.new {
                     let _ = self.input(who, Input::Appended(appended));
                 }
@@ -322,11 +326,11 @@ impl Bus {
         if self.lose_entries {
             return;
         }
-        for who in 0..self.seats.len() {
-            if !self.seats[who].up || self.apart(from, who) {
+        for who in 0..self.players.len() {
+            if !self.players[who].up || self.apart(from, who) {
                 continue;
             }
-            if let Ok(appended) = self.seats[who].transcript.append(entry) {
+            if let Ok(appended) = self.players[who].transcript.append(entry) {
                 let _ = self.input(who, Input::Appended(appended));
             }
         }
@@ -336,7 +340,7 @@ impl Bus {
     }
 
     pub fn everyone(&mut self, input: &Input) {
-        for who in 0..self.seats.len() {
+        for who in 0..self.players.len() {
             let _ = self.input(who, input.clone());
         }
     }
@@ -358,8 +362,8 @@ impl Bus {
     }
 
     fn wake(&mut self) {
-        for who in 0..self.seats.len() {
-            if self.seats[who].admission.poll_timeout().is_some_and(|due| due <= self.now) {
+        for who in 0..self.players.len() {
+            if self.players[who].admission.poll_timeout().is_some_and(|due| due <= self.now) {
                 let _ = self.input(who, Input::Timeout);
             }
         }
@@ -372,27 +376,27 @@ impl Bus {
 
     /// Stops a member and starts it from its disk.
     pub fn restart(&mut self, who: usize) {
-        let seat = &mut self.seats[who];
-        let stored: Vec<(StoreKey, Bytes)> = seat.disk.clone().into_iter().collect();
-        seat.admission =
-            Admission::load(Config::default(), &seat.transcript, &seat.identity, &stored).unwrap();
-        seat.up = true;
+        let player = &mut self.players[who];
+        let stored: Vec<(StoreKey, Bytes)> = player.disk.clone().into_iter().collect();
+        player.admission =
+            Admission::load(Config::default(), &player.transcript, &player.identity, &stored).unwrap();
+        player.up = true;
         let _ = self.input(who, Input::Clock(self.time));
     }
 
     pub fn request_of(&self, who: usize, which: usize) -> Option<folkmoot_base::Digest> {
         let member = self.strangers[which].identity.member();
-        let status = self.seats[who].admission.status(&self.seats[who].transcript);
+        let status = self.players[who].admission.status(&self.players[who].transcript);
         status.requests.iter().find(|request| request.member == member).map(|request| request.request)
     }
 
     pub fn admitted(&self, which: usize) -> bool {
         let member = self.strangers[which].identity.member();
         let have: BTreeSet<bool> = self
-            .seats
+            .players
             .iter()
-            .filter(|seat| seat.up)
-            .map(|seat| seat.transcript.roster().is_member(&member))
+            .filter(|player| player.up)
+            .map(|player| player.transcript.roster().is_member(&member))
             .collect();
         assert_eq!(have.len(), 1, "members disagree");
         have.contains(&true)
@@ -416,9 +420,9 @@ pub fn open(message: &OpenMessage) -> Bytes {
 }
 
 pub fn own_vote(bus: &Bus, who: usize, decision: &Decision, slot: Slot, verdict: Verdict) -> Blob {
-    let seat = &bus.seats[who];
-    let charter = seat.transcript.roster().charter().digest();
-    let motion = decision.motion(seat.transcript.group(), charter, slot);
+    let player = &bus.players[who];
+    let charter = player.transcript.roster().charter().digest();
+    let motion = decision.motion(player.transcript.group(), charter, slot);
     let expires = UnixTime(NOW.0 + 1_000_000);
-    Blob::from(Vote::sign(&seat.identity, VoteContent { motion, verdict, expires }).unwrap().der().to_vec())
+    Blob::from(Vote::sign(&player.identity, VoteContent { motion, verdict, expires }).unwrap().der().to_vec())
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What `signer` says in a session, signed by it.
 pub fn say_as(bus: &Bus, signer: &Identity, session: Digest, say: SignerBody) -> Input {
-    let group = bus.seats[0].transcript.group();
+    let group = bus.players[0].transcript.group();
     let covered = [&group.0[..], &signer.member().0, &session, &codec::encode(&say)].concat();
     let signature = signer.key().sign_fixed(SIGNER_LABEL, &covered);
     let word = SignerMessage { session, body: say, signature };
@@ -21,19 +21,19 @@ pub fn say_as(bus: &Bus, signer: &Identity, session: Digest, say: SignerBody) ->
 
 /// What `who` says in a session.
 pub fn say(bus: &Bus, who: usize, session: Digest, say: SignerBody) -> Input {
-    say_as(bus, &bus.seats[who].identity, session, say)
+    say_as(bus, &bus.players[who].identity, session, say)
 }
 
 /// The session to which `who` calls for this purpose, and the call.
 pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, SignerBody) {
-    let transcript = &bus.seats[0].transcript;
+    let transcript = &bus.players[0].transcript;
     let roster = transcript.roster();
     let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
     let say = SignerBody::Start { purpose, attempt };
     let parts: [&[u8]; 6] = [
         b"folkmoot table v1",
         &transcript.group().0,
-        &bus.seats[who].identity.member().0,
+        &bus.players[who].identity.member().0,
         &roster.electorate().serial.to_be_bytes(),
         &epoch,
         &codec::encode(&say),

@@ -1,7 +1,7 @@
 //! A bus of members, and the desks of their authority: replicas with guest links to members, and a
 //! log that they share.
 
-use crate::common::{Bus, Dice, NOW, person, seat, store};
+use crate::common::{Bus, Dice, NOW, person, player, store};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GuestMessage, Input, LogRecord,
@@ -104,7 +104,7 @@ impl Town {
         let all: Vec<&Identity> = founders.iter().collect();
         let charter = SignedCharter::sign(&draft.to_toml(), &all).unwrap().der().to_vec();
         let mut bus = Bus::silent(Scheme::Plain, 1, 1);
-        bus.seats = founders.into_iter().map(|founder| seat(founder, &charter)).collect();
+        bus.players = founders.into_iter().map(|founder| player(founder, &charter)).collect();
         let config = Config { replicated: plan.replicas > 1, ..Config::default() };
         let desks = nodes.into_iter().map(|node| desk(node, &charter, &office, &config)).collect();
         let (log, handed_in, links) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -117,17 +117,17 @@ impl Town {
     }
 
     pub fn link(&mut self, which: usize, who: usize) {
-        let (desk, seat) = (self.desks[which].identity.node(), self.bus.seats[who].identity.node());
+        let (desk, player) = (self.desks[which].identity.node(), self.bus.players[who].identity.node());
         self.links.insert((which, who));
         let _ = self.bus.input(who, Input::LinkUp(desk));
-        let _ = self.desk_input(which, Input::LinkUp(seat));
+        let _ = self.desk_input(which, Input::LinkUp(player));
     }
 
     pub fn unlink(&mut self, which: usize, who: usize) {
-        let (desk, seat) = (self.desks[which].identity.node(), self.bus.seats[who].identity.node());
+        let (desk, player) = (self.desks[which].identity.node(), self.bus.players[who].identity.node());
         self.links.remove(&(which, who));
         let _ = self.bus.input(who, Input::LinkDown(desk));
-        let _ = self.desk_input(which, Input::LinkDown(seat));
+        let _ = self.desk_input(which, Input::LinkDown(player));
     }
 
     /// One input. What comes of it goes to disk, to the log, and to the members that are linked.
@@ -161,7 +161,7 @@ impl Town {
         let from = desk.identity.node();
         for (to, payload) in words {
             self.desks[which].told.push((to, codec::decode(&payload).unwrap()));
-            let who = self.bus.seats.iter().position(|seat| seat.identity.node() == to).unwrap();
+            let who = self.bus.players.iter().position(|player| player.identity.node() == to).unwrap();
             if self.links.contains(&(which, who)) {
                 let _ = self.bus.input(who, Input::Guest { from, payload });
             }
@@ -221,7 +221,7 @@ impl Town {
             }
             for who in self.doors(which) {
                 let have: Vec<_> = self.desks[which].transcript.heads().iter().copied().collect();
-                for entry in self.bus.seats[who].transcript.entries_after(&have, usize::MAX) {
+                for entry in self.bus.players[who].transcript.entries_after(&have, usize::MAX) {
                     let appended = self.desks[which].transcript.append(&entry).unwrap();
                     if appended.new {
                         any = true;
@@ -236,11 +236,11 @@ impl Town {
     /// The member that a desk has its entries from: the first that is up; if the bus is cut, all
     /// that the desk is linked with.
     fn doors(&self, which: usize) -> Vec<usize> {
-        let up = |who: &usize| self.bus.seats[*who].up;
+        let up = |who: &usize| self.bus.players[*who].up;
         let linked = self.links.iter().filter(|(desk, _)| *desk == which).map(|(_, who)| *who).filter(up);
         match self.bus.cut {
             Some(_) => linked.collect(),
-            None => (0..self.bus.seats.len()).find(up).into_iter().collect(),
+            None => (0..self.bus.players.len()).find(up).into_iter().collect(),
         }
     }
 
@@ -300,7 +300,7 @@ impl Town {
         who: usize,
         message: &AuthorityMessage,
     ) -> (Result<(), AdmissionError>, Vec<AuthorityMessage>) {
-        let from = self.bus.seats[who].identity.node();
+        let from = self.bus.players[who].identity.node();
         let before = self.desks[which].told.len();
         let result = self.desk_input(which, Input::Guest { from, payload: codec::encode(message).into() });
         let told = self.desks[which].told[before..].iter().filter(|(to, _)| *to == from);
@@ -313,7 +313,7 @@ impl Town {
     }
 
     pub fn transcript(&self) -> &Transcript {
-        &self.bus.seats[0].transcript
+        &self.bus.players[0].transcript
     }
 
     /// A request of someone who is not a stranger of the bus.
@@ -334,7 +334,7 @@ impl Town {
 
     pub fn votes_on(&self, motion: &Motion, who: &[usize], expires: UnixTime) -> Vec<VoteProof> {
         let content = VoteContent { motion: *motion, verdict: Verdict::Approve, expires };
-        let vote = |who: &usize| Vote::sign(&self.bus.seats[*who].identity, content).unwrap().proof();
+        let vote = |who: &usize| Vote::sign(&self.bus.players[*who].identity, content).unwrap().proof();
         let mut votes: Vec<VoteProof> = who.iter().map(vote).collect();
         votes.sort_by_key(|vote| vote.voter);
         votes
@@ -342,9 +342,9 @@ impl Town {
 
     /// The first member writes the entry that admits by this certificate, and all have it.
     pub fn admit(&mut self, der: &[u8]) {
-        let entry = self.transcript().make_admit(der, &self.bus.seats[0].identity).unwrap();
-        for seat in &mut self.bus.seats {
-            seat.transcript.append(&entry).unwrap();
+        let entry = self.transcript().make_admit(der, &self.bus.players[0].identity).unwrap();
+        for player in &mut self.bus.players {
+            player.transcript.append(&entry).unwrap();
         }
         self.settle();
     }
@@ -459,9 +459,9 @@ pub fn named(request: &Request) -> Digest {
 pub fn agreed(town: &Town) {
     let first = town.transcript().roster().sharing().cloned();
     assert!(first.is_some(), "no sharing: {:#?} {:?}", town.bus.traces, town.desks[0].errors);
-    for seat in town.bus.seats.iter().filter(|seat| seat.up) {
-        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
-        assert!(seat.errors.is_empty(), "{:?}", seat.errors);
+    for player in town.bus.players.iter().filter(|player| player.up) {
+        assert_eq!(player.transcript.roster().sharing().cloned(), first);
+        assert!(player.errors.is_empty(), "{:?}", player.errors);
     }
     assert!(town.desks[0].errors.is_empty(), "{:?}", town.desks[0].errors);
 }

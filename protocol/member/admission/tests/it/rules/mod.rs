@@ -16,7 +16,7 @@ use folkmoot_identity::{
 };
 
 fn hear(bus: &mut Bus, sender: usize, message: &OpenMessage) -> AdmissionError {
-    let sender = bus.seats[sender].identity.member();
+    let sender = bus.players[sender].identity.member();
     bus.input(0, Input::Open { sender, payload: open(message) }).unwrap_err()
 }
 
@@ -37,7 +37,7 @@ fn request(bus: &Bus, which: usize, change: impl Fn(&mut GmcBody)) -> GuestMessa
 fn adm_01_malformed_words_are_refused() {
     let mut bus = Bus::new(3, 2);
     let from = person("dora", 40).node();
-    let sender = bus.seats[1].identity.member();
+    let sender = bus.players[1].identity.member();
     for bytes in [Bytes::new(), Bytes::from_static(&[1, 9, 9]), Bytes::from(vec![1; 70_000])] {
         let guest = bus.input(0, Input::Guest { from, payload: bytes.clone() });
         assert!(matches!(guest, Err(AdmissionError::WireMalformed(_))));
@@ -103,15 +103,15 @@ fn adm_06_a_request_admits_once() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
     let digest = bus.request_of(0, dora).unwrap();
-    let admission = &bus.seats[0].admission;
+    let admission = &bus.players[0].admission;
     assert!(admission.votes_on(&digest).is_empty());
-    let key = bus.seats[0].disk.keys().find(|key| key.table == "request").unwrap().clone();
-    let stored = bus.seats[0].disk[&key].clone();
+    let key = bus.players[0].disk.keys().find(|key| key.table == "request").unwrap().clone();
+    let stored = bus.players[0].disk[&key].clone();
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
     let target = bus.strangers[dora].identity.member();
     bus.command(0, Command::Expel(target)).unwrap();
-    let proposal = bus.seats[1].admission.status(&bus.seats[1].transcript).proposals[0].proposal;
+    let proposal = bus.players[1].admission.status(&bus.players[1].transcript).proposals[0].proposal;
     bus.command(1, Command::Vote { motion: proposal, approve: true }).unwrap();
     assert!(!bus.admitted(dora));
     // contact(32) expires(8) length(4), after the version byte
@@ -121,19 +121,20 @@ fn adm_06_a_request_admits_once() {
 
 /// A request of a key that nobody knows.
 fn bogus(bus: &Bus, seed: u64) -> Blob {
-    let (who, charter) = (person("bogus", 1_000 + seed), bus.seats[0].transcript.roster().charter().clone());
+    let (who, charter) =
+        (person("bogus", 1_000 + seed), bus.players[0].transcript.roster().charter().clone());
     let body = GmcBody::propose(&charter, &who, 3, bus.time, &mut Dice(seed));
     Blob::from(Request::sign(&who, body).unwrap().der().to_vec())
 }
 
 fn all_hear(bus: &mut Bus, sender: usize, cms: &Blob) {
-    let sender = bus.seats[sender].identity.member();
+    let sender = bus.players[sender].identity.member();
     bus.everyone(&Input::Open { sender, payload: open(&OpenMessage::Request { cms: cms.clone() }) });
 }
 
 fn requests_open(bus: &Bus, who: usize) -> usize {
-    let open = bus.seats[who].admission.status(&bus.seats[who].transcript).requests.len();
-    let stored = bus.seats[who].disk.keys().filter(|key| key.table == "request").count();
+    let open = bus.players[who].admission.status(&bus.players[who].transcript).requests.len();
+    let stored = bus.players[who].disk.keys().filter(|key| key.table == "request").count();
     assert_eq!(open, stored);
     open
 }
@@ -168,12 +169,12 @@ fn adm_07_a_flood_of_10_000_requests_is_bounded_and_an_honest_one_gets_through()
         if round == 5_000 {
             dora = Some(bus.stranger("dora", 40, 0));
         }
-        assert!(bus.seats[0].errors.len() <= round + 1, "one refusal at most for each");
+        assert!(bus.players[0].errors.len() <= round + 1, "one refusal at most for each");
     }
     let dora = dora.unwrap();
     for who in 0..4 {
         assert_eq!(requests_open(&bus, who), limits::REQUESTS_MAX / 2 + 1);
-        let errors = &bus.seats[who].errors;
+        let errors = &bus.players[who].errors;
         let full = errors.iter().filter(|error| **error == AdmissionError::PeerTooManyRequests).count();
         let forged = errors.iter().filter(|error| matches!(error, AdmissionError::WireRequest(_))).count();
         assert!(full >= 86 && forged >= 4_000, "{full} found no place, {forged} were forged");
@@ -182,7 +183,7 @@ fn adm_07_a_flood_of_10_000_requests_is_bounded_and_an_honest_one_gets_through()
     vote(&mut bus, 2, dora, true);
     assert!(bus.admitted(dora));
     assert_eq!(requests_open(&bus, 0), limits::REQUESTS_MAX / 2);
-    let guests_deaf = bus.seats[0].errors.iter().filter(|e| matches!(e, AdmissionError::PeerTooOften(_)));
+    let guests_deaf = bus.players[0].errors.iter().filter(|e| matches!(e, AdmissionError::PeerTooOften(_)));
     assert_eq!(guests_deaf.count(), 2_000 - 20 * 8);
 }
 
@@ -195,9 +196,9 @@ fn adm_07_one_contact_has_32_places() {
     }
     assert_eq!(requests_open(&bus, 0), folkmoot_admission::CONTACT_REQUESTS_MAX);
     let again = bogus(&bus, 0);
-    assert_eq!(bus.seats[0].errors.len(), 8);
+    assert_eq!(bus.players[0].errors.len(), 8);
     all_hear(&mut bus, 1, &again);
-    assert_eq!(bus.seats[0].errors.len(), 8, "one that is open is no further one");
+    assert_eq!(bus.players[0].errors.len(), 8, "one that is open is no further one");
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn adm_07_no_number_of_doors_opens_more_than_128() {
     for seed in 0..6 * 30 {
         let cms = bogus(&bus, seed);
         let (sender, payload) =
-            (bus.seats[seed as usize % 6].identity.member(), open(&OpenMessage::Request { cms }));
+            (bus.players[seed as usize % 6].identity.member(), open(&OpenMessage::Request { cms }));
         let _ = bus.input(0, Input::Open { sender, payload });
     }
     let open = requests_open(&bus, 0);
@@ -216,7 +217,7 @@ fn adm_07_no_number_of_doors_opens_more_than_128() {
 #[test]
 fn adm_07_who_finds_no_place_asks_another_contact() {
     let bus = Bus::new(3, 2);
-    let [full, other] = [0, 1].map(|who| bus.seats[who].identity.node());
+    let [full, other] = [0, 1].map(|who| bus.players[who].identity.node());
     let (me, transcript) = (person("dora", 40), Transcript::genesis(&bus.charter()).unwrap());
     let mut applicant = Applicant::new(Config::default());
     let mut said = Vec::new();
@@ -243,7 +244,7 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     for _ in 0..100 {
         assert_eq!(give(&mut applicant, bus.now, no_place(other)).unwrap(), (other, payload.clone()));
     }
-    let third = bus.seats[2].identity.node();
+    let third = bus.players[2].identity.node();
     assert_eq!(give(&mut applicant, bus.now, Input::LinkUp(third)).unwrap(), (third, payload.clone()));
     assert_eq!(give(&mut applicant, bus.now, no_place(third)).unwrap(), (third, payload.clone()));
     let due = applicant.poll_timeout().unwrap();
@@ -260,7 +261,7 @@ fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     let node = person("guest", 5_000).node();
     let member = node.member();
     let anew = |bus: &Bus, seconds| {
-        let charter = bus.seats[0].transcript.roster().charter();
+        let charter = bus.players[0].transcript.roster().charter();
         let identity = person("guest", 5_000);
         let body =
             GmcBody::propose(charter, &identity, 3, UnixTime(NOW.0 - 100 + seconds), &mut Dice(seconds));
@@ -270,7 +271,7 @@ fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     let first = anew(&bus, 0);
     bus.input(0, first.clone()).unwrap();
     bus.settle();
-    let (words, written) = (bus.words - bus.lost.len(), bus.seats[0].disk.clone());
+    let (words, written) = (bus.words - bus.lost.len(), bus.players[0].disk.clone());
     for second in 1..7 {
         let newer = anew(&bus, second);
         assert_eq!(bus.input(0, newer), Err(AdmissionError::PeerTooSoon(member)));
@@ -278,14 +279,14 @@ fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     bus.settle();
     let after = bus.words - bus.lost.len();
     assert_eq!(after, words, "nobody but the guest hears of it");
-    assert!(bus.seats[0].disk == written, "and nothing is written");
-    assert_eq!(bus.seats[0].admission.counters().too_soon, 6);
+    assert!(bus.players[0].disk == written, "and nothing is written");
+    assert_eq!(bus.players[0].admission.counters().too_soon, 6);
     bus.input(0, first).unwrap();
     bus.pass(10);
     let newer = anew(&bus, 7);
     bus.input(0, newer).unwrap();
     bus.settle();
-    assert_ne!(bus.seats[2].disk.keys().collect::<Vec<_>>(), written.keys().collect::<Vec<_>>());
+    assert_ne!(bus.players[2].disk.keys().collect::<Vec<_>>(), written.keys().collect::<Vec<_>>());
     assert_eq!(requests_open(&bus, 2), 1, "in place of the first");
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 fn admit_vote(bus: &Bus, who: usize, motion: Motion, expires: UnixTime) -> OpenMessage {
     let content = VoteContent { motion, verdict: Verdict::Approve, expires };
-    let vote = Vote::sign(&bus.seats[who].identity, content).unwrap();
+    let vote = Vote::sign(&bus.players[who].identity, content).unwrap();
     OpenMessage::Vote { cms: Blob::from(vote.der().to_vec()) }
 }
 
@@ -13,15 +13,15 @@ fn asked() -> (Bus, usize, Motion) {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
     bus.stranger("emil", 50, 0);
-    let (group, digest) = (bus.seats[0].transcript.group(), bus.request_of(0, dora).unwrap());
-    let charter = bus.seats[0].transcript.roster().charter().digest();
+    let (group, digest) = (bus.players[0].transcript.group(), bus.request_of(0, dora).unwrap());
+    let charter = bus.players[0].transcript.roster().charter().digest();
     (bus, dora, Motion::admit(group, charter, digest))
 }
 
 const SOON: UnixTime = UnixTime(NOW.0 + 5_000);
 
 fn no_votes(bus: &Bus) {
-    let status = bus.seats[0].admission.status(&bus.seats[0].transcript);
+    let status = bus.players[0].admission.status(&bus.players[0].transcript);
     assert!(status.requests.iter().all(|request| request.have == 0));
 }
 
@@ -96,10 +96,10 @@ fn adm_27_a_yes_that_runs_out_is_counted_no_more() {
     let OpenMessage::Vote { cms } = admit_vote(&bus, 1, right, UnixTime(NOW.0 + 20)) else {
         panic!("a vote")
     };
-    let sender = bus.seats[1].identity.member();
+    let sender = bus.players[1].identity.member();
     bus.everyone(&Input::Open { sender, payload: open(&OpenMessage::Vote { cms }) });
     let have = |bus: &Bus| {
-        let requests = bus.seats[0].admission.status(&bus.seats[0].transcript).requests;
+        let requests = bus.players[0].admission.status(&bus.players[0].transcript).requests;
         requests.iter().find(|request| request.request == right.subject).map(|request| request.have)
     };
     assert_eq!(have(&bus), Some(1));
@@ -116,9 +116,9 @@ fn adm_16_the_first_vote_stands() {
     let (mut bus, dora, right) = asked();
     vote(&mut bus, 1, dora, true);
     let content = VoteContent { motion: right, verdict: Verdict::Reject, expires: SOON };
-    let cms = Blob::from(Vote::sign(&bus.seats[1].identity, content).unwrap().der().to_vec());
+    let cms = Blob::from(Vote::sign(&bus.players[1].identity, content).unwrap().der().to_vec());
     assert!(matches!(hear(&mut bus, 1, &OpenMessage::Vote { cms }), AdmissionError::PeerVotedAlready(_)));
-    let status = bus.seats[0].admission.status(&bus.seats[0].transcript);
+    let status = bus.players[0].admission.status(&bus.players[0].transcript);
     assert!(status.requests.iter().all(|r| r.have == usize::from(r.request == right.subject)));
 }
 
@@ -140,10 +140,10 @@ fn adm_18_where_a_minority_may_not_admit_the_votes_are_a_quorum() {
     let motion = forbid.digest();
     bus.command(0, Command::Propose(forbid)).unwrap();
     bus.command(1, Command::Vote { motion, approve: true }).unwrap();
-    assert!(!bus.seats[0].transcript.roster().charter().minority_may_admit());
+    assert!(!bus.players[0].transcript.roster().charter().minority_may_admit());
     let dora = bus.stranger("dora", 40, 0);
     let standing = |bus: &Bus| {
-        let status = bus.seats[0].admission.status(&bus.seats[0].transcript);
+        let status = bus.players[0].admission.status(&bus.players[0].transcript);
         (status.requests[0].have, status.requests[0].need)
     };
     assert_eq!(standing(&bus), (0, 2));
@@ -178,7 +178,7 @@ fn adm_20_a_certificate_has_its_one_form_and_its_term_is_now() {
     let junk = GuestMessage::Certificate { der: Blob::from(vec![0x30, 0]) };
     assert!(matches!(say(&mut bus, dora, &junk), AdmissionError::PeerCertificate(_)));
     let it = &bus.strangers[dora].identity;
-    let charter = bus.seats[0].transcript.roster().charter();
+    let charter = bus.players[0].transcript.roster().charter();
     let body = GmcBody::propose(charter, it, 3, UnixTime(NOW.0 - 800 * 86_400), &mut Dice(5));
     let over = Gmc::compose(&body, &[], it).unwrap();
     let over = GuestMessage::Certificate { der: Blob(over.der().clone()) };
@@ -194,7 +194,7 @@ fn adm_22_a_certificate_stands_by_its_votes() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
     let body = GmcBody::propose(
-        bus.seats[0].transcript.roster().charter(),
+        bus.players[0].transcript.roster().charter(),
         &bus.strangers[dora].identity,
         3,
         bus.time,
@@ -208,7 +208,7 @@ fn adm_22_a_certificate_stands_by_its_votes() {
         assert!(matches!(refused, AdmissionError::PeerEntry(_)), "{} votes: {refused:?}", votes.len());
         let motion = body.motion().unwrap();
         let content = VoteContent { motion, verdict: Verdict::Approve, expires: SOON };
-        votes.push(Vote::sign(&bus.seats[who].identity, content).unwrap().proof());
+        votes.push(Vote::sign(&bus.players[who].identity, content).unwrap().proof());
     }
 }
 
@@ -221,7 +221,7 @@ fn adm_31_a_decision_must_make_sense() {
         Decision::Electorate { voters: Vec::new() },
         Decision::Remove {
             member: person("x", 99).member(),
-            admission: bus.seats[0].transcript.genesis_id(),
+            admission: bus.players[0].transcript.genesis_id(),
         },
     ] {
         let error = hear(&mut bus, 1, &OpenMessage::Proposal { decision });
@@ -232,7 +232,7 @@ fn adm_31_a_decision_must_make_sense() {
 #[test]
 fn adm_32_proposals_of_one_member_are_bounded() {
     let mut bus = Bus::new(3, 2);
-    let sender = bus.seats[1].identity.member();
+    let sender = bus.players[1].identity.member();
     let mut refused = 0;
     for days in 1..100 {
         let decision = Decision::change("certificate_days", &days.to_string());
@@ -259,7 +259,7 @@ fn adm_34_one_approval_in_a_ballot() {
     let (a, b) = (Decision::change("certificate_days", "40"), Decision::change("certificate_days", "50"));
     let first = Slot { serial: 0, ballot: 0 };
     let cms = own_vote(&bus, 1, &a, first, Verdict::Approve);
-    let sender = bus.seats[1].identity.member();
+    let sender = bus.players[1].identity.member();
     let payload = open(&OpenMessage::DecisionVote { decision: a.clone(), cms });
     bus.input(0, Input::Open { sender, payload }).unwrap();
     for (decision, verdict) in [(&b, Verdict::Approve), (&a, Verdict::Reject)] {

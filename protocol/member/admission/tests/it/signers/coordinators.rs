@@ -4,17 +4,17 @@
 use super::*;
 
 fn number_of(bus: &Bus, member: &MemberId) -> usize {
-    bus.seats.iter().position(|seat| seat.identity.member() == *member).unwrap()
+    bus.players.iter().position(|player| player.identity.member() == *member).unwrap()
 }
 
 /// The coordinator knows the participants before they have their place in the order. What a signer
 /// says of the run before that counts nowhere, not even at itself. Otherwise one that sends another
 /// message afterwards would have honest signers name each other.
 #[test]
-fn a_word_before_the_seats_have_their_place_counts_nowhere() {
+fn a_message_before_the_participants_are_ordered_counts_nowhere() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        let (held, coordinator) = (Rc::new(RefCell::new(Vec::new())), bus.seats[0].identity.member());
+        let (held, coordinator) = (Rc::new(RefCell::new(Vec::new())), bus.players[0].identity.member());
         let runs = Rc::new(RefCell::new(Runs::default()));
         let (keep, all) = (held.clone(), runs.clone());
         bus.tamper = Some(Box::new(move |sender, payload| {
@@ -34,10 +34,10 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
         vote(&mut bus, 2, dora, true);
         bus.tamper = None;
         let held = held.take();
-        let SignerBody::Participants { givers, .. } = &held[0].0.body else { panic!("no seats") };
+        let SignerBody::Participants { givers, .. } = &held[0].0.body else { panic!("no players") };
         let early = givers.iter().map(|signer| number_of(&bus, signer)).find(|who| *who != 0).unwrap();
         let word = SignerBody::Round { round: 0, to_all: Blob::from(vec![7; 99]), to_each: Vec::new() };
-        let (early, group) = (&bus.seats[early].identity, bus.seats[0].transcript.group());
+        let (early, group) = (&bus.players[early].identity, bus.players[0].transcript.group());
         let payload = runs.borrow().say(early, group, held[0].0.session, word);
         let word = Input::Open { sender: early.member(), payload };
         bus.everyone(&word);
@@ -47,7 +47,7 @@ fn a_word_before_the_seats_have_their_place_counts_nowhere() {
         bus.settle();
         assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
         let lied = |event: &Event| matches!(event, Event::SignerLied { .. });
-        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
+        assert!(!bus.players.iter().any(|player| player.events.iter().any(lied)), "{scheme:?}");
     }
 }
 
@@ -83,17 +83,17 @@ fn a_coordinator_that_was_stopped_calls_to_other_tables() {
 #[test]
 fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
     let mut bus = founded(Scheme::TsDsa);
-    let seats = Rc::new(RefCell::new(Vec::<Vec<MemberId>>::new()));
-    let (keep, coordinator) = (seats.clone(), bus.seats[0].identity.member());
+    let players = Rc::new(RefCell::new(Vec::<Vec<MemberId>>::new()));
+    let (keep, coordinator) = (players.clone(), bus.players[0].identity.member());
     bus.tamper = Some(Box::new(move |sender, payload| {
         let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
-        let mut seats = keep.borrow_mut();
+        let mut players = keep.borrow_mut();
         match word.body {
-            SignerBody::Participants { givers, .. } => seats.push(givers),
+            SignerBody::Participants { givers, .. } => players.push(givers),
             // In the first session the last of them is silent.
             SignerBody::Round { .. } => {
-                return seats.len() > 1
-                    || seats[0].iter().rfind(|signer| **signer != coordinator) != Some(&sender);
+                return players.len() > 1
+                    || players[0].iter().rfind(|signer| **signer != coordinator) != Some(&sender);
             }
             _ => {}
         }
@@ -106,9 +106,9 @@ fn a_coordinator_tries_others_before_those_who_sat_in_vain() {
         bus.now = Instant(bus.now.0 + 100_000);
         bus.pass(0);
     }
-    let seats = seats.take();
+    let players = players.take();
     assert!(bus.admitted(dora), "{:#?}", bus.traces);
-    assert_eq!(seats.len(), 2, "{seats:?}");
-    let again: Vec<_> = seats[1].iter().filter(|signer| seats[0].contains(signer)).collect();
-    assert_eq!(again, [&coordinator], "{seats:?}");
+    assert_eq!(players.len(), 2, "{players:?}");
+    let again: Vec<_> = players[1].iter().filter(|signer| players[0].contains(signer)).collect();
+    assert_eq!(again, [&coordinator], "{players:?}");
 }

@@ -29,12 +29,12 @@ fn founded(scheme: Scheme) -> Bus {
 }
 
 fn assert_agreed(bus: &Bus) {
-    let first = bus.seats[0].transcript.roster().sharing().cloned();
-    let errors: Vec<_> = bus.seats.iter().map(|seat| &seat.errors).collect();
+    let first = bus.players[0].transcript.roster().sharing().cloned();
+    let errors: Vec<_> = bus.players.iter().map(|player| &player.errors).collect();
     assert!(first.is_some(), "no sharing: {:#?} {errors:?}", bus.traces);
-    for seat in bus.seats.iter().filter(|seat| seat.up) {
-        assert_eq!(seat.transcript.roster().sharing().cloned(), first);
-        assert!(seat.errors.is_empty(), "{:?} {:#?}", seat.errors, bus.traces);
+    for player in bus.players.iter().filter(|player| player.up) {
+        assert_eq!(player.transcript.roster().sharing().cloned(), first);
+        assert!(player.errors.is_empty(), "{:?} {:#?}", player.errors, bus.traces);
     }
 }
 
@@ -71,15 +71,15 @@ fn founders_share_a_key_and_sign_with_it() {
         let mut bus = founded(scheme);
         let dora = admit(&mut bus, "dora", 40);
         assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
-        let roster = bus.seats[3].transcript.roster();
+        let roster = bus.players[3].transcript.roster();
         let member = roster.member(&bus.strangers[dora].identity.member()).unwrap();
         let gmc = Gmc::from_der(member.certificate.as_ref().unwrap()).unwrap();
         let sharing = roster.sharing().unwrap();
         assert_eq!(gmc.check_issued(&sharing.facts.key), Ok(()));
         assert_eq!((gmc.issued(), gmc.votes().len()), (Some(sharing.facts.epoch), 0));
-        for seat in &bus.seats {
-            assert_eq!(seat.disk.keys().filter(|key| key.table == "share").count(), 1);
-            assert_eq!(seat.admission.poll_timeout(), None, "something is still at work");
+        for player in &bus.players {
+            assert_eq!(player.disk.keys().filter(|key| key.table == "share").count(), 1);
+            assert_eq!(player.admission.poll_timeout(), None, "something is still at work");
         }
     }
 }
@@ -95,12 +95,12 @@ fn a_session_is_called_once_for_each_request() {
         let count = said.clone();
         bus.tamper = Some(Box::new(move |_, payload| {
             if let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) {
-                let [calls, seats] = count.get();
+                let [calls, players] = count.get();
                 let (call, seated) = (
                     matches!(word.body, SignerBody::Start { .. }),
                     matches!(word.body, SignerBody::Participants { .. }),
                 );
-                count.set([calls + u32::from(call), seats + u32::from(seated)]);
+                count.set([calls + u32::from(call), players + u32::from(seated)]);
             }
             true
         }));
@@ -112,9 +112,9 @@ fn a_session_is_called_once_for_each_request() {
         }
         bus.settle();
         assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
-        assert_eq!(said.get(), [1, 1], "{scheme:?}: calls, seats");
+        assert_eq!(said.get(), [1, 1], "{scheme:?}: calls, players");
         bus.pass(2);
-        assert!(bus.seats.iter().all(|seat| seat.admission.poll_timeout().is_none()), "{scheme:?}");
+        assert!(bus.players.iter().all(|player| player.admission.poll_timeout().is_none()), "{scheme:?}");
     }
 }
 
@@ -124,7 +124,7 @@ fn a_session_is_called_once_for_each_request() {
 fn a_coordinator_waits_for_signers_as_long_as_they_come() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 6, 2);
-        let late: Vec<MemberId> = (3..6).map(|who| bus.seats[who].identity.member()).collect();
+        let late: Vec<MemberId> = (3..6).map(|who| bus.players[who].identity.member()).collect();
         let held = Rc::new(RefCell::new(Vec::new()));
         let keep = held.clone();
         bus.tamper = Some(Box::new(move |sender, payload| {
@@ -153,7 +153,7 @@ fn a_coordinator_waits_for_signers_as_long_as_they_come() {
         }
         bus.pass(20);
         assert_agreed(&bus);
-        let facts = &bus.seats[0].transcript.roster().sharing().unwrap().facts;
+        let facts = &bus.players[0].transcript.roster().sharing().unwrap().facts;
         assert_eq!(facts.holders.len(), 6, "{scheme:?}");
         let again = bus.traces.iter().filter(|(_, text)| text.contains("signing session: reshare")).count();
         assert_eq!(again, 0, "{scheme:?}: {:#?}", bus.traces);
@@ -164,15 +164,15 @@ fn a_coordinator_waits_for_signers_as_long_as_they_come() {
 fn who_is_expelled_takes_no_share_along() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
-        let gone = bus.seats[4].identity.member();
+        let before = bus.players[0].transcript.roster().sharing().cloned().unwrap();
+        let gone = bus.players[4].identity.member();
         for who in 0..3 {
             let _ = bus.command(who, Command::Expel(gone));
         }
-        bus.seats[4].up = false;
+        bus.players[4].up = false;
         bus.pass(20);
         assert_agreed(&bus);
-        let after = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        let after = bus.players[0].transcript.roster().sharing().cloned().unwrap();
         assert_ne!(after.facts.epoch, before.facts.epoch);
         assert_eq!((&after.facts.key, &after.authority), (&before.facts.key, &before.authority));
         assert!(!after.facts.holders.contains(&gone));
@@ -184,7 +184,7 @@ fn who_is_expelled_takes_no_share_along() {
 fn the_threshold_moves_and_the_key_stays() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        let key = bus.seats[0].transcript.roster().sharing().unwrap().facts.key.clone();
+        let key = bus.players[0].transcript.roster().sharing().unwrap().facts.key.clone();
         for threshold in ["3", "1", "2"] {
             let change = Decision::change("threshold", threshold);
             for who in 0..3 {
@@ -192,7 +192,7 @@ fn the_threshold_moves_and_the_key_stays() {
             }
             bus.pass(25);
             assert_agreed(&bus);
-            let facts = bus.seats[0].transcript.roster().sharing().unwrap().facts.clone();
+            let facts = bus.players[0].transcript.roster().sharing().unwrap().facts.clone();
             assert_eq!((facts.threshold.to_string().as_str(), &facts.key), (threshold, &key));
         }
         admit(&mut bus, "dora", 40);
@@ -206,11 +206,11 @@ fn the_threshold_goes_from_3_to_5_to_2() {
     for (scheme, founders) in [(Scheme::Frost, 5), (Scheme::TsDsa, 9)] {
         let mut bus = Bus::silent(scheme, founders, 3);
         bus.pass(40);
-        let facts = |bus: &Bus| bus.seats[0].transcript.roster().sharing().unwrap().facts.clone();
+        let facts = |bus: &Bus| bus.players[0].transcript.roster().sharing().unwrap().facts.clone();
         let (key, mut epochs) = (facts(&bus).key, vec![facts(&bus).epoch]);
         for (threshold, seed) in [("5", 40), ("2", 41)] {
             let change = Decision::change("threshold", threshold);
-            let need = bus.seats[0].transcript.roster().decision_need().max(founders as usize / 2 + 1);
+            let need = bus.players[0].transcript.roster().decision_need().max(founders as usize / 2 + 1);
             for who in 0..need {
                 bus.command(who, Command::Propose(change.clone())).unwrap();
             }
@@ -231,7 +231,7 @@ fn who_lies_is_named_and_sits_no_more() {
     for scheme in SCHEMES {
         for round in 0..3 {
             let mut bus = Bus::silent(scheme, 5, 2);
-            let (liar, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+            let (liar, group) = (person("founder4", 4), bus.players[0].transcript.group());
             let who = liar.member();
             let lied = Rc::new(Cell::new(false));
             let lies = lied.clone();
@@ -250,10 +250,10 @@ fn who_lies_is_named_and_sits_no_more() {
                 continue;
             }
             let named = Event::SignerLied { member: who };
-            for seat in [0, 1, 2, 4] {
-                assert!(bus.seats[seat].events.contains(&named), "{scheme:?} {round}: {:#?}", bus.traces);
+            for player in [0, 1, 2, 4] {
+                assert!(bus.players[player].events.contains(&named), "{scheme:?} {round}: {:#?}", bus.traces);
             }
-            let sharing = bus.seats[0].transcript.roster().sharing().expect("a sharing without the liar");
+            let sharing = bus.players[0].transcript.roster().sharing().expect("a sharing without the liar");
             assert!(!sharing.facts.holders.contains(&who));
             bus.tamper = None;
             admit(&mut bus, "dora", 40);
@@ -268,9 +268,9 @@ fn who_lies_is_named_and_sits_no_more() {
 fn a_session_whose_call_comes_too_late_is_not_set() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        let (held, seats) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
-        let (keep, count, slow) = (held.clone(), seats.clone(), Rc::new(Cell::new(true)));
-        let (coordinator, is_slow) = (bus.seats[0].identity.member(), slow.clone());
+        let (held, players) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+        let (keep, count, slow) = (held.clone(), players.clone(), Rc::new(Cell::new(true)));
+        let (coordinator, is_slow) = (bus.players[0].identity.member(), slow.clone());
         bus.tamper = Some(Box::new(move |sender, payload| {
             let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
             count.set(count.get() + u32::from(matches!(word.body, SignerBody::Participants { .. })));
@@ -292,10 +292,10 @@ fn a_session_whose_call_comes_too_late_is_not_set() {
         }
         bus.pass(1);
         assert!(bus.admitted(dora), "{scheme:?}: {:#?}", bus.traces);
-        assert_eq!(seats.get(), 1, "{scheme:?}: the second session's alone");
+        assert_eq!(players.get(), 1, "{scheme:?}: the second session's alone");
         assert!(bus.traces.iter().any(|(who, text)| *who == 0 && text.contains("too late")), "{scheme:?}");
         let lied = |event: &Event| matches!(event, Event::SignerLied { .. });
-        assert!(!bus.seats.iter().any(|seat| seat.events.iter().any(lied)), "{scheme:?}");
+        assert!(!bus.players.iter().any(|player| player.events.iter().any(lied)), "{scheme:?}");
     }
 }
 
@@ -305,7 +305,7 @@ fn no_more_answer_a_call_than_sign_unless_one_of_them_does_not() {
         let mut bus = founded(scheme);
         let (said, deaf) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(false)));
         let (count, drops) = (said.clone(), deaf.clone());
-        let coordinator = bus.seats[0].identity.member();
+        let coordinator = bus.players[0].identity.member();
         bus.tamper = Some(Box::new(move |sender, payload| {
             let ready = matches!(codec::decode(payload), Ok(OpenMessage::Signer { message: word }) if matches!(word.body, SignerBody::Ready { .. }));
             count.set(count.get() + u32::from(ready));
@@ -346,13 +346,13 @@ fn a_step_that_takes_long_lets_words_go_out_first_and_none_overtake_it() {
         let dora = bus.stranger("dora", 40, 0);
         vote(&mut bus, 1, dora, true);
         vote(&mut bus, 2, dora, true);
-        let (givers, seats) = held.take().expect("somebody has given seats");
+        let (givers, players) = held.take().expect("somebody has given players");
         let signers: Vec<usize> =
-            (0..5).filter(|who| givers.contains(&bus.seats[*who].identity.member())).collect();
+            (0..5).filter(|who| givers.contains(&bus.players[*who].identity.member())).collect();
         let spoken = |bus: &Bus, who| bus.traces.contains(&(who, "speaks in a signing session".to_owned()));
-        let due = |bus: &Bus, who: usize| bus.seats[who].admission.poll_timeout() == Some(bus.now);
+        let due = |bus: &Bus, who: usize| bus.players[who].admission.poll_timeout() == Some(bus.now);
         for who in &signers {
-            bus.input(*who, seats.clone()).unwrap();
+            bus.input(*who, players.clone()).unwrap();
             assert_eq!(
                 (spoken(&bus, *who), due(&bus, *who)),
                 (at_once, !at_once),
@@ -378,7 +378,7 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let shares = |bus: &Bus| -> Vec<_> {
-            let disk = bus.seats[1].disk.iter().filter(|(key, _)| key.table == "share");
+            let disk = bus.players[1].disk.iter().filter(|(key, _)| key.table == "share");
             disk.map(|(key, value)| (key.clone(), value.clone())).collect()
         };
         let old = shares(&bus);
@@ -388,7 +388,7 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
         bus.pass(25);
         assert_agreed(&bus);
         // The disk as it is when it has the entry and nothing that follows from the entry.
-        bus.seats[1].disk.extend(old);
+        bus.players[1].disk.extend(old);
         assert_eq!(shares(&bus).len(), 2);
         bus.restart(1);
         bus.pass(1);

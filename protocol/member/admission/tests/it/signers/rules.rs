@@ -6,13 +6,13 @@ use super::*;
 fn adm_46_a_session_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
-        let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        let before = bus.players[0].transcript.roster().sharing().cloned().unwrap();
         without_rounds(&mut bus);
         for who in 0..3 {
             bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
         }
         bus.pass(12);
-        assert_eq!(bus.seats[0].transcript.roster().sharing(), Some(&before));
+        assert_eq!(bus.players[0].transcript.roster().sharing(), Some(&before));
         for who in 0..5 {
             bus.restart(who);
         }
@@ -25,7 +25,7 @@ fn adm_46_a_session_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
         }
         bus.pass(25);
         assert!(bus.admitted(dora), "{:#?}", bus.traces);
-        let after = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        let after = bus.players[0].transcript.roster().sharing().cloned().unwrap();
         assert_eq!((after.facts.threshold, &after.facts.key), (3, &before.facts.key));
     }
 }
@@ -87,12 +87,12 @@ fn adm_43_nobody_is_ready_for_what_was_not_voted_or_is_not_wanted() {
 }
 
 #[test]
-fn adm_44_seats_are_the_coordinators_to_give_to_signers_that_are_ready() {
+fn adm_44_participants_are_the_coordinators_to_give_to_signers_that_are_ready() {
     let mut bus = founded(Scheme::Frost);
     let (session, convene) = call(&bus, 1, Purpose::Certify { request: [1; 32] }, 1);
     let input = say(&bus, 1, session, convene);
     bus.everyone(&input);
-    let mut signers: Vec<MemberId> = [2, 3].map(|who| bus.seats[who].identity.member()).to_vec();
+    let mut signers: Vec<MemberId> = [2, 3].map(|who| bus.players[who].identity.member()).to_vec();
     signers.sort();
     for (who, givers) in [(2, signers.clone()), (1, signers), (1, Vec::new())] {
         let input = say(&bus, who, session, SignerBody::Participants { givers, takers: Vec::new() });
@@ -103,7 +103,7 @@ fn adm_44_seats_are_the_coordinators_to_give_to_signers_that_are_ready() {
 #[test]
 fn adm_45_a_word_out_of_its_round_is_refused() {
     let mut bus = Bus::silent(Scheme::Frost, 5, 2);
-    let (who, group) = (person("founder4", 4), bus.seats[0].transcript.group());
+    let (who, group) = (person("founder4", 4), bus.players[0].transcript.group());
     bus.tamper = Some(Box::new(move |sender, payload| {
         let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return true };
         let SignerBody::Round { round, .. } = &mut word.body else { return true };
@@ -119,9 +119,9 @@ fn adm_45_a_word_out_of_its_round_is_refused() {
     let refused = |error: &AdmissionError| {
         matches!(error, AdmissionError::PeerSigner(_, "a message outside its round"))
     };
-    assert!(bus.seats[0].errors.iter().any(refused), "{:?}", bus.seats[0].errors);
+    assert!(bus.players[0].errors.iter().any(refused), "{:?}", bus.players[0].errors);
     // Silent in its round, it is left out.
-    assert!(bus.seats[0].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
+    assert!(bus.players[0].transcript.roster().sharing().is_some(), "{:#?}", bus.traces);
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
         true
     }));
     bus.pass(5);
-    assert!(bus.seats[0].transcript.roster().sharing().is_none());
-    for seat in &bus.seats {
-        assert!(seat.errors.iter().any(|error| matches!(error, AdmissionError::PeerSigner(..))));
+    assert!(bus.players[0].transcript.roster().sharing().is_none());
+    for player in &bus.players {
+        assert!(player.errors.iter().any(|error| matches!(error, AdmissionError::PeerSigner(..))));
     }
 }
 
@@ -145,7 +145,7 @@ fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
 #[test]
 fn adm_41_who_speaks_in_a_signers_name_before_it_does_not_take_its_place() {
     let mut bus = founded(Scheme::Frost);
-    let coordinator = bus.seats[0].identity.member();
+    let coordinator = bus.players[0].identity.member();
     let held = Rc::new(RefCell::new(None));
     let keep = held.clone();
     bus.tamper = Some(Box::new(move |sender, payload| {
@@ -163,7 +163,7 @@ fn adm_41_who_speaks_in_a_signers_name_before_it_does_not_take_its_place() {
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
     let refused = |error: &AdmissionError| matches!(error, AdmissionError::PeerSigner(_, "not signed by it"));
-    assert!(bus.seats[0].errors.iter().any(refused), "the coordinator verifies at once");
+    assert!(bus.players[0].errors.iter().any(refused), "the coordinator verifies at once");
     assert!(!bus.admitted(dora), "and waits for another");
     let own = held.take().unwrap();
     bus.everyone(&own);

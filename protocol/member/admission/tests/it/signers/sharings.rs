@@ -8,7 +8,7 @@ fn of_two_sides_at_most_one_reshares() {
         // Seven: five of them are as many as threshold ECDSA takes for three votes.
         let mut bus = Bus::of_scheme(scheme, 7, 2);
         bus.pass(12);
-        let before = bus.seats[0].transcript.roster().sharing().cloned().unwrap();
+        let before = bus.players[0].transcript.roster().sharing().cloned().unwrap();
         // Both sides want new shares, before they part.
         without_rounds(&mut bus);
         for who in 0..4 {
@@ -17,16 +17,16 @@ fn of_two_sides_at_most_one_reshares() {
         bus.pass(1);
         bus.tamper = None;
         for who in [5, 6] {
-            bus.seats[who].up = false;
+            bus.players[who].up = false;
         }
         bus.pass(30);
-        assert_ne!(bus.seats[0].transcript.roster().sharing(), Some(&before), "{:#?}", bus.traces);
+        assert_ne!(bus.players[0].transcript.roster().sharing(), Some(&before), "{:#?}", bus.traces);
         for who in 0..7 {
-            bus.seats[who].up = who > 4;
+            bus.players[who].up = who > 4;
         }
         bus.pass(60);
         for who in [5, 6] {
-            assert_eq!(bus.seats[who].transcript.roster().sharing(), Some(&before));
+            assert_eq!(bus.players[who].transcript.roster().sharing(), Some(&before));
         }
     }
 }
@@ -39,29 +39,29 @@ fn trn_53_certificates_wait_while_leavers_could_sign() {
         vote(&mut bus, 1, dora, true);
         // Two leave, and no new shares can be made.
         without_rounds(&mut bus);
-        let leavers: Vec<MemberId> = [3, 4].map(|who| bus.seats[who].identity.member()).to_vec();
+        let leavers: Vec<MemberId> = [3, 4].map(|who| bus.players[who].identity.member()).to_vec();
         for leaver in &leavers {
             for who in 0..3 {
                 let _ = bus.command(who, Command::Expel(*leaver));
             }
             bus.pass(2);
         }
-        bus.seats[3].up = false;
-        bus.seats[4].up = false;
+        bus.players[3].up = false;
+        bus.players[4].up = false;
         bus.tamper = None;
-        let roster = bus.seats[0].transcript.roster();
+        let roster = bus.players[0].transcript.roster();
         assert_eq!(roster.leavers_with_shares(), leavers);
         // Until there are: then it goes on.
         vote(&mut bus, 2, dora, true);
         bus.pass(30);
         assert!(bus.admitted(dora), "{:#?}", bus.traces);
-        assert!(bus.seats[0].transcript.roster().leavers_with_shares().is_empty());
+        assert!(bus.players[0].transcript.roster().leavers_with_shares().is_empty());
     }
 }
 
 /// The entry that admitted, with its certificate.
 fn admission(bus: &Bus) -> (Entry, Gmc) {
-    let entries = bus.seats[0].transcript.entries().map(|bytes| Entry::decode(bytes).unwrap());
+    let entries = bus.players[0].transcript.entries().map(|bytes| Entry::decode(bytes).unwrap());
     let admits = |entry: Entry| match &entry.body {
         Body::Admit { certificate } => Some((entry.clone(), Gmc::from_der(&certificate.0).unwrap())),
         _ => None,
@@ -75,9 +75,9 @@ fn trn_50_trn_51_a_sharing_is_a_new_one_of_the_groups_own_key() {
         let bus = founded(scheme);
         let mut other = Bus::of_scheme(scheme, 4, 2);
         other.pass(12);
-        let transcript = &bus.seats[0].transcript;
+        let transcript = &bus.players[0].transcript;
         let now = transcript.roster().sharing().unwrap();
-        let theirs = other.seats[0].transcript.roster().sharing().unwrap();
+        let theirs = other.players[0].transcript.roster().sharing().unwrap();
         let cut = now.public.slice(1..);
         let tries = [
             (&now.public, &now.authority, "it is the present one"),
@@ -100,14 +100,14 @@ fn trn_51_the_first_sharing_comes_with_its_keys_own_certificate() {
         let mut other = Bus::silent(scheme, 5, 2);
         other.tamper = Some(Box::new(|_, _| false));
         other.pass(0);
-        let now = bus.seats[0].transcript.roster().sharing().unwrap();
+        let now = bus.players[0].transcript.roster().sharing().unwrap();
         // Before there is a key, this very sharing would stand, but not with a certificate that
         // somebody changed.
         let with = |authority: Bytes| Decision::Sharing {
             public: now.public.clone().into(),
             authority: authority.into(),
         };
-        let transcript = &other.seats[0].transcript;
+        let transcript = &other.players[0].transcript;
         assert_eq!(transcript.would_stand(&with(now.authority.clone())), Ok(()));
         for place in 0..now.authority.len() {
             let mut der = now.authority.to_vec();
@@ -123,7 +123,7 @@ fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
         let mut bus = founded(scheme);
         admit(&mut bus, "dora", 40);
         let (_, gmc) = admission(&bus);
-        let (transcript, anna) = (&bus.seats[0].transcript, &bus.seats[0].identity);
+        let (transcript, anna) = (&bus.players[0].transcript, &bus.players[0].identity);
         // Every changed byte, in an entry that its author signs.
         for place in 0..gmc.der().len() {
             let mut der = gmc.der().to_vec();
@@ -146,7 +146,7 @@ fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
         // Another group's key.
         let mut other = Bus::of_scheme(scheme, 4, 2);
         other.pass(12);
-        let theirs = other.seats[0].transcript.roster().sharing().unwrap();
+        let theirs = other.players[0].transcript.roster().sharing().unwrap();
         assert_eq!(gmc.check_issued(&theirs.facts.key), Err(CertificateError::PeerSignature));
     }
 }
@@ -162,18 +162,18 @@ fn trn_52_of_an_older_sharing_admits_nobody() {
             vote(&mut bus, who, dora, true);
         }
         bus.pass(3);
-        let gone = bus.seats[4].identity.member();
+        let gone = bus.players[4].identity.member();
         for who in 0..3 {
             let _ = bus.command(who, Command::Expel(gone));
         }
-        bus.seats[4].up = false;
+        bus.players[4].up = false;
         bus.pass(20);
         assert!(!bus.admitted(dora));
         bus.dial(dora, 0);
         bus.pass(15);
         assert!(bus.admitted(dora), "signed again, under the new shares: {:#?}", bus.traces);
         let (_, gmc) = admission(&bus);
-        assert_eq!(gmc.issued(), Some(bus.seats[0].transcript.roster().sharing().unwrap().facts.epoch));
+        assert_eq!(gmc.issued(), Some(bus.players[0].transcript.roster().sharing().unwrap().facts.epoch));
     }
 }
 
@@ -183,7 +183,7 @@ fn openssl_verifies_certificates_by_the_groups_own() {
         let mut bus = founded(scheme);
         admit(&mut bus, "dora", 40);
         let (_, gmc) = admission(&bus);
-        let authority = &bus.seats[0].transcript.roster().sharing().unwrap().authority;
+        let authority = &bus.players[0].transcript.roster().sharing().unwrap().authority;
         let authority = folkmoot_identity::AuthorityCertificate::from_der(authority).unwrap();
         let folder =
             std::env::temp_dir().join(format!("folkmoot-signers-{}-{}", scheme.name(), std::process::id()));

@@ -59,10 +59,10 @@ pub fn view_id(order: u64) -> ViewId {
 
 /// Stand-in signatures: a MAC under a key that belongs to the member. Crate identity has the real
 /// ones.
-pub struct Seat(pub usize);
+pub struct Stamper(pub usize);
 
 /// A member under a charter, whose roster has lost some members.
-pub struct Over<'a>(pub Seat, pub &'a BTreeSet<usize>, pub Terms);
+pub struct Over<'a>(pub Stamper, pub &'a BTreeSet<usize>, pub Terms);
 
 fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
     stamped(&digest(&[b"test key", &member.0]), message)
@@ -77,7 +77,7 @@ pub fn stamped(key: &[u8; 32], message: &[u8]) -> [u8; 64] {
     out
 }
 
-impl Credentials for Seat {
+impl Credentials for Stamper {
     fn sign(&self, message: &[u8]) -> [u8; 64] {
         stamp(&member(self.0), message)
     }

@@ -1,7 +1,7 @@
 //! The model: there is one ordered log for each view; members that move on together read all of it;
 //! flush requests come at any time.
 
-use super::{GROUP, Over, Seat, Seeded, member, number, view_id};
+use super::{GROUP, Over, Seeded, Stamper, member, number, view_id};
 use bytes::Bytes;
 use folkmoot_base::{Cause, Danger, Instant, Keying as KeyingRule, MemberId, ModuleName, Service, ViewId};
 use folkmoot_keying::{Config, Input, Keying, Output, SecureView, State, Terms, View};
@@ -17,7 +17,7 @@ pub enum Signal {
 }
 
 #[derive(Clone)]
-struct Entry {
+struct Item {
     id: u64,
     sender: MemberId,
     service: Service,
@@ -30,7 +30,7 @@ struct Entry {
 struct Room {
     view: Option<ViewId>,
     members: BTreeSet<usize>,
-    log: Vec<Entry>,
+    log: Vec<Item>,
     /// Entries before this one are held by all members of the view: SAFE ones may be delivered.
     stable: usize,
     signal: Option<usize>,
@@ -300,7 +300,7 @@ impl World {
         let mut entropy = Seeded(self.draw.next());
         let node = &mut self.nodes[number];
         let result =
-            node.keying.handle(self.now, input, &Over(Seat(number), &node.off, self.terms), &mut entropy);
+            node.keying.handle(self.now, input, &Over(Stamper(number), &node.off, self.terms), &mut entropy);
         match result {
             Ok(()) | Err(folkmoot_keying::KeyingError::WireStale) => {}
             Err(error) => return Err(format!("member {number} refuses: {error}")),
@@ -362,10 +362,10 @@ impl World {
         Ok(())
     }
 
-    fn entry(&mut self, sender: usize, service: Service, bytes: Bytes, expels: Option<usize>) -> Entry {
+    fn entry(&mut self, sender: usize, service: Service, bytes: Bytes, expels: Option<usize>) -> Item {
         let id = self.next_entry;
         self.next_entry += 1;
-        Entry { id, sender: member(sender), service, bytes, expels }
+        Item { id, sender: member(sender), service, bytes, expels }
     }
 
     /// All members of this part have answered and read everything: the next view.

@@ -1,7 +1,7 @@
 //! Every kind of change in every module, its first messages ready for delivery.
 
 use super::table::{Table, key};
-use super::{Seat, number};
+use super::{Stamper, number};
 use bytes::Bytes;
 use folkmoot_base::{Keying as Rule, MemberId, ModuleName, codec, digest};
 use folkmoot_keying::message::{Envelope, binding};
@@ -75,7 +75,7 @@ impl Scene {
 
     /// The message as `from` would sign it.
     pub fn signed(&self, mut envelope: Envelope, from: usize) -> Bytes {
-        envelope.signature = Seat(from).sign(&self.content(&envelope, from));
+        envelope.signature = Stamper(from).sign(&self.content(&envelope, from));
         codec::encode(&envelope).into()
     }
 

@@ -1,7 +1,7 @@
 //! Members that share one view and one log: every member hears everything. A liar or a silent
 //! member may be among them.
 
-use super::{GROUP, Over, Seat, Seeded, member, stamped, view_id};
+use super::{GROUP, Over, Seeded, Stamper, member, stamped, view_id};
 use bytes::Bytes;
 use folkmoot_base::{
     Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId, codec, digest,
@@ -48,7 +48,7 @@ pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
 /// Signs an altered message again, as its sender can.
 pub fn signed(mut envelope: Envelope, from: usize, n: usize) -> Bytes {
     let binding = bound(&envelope.view, envelope.attempt, n);
-    envelope.signature = Seat(from).sign(&envelope.signed_content(&binding, from));
+    envelope.signature = Stamper(from).sign(&envelope.signed_content(&binding, from));
     codec::encode(&envelope).into()
 }
 
@@ -110,12 +110,12 @@ impl Table {
             now: Instant(0),
             draw: Seeded(5),
             off: BTreeSet::new(),
-            terms: Seat(0).terms(),
+            terms: Stamper(0).terms(),
         }
     }
 
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
-        let credentials = Believes(Over(Seat(to), &self.off, self.terms), &self.believed);
+        let credentials = Believes(Over(Stamper(to), &self.off, self.terms), &self.believed);
         let result = self.keyings[to].handle(self.now, input, &credentials, &mut self.draw);
         while let Some(output) = self.keyings[to].poll_output() {
             if let Output::Send { service, bytes } = &output {

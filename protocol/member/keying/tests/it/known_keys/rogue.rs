@@ -3,7 +3,7 @@
 use super::{Key, Told};
 use crate::common::scene::Scene;
 use crate::common::table::key;
-use crate::common::{GROUP, Seat, Seeded, member, stamped};
+use crate::common::{GROUP, Seeded, Stamper, member, stamped};
 use bytes::Bytes;
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Digest, Instant, MemberId};
@@ -55,7 +55,7 @@ impl Credentials for Stamps {
         true
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
-        Seat(self.0).certificate(member)
+        Stamper(self.0).certificate(member)
     }
     fn terms(&self) -> Terms {
         self.2

@@ -116,7 +116,7 @@ impl Party for Node {
     }
 }
 
-pub struct Seat {
+pub struct Player {
     pub party: Box<dyn Party>,
     /// The members in the last notice.
     pub notice: BTreeSet<usize>,
@@ -136,7 +136,7 @@ pub struct Net {
     /// How long tables may take to merge, if not the usual time, for nodes that are started from
     /// now on.
     pub settle: Option<Duration>,
-    pub seats: BTreeMap<usize, Seat>,
+    pub players: BTreeMap<usize, Player>,
     pub cut: BTreeSet<(usize, usize)>,
     group: GroupId,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
@@ -158,7 +158,7 @@ impl Net {
             authority: None,
             now: 0,
             settle: None,
-            seats: BTreeMap::new(),
+            players: BTreeMap::new(),
             cut: BTreeSet::new(),
             group,
             queue: BTreeMap::new(),
@@ -191,12 +191,12 @@ impl Net {
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
         let (notice, trace, told) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
-        self.seats.insert(who, Seat { party, notice, trace, installed: 0, told });
+        self.players.insert(who, Player { party, notice, trace, installed: 0, told });
     }
 
     pub fn tell(&mut self, who: usize, word: ToNode) {
         let now = Instant(self.now);
-        self.seats.get_mut(&who).unwrap().party.member(now, word, &mut self.dice);
+        self.players.get_mut(&who).unwrap().party.member(now, word, &mut self.dice);
         self.drain(who);
     }
 
@@ -205,7 +205,7 @@ impl Net {
     }
 
     pub fn node(&self, who: usize) -> &Node {
-        self.seats[&who].party.node().unwrap()
+        self.players[&who].party.node().unwrap()
     }
 
     /// `voter` admits `who`, on top of what its node knows.
@@ -217,7 +217,7 @@ impl Net {
     /// Sets the wall clock of `who`.
     pub fn clock(&mut self, who: usize, time: UnixTime) {
         let now = Instant(self.now);
-        self.seats.get_mut(&who).unwrap().party.clock(now, time, &mut self.dice);
+        self.players.get_mut(&who).unwrap().party.clock(now, time, &mut self.dice);
         self.drain(who);
     }
 
@@ -236,8 +236,8 @@ impl Net {
     }
 
     fn drain(&mut self, who: usize) {
-        while let Some(output) = self.seats.get_mut(&who).unwrap().party.poll_output() {
-            let seat = self.seats.get_mut(&who).unwrap();
+        while let Some(output) = self.players.get_mut(&who).unwrap().party.poll_output() {
+            let player = self.players.get_mut(&who).unwrap();
             match output {
                 GroundOutput::Transmit(Locator::Memory(to), bytes) => {
                     let to = to as usize - 1;
@@ -250,13 +250,13 @@ impl Net {
                     }
                 }
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
-                    seat.notice = members.iter().map(place).collect();
-                    seat.told.insert(to, seat.notice.clone());
+                    player.notice = members.iter().map(place).collect();
+                    player.told.insert(to, player.notice.clone());
                 }
                 GroundOutput::Trace(trace) => {
-                    seat.installed +=
+                    player.installed +=
                         usize::from(trace.layer == "ring" && trace.text.starts_with("operational"));
-                    seat.trace.push(format!("{:>9} {} {}", self.now / 1_000, trace.layer, trace.text));
+                    player.trace.push(format!("{:>9} {} {}", self.now / 1_000, trace.layer, trace.text));
                 }
                 _ => {}
             }
@@ -267,7 +267,7 @@ impl Net {
         let end = self.now + ms * 1_000;
         loop {
             let timers =
-                self.seats.iter().filter_map(|(who, seat)| Some((seat.party.poll_timeout()?.0, *who)));
+                self.players.iter().filter_map(|(who, player)| Some((player.party.poll_timeout()?.0, *who)));
             let timer = timers.min();
             let datagram = self.queue.first_key_value().map(|((at, _), _)| *at);
             let next = timer.map(|(at, _)| at).into_iter().chain(datagram).min().unwrap_or(u64::MAX);
@@ -279,12 +279,12 @@ impl Net {
             let now = Instant(self.now);
             if datagram == Some(next) {
                 let (_, (from, to, bytes)) = self.queue.pop_first().unwrap();
-                if let Some(seat) = self.seats.get_mut(&to) {
-                    seat.party.datagram(now, locator(from), bytes, &mut self.dice);
+                if let Some(player) = self.players.get_mut(&to) {
+                    player.party.datagram(now, locator(from), bytes, &mut self.dice);
                     self.drain(to);
                 }
             } else if let Some((_, who)) = timer {
-                self.seats.get_mut(&who).unwrap().party.timeout(now, &mut self.dice);
+                self.players.get_mut(&who).unwrap().party.timeout(now, &mut self.dice);
                 self.drain(who);
             }
         }
@@ -303,7 +303,7 @@ impl Net {
 
     /// The members of the ring that `who` is in, if it stands.
     pub fn ring(&self, who: usize) -> Option<Vec<usize>> {
-        let (phase, members) = self.seats[&who].party.ring();
+        let (phase, members) = self.players[&who].party.ring();
         let place = |node: &NodeId| PEOPLE.iter().position(|person| person.node() == *node).unwrap();
         (phase == Phase::Operational).then(|| members.iter().map(place).collect())
     }
@@ -314,12 +314,12 @@ impl Net {
     }
 
     pub fn installed(&self) -> usize {
-        self.seats.values().map(|seat| seat.installed).sum()
+        self.players.values().map(|player| player.installed).sum()
     }
 
     pub fn told(&self) -> String {
-        let lines = |(who, seat): (&usize, &Seat)| format!("{who}:\n{}\n", seat.trace.join("\n"));
-        self.seats.iter().map(lines).collect()
+        let lines = |(who, player): (&usize, &Player)| format!("{who}:\n{}\n", player.trace.join("\n"));
+        self.players.iter().map(lines).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 //! members.
 
 use super::super::number;
-use super::{Entry, Room, Signal, World, alone, fresh};
+use super::{Item, Room, Signal, World, alone, fresh};
 use bytes::Bytes;
 use folkmoot_base::Service;
 use std::collections::BTreeSet;
@@ -147,7 +147,7 @@ impl World {
         if !whole {
             let low = stable.max(read).max(signal.unwrap_or(0));
             let keep = self.draw.between(low, log.len());
-            let mine = |entry: &Entry| members.contains(&number(&entry.sender));
+            let mine = |entry: &Item| members.contains(&number(&entry.sender));
             let tail: Vec<_> = log.split_off(keep).into_iter().filter(mine).collect();
             let safe = log.iter().skip(stable).position(|entry| entry.service == Service::Safe);
             let high = safe.map_or(log.len(), |at| at + stable);
