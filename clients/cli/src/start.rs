@@ -4,6 +4,9 @@ use crate::exit::{Exit, Failure};
 use clap::Parser;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Reads a command line. The first word is the name of the program.
 ///
@@ -45,12 +48,14 @@ pub fn run(json: bool, command: impl Future<Output = Result<(), Failure>>) -> Ex
     }
 }
 
-/// Logs what FOLKMOOT_LOG asks for (as `debug` or `folkmoot_runtime=trace`) to the standard error.
+/// Logs what FOLKMOOT_LOG asks for to the standard error: a level, or levels by module, such as
+/// `warn,folkmoot_runtime=trace`.
 fn log() {
-    let filter = std::env::var("FOLKMOOT_LOG").unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .init();
+    let wanted = std::env::var("FOLKMOOT_LOG").unwrap_or_else(|_| "warn".into());
+    let filter = wanted.parse::<Targets>().unwrap_or_else(|error| {
+        eprintln!("folkmoot: FOLKMOOT_LOG={wanted} is not understood ({error}). Set it to a level: error, warn, info, debug or trace");
+        Targets::new().with_default(LevelFilter::WARN)
+    });
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines.with_filter(filter)).init();
 }
