@@ -131,6 +131,7 @@ fn key_agreement(schedules: u32) -> Vec<String> {
         ["", " --every-order", " --without rule-h", " --without k1"].map(|rule| format!("{model}{rule}"));
     let tests = ["folkmoot-agreement", "folkmoot-keying"]
         .map(|of| format!("cargo test -p {of} --test it known_keys::"));
+    let sizes = ["env FOLKMOOT_SIZES=all cargo test -p folkmoot-agreement --test it".to_owned()];
     let costs = [
         "keying --counts",
         "keying --sizes 3 --module gdh --times 30 --json",
@@ -138,7 +139,7 @@ fn key_agreement(schedules: u32) -> Vec<String> {
         "links --times 200 --json",
     ]
     .map(|what| format!("{BENCH} {what}"));
-    simulated.chain(hybrid).chain([charter]).chain(modelled).chain(tests).chain(costs).collect()
+    simulated.chain(hybrid).chain([charter]).chain(modelled).chain(tests).chain(sizes).chain(costs).collect()
 }
 
 /// The last lines, but for what cargo says of its building, and tests of where they are: that names

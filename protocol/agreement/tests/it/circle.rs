@@ -1,6 +1,6 @@
 //! BD and Dutta–Barua: the published vectors, costs, and what is refused and by whom.
 
-use crate::common::{P, Q, Script, Seeded, Toy, member, power};
+use crate::common::{P, Q, Script, Seeded, Toy, member, power, sizes};
 use crate::world::{Make, Running, World};
 use folkmoot_agreement::{
     AgreementError, Kept, Module, ModuleName, Plan, PrimeGroup, Ristretto, bd, dutta_barua,
@@ -118,13 +118,11 @@ fn paid(world: &World<'_>) -> Vec<(u16, u64)> {
     paid
 }
 
-const SIZES: core::ops::RangeInclusive<u16> = 2..=64;
-
 /// §6.4's row BD: 2n messages and three exponentiations, whatever event came before.
 #[test]
 fn a_fresh_run_costs_three_exponentiations_and_two_messages_each() {
     for make in [fresh::<Ristretto>, keeping::<Ristretto>] {
-        for n in SIZES {
+        for n in sizes(2) {
             let mut world = World::new(&make, 1);
             for members in [(1..=n).collect::<Vec<_>>(), (2..=n).collect()] {
                 complete(&mut world, &members);
@@ -142,7 +140,7 @@ fn a_fresh_run_costs_three_exponentiations_and_two_messages_each() {
 /// A listener checks it and computes one.
 #[test]
 fn a_join_costs_the_same_in_every_group() {
-    for n in SIZES.filter(|n| (3..64).contains(n)) {
+    for n in sizes(3).filter(|n| *n < 64) {
         for m in [1, 2, 4] {
             let mut world = World::new(&keeping::<Ristretto>, 1);
             complete(&mut world, &(1..=n).collect::<Vec<_>>());

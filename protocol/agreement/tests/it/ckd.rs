@@ -1,6 +1,6 @@
 //! CKD: the runs of the sealed form, and what is refused and by whom.
 
-use crate::common::{Seeded, Toy, member};
+use crate::common::{Seeded, Toy, member, sizes};
 use crate::world::World;
 use folkmoot_agreement::ckd::{Curve, Run};
 use folkmoot_agreement::{AgreementError, Module, ModuleName, Plan, begin};
@@ -38,7 +38,7 @@ fn paid(world: &World<'_>) -> Vec<(u16, u64)> {
 /// made.
 #[test]
 fn runs_of_the_sealed_form_say_and_cost_what_the_docs_say() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let all: Vec<_> = (10..10 + n).collect();
         let wide = u64::from(n);
         let mut world = World::new(&make, 1);

@@ -1,8 +1,8 @@
 //! What each role pays equals Tables 2 to 4 of the ICDCS 2000 paper without the long-term-key rows,
-//! for n = 2..=64. As there, n includes the joining or the leaving member. Formulas:
+//! for n from 2 to 64. As there, n includes the joining or the leaving member. Formulas:
 //! docs/protocol/agreement.md.
 
-use crate::common::{Group, Seeded, Toy, member};
+use crate::common::{Group, Seeded, Toy, member, sizes};
 use folkmoot_agreement::gdh::Context;
 use folkmoot_agreement::{PrimeGroup, Ristretto};
 use folkmoot_base::MemberId;
@@ -27,7 +27,7 @@ fn paid<G: PrimeGroup>(group: &mut Group<G>, number: u16) -> u64 {
 
 #[test]
 fn join_costs_the_controller_n_and_the_joiner_n() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut group = group(n - 1);
         group.join(member(n), &mut Seeded(7));
         let wide = u64::from(n);
@@ -45,7 +45,7 @@ fn join_costs_the_controller_n_and_the_joiner_n() {
 
 #[test]
 fn leave_costs_the_controller_n_minus_one_whoever_leaves() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         for leaver in [1, n] {
             let mut group = group(n);
             group.leave(&[member(leaver)], &mut Seeded(9));
@@ -61,7 +61,7 @@ fn leave_costs_the_controller_n_minus_one_whoever_leaves() {
 
 #[test]
 fn initial_agreements_cost_what_the_literature_says() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let (names, wide) = (names(n), u64::from(n));
         // IKA.1: i + 1 each, n the last; (n² + 3n) / 2 − 1 in all.
         let mut entropy = Seeded(3);

@@ -1,7 +1,7 @@
 //! GDH as runs: the published vectors, messages and exponentiations of every role, and what a
 //! leaver can do with what it knows.
 
-use crate::common::{Script, Seeded, Toy, share};
+use crate::common::{Script, Seeded, Toy, share, sizes};
 use crate::world::{Make, World};
 use folkmoot_agreement::gdh::Run;
 use folkmoot_agreement::{AgreementError, Kept, Module, Plan, PrimeGroup, Ristretto};
@@ -90,13 +90,11 @@ fn upto(n: u16) -> Vec<u16> {
     (1..=n).collect()
 }
 
-const SIZES: core::ops::RangeInclusive<u16> = 2..=64;
-
 /// §2.4's tables less the long-term rows, n with the one who comes or goes: controller and joiner
 /// n, others 1; then n − 1.
 #[test]
 fn joins_and_leaves_cost_what_the_tables_say() {
-    for n in SIZES {
+    for n in sizes(2) {
         let wide = u64::from(n);
         let (messages, paid) = second(&make::<Ristretto>, &upto(n - 1), &upto(n));
         assert_eq!(messages, 2, "NEW_MEMBER and KEY_LIST");
@@ -126,7 +124,7 @@ fn some(n: u16, three: [u16; 3]) -> Vec<u16> {
 /// wait for.
 #[test]
 fn merges_and_partitions_cost_what_the_comparison_says() {
-    for n in SIZES {
+    for n in sizes(2) {
         for m in some(n, [1, 2, 5]).into_iter().filter(|_| n < 64) {
             let (messages, paid) = second(&merging, &upto(n), &upto(n + m));
             let (wide, many) = (u64::from(n), u64::from(m));

@@ -1,6 +1,6 @@
 //! STR: vectors, what each role pays, who can compute what, and every rule.
 
-use crate::common::{Seeded, Toy};
+use crate::common::{Seeded, Toy, sizes};
 use crate::trees::outsiders::{history, lost_sides};
 use crate::trees::{Ran, Wide, World, ids, span};
 use folkmoot_agreement::skinny::Run;
@@ -72,7 +72,7 @@ fn a_join_a_leave_and_a_merge_by_hand() {
 
 #[test]
 fn from_nothing_costs_the_first_most() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut world = World::new(&make::<Wide>);
         let ran = world.run(&span(1, n));
         let wide = u64::from(n);
@@ -88,7 +88,7 @@ fn from_nothing_costs_the_first_most() {
 
 #[test]
 fn a_join_costs_the_same_at_every_size() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut world = World::new(&make::<Wide>);
         world.run(&span(1, n - 1));
         let ran = world.run(&span(1, n));
@@ -120,7 +120,7 @@ fn renewed(ran: &Ran, m: u64, p: u64) {
 
 #[test]
 fn a_leave_costs_what_is_above_the_leaver() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut world = World::new(&make::<Wide>);
         world.run(&span(1, n));
         let held = world.held.clone();
@@ -158,7 +158,7 @@ fn a_partition_costs_what_is_above_the_lowest_leaver() {
 
 #[test]
 fn a_refresh_costs_two() {
-    for n in 1..=64_u16 {
+    for n in sizes(1) {
         let mut world = World::new(&make::<Wide>);
         world.run(&span(1, n));
         let ran = world.run(&span(1, n));

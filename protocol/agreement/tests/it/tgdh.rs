@@ -1,6 +1,6 @@
 //! TGDH: vectors, what each role pays, who can compute what, and every rule.
 
-use crate::common::{Seeded, Toy, member};
+use crate::common::{Seeded, Toy, member, sizes};
 use crate::trees::outsiders::{history, lost_sides};
 use crate::trees::shapes::{above_both, depth, height, low, rightmost, sibling, told, without};
 use crate::trees::{Ran, Wide, World, ids, span};
@@ -93,7 +93,7 @@ fn a_join_a_leave_and_a_merge_by_hand() {
 
 #[test]
 fn from_nothing_costs_the_depth_and_what_is_told() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut world = World::new(&make::<Wide>);
         let ran = world.run(&span(1, n));
         let (shape, told) = (low(n), told(&low(n)));
@@ -115,7 +115,7 @@ fn from_nothing_costs_the_depth_and_what_is_told() {
 
 #[test]
 fn a_join_costs_the_way_of_the_speaker_and_of_the_joiner() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut world = World::new(&make::<Wide>);
         world.run(&span(1, n - 1));
         let ran = world.run(&span(1, n));
@@ -142,7 +142,7 @@ fn a_join_costs_the_way_of_the_speaker_and_of_the_joiner() {
 
 #[test]
 fn a_leave_costs_the_sponsor_twice_its_depth() {
-    for n in 2..=64_u16 {
+    for n in sizes(2) {
         let mut world = World::new(&make::<Wide>);
         world.run(&span(1, n));
         let (held, shape) = (world.held.clone(), low(n));
@@ -159,7 +159,7 @@ fn a_leave_costs_the_sponsor_twice_its_depth() {
 
 #[test]
 fn a_refresh_costs_what_a_leave_costs() {
-    for n in 1..=64_u16 {
+    for n in sizes(1) {
         let mut world = World::new(&make::<Wide>);
         world.run(&span(1, n));
         let ran = world.run(&span(1, n));

@@ -2,6 +2,7 @@
 //! (docs/protocol/agreement-mls.md).
 
 use super::driver::{Seeded, World, member};
+use crate::common::sizes;
 use folkmoot_agreement::{Module, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,7 +125,7 @@ impl Priced {
 
 #[test]
 fn every_founding_costs_what_the_docs_say() {
-    for size in 1..=64 {
+    for size in sizes(1) {
         let mut founded = Priced { world: World::new(u64::from(size)), tree: Tree::default() };
         founded.run(&(0..size).collect::<Vec<_>>());
     }
