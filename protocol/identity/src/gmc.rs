@@ -299,7 +299,7 @@ impl Gmc {
     fn issue(body: GmcBody, identity: &Identity) -> Result<Self, CertificateError> {
         let der = body.envelope_by(Issuer::Own)?.sign(identity.key())?;
         if der.len() > GMC_BYTES_MAX {
-            return Err(CertificateError::LocalValue("too many votes"));
+            return Err(CertificateError::LocalValue("it carries too many votes"));
         }
         Self::from_der(&der)
     }

@@ -76,7 +76,7 @@ impl Identity {
             der::pem::decode_vec(key_pem.as_bytes()).map_err(|_| CertificateError::LocalPem("key"))?;
         let der = Secret::new(der);
         if label != "PRIVATE KEY" {
-            return Err(CertificateError::LocalPem("key label"));
+            return Err(CertificateError::LocalPem("its label is not PRIVATE KEY"));
         }
         let key =
             SigningKey::from_pkcs8_der(der.expose()).map_err(|_| CertificateError::LocalPem("PKCS#8"))?;

@@ -47,7 +47,7 @@ pub(crate) fn find<T>(
         candidates.into_iter().filter(|candidate| candidate.is_meant(text, &digits)).collect();
     if meant.len() > 1 {
         let hint = format!(
-            "{text:?} fits more than one: {}. Give the first digits of the one you mean",
+            "{text:?} matches more than one: {}. Give the first digits of the one you mean",
             list(meant.iter())
         );
         return Err(Failure::new(Exit::Usage, hint));

@@ -192,7 +192,7 @@ fn read(code: Option<i32>, answer: &[u8]) -> Word {
             .unwrap_or_else(|error| Word::failed(format!("its answer has no verdict: {error}"))),
         (Some(0), _) => Word::failed("its answer has more than one line"),
         (Some(code), _) => Word::failed(format!("exit code {code}")),
-        (None, _) => Word::failed("it was ended by a signal"),
+        (None, _) => Word::failed("a signal ended it"),
     }
 }
 

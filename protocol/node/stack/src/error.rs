@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum NodeError {
     /// The given charter is not valid.
-    #[error("the charter does not stand: {0}. Ask a founder for charter.cms as all founders signed it")]
+    #[error("the charter is not valid: {0}. Ask a founder for charter.cms as all founders signed it")]
     LocalCharter(#[from] folkmoot_identity::EntryError),
     /// The charter or an entry in the store is not valid: the store is damaged, or belongs to
     /// another group.

@@ -161,12 +161,13 @@ impl ShoupSharing {
 
     fn read(bytes: &[u8], study: Option<ForStudy>) -> Result<Self, ShoupError> {
         if bytes.len() > SHARING_BYTES_MAX {
-            return Err(ShoupError::WireSharing("too long"));
+            return Err(ShoupError::WireSharing("it is too long"));
         }
-        let cut = ShoupError::WireSharing("cut short");
+        let cut = ShoupError::WireSharing("it is cut short");
         let mut reader = Reader::behind_version(bytes).ok_or(ShoupError::WireSharing("version"))?;
         let bits = u32::from(reader.u16().ok_or(cut)?);
-        let size = ModulusSize::of_bits(bits, study).ok_or(ShoupError::WireSharing("modulus size"))?;
+        let size = ModulusSize::of_bits(bits, study)
+            .ok_or(ShoupError::WireSharing("its modulus has a wrong size"))?;
         if reader.u32().ok_or(cut)? != EXPONENT {
             return Err(ShoupError::WireSharing("exponent"));
         }
@@ -183,7 +184,7 @@ impl ShoupSharing {
             return Err(ShoupError::WireSharing("number"));
         }
         let seats = read_seats(&mut reader, count).ok_or(ShoupError::WireSharing("seats"))?;
-        reader.end().ok_or(ShoupError::WireSharing("leftover bytes"))?;
+        reader.end().ok_or(ShoupError::WireSharing("bytes follow its end"))?;
         Ok(Self { key, threshold, base, images: numbers, seats })
     }
 }
