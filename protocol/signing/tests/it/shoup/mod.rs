@@ -282,7 +282,7 @@ fn sho_13_primes_that_are_not_safe_are_refused() {
     *other.last_mut().unwrap() ^= 4;
     assert_eq!(read(&p, &other), refused);
     assert_eq!(read(&p[1..], &q), refused, "too short");
-    assert_eq!(read(&[&p[..], &[1]].concat(), &q), refused, "it is too long");
+    assert_eq!(read(&[&p[..], &[1]].concat(), &q), refused, "too long");
     // A prime that is not a safe one: 2^511 + 111.
     let mut plain = vec![0; 64];
     (plain[0], plain[63]) = (0x80, 111);
