@@ -26,7 +26,7 @@ const EVERYWHERE: &str = "With every command";
 #[command(name = "folkmoot", version = crate::VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done or yes, 1 no, 2 usage, 3 configuration, 4 not reachable, 5 refused by charter or \
-                        vote, 6 timed out, 7 not in group, 70 our bug."
+                        vote, 6 timed out, 7 not in group, 70 a bug in folkmoot."
 )]
 pub(crate) struct Cli {
     /// The member's folder, with identity, charter and store [default: $XDG_STATE_HOME/folkmoot or
@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Member(Run),
     /// Asks a group for admission, as a stranger, and goes on as its member once it is admitted.
     Join(Join),
-    /// Sends every line that is typed to the group. Starts the member if none runs on the folder.
+    /// Sends every line that you type to the group. Starts the member if none runs on the folder.
     Chat(Run),
     /// Sends one message through the running member.
     Send(Send),
@@ -415,7 +415,7 @@ pub(crate) struct Demo {
     /// How the group signs certificates: plain, asm, ts-dsa, frost.
     #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
     pub(crate) scheme: Scheme,
-    /// Who signs them: nobody but the members (decentralised), or an authority as well
+    /// Who signs certificates: nobody but the members (decentralised), or an authority as well
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,
