@@ -28,8 +28,8 @@ pub(crate) enum Authority {
     /// Prints what the founders need for the charter: the certificate of the authority's
     /// key, and its identity certificate (PEM).
     Certificate,
-    /// Writes the office, which is all that makes an authority, to a file for a replica. Anyone who
-    /// has that file can act as the authority.
+    /// Writes the authority's office to a file for a replica. Anyone who has that file can act as the
+    /// authority.
     HandOver {
         /// The new file. Only its owner can read it.
         file: PathBuf,
@@ -45,7 +45,7 @@ pub(crate) enum Authority {
     /// Shows the state of the authority that runs on the folder: which members are here, what it
     /// has issued, what waits.
     Status,
-    /// Copies another replica's log into a new replica's folder. For this, too few replicas must be
+    /// Copies another replica's log into a new replica's folder, for when too few replicas are
     /// left that know the log.
     TakeLog {
         /// The other replica's folder, or a copy of it. No process may run on it.

@@ -213,7 +213,7 @@ pub(crate) enum Charter {
         out: PathBuf,
     },
     /// Signs a charter as one of its founders. The first founder signs the text; each later
-    /// one signs the file that the founder before has signed.
+    /// founder signs the file that the previous one signed.
     Sign {
         /// charter.toml, or a charter.cms that lacks signatures.
         file: PathBuf,

@@ -103,7 +103,7 @@ pub(crate) fn play_together<D: Send>(
             if seat.done.is_some() { Ok(()) } else { seat.hear(&spoken, entropy) }
         })?;
     }
-    Err(Failure::bug("a run without an end"))
+    Err(Failure::bug("a run does not end"))
 }
 
 /// Each sits down and speaks for the first time.
@@ -122,7 +122,9 @@ fn begin_at_once<D: Send>(
         let begin = &begin;
         let each = hands.iter().zip(entropies);
         let all: Vec<_> = each.map(|(hand, entropy)| scope.spawn(move || begin(hand, entropy))).collect();
-        all.into_iter().map(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?).collect()
+        all.into_iter()
+            .map(|one| one.join().map_err(|_| Failure::bug("the thread of a signer has panicked"))?)
+            .collect()
     })
 }
 
@@ -135,7 +137,9 @@ fn at_once<D: Send>(
         let act = &act;
         let each = seats.iter_mut().zip(entropies);
         let all: Vec<_> = each.map(|(seat, entropy)| scope.spawn(move || act(seat, entropy))).collect();
-        all.into_iter().try_for_each(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?)
+        all.into_iter().try_for_each(|one| {
+            one.join().map_err(|_| Failure::bug("the thread of a signer has panicked"))?
+        })
     })
 }
 
@@ -177,7 +181,7 @@ pub(crate) fn play<D>(
         let spoken: Vec<(MemberId, Outgoing)> = seats.iter_mut().filter_map(said).collect();
         played.heard(&spoken);
         if played.rounds > ROUNDS_MAX {
-            return Err(Failure::bug("a run without an end"));
+            return Err(Failure::bug("a run does not end"));
         }
         for seat in seats.iter_mut().filter(|seat| seat.done.is_none()) {
             seat.hear(&spoken, entropy)?;
@@ -185,5 +189,5 @@ pub(crate) fn play<D>(
     }
     let played = seats.iter().fold(played, |played, seat| played.with(seat.worked));
     let done = seats.into_iter().find_map(|seat| seat.done);
-    Ok((played, done.ok_or_else(|| Failure::bug("a run of nobody"))?))
+    Ok((played, done.ok_or_else(|| Failure::bug("a run has no participants"))?))
 }
