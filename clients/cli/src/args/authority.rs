@@ -28,8 +28,8 @@ pub(crate) enum Authority {
     /// Prints what the founders need for the charter: the certificate of the authority's
     /// key, and its identity certificate (PEM).
     Certificate,
-    /// Writes the authority's office to a file for a replica. Anyone who has that file can act as the
-    /// authority.
+    /// Writes the authority's office to a file for a replica. Anyone who has that file can act
+    /// as the authority.
     HandOver {
         /// The new file. Only its owner can read it.
         file: PathBuf,
@@ -52,8 +52,8 @@ pub(crate) enum Authority {
         #[arg(value_name = "FOLDER")]
         from: PathBuf,
     },
-    /// Prints what the authority has issued, from a folder on which no process runs: a replica's (in the
-    /// log's order), or the authority's own.
+    /// Prints what the authority has issued, from a folder on which no process runs: a
+    /// replica's (in the log's order), or the authority's own.
     Log,
 }
 

@@ -146,7 +146,7 @@ pub enum AdmissionError {
     #[error("this member's request cannot be made")]
     LocalRequest(#[source] RequestError),
     /// The bytes handed in here are no CSR, or it asks for what cannot be.
-    #[error(transparent)]
+    #[error("the CSR is refused")]
     LocalCsr(#[source] CsrError),
     /// `ADM-50` The CSR handed in here cannot be granted in this group.
     #[error(
