@@ -104,7 +104,7 @@ impl AuthorityBody {
 
     fn read(tbs: &TbsCertificate) -> Result<Self, CertificateError> {
         let refuse = CertificateError::WireProfile;
-        let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("subject"))?;
+        let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
         let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
         let seconds = |time: &x509_cert::time::Time| UnixTime(time.to_unix_duration().as_secs());
         Ok(Self {
@@ -171,7 +171,7 @@ impl AuthorityCertificate {
         match der::pem::decode_vec(pem.as_bytes()) {
             Ok(("CERTIFICATE", der)) => Self::from_der(&der),
             Ok(_) => Err(CertificateError::LocalPem("its label is not CERTIFICATE")),
-            Err(_) => Err(CertificateError::LocalPem("certificate")),
+            Err(_) => Err(CertificateError::LocalPem("the certificate cannot be read")),
         }
     }
 

@@ -39,8 +39,8 @@ impl IdentityCertificate {
     /// # Errors
     /// [`CertificateError`].
     pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
-        let (label, der) =
-            der::pem::decode_vec(pem.as_bytes()).map_err(|_| CertificateError::LocalPem("certificate"))?;
+        let (label, der) = der::pem::decode_vec(pem.as_bytes())
+            .map_err(|_| CertificateError::LocalPem("the certificate cannot be read"))?;
         if label != "CERTIFICATE" {
             return Err(CertificateError::LocalPem("its label is not CERTIFICATE"));
         }

@@ -184,9 +184,9 @@ pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Vec<u8>), 
     let signature = certificate.signature().as_bytes().ok_or(CertificateError::WireMalformed)?;
     let envelope = read(certificate.tbs_certificate())?;
     envelope.check().map_err(CertificateError::WireProfile)?;
-    let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
+    let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     let again = close(&tbs, envelope.issuer.kind(), signature)
-        .map_err(|_| CertificateError::WireProfile("values"))?;
+        .map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     if again != der {
         return Err(CertificateError::WireProfile("it is not canonically encoded"));
     }
@@ -203,9 +203,9 @@ pub(crate) fn open_proposed(tbs: &[u8]) -> Result<Envelope, CertificateError> {
     let envelope = read(&parsed)?;
     envelope.check().map_err(CertificateError::WireProfile)?;
     if envelope.issuer != Issuer::Own {
-        return Err(CertificateError::WireProfile("issuer"));
+        return Err(CertificateError::WireProfile("its issuer is wrong"));
     }
-    let again = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
+    let again = envelope.encode().map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     if again != tbs {
         return Err(CertificateError::WireProfile("it is not canonically encoded"));
     }
@@ -214,7 +214,7 @@ pub(crate) fn open_proposed(tbs: &[u8]) -> Result<Envelope, CertificateError> {
 
 fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
     let refuse = CertificateError::WireProfile;
-    let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("subject"))?;
+    let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
     let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
     Ok(Envelope {
         serial: tbs
@@ -237,7 +237,7 @@ fn issuer(tbs: &TbsCertificate) -> Result<Issuer, CertificateError> {
     let Some(value) = value(tbs, rfc5280::ID_CE_AUTHORITY_KEY_IDENTIFIER) else { return Ok(Issuer::Own) };
     let key_id =
         AuthorityKeyDer::from_der(value).map_err(|_| refuse("its authority key identifier is malformed"))?;
-    let name = tbs.issuer().common_name().ok().flatten().ok_or(refuse("issuer"))?;
+    let name = tbs.issuer().common_name().ok().flatten().ok_or(refuse("its issuer is wrong"))?;
     Ok(Issuer::Group {
         name: name.value().into_owned(),
         kind: key_kind(tbs.signature()).ok_or(refuse("its signature algorithm is not accepted"))?,

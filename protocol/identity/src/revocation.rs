@@ -204,7 +204,7 @@ impl RevocationBody {
         let body = Self {
             authority: authority.clone(),
             this_update: UnixTime(tbs.this_update.to_unix_duration().as_secs()),
-            number: number.ok_or(refuse("number"))?,
+            number: number.ok_or(refuse("its number is malformed"))?,
             serials: serials
                 .collect::<Result<_, _>>()
                 .map_err(|_| refuse("its serial number is malformed"))?,

@@ -241,7 +241,10 @@ impl GmcBody {
     }
 
     pub(crate) fn envelope_by(&self, issuer: Issuer) -> Result<Envelope, CertificateError> {
-        let membership = self.membership.encode().map_err(|()| CertificateError::LocalValue("membership"))?;
+        let membership = self
+            .membership
+            .encode()
+            .map_err(|()| CertificateError::LocalValue("its membership extension cannot be encoded"))?;
         Ok(Envelope {
             serial: self.serial,
             name: self.name.clone(),
@@ -278,6 +281,6 @@ impl GmcBody {
             Issuer::Own => !issued || body.membership == body.membership.proposed(),
             Issuer::Group { .. } => issued && by_group,
         };
-        if fits { Ok(body) } else { Err(CertificateError::WireProfile("issuer")) }
+        if fits { Ok(body) } else { Err(CertificateError::WireProfile("its issuer is wrong")) }
     }
 }

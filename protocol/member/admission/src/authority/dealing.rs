@@ -60,7 +60,7 @@ impl Authority {
             return Err("this group's authority deals no shares");
         }
         if !roster.may_vote(&asker) {
-            return Err("this member has no vote");
+            return Err("the asker has no vote");
         }
         let Some(key) = self.group_key.as_ref().filter(|_| self.office.secret.is_some()) else {
             return Err("the secret is erased");

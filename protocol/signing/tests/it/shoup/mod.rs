@@ -117,11 +117,15 @@ fn sho_02_small_moduli_and_senseless_counts_are_refused() {
         changed[at..at + 2].copy_from_slice(&value.to_be_bytes());
         small(&changed)
     };
-    assert_eq!(with(0, 0), Err(ShoupError::WireSharing("version")));
+    assert_eq!(with(0, 0), Err(ShoupError::WireSharing("its version is not known")));
     assert_eq!(with(1, 1023), Err(ShoupError::WireSharing("its modulus has a wrong size")));
-    assert_eq!(with(5, 3), Err(ShoupError::WireSharing("exponent")));
+    assert_eq!(with(5, 3), Err(ShoupError::WireSharing("its exponent is wrong")));
     for (at, value) in [(7, 0), (7, 7), (9, 2), (9, 0), (9, 257), (9, u16::MAX)] {
-        assert_eq!(with(at, value), Err(ShoupError::WireSharing("threshold")), "{at} {value}");
+        assert_eq!(
+            with(at, value),
+            Err(ShoupError::WireSharing("its threshold is out of range")),
+            "{at} {value}"
+        );
     }
     let mut dealer = dealer(SMALL, 0, DealerTerm::Standing);
     let mut try_deal =
