@@ -111,7 +111,7 @@ pub enum StateError {
     /// There is a key, and no certificate beside it.
     #[error(
         "{path} is missing beside its key. Copy it back: every group that has this identity knows it (folkmoot export, at any member), and so \
-         does whoever was given it. If nobody was, move identity.key away and make a new identity"
+         does anyone who was given it. If nobody was, move identity.key away and make a new identity"
     )]
     LocalNoCertificate {
         /// Which file.

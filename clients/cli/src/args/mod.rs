@@ -68,7 +68,7 @@ pub(crate) enum Command {
     /// Asks for a new certificate for this member, before the present one ends. The members
     /// vote on it as on an admission.
     Renew,
-    /// Asks for admission for anyone who has only OpenSSL, by a certification request (CSR).
+    /// Asks for admission on behalf of someone who has only OpenSSL, by a certificate request (CSR).
     #[command(subcommand)]
     Csr(CsrCommand),
     /// Sets up and runs the group's authority, if its charter has one: a key outside the
@@ -129,7 +129,7 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         args: Vec<OsString>,
     },
-    /// Prints the script with which a shell completes this command line.
+    /// Prints the script with which a shell completes the commands of folkmoot.
     Completions {
         /// The shell to print it for.
         shell: Shell,

@@ -303,7 +303,7 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
     let (state, why, mut more) = match &person.presence {
         Presence::Present => ("present", "in the view, shares the key".to_owned(), Value::Null),
         Presence::Arriving => {
-            ("arriving", "in the view that is being agreed; its key comes next".to_owned(), Value::Null)
+            ("arriving", "in the view that is being agreed on; its key comes next".to_owned(), Value::Null)
         }
         Presence::Absent(Absence::AwaitingVotes { have, need }) => {
             let votes = asks.map_or(Value::Null, |asks| json!({ "votes": petition_json(asks, names) }));

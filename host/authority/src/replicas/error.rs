@@ -22,13 +22,13 @@ pub enum ReplicasError {
     /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is
     /// handed back any more.
     #[error(
-        "AUTH-05: the log here and that of {0} differ where they must not: a disk was set back or changed. \
+        "AUTH-05: the log here and that of {0} differ where they must not: a disk was rolled back or changed. \
          Stop all replicas, and compare their logs before any of them runs again"
     )]
     PeerDiverged(MemberId),
     /// `AUTH-15` A log was in sync in a later view than this one. Nothing is handed back any more.
     #[error(
-        "AUTH-15: the log of {0} was in sync with the others' in a view that comes after this one: a disk was set back, and views are out of \
+        "AUTH-15: the log of {0} was in sync with the others' in a view that comes after this one: a disk was rolled back, and views are out of \
          order. Stop all replicas, and compare their logs (folkmoot authority log) before any of them runs again"
     )]
     PeerAhead(MemberId),

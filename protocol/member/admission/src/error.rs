@@ -33,7 +33,7 @@ pub enum AdmissionError {
     #[error("ADM-07: too many requests are open (at most {all} in all, {one} from one contact)", all = limits::REQUESTS_MAX, one = crate::CONTACT_REQUESTS_MAX)]
     PeerTooManyRequests,
     /// `ADM-08` The guest speaks too often; not answered.
-    #[error("ADM-08: guest {0} speaks too often")]
+    #[error("ADM-08: guest {0} sends too often")]
     PeerTooOften(NodeId),
     /// `ADM-09` The sender of a message to the members is not a member.
     #[error("ADM-09: {0} is not a member")]
@@ -169,7 +169,7 @@ pub enum AdmissionError {
     #[error("ADM-58: the dealt shares are refused: {0}")]
     PeerDealt(&'static str),
     /// `ADM-59` A node of the authority speaks too often; not heard.
-    #[error("ADM-59: the authority's node {0} speaks too often")]
+    #[error("ADM-59: the authority's node {0} sends too often")]
     PeerAuthorityTooMuch(NodeId),
     /// `ADM-60` A member handed in a request that no entry would take: nothing is told.
     #[error("ADM-60: what {0} handed in is refused")]
@@ -188,7 +188,7 @@ pub enum AdmissionError {
     #[error("ADM-65: the shares that {0} asks for are not dealt: {1}")]
     PeerDeal(MemberId, &'static str),
     /// `ADM-69` A member speaks too often to its authority; not answered.
-    #[error("ADM-69: member {0} speaks too often")]
+    #[error("ADM-69: member {0} sends too often")]
     PeerTooMuch(NodeId),
     /// The office of an authority cannot be made or read, or belongs to another group.
     #[error("the authority's office cannot be used: {0}")]
@@ -207,7 +207,7 @@ pub enum AdmissionError {
     /// any more.
     #[error(
         "ADM-81: the log has another certificate for a request than this authority's disk: it issued without the log once, or a disk was \
-         set back or changed. Nothing more is issued here. Keep a copy of its folder, and set it up anew as one that was lost \
+         rolled back or changed. Nothing more is issued here. Keep a copy of its folder, and set it up anew as one that was lost \
          (docs/cli.md, \"Replicas of an authority\")"
     )]
     LocalConflict,

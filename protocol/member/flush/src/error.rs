@@ -26,7 +26,7 @@ pub enum FlushError {
     #[error("{0}'s message came with another service than it was sent with")]
     PeerService(MemberId),
     /// A FLUSH_OK for a view that we do not know, and there is no room to keep it.
-    #[error("{0} speaks of an unknown view")]
+    #[error("{0} names an unknown view")]
     PeerUnknownView(MemberId),
     /// A notice that does not list us, is of another group, or is not newer than the one before.
     #[error("notice {0} does not follow the one before")]

@@ -17,7 +17,7 @@ pub enum LettersError {
     #[error("LET-03 {0} sent what only the other side sends")]
     PeerOutOfTurn(NodeId),
     /// More messages than a guest may send (LET-04).
-    #[error("LET-04 {0} speaks too often")]
+    #[error("LET-04 {0} sends too often")]
     PeerTooOften(NodeId),
     /// A Door that does not answer our Ask (LET-05).
     #[error("LET-05 the key that {0} names is not the one that we asked for")]

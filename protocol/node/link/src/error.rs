@@ -50,13 +50,13 @@ pub enum LinkError {
     #[error("a datagram from {0} has come before")]
     WireReplayed(Locator),
     /// A datagram that belongs to no link, dial or handshake of ours: late, or forged.
-    #[error("a datagram from {0} is for no link of ours")]
+    #[error("a datagram from {0} is for none of the links here")]
     WireUnknown(Locator),
     /// The bytes are not a datagram of this layer.
     #[error("a datagram from {0} is malformed: {1}")]
     WireMalformed(Locator, #[source] DecodeError),
     /// A handshake with a certificate or signature that is not valid. The sender is not known.
-    #[error("a handshake from {0} proves no identity")]
+    #[error("a handshake from {0} does not prove an identity")]
     WireUnproved(Locator),
     /// More handshakes come than can be answered. Retry later.
     #[error("too many handshakes; the one from {0} is not answered")]
@@ -74,7 +74,7 @@ pub enum LinkError {
         theirs: Exchange,
     },
     /// A handshake met our own identity: we dialled ourselves, or somebody has our key.
-    #[error("our own identity answers at {0}")]
+    #[error("this node's own identity answers at {0}")]
     LocalSelf(Locator),
     /// Our caller asked for more than a frame holds. Fix the call.
     #[error("the frame is {excess_bytes} bytes too long")]
