@@ -68,7 +68,8 @@ pub(crate) enum Command {
     /// Asks for a new certificate for this member, before the present one ends. The members
     /// vote on it as on an admission.
     Renew,
-    /// Asks for admission on behalf of someone who has only OpenSSL, by a certificate request (CSR).
+    /// Asks for admission on behalf of someone who has only OpenSSL, by a certificate request
+    /// (CSR).
     #[command(subcommand)]
     Csr(CsrCommand),
     /// Sets up and runs the group's authority, if its charter has one: a key outside the
