@@ -75,9 +75,9 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
     });
     data(json, &value, || {
         let verdict = if missing.is_empty() {
-            paint(Paint::Green, "stands: signed by all founders")
+            paint(Paint::Green, "valid: signed by all founders")
         } else {
-            paint(Paint::Red, &format!("does not stand yet: not signed by {}", missing.join(", ")))
+            paint(Paint::Red, &format!("not valid yet: not signed by {}", missing.join(", ")))
         };
         let (name, group) = (charter.name().as_str(), charter.group().short());
         format!("{name} ({group}), founded by {}; {}\n{verdict}", founders.join(", "), admits(charter))
@@ -131,7 +131,7 @@ fn write(
     std::fs::write(out, &text).map_err(|error| Failure::file(out, &error))?;
     data(json, &json!({ "file": out, "charter": text }), || {
         format!(
-            "{}\nRead it, change it if you like; then each founder runs: folkmoot charter sign {0}",
+            "{}\nRead it, and change it if you like. Then each founder runs: folkmoot charter sign {0}",
             out.display()
         )
     });

@@ -125,7 +125,7 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
             "{}",
             paint(
                 Paint::Dim,
-                "type to talk; /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
+                "type to talk; commands: /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
             )
         );
     }
@@ -229,15 +229,14 @@ fn hear(event: &Value, asks: bool, json: bool) -> Result<(), Failure> {
         // asking.
         "denied" if asks => Err(denied(text("reason"))),
         "removed" if matches!(text("cause"), "expelled" | "expired") => {
-            Err(Failure::new(Exit::NotInGroup, format!("out of the group: {}", text("cause"))))
+            Err(Failure::new(Exit::NotInGroup, format!("no longer in the group: {}", text("cause"))))
         }
         _ => Ok(()),
     }
 }
 
 fn denied(reason: &str) -> Failure {
-    let text =
-        format!("not admitted: {}. If a voter thinks again, run the same command again", harmless(reason));
+    let text = format!("not admitted: {}. To ask again, run the same command", harmless(reason));
     Failure::new(Exit::Refused, text)
 }
 

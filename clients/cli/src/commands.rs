@@ -52,7 +52,7 @@ pub(crate) fn standard_input() -> Result<Vec<u8>, Failure> {
     let mut payload = Vec::new();
     let most = u64::try_from(SEND_BYTES_MAX + 1).unwrap_or(u64::MAX);
     let read = std::io::stdin().take(most).read_to_end(&mut payload);
-    read.map_err(|error| Failure::new(Exit::Usage, format!("the standard input: {error}")))?;
+    read.map_err(|error| Failure::new(Exit::Usage, format!("cannot read the standard input: {error}")))?;
     Ok(payload)
 }
 
@@ -137,7 +137,9 @@ pub(crate) async fn renew(folder: &Path, json: bool) -> Result<(), Failure> {
     let request = text(&answer, "request");
     let short = request.get(..8).unwrap_or_default();
     data(json, &answer, || {
-        format!("request {request}\na new certificate is asked for; vote: folkmoot vote approve {short}")
+        format!(
+            "request {request}\nthis member asks for a new certificate; vote: folkmoot vote approve {short}"
+        )
     });
     Ok(())
 }

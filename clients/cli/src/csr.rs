@@ -45,7 +45,7 @@ async fn submit(
     data(json, &answer, || {
         let (name, request) = (harmless(said("name")), said("request"));
         format!(
-            "request {request}\n{name} ({}) asks; vote: folkmoot vote approve {}",
+            "request {request}\n{name} ({}) asks for a certificate; vote: folkmoot vote approve {}",
             short(said("member")),
             short(request)
         )
@@ -71,7 +71,8 @@ async fn granted(control: &mut Control, csr: &Csr, seconds: u64) -> Result<Strin
             return Ok(pem.to_owned());
         }
         if answer.get("open") != Some(&Value::Bool(true)) {
-            let why = "not admitted by this CSR: it was not handed in, the voters said no, or its time is up";
+            let why =
+                "this CSR has not been granted: it was not handed in, the voters said no, or its time is up";
             return Err(Failure::new(Exit::Refused, why));
         }
         if Instant::now() >= end {

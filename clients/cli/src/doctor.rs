@@ -51,7 +51,7 @@ fn clock() -> Result<String, String> {
     let now = folkmoot::tools::wall_clock().0;
     // 2025-01-01: before that, no certificate of ours would have begun.
     if now < 1_735_689_600 {
-        Err("it is years behind: set it, or no certificate will be valid".into())
+        Err("this machine's clock is years behind: set it, or no certificate will be valid".into())
     } else {
         Ok("plausible".into())
     }
@@ -69,7 +69,7 @@ fn socket(folder: &Path) -> Result<String, String> {
 
 fn identity(folder: &Path) -> Result<String, String> {
     StateFolder::at(folder).read_key().map_err(|error| error.to_string())?;
-    Ok("there, and readable by you alone".into())
+    Ok("it exists, and only you can read it".into())
 }
 
 fn charter(folder: &Path) -> Result<String, String> {

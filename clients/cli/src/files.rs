@@ -12,7 +12,8 @@ pub(crate) fn given_or_kept(file: Option<PathBuf>, folder: &Path) -> Result<Path
         Some(file) => Ok(file),
         None if kept.exists() => Ok(kept),
         None => {
-            let hint = format!("{} holds no charter; name the file, as charter.cms", folder.display());
+            let hint =
+                format!("{} holds no charter; name the file, for example charter.cms", folder.display());
             Err(Failure::new(Exit::Configuration, hint))
         }
     }
@@ -36,7 +37,7 @@ pub(crate) fn unsigned(signed: &SignedCharter, file: &Path) -> Option<String> {
         [one] => format!("{one} runs"),
         more => format!("each of {} runs", more.join(", ")),
     };
-    Some(format!("the charter lacks signatures: {who}: folkmoot charter sign {}", file.display()))
+    Some(format!("the charter lacks signatures. Now {who}: folkmoot charter sign {}", file.display()))
 }
 
 /// Reads a signed charter and keeps it in the folder; it must be complete.
@@ -81,5 +82,5 @@ pub(crate) fn open(file: &Path) -> Result<SignedCharter, Failure> {
 }
 
 pub(crate) fn stands_not(file: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::new(Exit::Refused, format!("{} does not stand: {}", file.display(), whole(error)))
+    Failure::new(Exit::Refused, format!("{} is not valid: {}", file.display(), whole(error)))
 }

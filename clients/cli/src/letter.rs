@@ -44,7 +44,7 @@ pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(),
     let result = tokio::select! {
         result = follow(&mut moot, &mut stands, json) => result,
         () = tokio::time::sleep(waited) => Err(late(stands, write.timeout)),
-        () = stop_signal(false) => Err(Failure::new(Exit::TimedOut, "given up")),
+        () = stop_signal(false) => Err(Failure::new(Exit::TimedOut, "stopped before an answer came")),
     };
     moot.close().await?;
     result
@@ -53,7 +53,7 @@ pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(),
 fn late(stands: Option<Standing>, seconds: u64) -> Failure {
     let (exit, what) = match stands {
         None => (Exit::Unreachable, "no member answered at these locators"),
-        Some(Standing::Delivered) => (Exit::TimedOut, "the members have the letter, and none answered it"),
+        Some(Standing::Delivered) => (Exit::TimedOut, "the members have the letter, but nobody answered it"),
         Some(_) => (Exit::TimedOut, "the letter was not delivered"),
     };
     Failure::new(exit, format!("{what} within {seconds} s. To wait longer: --timeout SECONDS"))
@@ -61,7 +61,7 @@ fn late(stands: Option<Standing>, seconds: u64) -> Failure {
 
 fn given_up(standing: Standing) -> Failure {
     let text = match standing {
-        Standing::Closed => "the group's charter takes no letters (letters = false)",
+        Standing::Closed => "the group's charter does not allow letters (letters = false)",
         _ => "the letter was refused: members do not write letters. If you are a member, run: folkmoot send",
     };
     Failure::new(Exit::Refused, text)
@@ -128,7 +128,7 @@ fn standing_text(standing: Standing) -> &'static str {
     match standing {
         Standing::Delivered => "all members have your letter; waiting for an answer (Ctrl-C gives up)",
         Standing::Stale | Standing::Unknown => "the group's key has changed; writing again",
-        Standing::Closed => "the group's charter takes no letters",
+        Standing::Closed => "the group's charter does not allow letters",
         Standing::NotHere => "that member is not in the group now; trying again",
         Standing::Full => "too many letters at once; trying again",
         Standing::Refused => "the letter was refused",

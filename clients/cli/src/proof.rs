@@ -119,7 +119,7 @@ fn tell(
     data(json, &value, || {
         let said = text.map_or_else(|| hex(message.text()), harmless);
         let who = format!("{} ({})", harmless(name), short(&stamp.sender.hex()));
-        let verdict = paint(Paint::Green, &format!("stands: signed by {who}, {standing}"));
+        let verdict = paint(Paint::Green, &format!("valid: signed by {who}, {standing}"));
         let view = view_text(&stamp.view);
         format!(
             "{said}\n{verdict}\nin {} ({}), view {view}, message {} under key {}",
@@ -144,8 +144,8 @@ fn now(transcript: &Transcript, message: &SignedMessage) -> String {
     let sender: &MemberId = &message.stamp().sender;
     match transcript.roster().former(sender) {
         None => "a member".into(),
-        Some((_, Ending::Expelled { .. })) => "a member once, expelled since".into(),
-        Some((_, Ending::Expired { .. })) => "a member once, whose certificate has ended".into(),
+        Some((_, Ending::Expelled { .. })) => "a former member, expelled since".into(),
+        Some((_, Ending::Expired { .. })) => "a former member, whose certificate has ended".into(),
     }
 }
 
@@ -160,7 +160,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn no(file: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::new(Exit::No, format!("{} does not stand: {}", file.display(), whole(error)))
+    Failure::new(Exit::No, format!("{} is not valid: {}", file.display(), whole(error)))
 }
 
 /// A member that the founding charter alone cannot show may be shown by the transcript.
@@ -173,7 +173,7 @@ fn no_member(file: &Path, error: &MessageError) -> Failure {
         );
     }
     if matches!(error, MessageError::PeerOtherGroup) {
-        failure.text.push_str(". If it was said in a group named under this one, add --group NAME");
+        failure.text.push_str(". If it was sent in a named group under this one, add --group NAME");
     }
     failure
 }

@@ -69,7 +69,7 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// `1 vote`, `2 votes`.
-pub(crate) fn many(count: usize, what: &str) -> String {
+pub fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

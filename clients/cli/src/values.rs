@@ -35,15 +35,15 @@ impl From<Ordering> for Service {
 /// # Errors
 /// The names that there are.
 pub fn scheme(word: &str) -> Result<Scheme, String> {
-    Scheme::from_name(word).ok_or_else(|| "plain, asm, ts-dsa, frost or shoup-rsa".to_owned())
+    Scheme::from_name(word).ok_or_else(|| "it must be plain, asm, ts-dsa, frost or shoup-rsa".to_owned())
 }
 
 pub(crate) fn keying(word: &str) -> Result<Keying, &'static str> {
-    Keying::from_name(word).ok_or("by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls")
+    Keying::from_name(word).ok_or("it must be by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls")
 }
 
 pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
-    Cipher::from_name(word).ok_or("aes-256-gcm or chacha20-poly1305")
+    Cipher::from_name(word).ok_or("it must be aes-256-gcm or chacha20-poly1305")
 }
 
 pub(crate) fn head(word: &str) -> Result<EntryId, &'static str> {
@@ -56,17 +56,17 @@ pub(crate) fn head(word: &str) -> Result<EntryId, &'static str> {
 /// The names that there are.
 pub fn mode(word: &str) -> Result<Mode, &'static str> {
     let all = [Mode::Decentralised, Mode::Centralised];
-    all.into_iter().find(|mode| mode.name() == word).ok_or("decentralised or centralised")
+    all.into_iter().find(|mode| mode.name() == word).ok_or("it must be decentralised or centralised")
 }
 
 pub(crate) fn dealer(word: &str) -> Result<Dealer, &'static str> {
-    Dealer::from_word(word).ok_or("keeps or setup-only")
+    Dealer::from_word(word).ok_or("it must be keeps or setup-only")
 }
 
 pub(crate) fn minority(word: &str) -> Result<Minority, &'static str> {
-    Minority::from_word(word).ok_or("continue, read-only or stop")
+    Minority::from_word(word).ok_or("it must be continue, read-only or stop")
 }
 
 pub(crate) fn ratio(word: &str) -> Result<u32, &'static str> {
-    word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("a share is written as 30%")
+    word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("write a share as 30%")
 }

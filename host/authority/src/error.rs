@@ -16,14 +16,14 @@ pub enum AuthorityError {
     },
     /// The folder has none.
     #[error(
-        "{path} holds no office of an authority: folkmoot authority new makes one, folkmoot authority take-over brings one"
+        "{path} holds no office of an authority. Make one (folkmoot authority new), or take one over (folkmoot authority take-over)"
     )]
     LocalNone {
         /// Which folder.
         path: PathBuf,
     },
     /// A file that holds secrets can be read by others, or is not the owner's alone.
-    #[error("{path} has mode {mode:o}, so others may have read it; it must be 600")]
+    #[error("{path} has mode {mode:o}, so others may have read it; its mode must be 600")]
     LocalExposed {
         /// Which file.
         path: PathBuf,
@@ -45,13 +45,13 @@ pub enum AuthorityError {
         path: PathBuf,
     },
     /// Whose log was to be taken knows none.
-    #[error("{path} holds no log of a replica that was ready once")]
+    #[error("{path} holds no log of a replica that has ever been ready")]
     LocalNoLog {
         /// Which folder.
         path: PathBuf,
     },
     /// Whose log was to be taken is of another group.
-    #[error("{path} belongs to another group's charter: its log is not this group's")]
+    #[error("{path} belongs to another group's charter, so its log is not this group's")]
     LocalOtherGroup {
         /// Which folder.
         path: PathBuf,

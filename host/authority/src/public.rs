@@ -41,7 +41,7 @@ impl Public {
         read.map_err(|error| file(&path, &error))?;
         Self::from_pem(&pem).ok_or_else(|| {
             let detail =
-                "not the two certificates of an authority, as folkmoot authority certificate writes them";
+                "it does not hold the two certificates of an authority that folkmoot authority certificate prints";
             AuthorityError::LocalFile { path, detail: detail.into() }
         })
     }

@@ -43,7 +43,7 @@ pub fn records(folder: &StateFolder) -> Result<Vec<Record>, AuthorityError> {
     for place in 1..=log.length() {
         let record = log.record(place).and_then(|record| codec::decode::<LogRecord>(record).ok());
         let LogRecord { request, der } =
-            record.ok_or_else(|| damaged(folder, format!("the record at {place}")))?;
+            record.ok_or_else(|| damaged(folder, format!("the record at place {place} cannot be read")))?;
         all.push(Record { place: Some(place), request, der: der.0, stands: place <= log.floor });
     }
     Ok(all)
@@ -98,7 +98,7 @@ fn group(folder: &StateFolder) -> Result<Option<GroupId>, AuthorityError> {
     let signed = SignedCharter::complete_from_der(&folder.read_charter()?);
     let wrong = |error| AuthorityError::LocalFile {
         path: folder.charter_path(),
-        detail: format!("it does not stand: {error}"),
+        detail: format!("it is not valid: {error}"),
     };
     signed.map(|signed| Some(signed.charter().group())).map_err(wrong)
 }

@@ -111,7 +111,7 @@ pub enum StateError {
     /// There is a key, and no certificate beside it.
     #[error(
         "{path} is missing beside its key. Copy it back: every group that has this identity knows it (folkmoot export, at any member), and so \
-         does whoever was given it. If nobody was, move identity.key away and make a new identity"
+         does anyone who was given it. If nobody was, move identity.key away and make a new identity"
     )]
     LocalNoCertificate {
         /// Which file.
@@ -138,7 +138,7 @@ pub enum StateError {
         path: PathBuf,
     },
     /// The content of a file does not stand.
-    #[error("{path} does not stand: {detail}")]
+    #[error("{path} cannot be used: {detail}")]
     LocalMalformed {
         /// Which file.
         path: PathBuf,
@@ -168,10 +168,10 @@ pub enum RuntimeError {
     #[error("the application left {0} events waiting; it must take them faster")]
     LocalSlowReader(usize),
     /// There is no key now, or the queue is full: `try_send` does not wait.
-    #[error("no key at the moment; wait, or use send")]
+    #[error("there is no key at the moment; wait, or use send")]
     NoEpoch,
     /// The member is not in that group (any more); held messages are dropped.
-    #[error("not a member of the group's view any more; the message was dropped")]
+    #[error("this member is no longer in the group's view; the message was dropped")]
     NotInGroup,
     /// The member refused the message.
     #[error("the message was not sent: {0}")]

@@ -162,7 +162,7 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     let store = Store::open(&folder.store_path())?;
     let stored = store.load()?;
     let transport = Transport::udp(options.listen).map_err(|error| {
-        let why = format!("nothing can listen at {}: {}", options.listen, crate::in_words(&error));
+        let why = format!("cannot listen at {}: {}", options.listen, crate::in_words(&error));
         RuntimeError::LocalTransport(format!("{why}. Choose another address with --listen"))
     })?;
     let clock = Clock::start().ahead(options.clock_ahead);

@@ -39,7 +39,7 @@ impl StateFolder {
     /// [`StateError::LocalFile`].
     pub fn open(path: &Path) -> Result<Self, StateError> {
         if path.exists() && !path.is_dir() {
-            return Err(StateError::LocalFile { path: path.to_owned(), detail: "is not a folder".into() });
+            return Err(StateError::LocalFile { path: path.to_owned(), detail: "it is not a folder".into() });
         }
         std::fs::DirBuilder::new()
             .recursive(true)

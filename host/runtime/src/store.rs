@@ -95,7 +95,8 @@ impl Store {
             if sum != checksum(&table, &key, &value) {
                 return Err(corrupt(&self.path, &format!("a row of table {table:?} has a wrong checksum")));
             }
-            let table = name(&mut names, table).ok_or_else(|| corrupt(&self.path, "too many tables"))?;
+            let table =
+                name(&mut names, table).ok_or_else(|| corrupt(&self.path, "it has too many tables"))?;
             out.push((StoreKey { table, key: key.into() }, value.into()));
         }
         Ok(out)

@@ -12,7 +12,7 @@ pub enum AgreementError {
     #[error("a value is not an element of the group")]
     PeerNotInGroup,
     /// The identity, which would make the key known.
-    #[error("a value is the identity")]
+    #[error("a value is the group's identity element")]
     PeerIdentity,
     /// The list does not name exactly the members it must, in their order.
     #[error("the list does not name the members in their order")]
@@ -34,10 +34,10 @@ pub enum AgreementError {
         step: u8,
     },
     /// No such step in this module.
-    #[error("step {0} is not of this module")]
+    #[error("step {0} does not belong to this module")]
     PeerUnknownStep(u8),
     /// A token of another operation, or one that nobody waits for.
-    #[error("the token is not of the operation that goes on")]
+    #[error("the token does not belong to the operation under way")]
     PeerWrongToken,
     /// The final token must carry the last partial token unchanged.
     #[error("the final token is not the last partial token")]
@@ -59,7 +59,7 @@ pub enum AgreementError {
     #[error("the sender is not the controller")]
     PeerNotController,
     /// The token is of another operation or of another epoch.
-    #[error("the token is of another epoch")]
+    #[error("the token belongs to another epoch")]
     PeerWrongEpoch,
     /// A side's tree is not the one that its members kept, or no tree that could have come about.
     #[error("the tree is not the one that its side kept")]
@@ -88,6 +88,6 @@ pub enum AgreementError {
     #[error("the state that this member must bring is missing")]
     LocalKept,
     /// This build has no such module.
-    #[error("the module is not built in")]
+    #[error("this build does not have the module")]
     LocalNotBuilt,
 }

@@ -17,19 +17,19 @@ pub const WIRE_VERSION: u8 = 1;
 #[non_exhaustive]
 pub enum DecodeError {
     /// The input ended before the message did, or holds a value that no message may hold.
-    #[error("bytes are cut short or malformed")]
+    #[error("the bytes are cut short or malformed")]
     Malformed,
     /// The first byte names a version that this release does not speak.
-    #[error("wire version {0} is not spoken here (this is {WIRE_VERSION})")]
+    #[error("wire version {0} is not supported (this release has {WIRE_VERSION})")]
     Version(u8),
     /// A complete message was followed by more bytes.
     #[error("{0} bytes follow the end of the message")]
     Leftover(usize),
     /// The bytes decode, but are not the one encoding of that value.
-    #[error("not the one encoding of its value")]
+    #[error("it is not canonically encoded")]
     NotCanonical,
     /// The input is longer than any message of its kind may be.
-    #[error("{got} bytes where at most {most} may come")]
+    #[error("it has {got} bytes; at most {most} are allowed")]
     TooLong {
         /// Number of bytes that came.
         got: usize,

@@ -144,7 +144,7 @@ pub enum NameError {
     #[error("a group name has 1 to {GROUP_NAME_BYTES_MAX} bytes, not {0}")]
     Length(usize),
     /// It contains a control character.
-    #[error("a group name holds no control characters")]
+    #[error("a group name cannot have control characters")]
     Control,
 }
 

@@ -56,7 +56,7 @@ impl AuthorityBody {
         let refuse = CertificateError::WireProfile;
         let parsed = TbsCertificate::from_der(tbs).map_err(|_| CertificateError::WireMalformed)?;
         let body = Self::read(&parsed)?;
-        if body.tbs()? != tbs { Err(refuse("not the one encoding of its values")) } else { Ok(body) }
+        if body.tbs()? != tbs { Err(refuse("it is not canonically encoded")) } else { Ok(body) }
     }
 
     /// The group's key.
@@ -79,7 +79,7 @@ impl AuthorityBody {
     /// # Errors
     /// [`CertificateError::LocalValue`].
     pub fn tbs(&self) -> Result<Vec<u8>, CertificateError> {
-        self.encode().map_err(|_| CertificateError::LocalValue("a value does not encode"))
+        self.encode().map_err(|_| CertificateError::LocalValue("a value cannot be encoded"))
     }
 
     fn encode(&self) -> der::Result<Vec<u8>> {
@@ -104,11 +104,15 @@ impl AuthorityBody {
 
     fn read(tbs: &TbsCertificate) -> Result<Self, CertificateError> {
         let refuse = CertificateError::WireProfile;
-        let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("subject"))?;
+        let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
         let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
         let seconds = |time: &x509_cert::time::Time| UnixTime(time.to_unix_duration().as_secs());
         Ok(Self {
-            serial: tbs.serial_number().as_bytes().try_into().map_err(|_| refuse("serial number"))?,
+            serial: tbs
+                .serial_number()
+                .as_bytes()
+                .try_into()
+                .map_err(|_| refuse("its serial number is malformed"))?,
             name: name.value().into_owned(),
             key: GroupKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?,
             not_before: seconds(&tbs.validity().not_before),
@@ -131,7 +135,7 @@ impl AuthorityCertificate {
     /// [`CertificateError::PeerSignature`] if it is not.
     pub fn close(body: &AuthorityBody, signature: &[u8]) -> Result<Self, CertificateError> {
         let der = envelope::close(&body.tbs()?, body.key.kind(), signature);
-        Self::from_der(&der.map_err(|_| CertificateError::LocalValue("does not encode"))?)
+        Self::from_der(&der.map_err(|_| CertificateError::LocalValue("a value cannot be encoded"))?)
     }
 
     /// Reads and verifies: one parse, one encoding, one signature check.
@@ -148,7 +152,7 @@ impl AuthorityCertificate {
         let tbs = body.tbs()?;
         let again = envelope::close(&tbs, body.key.kind(), signature);
         if again.ok().as_deref() != Some(der) {
-            return Err(CertificateError::WireProfile("not the one encoding of its values"));
+            return Err(CertificateError::WireProfile("it is not canonically encoded"));
         }
         body.key.verify_raw(&tbs, signature).map_err(|_| CertificateError::PeerSignature)?;
         Ok(Self { der: Bytes::copy_from_slice(der), body })
@@ -166,8 +170,8 @@ impl AuthorityCertificate {
     pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
         match der::pem::decode_vec(pem.as_bytes()) {
             Ok(("CERTIFICATE", der)) => Self::from_der(&der),
-            Ok(_) => Err(CertificateError::LocalPem("certificate label")),
-            Err(_) => Err(CertificateError::LocalPem("certificate")),
+            Ok(_) => Err(CertificateError::LocalPem("its label is not CERTIFICATE")),
+            Err(_) => Err(CertificateError::LocalPem("the certificate cannot be read")),
         }
     }
 

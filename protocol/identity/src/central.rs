@@ -74,13 +74,14 @@ impl CentralText {
     pub(crate) fn read(&self) -> Result<Central, CharterError> {
         let der = unhex(&self.certificate).unwrap_or_default();
         let certificate = AuthorityCertificate::from_der(&der).map_err(|_| {
-            value("authority.certificate", "no certificate of an authority's key, in hexadecimal")
+            value("authority.certificate", "it must be the certificate of an authority's key, in hexadecimal")
         })?;
         let nodes: Option<BTreeSet<MemberId>> = self.nodes.iter().map(|id| key(id)).collect();
         let nodes = nodes.filter(|nodes| nodes.len() == self.nodes.len());
-        let nodes = nodes.ok_or(value("authority.nodes", "key ids (64 hexadecimal digits), each once"))?;
+        let nodes =
+            nodes.ok_or(value("authority.nodes", "it must be key ids (64 hexadecimal digits), each once"))?;
         if !(1..=AUTHORITY_NODES_MAX).contains(&nodes.len()) {
-            return Err(value("authority.nodes", "between 1 and 8"));
+            return Err(value("authority.nodes", "there must be between 1 and 8"));
         }
         Ok(Central { certificate, nodes, dealer: self.dealer })
     }
@@ -111,14 +112,14 @@ pub fn refusal(
             Some(("scheme", "ts-rsa as published leaks the group's key: for study only, not for groups"))
         }
         (Scheme::Shoup, Mode::Decentralised, _) => {
-            Some(("mode", "only a dealer can make shares of shoup-rsa: mode = \"centralised\""))
+            Some(("mode", "only a dealer can make shares of shoup-rsa: set mode = \"centralised\""))
         }
         (Scheme::Shoup, _, Some(Dealer::SetupOnly)) if follows => Some((
             "dealer",
-            "such a dealer deals shares of shoup-rsa once: the threshold cannot follow the size; dealer = \"keeps\"",
+            "such a dealer deals shares of shoup-rsa only once, so the threshold cannot follow the size: set dealer = \"keeps\"",
         )),
         (_, Mode::Centralised, None) if scheme.shared() => {
-            Some(("dealer", "with such a scheme the authority deals: dealer = \"keeps\" or \"setup-only\""))
+            Some(("dealer", "with this scheme the authority deals: set dealer = \"keeps\" or \"setup-only\""))
         }
         (_, _, Some(_)) if !scheme.shared() => Some(("dealer", "this scheme has no shares to deal")),
         _ => None,
@@ -132,7 +133,7 @@ pub(crate) fn check_policies(
     mode: Mode,
     minority_may_admit: bool,
 ) -> Result<(), (&'static str, &'static str)> {
-    const NO_AUTHORITY: &str = "that takes an authority: mode = \"centralised\"";
+    const NO_AUTHORITY: &str = "that takes an authority: set mode = \"centralised\"";
     let alone = policies.policy == Policy::Authority;
     if alone && mode == Mode::Decentralised {
         return Err(("policy", NO_AUTHORITY));
@@ -141,7 +142,7 @@ pub(crate) fn check_policies(
         return Err(("below_threshold", NO_AUTHORITY));
     }
     if scheme == Scheme::Asm && (alone || policies.policy == Policy::List) {
-        return Err(("policy", "it admits without signers: with asm somebody has to sign"));
+        return Err(("policy", "it admits without signers, but with asm somebody has to sign"));
     }
     // A multisignature counts only keys whose holders have shown that they know the secret. If an
     // authority signs, the request that voters looked at has shown it. But somebody admitted
@@ -149,7 +150,7 @@ pub(crate) fn check_policies(
     if scheme == Scheme::Asm && policies.below == Below::Authority {
         return Err((
             "below_threshold",
-            "with asm voters must have seen the request: it shows that the newcomer has its key, and the authority's signature does not",
+            "with asm the voters must have seen the request: it shows that the newcomer has its key, which the authority's signature does not",
         ));
     }
     if alone && !minority_may_admit {
@@ -158,13 +159,13 @@ pub(crate) fn check_policies(
     if scheme.shared() && !minority_may_admit {
         return Err((
             "minority_may_admit",
-            "with such a scheme it must be true: a signature does not show who made it",
+            "with this scheme it must be true: a signature does not show who made it",
         ));
     }
     if scheme.shared() && !policies.counts_alone() {
         return Err((
             "policy",
-            "with such a scheme, only the threshold: a signature by the group's key does not show who made it",
+            "with this scheme it must be threshold: a signature by the group's key does not show who made it",
         ));
     }
     Ok(())

@@ -28,7 +28,7 @@ impl IdentityCertificate {
         let (envelope, _) = envelope::open(der, CERTIFICATE_BYTES_MAX)?;
         if envelope.membership.is_some() || envelope.issuer != crate::issuer::Issuer::Own {
             return Err(CertificateError::WireProfile(
-                "a membership certificate where an identity's may come",
+                "it is a membership certificate, not an identity certificate",
             ));
         }
         Ok(Self { der: Bytes::copy_from_slice(der), envelope })
@@ -39,10 +39,10 @@ impl IdentityCertificate {
     /// # Errors
     /// [`CertificateError`].
     pub fn from_pem(pem: &str) -> Result<Self, CertificateError> {
-        let (label, der) =
-            der::pem::decode_vec(pem.as_bytes()).map_err(|_| CertificateError::LocalPem("certificate"))?;
+        let (label, der) = der::pem::decode_vec(pem.as_bytes())
+            .map_err(|_| CertificateError::LocalPem("the certificate cannot be read"))?;
         if label != "CERTIFICATE" {
-            return Err(CertificateError::LocalPem("certificate label"));
+            return Err(CertificateError::LocalPem("its label is not CERTIFICATE"));
         }
         Self::from_der(&der)
     }

@@ -90,7 +90,10 @@ impl Charter {
     /// [`CharterError::WireMalformed`], [`CharterError::WireValue`].
     pub fn from_toml(text: &str) -> Result<Self, CharterError> {
         if text.len() > CHARTER_TOML_BYTES_MAX {
-            return Err(CharterError::WireMalformed(format!("{} bytes are too long", text.len())));
+            return Err(CharterError::WireMalformed(format!(
+                "it has {} bytes, which is too long",
+                text.len()
+            )));
         }
         let parsed = Text::read(text)?;
         let founders = parsed.founders()?;
@@ -100,7 +103,7 @@ impl Charter {
             return Err(value("policy", "all founders together do not satisfy the rules"));
         }
         if usize::try_from(rules.threshold.votes()).unwrap_or(usize::MAX) > founders.len() {
-            return Err(value("threshold", "more votes than founders"));
+            return Err(value("threshold", "it asks for more votes than there are founders"));
         }
         let central = parsed.central(&founders)?;
         let group = GroupId::of_charter(text.as_bytes());
@@ -109,10 +112,10 @@ impl Charter {
             suites: rules.suites(&group),
             digest: digest(&[b"folkmoot charter v1\0", text.as_bytes()]),
             version: 1,
-            name: GroupName::new(&parsed.name).map_err(|_| value("name", "not a group name"))?,
+            name: GroupName::new(&parsed.name).map_err(|_| value("name", "it is not a group name"))?,
             nonce: unhex(&parsed.nonce)
                 .and_then(|nonce| nonce.try_into().ok())
-                .ok_or(value("nonce", "not 32 hexadecimal digits"))?,
+                .ok_or(value("nonce", "it must have 32 hexadecimal digits"))?,
             bytes: Bytes::copy_from_slice(text.as_bytes()),
             founders,
             hybrid_links: parsed.hybrid_links,
@@ -149,9 +152,10 @@ impl Charter {
             ));
         }
         if next.rules == self.rules {
-            return Err(refuse("that is what it is already"));
+            return Err(refuse("it has this value already"));
         }
-        next.version = self.version.checked_add(1).ok_or_else(|| refuse("too many changes"))?;
+        next.version =
+            self.version.checked_add(1).ok_or_else(|| refuse("the charter has been changed too often"))?;
         next.digest = digest(&[b"folkmoot charter change v1\0", &self.digest, &change_digest(field, word)]);
         Ok(next)
     }

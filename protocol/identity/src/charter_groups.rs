@@ -45,17 +45,17 @@ impl Groups {
 
     /// Sets `keying` or `cipher` of the group called `name`; `inherit` takes it back.
     pub(crate) fn set(&mut self, name: &str, rule: &str, word: &str) -> Result<(), &'static str> {
-        GroupName::new(name).map_err(|_| "that is not the name of a group")?;
+        GroupName::new(name).map_err(|_| "it does not name a group")?;
         let own = self.0.entry(name.to_owned()).or_default();
         match (rule, word) {
             ("keying", INHERIT) => own.keying = None,
             ("cipher", INHERIT) => own.cipher = None,
             ("keying", _) => own.keying = Some(Keying::from_name(word).ok_or(super::charter_value::KEYINGS)?),
             ("cipher", _) => own.cipher = Some(Cipher::from_name(word).ok_or(super::charter_value::CIPHERS)?),
-            _ => return Err("of a named group, keying and cipher can be changed"),
+            _ => return Err("for a named group, only keying and cipher can be changed"),
         }
         self.0.retain(|_, own| *own != Own::default());
-        if self.0.len() > GROUPS_MAX { Err("at most 64 groups have rules of their own") } else { Ok(()) }
+        if self.0.len() > GROUPS_MAX { Err("at most 64 groups can have rules of their own") } else { Ok(()) }
     }
 
     /// Their names.

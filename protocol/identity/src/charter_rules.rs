@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const DAYS_MAX: u32 = 3_650;
 const HOURS_MAX: u32 = 8_760;
 const TIMEOUT_MS_MAX: u32 = 3_600_000;
-const LINKS_FIXED: &str = "fixed when the group was founded: a member that was away could not link to anybody to hear of the change";
-const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
+const LINKS_FIXED: &str = "it is fixed when the group is founded: a member that was away could not link to anybody to hear of the change";
+const NO_HYBRID: &str = "only the modules ckd and mls have a form with ML-KEM-768";
 
 /// What the smaller side of a split may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -91,19 +91,19 @@ impl Rules {
         if self.contributory && keyings.any(|keying| !keying.contributory()) {
             return Err((
                 "keying",
-                "in that module not every member has a share: contributory must be false",
+                "in this module the key does not depend on every member's share: contributory must be false",
             ));
         }
         if !(1..=DAYS_MAX).contains(&self.certificate_days) {
-            return Err(("certificate_days", "between 1 and 3650"));
+            return Err(("certificate_days", "it must be between 1 and 3650"));
         }
         if !(1..=HOURS_MAX).contains(&self.request_hours) {
-            return Err(("request_hours", "between 1 and 8760"));
+            return Err(("request_hours", "it must be between 1 and 8760"));
         }
         let times = &self.timeouts;
         let set = [times.step_ms, times.silence_ms, times.lookup_ms, times.skew_ms, times.refresh_ms];
         if set.into_iter().flatten().any(|ms| !(1..=TIMEOUT_MS_MAX).contains(&ms)) {
-            return Err(("timeouts", "between 1 and 3600000 ms"));
+            return Err(("timeouts", "each must be between 1 and 3600000 ms"));
         }
         if self.groups.keyings().any(|keying| self.agreement(keying).is_none()) {
             return Err(("hybrid", NO_HYBRID));
@@ -139,7 +139,9 @@ impl Rules {
             "hybrid" => self.hybrid = truth(word)?,
             "hybrid_links" => return Err(LINKS_FIXED),
             "contributory" => self.contributory = truth(word)?,
-            "minority" => self.minority = Minority::from_word(word).ok_or("continue, read-only or stop")?,
+            "minority" => {
+                self.minority = Minority::from_word(word).ok_or("it must be continue, read-only or stop")?
+            }
             "minority_may_admit" => self.minority_may_admit = truth(word)?,
             "letters" => self.letters = truth(word)?,
             "certificate_days" => self.certificate_days = number(word)?,
@@ -151,7 +153,7 @@ impl Rules {
             "timeouts.refresh_ms" => self.timeouts.refresh_ms = Some(number(word)?),
             _ => {
                 let named = field.strip_prefix("groups.").and_then(|rest| rest.rsplit_once('.'));
-                let (name, rule) = named.ok_or("not a field that can be changed")?;
+                let (name, rule) = named.ok_or("no field of this name can be changed")?;
                 self.groups.set(name, rule, word)?;
             }
         }
@@ -160,5 +162,5 @@ impl Rules {
 }
 
 fn truth(word: &str) -> Result<bool, &'static str> {
-    word.parse().map_err(|_| "true or false")
+    word.parse().map_err(|_| "it must be true or false")
 }

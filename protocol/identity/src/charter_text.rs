@@ -100,7 +100,7 @@ impl Text {
         if signers > self.founders.len() {
             return Err(value(
                 "threshold",
-                "more signers than founders: ts-dsa takes two for each vote, less one",
+                "there are too few founders to sign: ts-dsa takes two signers for each vote, less one",
             ));
         }
         check_policies(&rules.policies, scheme, mode, rules.minority_may_admit)
@@ -117,16 +117,19 @@ impl Text {
             Some(_) | None if named(Mode::Centralised) || named(Mode::Decentralised) => {
                 return Err(value("authority", "mode = \"centralised\" and [authority] go together"));
             }
-            Some(_) | None => return Err(value("mode", "decentralised or centralised")),
+            Some(_) | None => return Err(value("mode", "it must be decentralised or centralised")),
         };
         if central.certificate.name() != common(&self.name) {
             return Err(value(
                 "authority.certificate",
-                "made for another group: it names the group as its subject",
+                "it was made for another group: its subject must be this group's name",
             ));
         }
         if founders.iter().any(|founder| central.speaks(&founder.key.member_id())) {
-            return Err(value("authority.nodes", "a founder's key: an authority stands outside the group"));
+            return Err(value(
+                "authority.nodes",
+                "it lists a founder's key, but an authority stands outside the group",
+            ));
         }
         Ok(Some(central))
     }
@@ -181,14 +184,14 @@ impl Text {
     }
 }
 
-const SCHEMES: &str = "plain, asm, ts-dsa, frost or shoup-rsa";
-const NO_KEY_ID: &str = "not a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
+const SCHEMES: &str = "it must be plain, asm, ts-dsa, frost or shoup-rsa";
+const NO_KEY_ID: &str = "it must be a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
 
 fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {
     let mut ids = BTreeSet::new();
     for text in texts {
         if !ids.insert(key(text).ok_or(value(field, NO_KEY_ID))?) {
-            return Err(value(field, "the same key twice"));
+            return Err(value(field, "it has the same key twice"));
         }
     }
     Ok(ids)
@@ -201,19 +204,19 @@ fn rule(field: &'static str, text: Option<&str>) -> Result<Option<Rule>, Charter
 
 fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
     if texts.is_empty() || texts.len() > FOUNDERS_MAX {
-        return Err(value("founders", "between 1 and 32"));
+        return Err(value("founders", "there must be between 1 and 32"));
     }
     let mut seen = BTreeSet::new();
     let mut out = Vec::with_capacity(texts.len());
     for text in texts {
         if text.name.is_empty() || text.name.len() > NAME_BYTES_MAX || text.name.chars().any(char::is_control)
         {
-            return Err(value("founders.name", "1 to 64 bytes without control characters"));
+            return Err(value("founders.name", "it must have 1 to 64 bytes without control characters"));
         }
         let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());
-        let key = key.ok_or(value("founders.key", "not the SPKI of a P-256 key in hexadecimal"))?;
+        let key = key.ok_or(value("founders.key", "it must be the SPKI of a P-256 key, in hexadecimal"))?;
         if !seen.insert(key.member_id()) {
-            return Err(value("founders.key", "the same key twice"));
+            return Err(value("founders.key", "it has the same key twice"));
         }
         out.push(Founder { name: text.name.clone(), key });
     }

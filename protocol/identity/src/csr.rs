@@ -97,7 +97,7 @@ impl Csr {
     /// [`CsrError::LocalName`].
     pub fn sign(key: &SigningKey, name: &str) -> Result<Self, CsrError> {
         check_name(name).map_err(CsrError::LocalName)?;
-        let der = encode(key, name).map_err(|_| CsrError::LocalName("it does not encode"))?;
+        let der = encode(key, name).map_err(|_| CsrError::LocalName("it cannot be encoded"))?;
         Self::from_der(&der)
     }
 
@@ -255,7 +255,7 @@ pub(crate) fn join(csr: &Csr, proposed: &[u8]) -> Result<Vec<u8>, CertificateErr
     let pair = |csr, proposed| Pair { csr, proposed }.to_der();
     Any::from_der(csr.der())
         .and_then(|csr| pair(csr, Any::from_der(proposed)?))
-        .map_err(|_| CertificateError::LocalValue("does not encode"))
+        .map_err(|_| CertificateError::LocalValue("a value cannot be encoded"))
 }
 
 /// Takes the two apart: DER of each, neither judged. None if it is not such a pair. A CMS message

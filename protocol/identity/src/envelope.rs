@@ -63,7 +63,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
         return Err("a name has 1 to 64 bytes");
     }
     if name.chars().any(char::is_control) {
-        return Err("a name holds no control characters");
+        return Err("a name cannot have control characters");
     }
     Ok(())
 }
@@ -126,7 +126,7 @@ impl Envelope {
     /// The TBSCertificate: what the holder signs.
     pub(crate) fn tbs(&self) -> Result<Vec<u8>, CertificateError> {
         self.check().map_err(CertificateError::LocalValue)?;
-        self.encode().map_err(|_| CertificateError::LocalValue("a value does not encode"))
+        self.encode().map_err(|_| CertificateError::LocalValue("a value cannot be encoded"))
     }
 
     /// Signs the envelope as its holder.
@@ -140,7 +140,7 @@ impl Envelope {
     /// The certificate with this signature, whoever made it.
     pub(crate) fn close(&self, signature: &[u8]) -> Result<Vec<u8>, CertificateError> {
         close(&self.tbs()?, self.issuer.kind(), signature)
-            .map_err(|_| CertificateError::LocalValue("does not encode"))
+            .map_err(|_| CertificateError::LocalValue("a value cannot be encoded"))
     }
 
     fn encode(&self) -> der::Result<Vec<u8>> {
@@ -184,11 +184,11 @@ pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Vec<u8>), 
     let signature = certificate.signature().as_bytes().ok_or(CertificateError::WireMalformed)?;
     let envelope = read(certificate.tbs_certificate())?;
     envelope.check().map_err(CertificateError::WireProfile)?;
-    let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
+    let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     let again = close(&tbs, envelope.issuer.kind(), signature)
-        .map_err(|_| CertificateError::WireProfile("values"))?;
+        .map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     if again != der {
-        return Err(CertificateError::WireProfile("not the one encoding of its values"));
+        return Err(CertificateError::WireProfile("it is not canonically encoded"));
     }
     if envelope.issuer == Issuer::Own {
         let own = Signature::from_der(signature).map_err(CertificateError::WireKey)?;
@@ -203,21 +203,25 @@ pub(crate) fn open_proposed(tbs: &[u8]) -> Result<Envelope, CertificateError> {
     let envelope = read(&parsed)?;
     envelope.check().map_err(CertificateError::WireProfile)?;
     if envelope.issuer != Issuer::Own {
-        return Err(CertificateError::WireProfile("issuer"));
+        return Err(CertificateError::WireProfile("its issuer is wrong"));
     }
-    let again = envelope.encode().map_err(|_| CertificateError::WireProfile("values"))?;
+    let again = envelope.encode().map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     if again != tbs {
-        return Err(CertificateError::WireProfile("not the one encoding of its values"));
+        return Err(CertificateError::WireProfile("it is not canonically encoded"));
     }
     Ok(envelope)
 }
 
 fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
     let refuse = CertificateError::WireProfile;
-    let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("subject"))?;
+    let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
     let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
     Ok(Envelope {
-        serial: tbs.serial_number().as_bytes().try_into().map_err(|_| refuse("serial number"))?,
+        serial: tbs
+            .serial_number()
+            .as_bytes()
+            .try_into()
+            .map_err(|_| refuse("its serial number is malformed"))?,
         name: name.value().into_owned(),
         key: VerifyingKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?,
         not_before: UnixTime(tbs.validity().not_before.to_unix_duration().as_secs()),
@@ -231,12 +235,17 @@ fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
 fn issuer(tbs: &TbsCertificate) -> Result<Issuer, CertificateError> {
     let refuse = CertificateError::WireProfile;
     let Some(value) = value(tbs, rfc5280::ID_CE_AUTHORITY_KEY_IDENTIFIER) else { return Ok(Issuer::Own) };
-    let key_id = AuthorityKeyDer::from_der(value).map_err(|_| refuse("authority key identifier"))?;
-    let name = tbs.issuer().common_name().ok().flatten().ok_or(refuse("issuer"))?;
+    let key_id =
+        AuthorityKeyDer::from_der(value).map_err(|_| refuse("its authority key identifier is malformed"))?;
+    let name = tbs.issuer().common_name().ok().flatten().ok_or(refuse("its issuer is wrong"))?;
     Ok(Issuer::Group {
         name: name.value().into_owned(),
-        kind: key_kind(tbs.signature()).ok_or(refuse("signature algorithm"))?,
-        key_id: key_id.id.as_bytes().try_into().map_err(|_| refuse("authority key identifier"))?,
+        kind: key_kind(tbs.signature()).ok_or(refuse("its signature algorithm is not accepted"))?,
+        key_id: key_id
+            .id
+            .as_bytes()
+            .try_into()
+            .map_err(|_| refuse("its authority key identifier is malformed"))?,
     })
 }
 

@@ -11,28 +11,28 @@ use folkmoot_signing::SigningError;
 #[non_exhaustive]
 pub enum CertificateError {
     /// Not an X.509 certificate in DER.
-    #[error("not an X.509 certificate in DER")]
+    #[error("it is not an X.509 certificate in DER")]
     WireMalformed,
     /// Longer than any certificate may be.
-    #[error("certificate of {0} bytes, more than any has")]
+    #[error("it has {0} bytes, more than a certificate may have")]
     WireTooLong(usize),
     /// A certificate, but not the one DER form of ours (ID-02, ID-11).
-    #[error("certificate is not in the one form that is taken: {0}")]
+    #[error("it is not in the form that is accepted: {0}")]
     WireProfile(&'static str),
     /// Its key or signature is malformed.
-    #[error("certificate holds a malformed key or signature")]
+    #[error("its key or signature is malformed")]
     WireKey(#[source] SigningError),
     /// Its holder did not sign it.
-    #[error("certificate is not signed by the key it names")]
+    #[error("it is not signed by the key that it names")]
     PeerSignature,
     /// It has not begun yet.
-    #[error("certificate begins only at {0:?}")]
+    #[error("it begins only at {0:?}")]
     PeerNotYet(UnixTime),
     /// It has ended.
-    #[error("certificate ended at {0:?}")]
+    #[error("it ended at {0:?}")]
     PeerEnded(UnixTime),
     /// It was issued for another group, charter, scheme or term than the one it is shown under.
-    #[error("certificate does not stand under this charter: {0}")]
+    #[error("it is not valid under this charter: {0}")]
     PeerCharter(&'static str),
     /// It claims founding, but the charter does not name its key.
     #[error("{0} is not a founder")]
@@ -41,11 +41,11 @@ pub enum CertificateError {
     #[error("{0} has no vote")]
     PeerNotVoter(MemberId),
     /// It was issued by the group's key although votes, or another key, are required.
-    #[error("issued by a key that is not the group's here")]
+    #[error("it was issued by a key that is not this group's")]
     PeerGroupKey,
     /// It rests on votes, on a multisignature or on a key, and the charter's scheme asks for
     /// another of these.
-    #[error("its authority is of another kind than the charter's scheme asks for")]
+    #[error("it is not signed in the way that the charter's scheme asks for")]
     PeerAuthority,
     /// The multisignature in it is not its signers' on this certificate.
     #[error("the multisignature does not verify")]
@@ -54,7 +54,7 @@ pub enum CertificateError {
     #[error("the vote of {0} does not verify")]
     PeerVote(MemberId),
     /// It carries fewer votes than the charter asks for.
-    #[error("too few votes: {got}, where {need} are needed")]
+    #[error("there are too few votes: {got}, where {need} are needed")]
     PeerTooFewVotes {
         /// Votes that stand.
         got: usize,
@@ -71,20 +71,20 @@ pub enum CertificateError {
     /// `TRN-59` It does not name the expulsions of its holder as they are. A certificate that was
     /// granted before an expulsion admits nobody after it.
     #[error(
-        "TRN-59: of a time before its holder {0} was expelled, or after an expulsion that is not known here"
+        "TRN-59: it was granted before its holder {0} was expelled, or after an expulsion that is not known here"
     )]
     PeerRemovals(MemberId),
     /// The charter admits by one founder's yes, which is not among the votes.
     #[error("the vote of the founder who decides is missing")]
     PeerNoDecider,
     /// The values given cannot stand in a certificate.
-    #[error("no certificate can say that: {0}")]
+    #[error("no certificate can hold these values: {0}")]
     LocalValue(&'static str),
     /// The identity given is not the holder named in the body.
-    #[error("the certificate is another's")]
+    #[error("the certificate is somebody else's")]
     LocalNotHolder,
     /// The PEM text or private key does not fit.
-    #[error("PEM does not hold this identity: {0}")]
+    #[error("the PEM text does not hold this identity: {0}")]
     LocalPem(&'static str),
 }
 
@@ -93,19 +93,19 @@ pub enum CertificateError {
 #[non_exhaustive]
 pub enum CmsError {
     /// Not a CMS SignedData in DER with attached content.
-    #[error("not a CMS SignedData in DER with its content inside")]
+    #[error("it is not a CMS SignedData in DER with its content inside")]
     WireMalformed,
     /// Longer than any signed message may be.
-    #[error("signed message of {0} bytes, more than any has")]
+    #[error("it has {0} bytes, more than a signed message may have")]
     WireTooLong(usize),
     /// A SignedData, but not the one DER form of what it says (ID-21).
-    #[error("signed message is not in its one form")]
+    #[error("it is not canonically encoded")]
     WireNotCanonical,
     /// Signers and certificates do not match one to one, or there are too many.
-    #[error("signers and certificates do not match one to one")]
+    #[error("its signers and certificates do not match one to one")]
     WireSigners,
     /// A signature in it is malformed.
-    #[error("malformed signature")]
+    #[error("a signature in it is malformed")]
     WireSignature(#[source] SigningError),
     /// A signer's certificate was refused.
     #[error("a signer's certificate was refused")]
@@ -114,10 +114,10 @@ pub enum CmsError {
     #[error("the signature of {0} does not verify")]
     PeerSignature(MemberId),
     /// Other signers than expected.
-    #[error("signed by others than expected")]
+    #[error("it is signed by others than expected")]
     PeerSigners,
     /// The values given cannot stand in a message.
-    #[error("no message can say that")]
+    #[error("no message can hold these values")]
     LocalEncode,
 }
 
@@ -126,10 +126,10 @@ pub enum CmsError {
 #[non_exhaustive]
 pub enum CharterError {
     /// Too long, not UTF-8, not TOML, unknown or missing keys, values of the wrong kind.
-    #[error("not a charter: {0}")]
+    #[error("it is not a charter: {0}")]
     WireMalformed(String),
     /// A value outside its limits.
-    #[error("charter: {key}: {reason}")]
+    #[error("the charter's {key} is not valid: {reason}")]
     WireValue {
         /// Which key.
         key: &'static str,
@@ -137,7 +137,7 @@ pub enum CharterError {
         reason: &'static str,
     },
     /// A rule over roles that cannot be read.
-    #[error("charter: {key}")]
+    #[error("the charter's {key} is not a rule that can be read")]
     WireRule {
         /// Which key.
         key: &'static str,
@@ -145,7 +145,7 @@ pub enum CharterError {
         source: crate::RuleError,
     },
     /// The envelope was refused.
-    #[error("signed charter")]
+    #[error(transparent)]
     Cms(#[from] CmsError),
     /// Somebody signed who is not a founder, or whose name is not the one in the charter.
     #[error("{0} signed under a name that the charter does not give it")]
@@ -154,7 +154,7 @@ pub enum CharterError {
     #[error("founder {0} has not signed")]
     PeerUnsigned(MemberId),
     /// The field cannot be changed, or not to this value.
-    #[error("charter field {field:?} cannot become {value:?}: {reason}")]
+    #[error("the charter's {field:?} cannot become {value:?}: {reason}")]
     PeerChange {
         /// Which field.
         field: String,
@@ -164,7 +164,7 @@ pub enum CharterError {
         reason: &'static str,
     },
     /// The field takes a rule, and the value cannot be read as one.
-    #[error("charter field {field:?} takes a rule")]
+    #[error("the new value of the charter's {field:?} is not a rule that can be read")]
     PeerRule {
         /// Which field.
         field: String,
@@ -178,16 +178,16 @@ pub enum CharterError {
 #[non_exhaustive]
 pub enum VoteError {
     /// The envelope was refused.
-    #[error("vote")]
+    #[error(transparent)]
     Cms(#[from] CmsError),
     /// The signed content is not a vote (wrong domain label: a charter or request, say).
-    #[error("signed content is not a vote")]
+    #[error("the signed content is not a vote")]
     WireDomain,
     /// The content after the label does not decode.
-    #[error("vote content")]
+    #[error("the vote's content is malformed")]
     WireContent(#[from] DecodeError),
     /// A decision without electorate serial, or an admission with one.
-    #[error("kind of vote and electorate serial do not fit")]
+    #[error("the kind of vote and the electorate's serial do not match")]
     WireSlot,
     /// The (voter, expires, signature) triple does not verify for the motion.
     #[error("the vote of {0} does not verify")]
@@ -199,25 +199,25 @@ pub enum VoteError {
 #[non_exhaustive]
 pub enum RequestError {
     /// The envelope was refused.
-    #[error("request")]
+    #[error(transparent)]
     Cms(#[from] CmsError),
     /// The signed content is not a request.
-    #[error("signed content is not a request")]
+    #[error("the signed content is not a request")]
     WireDomain,
     /// The proposed certificate body was refused.
-    #[error("proposed certificate")]
+    #[error("the proposed certificate is refused")]
     Certificate(#[from] CertificateError),
     /// Signed by another key than the one to be certified.
     #[error("{0} asks for somebody else's certificate")]
     PeerNotHolder(MemberId),
     /// The CSR was refused.
-    #[error("CSR")]
+    #[error(transparent)]
     Csr(#[from] CsrError),
     /// The two parts, CSR and certificate proposed, are not in their one encoding.
-    #[error("request by CSR is not in its one form")]
+    #[error("the request by CSR is not canonically encoded")]
     WireNotCanonical,
     /// The certificate that a member proposes is not for this CSR.
-    #[error("the certificate proposed is not the one for this CSR: {0}")]
+    #[error("the proposed certificate is not the one for this CSR: {0}")]
     PeerProposal(&'static str),
 }
 
@@ -226,27 +226,27 @@ pub enum RequestError {
 #[non_exhaustive]
 pub enum CsrError {
     /// Not a PKCS#10 request, in DER or PEM.
-    #[error("not a certification request (PKCS#10)")]
+    #[error("it is not a certification request (PKCS#10)")]
     WireMalformed,
     /// Longer than any that is accepted.
-    #[error("CSR of {0} bytes; at most {CSR_BYTES_MAX} are taken")]
+    #[error("the CSR has {0} bytes; at most {CSR_BYTES_MAX} are allowed")]
     WireTooLong(usize),
     /// A request, but not the one DER encoding of what it says.
-    #[error("CSR is not in its one encoding")]
+    #[error("the CSR is not canonically encoded")]
     WireNotCanonical,
     /// Its signature is malformed, or the higher of the two equivalent ones.
-    #[error("CSR holds a malformed signature")]
+    #[error("the CSR's signature is malformed")]
     WireSignature(#[source] SigningError),
     /// Its key is of another kind.
     #[error(
-        "the CSR's key is not one of P-256 with its curve named: make one with openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
+        "the CSR's key is not a P-256 key with a named curve. Make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
     )]
     PeerKey,
     /// It is signed by another algorithm.
     #[error("the CSR is not signed with ecdsa-with-SHA256")]
     PeerAlgorithm,
     /// Its subject is not exactly one common name.
-    #[error("the CSR's subject is not one common name: openssl req -new -subj /CN=NAME")]
+    #[error("the CSR's subject must be exactly one common name. Make one: openssl req -new -subj /CN=NAME")]
     PeerSubject,
     /// The common name is not a legal name.
     #[error("the CSR's common name cannot be a name: {0}")]

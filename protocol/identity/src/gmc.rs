@@ -129,7 +129,7 @@ impl Gmc {
         let (envelope, signature) = envelope::open(der, GMC_BYTES_MAX)?;
         let body = GmcBody::from_envelope(&envelope)?;
         if envelope.issuer == Issuer::Own && body.membership.is_by_authority() {
-            return Err(CertificateError::WireProfile("issuer"));
+            return Err(CertificateError::WireProfile("its issuer is wrong"));
         }
         Ok(Self { der: Bytes::copy_from_slice(der), body, issuer: envelope.issuer, signature })
     }
@@ -299,7 +299,7 @@ impl Gmc {
     fn issue(body: GmcBody, identity: &Identity) -> Result<Self, CertificateError> {
         let der = body.envelope_by(Issuer::Own)?.sign(identity.key())?;
         if der.len() > GMC_BYTES_MAX {
-            return Err(CertificateError::LocalValue("too many votes"));
+            return Err(CertificateError::LocalValue("it carries too many votes"));
         }
         Self::from_der(&der)
     }

@@ -72,14 +72,14 @@ impl Identity {
     /// [`CertificateError::LocalPem`], [`CertificateError::LocalNotHolder`], or what the
     /// certificate breaks.
     pub fn from_pem(key_pem: &str, certificate_pem: &str) -> Result<Self, CertificateError> {
-        let (label, der) =
-            der::pem::decode_vec(key_pem.as_bytes()).map_err(|_| CertificateError::LocalPem("key"))?;
+        let (label, der) = der::pem::decode_vec(key_pem.as_bytes())
+            .map_err(|_| CertificateError::LocalPem("the key cannot be read"))?;
         let der = Secret::new(der);
         if label != "PRIVATE KEY" {
-            return Err(CertificateError::LocalPem("key label"));
+            return Err(CertificateError::LocalPem("its label is not PRIVATE KEY"));
         }
-        let key =
-            SigningKey::from_pkcs8_der(der.expose()).map_err(|_| CertificateError::LocalPem("PKCS#8"))?;
+        let key = SigningKey::from_pkcs8_der(der.expose())
+            .map_err(|_| CertificateError::LocalPem("the key is not in PKCS#8"))?;
         Self::from_parts(key, IdentityCertificate::from_pem(certificate_pem)?)
     }
 
@@ -88,7 +88,7 @@ impl Identity {
     /// # Errors
     /// [`CertificateError::LocalPem`] if it cannot be encoded, which no key does.
     pub fn key_pem(&self) -> Result<Secret<String>, CertificateError> {
-        let refuse = CertificateError::LocalPem("key");
+        let refuse = CertificateError::LocalPem("the key cannot be read");
         let der = self.key.to_pkcs8_der().map_err(|_| refuse.clone())?;
         let pem = der::pem::encode_string("PRIVATE KEY", LineEnding::LF, der.expose()).map_err(|_| refuse)?;
         Ok(Secret::new(pem))

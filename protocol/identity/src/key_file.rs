@@ -35,23 +35,24 @@ impl Identity {
 fn read_key(pem: &str) -> Result<SigningKey, CertificateError> {
     let refuse = CertificateError::LocalPem;
     if pem.len() > FILE_BYTES_MAX {
-        return Err(refuse("longer than any key of P-256"));
+        return Err(refuse("it is longer than any P-256 key"));
     }
     if pem.contains("ENCRYPTED") {
-        return Err(refuse("the key is encrypted: decrypt it first, with openssl pkey -in FILE -out FILE"));
+        return Err(refuse("the key is encrypted. Decrypt it first: openssl pkey -in FILE -out FILE"));
     }
     // What comes before the key may only be the curve's name: nobody would mean a second key there.
     let begin = [PKCS8, SEC1].iter().find_map(|label| pem.find(&format!("-----BEGIN {label}-----")));
     let (before, key) =
-        begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("no private key in it"))?;
+        begin.and_then(|at| pem.split_at_checked(at)).ok_or(refuse("it holds no private key"))?;
     if before.matches("-----BEGIN ").count() != before.matches("-----BEGIN EC PARAMETERS-----").count() {
         return Err(refuse("something else comes before the key"));
     }
-    let (label, der) = der::pem::decode_vec(key.as_bytes()).map_err(|_| refuse("not one key in PEM"))?;
+    let (label, der) = der::pem::decode_vec(key.as_bytes())
+        .map_err(|_| refuse("it does not hold exactly one key in PEM"))?;
     let der = Secret::new(der);
     let read = match label {
         PKCS8 => SigningKey::from_pkcs8_der(der.expose()),
         _ => SigningKey::from_sec1_der(der.expose()),
     };
-    read.map_err(|_| refuse("the key is not of P-256 (prime256v1) with its curve named"))
+    read.map_err(|_| refuse("the key is not a P-256 (prime256v1) key with a named curve"))
 }

@@ -30,25 +30,25 @@ pub const SIGNED_MESSAGE_BYTES_MAX: usize = MESSAGE_BYTES_MAX + GMC_BYTES_MAX + 
 #[non_exhaustive]
 pub enum MessageError {
     /// The envelope was refused.
-    #[error("signed message")]
+    #[error(transparent)]
     Cms(#[from] CmsError),
     /// The signed content is not a message (another label: a vote, a charter), or it is cut short.
-    #[error("signed content is not a message of a group")]
+    #[error("the signed content is not a group's message")]
     WireDomain,
     /// The stamp does not decode.
-    #[error("the message's stamp")]
+    #[error("the message's stamp is malformed")]
     WireStamp(#[from] DecodeError),
     /// The text is longer than any message's.
-    #[error("a text of {0} bytes, more than a message holds")]
+    #[error("the text has {0} bytes, more than a message may have")]
     WireTooLong(usize),
     /// The signer's certificate was refused, or does not stand under the charter.
-    #[error("the signer's certificate")]
+    #[error("the signer's certificate is refused")]
     Certificate(#[from] CertificateError),
     /// The signature is not the sender's over this message.
     #[error("the signature of {0} does not verify")]
     PeerSignature(MemberId),
     /// Another key signed than that of the sender named in the message.
-    #[error("{0} did not sign what names it as the sender")]
+    #[error("the message names {0} as its sender, who did not sign it")]
     PeerNotSender(MemberId),
     /// The message was sent in another group than the one it is shown under.
     #[error("the message was sent in another group")]

@@ -35,7 +35,7 @@ impl Multi {
         let signature = MultiSignature::decode(signature)
             .ok()
             .filter(|read| read.encode() == signature)
-            .ok_or(CertificateError::WireProfile("multisignature"))?;
+            .ok_or(CertificateError::WireProfile("its multisignature is malformed"))?;
         Ok(Self { expires, signature })
     }
 

@@ -55,7 +55,9 @@ impl Policy {
     /// Why not.
     pub fn from_word(word: &str) -> Result<Self, &'static str> {
         let all = [Self::Threshold, Self::List, Self::Founder, Self::Authority];
-        all.into_iter().find(|policy| policy.word() == word).ok_or("threshold, list, founder or authority")
+        all.into_iter()
+            .find(|policy| policy.word() == word)
+            .ok_or("it must be threshold, list, founder or authority")
     }
 }
 
@@ -87,7 +89,7 @@ impl Below {
     /// Why not.
     pub fn from_word(word: &str) -> Result<Self, &'static str> {
         let all = [Self::Nobody, Self::Reset, Self::Authority];
-        all.into_iter().find(|below| below.word() == word).ok_or("reset, authority or none")
+        all.into_iter().find(|below| below.word() == word).ok_or("it must be reset, authority or none")
     }
 }
 
@@ -193,10 +195,10 @@ impl Policies {
     pub(crate) fn check(&self, founders: &BTreeSet<MemberId>) -> Result<(), (&'static str, &'static str)> {
         let sizes = self.roles.values().all(|holders| (1..=ROLE_KEYS_MAX).contains(&holders.len()));
         if self.roles.len() > ROLES_MAX || !sizes {
-            return Err(("roles", "at most 16 roles, each of 1 to 64 keys"));
+            return Err(("roles", "there can be at most 16 roles, each with 1 to 64 keys"));
         }
         if !self.roles.keys().all(|role| is_role(role)) {
-            return Err(("roles", "a role is named in lower-case letters, digits and hyphens"));
+            return Err(("roles", "the name of a role can have only lower-case letters, digits and hyphens"));
         }
         for (key, rule) in [("admit", &self.admit), ("remove", &self.remove)] {
             if rule.as_ref().is_some_and(|rule| rule.unknown_role(&self.roles).is_some()) {
@@ -204,26 +206,26 @@ impl Policies {
             }
         }
         if self.admit.is_some() && self.policy != Policy::Threshold {
-            return Err(("admit", "a rule on votes goes with policy threshold"));
+            return Err(("admit", "a rule on votes needs policy threshold"));
         }
         if self.list.len() > LIST_KEYS_MAX || (self.policy == Policy::List && self.list.is_empty()) {
-            return Err(("list", "policy list takes a list of 1 to 256 keys"));
+            return Err(("list", "policy list needs a list of 1 to 256 keys"));
         }
         if self.decider.is_some_and(|decider| !founders.contains(&decider)) {
-            return Err(("decider", "the decider is a founder's key"));
+            return Err(("decider", "the decider must be a founder's key"));
         }
         if self.policy == Policy::Founder && self.decider.is_none() {
-            return Err(("decider", "policy founder takes a decider"));
+            return Err(("decider", "policy founder needs a decider"));
         }
         self.check_numbers()
     }
 
     fn check_numbers(&self) -> Result<(), (&'static str, &'static str)> {
         if self.objections.is_some_and(|count| !(1..=OBJECTIONS_MAX).contains(&count)) {
-            return Err(("objections", "between 1 and 128"));
+            return Err(("objections", "it must be between 1 and 128"));
         }
         if self.request_days.is_some_and(|days| !(1..=DAYS_MAX).contains(&days)) {
-            return Err(("request_days", "between 1 and 365"));
+            return Err(("request_days", "it must be between 1 and 365"));
         }
         Ok(())
     }
@@ -285,7 +287,8 @@ const NONE: &str = "none";
 
 /// Key ids in their one spelling: sorted, each once, commas between; `none` for no key.
 fn keys(word: &str) -> Result<BTreeSet<MemberId>, &'static str> {
-    const FORM: &str = "key ids (64 hexadecimal digits), sorted, each once, with commas between; or none";
+    const FORM: &str =
+        "it must be key ids (64 hexadecimal digits), sorted, each once, with commas between them; or none";
     if word == NONE {
         return Ok(BTreeSet::new());
     }
@@ -304,7 +307,7 @@ fn decider(word: &str) -> Result<Option<MemberId>, &'static str> {
     if word == NONE {
         return Ok(None);
     }
-    key(word).map(Some).ok_or("a key id (64 hexadecimal digits), or none")
+    key(word).map(Some).ok_or("it must be a key id (64 hexadecimal digits), or none")
 }
 
 fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
@@ -315,7 +318,7 @@ fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
     if rule.to_string() == word {
         Ok(Some(rule))
     } else {
-        Err("a rule in a vote has one spelling: single spaces, no needless brackets".into())
+        Err("a rule in a vote must be spelled with single spaces and without needless brackets".into())
     }
 }
 

@@ -125,11 +125,11 @@ fn votes_are_empty(body: &GmcBody) -> bool {
 /// of votes yet.
 fn check_proposal(csr: &Csr, body: &GmcBody) -> Result<(), RequestError> {
     let wrong = [
-        (body.key != *csr.key(), "another key"),
-        (body.name != csr.name(), "another name"),
-        (body.membership.nonce != csr.nonce(), "another nonce"),
-        (body.serial != csr.serial(), "another serial number"),
-        (!votes_are_empty(body), "votes, or a founder's"),
+        (body.key != *csr.key(), "it has another key"),
+        (body.name != csr.name(), "it has another name"),
+        (body.membership.nonce != csr.nonce(), "it has another nonce"),
+        (body.serial != csr.serial(), "it has another serial number"),
+        (!votes_are_empty(body), "it carries votes, or is a founder's"),
     ];
     match wrong.iter().find(|(wrong, _)| *wrong) {
         Some((_, what)) => Err(RequestError::PeerProposal(what)),

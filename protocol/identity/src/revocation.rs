@@ -39,22 +39,22 @@ pub const REVOKED_MAX: usize = 1_400;
 #[non_exhaustive]
 pub enum RevocationError {
     /// Not an X.509 revocation list in DER.
-    #[error("not an X.509 revocation list in DER")]
+    #[error("it is not an X.509 revocation list in DER")]
     WireMalformed,
     /// Longer than any may be.
-    #[error("revocation list of {0} bytes, more than any has")]
+    #[error("it has {0} bytes, more than a revocation list may have")]
     WireTooLong(usize),
     /// A revocation list, but not the one DER form of one of this group's key (ID-56).
-    #[error("revocation list is not in the one form that is taken: {0}")]
+    #[error("it is not in the form that is accepted: {0}")]
     WireForm(&'static str),
     /// The group's key did not sign it.
-    #[error("revocation list is not signed by the group's key")]
+    #[error("it is not signed by the group's key")]
     PeerSignature,
     /// The values given cannot stand in a list.
-    #[error("no revocation list can say that: {0}")]
+    #[error("no revocation list can hold these values: {0}")]
     LocalValue(&'static str),
     /// The certificate of the group's key cannot be read.
-    #[error("the certificate of the group's key")]
+    #[error("the certificate of the group's key is refused")]
     LocalAuthority(#[source] CertificateError),
 }
 
@@ -116,7 +116,7 @@ impl RevocationBody {
         let parsed: TbsCertList = TbsCertList::from_der(tbs).map_err(|_| RevocationError::WireMalformed)?;
         let body = Self::read(&parsed, authority)?;
         if body.encode().ok().as_deref() != Some(tbs) {
-            return Err(RevocationError::WireForm("not the one encoding of its values"));
+            return Err(RevocationError::WireForm("it is not canonically encoded"));
         }
         Ok(body)
     }
@@ -146,18 +146,18 @@ impl RevocationBody {
     /// # Errors
     /// [`RevocationError::LocalValue`].
     pub fn tbs(&self) -> Result<Vec<u8>, RevocationError> {
-        self.encode().map_err(|_| RevocationError::LocalValue("a value does not encode"))
+        self.encode().map_err(|_| RevocationError::LocalValue("a value cannot be encoded"))
     }
 
     fn check(&self) -> Result<(), &'static str> {
         if self.serials.len() > REVOKED_MAX {
-            return Err("more certificates than one list names");
+            return Err("there are more certificates than one list can name");
         }
         if !self.serials.iter().all(envelope::is_serial) {
             return Err("a serial number is out of range");
         }
         if self.this_update > self.authority.not_after() {
-            return Err("made after the end of the key's certificate");
+            return Err("the certificate of the group's key has ended by then");
         }
         Ok(())
     }
@@ -204,8 +204,10 @@ impl RevocationBody {
         let body = Self {
             authority: authority.clone(),
             this_update: UnixTime(tbs.this_update.to_unix_duration().as_secs()),
-            number: number.ok_or(refuse("number"))?,
-            serials: serials.collect::<Result<_, _>>().map_err(|_| refuse("serial number"))?,
+            number: number.ok_or(refuse("its number is malformed"))?,
+            serials: serials
+                .collect::<Result<_, _>>()
+                .map_err(|_| refuse("its serial number is malformed"))?,
         };
         body.check().map_err(refuse)?;
         Ok(body)
@@ -226,7 +228,7 @@ impl RevocationList {
     /// [`RevocationError::PeerSignature`] if it is not.
     pub fn close(body: &RevocationBody, signature: &[u8]) -> Result<Self, RevocationError> {
         let der = envelope::close(&body.tbs()?, body.authority.key().kind(), signature);
-        let der = der.map_err(|_| RevocationError::LocalValue("does not encode"))?;
+        let der = der.map_err(|_| RevocationError::LocalValue("a value cannot be encoded"))?;
         Self::from_der(&der, &body.authority)
     }
 
@@ -243,7 +245,7 @@ impl RevocationList {
             CertificateList::from_der(der).map_err(|_| RevocationError::WireMalformed)?;
         let signature = list.signature.as_bytes().ok_or(RevocationError::WireMalformed)?;
         let body = RevocationBody::read(&list.tbs_cert_list, authority)?;
-        let other = RevocationError::WireForm("not the one encoding of its values");
+        let other = RevocationError::WireForm("it is not canonically encoded");
         let tbs = body.encode().map_err(|_| other.clone())?;
         if envelope::close(&tbs, authority.key().kind(), signature).ok().as_deref() != Some(der) {
             return Err(other);

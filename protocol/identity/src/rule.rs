@@ -75,7 +75,7 @@ impl Rule {
         let node = reader.either()?;
         match reader.peek() {
             None => Ok(Self(node)),
-            Some(_) => reader.fail("\"and\", \"or\" or the end belongs here"),
+            Some(_) => reader.fail("\"and\", \"or\" or the end is expected here"),
         }
     }
 
@@ -232,13 +232,13 @@ impl<'a> Reader<'a> {
     fn part(&mut self) -> Result<Node, RuleError> {
         if self.peek() == Some("(") {
             if self.depth >= DEPTH_MAX {
-                return self.fail("at most 8 brackets in one another");
+                return self.fail("brackets can be nested at most 8 deep");
             }
             self.next += 1;
             self.depth += 1;
             let inner = self.either()?;
             self.depth -= 1;
-            return if self.take(")") { Ok(inner) } else { self.fail("\")\" belongs here") };
+            return if self.take(")") { Ok(inner) } else { self.fail("\")\" is expected here") };
         }
         if self.parts >= PARTS_MAX {
             return self.fail("a rule has at most 32 parts");
@@ -246,14 +246,14 @@ impl<'a> Reader<'a> {
         self.parts += 1;
         let count = self.count()?;
         if !self.take("of") {
-            return self.fail("\"of\" belongs here");
+            return self.fail("\"of\" is expected here");
         }
         match self.peek() {
             Some(role) if role == ALL || is_role(role) => {
                 self.next += 1;
                 Ok(Node::Part { count, role: role.to_owned() })
             }
-            _ => self.fail("the name of a role belongs here, or \"all\""),
+            _ => self.fail("the name of a role is expected here, or \"all\""),
         }
     }
 
@@ -264,8 +264,8 @@ impl<'a> Reader<'a> {
                 self.next += 1;
                 Ok(count)
             }
-            Ok(_) => self.fail("a number from 1 to 256 belongs here, in plain digits"),
-            Err(_) => self.fail("a number of voters belongs here, as in \"2 of operators\""),
+            Ok(_) => self.fail("a number from 1 to 256 is expected here, in plain digits"),
+            Err(_) => self.fail("a number of voters is expected here, as in \"2 of operators\""),
         }
     }
 }

@@ -69,14 +69,14 @@ impl Threshold {
     pub(crate) fn check(self) -> Result<(), &'static str> {
         match self {
             Self::Fixed(votes) if (1..=THRESHOLD_MAX).contains(&votes) => Ok(()),
-            Self::Fixed(_) => Err("between 1 and 128"),
+            Self::Fixed(_) => Err("it must be between 1 and 128"),
             Self::Ratio { percent, size, window } => {
                 let most = u32::try_from(limits::MEMBERS_MAX).unwrap_or(u32::MAX);
                 let legal = (1..=100).contains(&percent) && (1..=most).contains(&size);
                 if legal && window <= WINDOW_MAX {
                     Ok(())
                 } else {
-                    Err("a ratio of 1% to 100%, and a window of 0 to 1000")
+                    Err("the ratio must be 1% to 100%, and the window 0 to 1000")
                 }
             }
         }
@@ -88,13 +88,13 @@ impl Threshold {
     /// Why not.
     pub fn from_word(word: &str) -> Result<Self, &'static str> {
         let Some((percent, rest)) = word.split_once("% of ") else { return number(word).map(Self::Fixed) };
-        let (size, window) = rest.split_once(" window ").ok_or("a share is written as 30% of 20 window 5")?;
+        let (size, window) = rest.split_once(" window ").ok_or("write a share as 30% of 20 window 5")?;
         Ok(Self::Ratio { percent: number(percent)?, size: number(size)?, window: number(window)? })
     }
 
     /// Reads the founding text's ratio, as `30%`.
     pub(crate) fn founded(ratio: &str, window: u32, founders: usize) -> Result<Self, &'static str> {
-        let percent = ratio.strip_suffix('%').ok_or("a ratio is written as 30%")?;
+        let percent = ratio.strip_suffix('%').ok_or("write a ratio as 30%")?;
         Ok(Self::Ratio {
             percent: number(percent)?,
             size: u32::try_from(founders).unwrap_or(u32::MAX),

@@ -66,10 +66,10 @@ impl ModulusSize {
 pub enum RsaError {
     /// The bytes are not the SPKI of an RSA key of 2048 or 3072 bits with exponent 65537, or not
     /// its one form.
-    #[error("not the SPKI of an RSA key of 2048 or 3072 bits with exponent 65537")]
+    #[error("it is not the SPKI of an RSA key of 2048 or 3072 bits with exponent 65537")]
     WireKey,
     /// The signature is not this key's over this message.
-    #[error("RSA signature does not verify")]
+    #[error("the RSA signature does not verify")]
     PeerSignature,
 }
 

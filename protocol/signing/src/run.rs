@@ -101,47 +101,47 @@ fn named(culprits: &[MemberId]) -> String {
 #[non_exhaustive]
 pub enum FaultKind {
     /// Messages that do not have the one form that the round takes.
-    #[error("malformed messages")]
+    #[error("messages are malformed")]
     PeerMalformed,
     /// Messages to all of a participant that was not awaited, or none of one that was: the caller's
     /// mistake, no participant's.
-    #[error("a round with too few or too many messages")]
+    #[error("the round has too few or too many messages")]
     LocalRound,
     /// A sharing whose private messages do not fit its commitments.
-    #[error("a share that does not fit its commitments")]
+    #[error("a share does not fit its commitments")]
     PeerShare,
     /// An accusation that is wrong on its face: of oneself, or of one that had nothing to give.
-    #[error("an accusation without grounds")]
+    #[error("an accusation has no grounds")]
     PeerAccusation,
     /// Commitments that say another secret, or another number of shares, than the run is for.
-    #[error("commitments to something else")]
+    #[error("the commitments are to something else")]
     PeerCommitment,
     /// A part of a signature that its maker's public share refutes.
-    #[error("a false part of a signature")]
+    #[error("a part of the signature does not verify")]
     PeerPart,
     /// Messages that are not those committed to in an earlier round.
-    #[error("messages other than those committed to")]
+    #[error("the messages are not those committed to")]
     PeerReveal,
     /// A proof that does not verify.
-    #[error("a proof that does not verify")]
+    #[error("a proof does not verify")]
     PeerProof,
     /// The result does not verify and the scheme cannot say whose part was wrong.
-    #[error("a result that does not verify; nobody can know whose fault it is")]
+    #[error("the result does not verify; nobody can know whose fault it is")]
     Unattributable,
     /// The share is not this participant's in the sharing of the run: another epoch, or damaged.
-    #[error("a share of another sharing")]
+    #[error("the share belongs to another sharing")]
     LocalShare,
     /// The participants are too few, too many, or not holders.
-    #[error("the wrong signers for this run")]
+    #[error("these signers cannot make this run")]
     LocalSigners,
     /// Members alone cannot do it: whoever made this scheme's key must make its shares.
-    #[error("shares of this scheme are made by a dealer alone")]
+    #[error("only a dealer can make shares of this scheme")]
     LocalDealer,
     /// The scheme has no such run, and nothing to deal.
     #[error("the scheme has no such run")]
     LocalScheme,
     /// The bytes are not the secret that a dealer of this scheme keeps, in its one form.
-    #[error("not the secret of a dealer of this scheme")]
+    #[error("it is not the secret of a dealer of this scheme")]
     LocalSecret,
     /// The chance of one in 2^250 that a number is zero: begin again.
     #[error("a number came out zero; begin again")]

@@ -222,7 +222,7 @@ impl Table {
             }
         }
         let stuck: BTreeSet<&MemberId> = members.iter().filter(|member| !self.is_secure(member)).collect();
-        let text = || format!("{} of {} members agreed on no key", stuck.len(), members.len());
+        let text = || format!("{} of {} members did not agree on a key", stuck.len(), members.len());
         if stuck.is_empty() { Ok(()) } else { Err(Failure::bug(text())) }
     }
 

@@ -348,7 +348,7 @@ fn hire(
     meters: &Meters,
     tell: mpsc::Sender<(MemberId, Seen)>,
 ) -> Result<Place, Failure> {
-    let (host, others) = here.split_first().ok_or_else(|| Failure::bug("a node without members"))?;
+    let (host, others) = here.split_first().ok_or_else(|| Failure::bug("a node has no members"))?;
     let folder = StateFolder::open(path)?;
     let key = host.key_pem().map_err(Failure::bug)?;
     folder.write_identity(key.expose(), &host.certificate_pem())?;

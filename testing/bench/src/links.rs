@@ -115,7 +115,7 @@ fn shake(exchange: Exchange, people: &[Identity; 2], entropy: &mut OsEntropy) ->
     while !(near.up && far.up) {
         let turn = if far.inbox.is_empty() { (&mut near, &mut far) } else { (&mut far, &mut near) };
         let (to, from) = turn;
-        let bytes = to.inbox.pop_front().ok_or_else(|| Failure::bug("a handshake that does not end"))?;
+        let bytes = to.inbox.pop_front().ok_or_else(|| Failure::bug("a handshake does not end"))?;
         to.links.handle(now, Input::Datagram { from: from.at, bytes }, entropy).map_err(Failure::bug)?;
         drain(to, from, &mut cost);
     }

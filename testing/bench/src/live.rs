@@ -17,7 +17,7 @@ use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::ModuleName;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
-use folkmoot_cli::show::{data, table};
+use folkmoot_cli::show::{data, many, table};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
@@ -96,7 +96,12 @@ impl What {
     /// A line for whoever waits.
     fn say(self, progress: &Progress, text: &str) {
         let Self { module, size, nodes } = self;
-        progress.say(&format!("{} with {size} members on {nodes} nodes: {text}", module.as_str()));
+        progress.say(&format!(
+            "{} with {} on {}: {text}",
+            module.as_str(),
+            many(size.into(), "member"),
+            many(nodes, "node")
+        ));
     }
 }
 

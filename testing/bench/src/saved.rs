@@ -25,7 +25,10 @@ pub(crate) fn chart(options: &BenchChart) -> Result<(), Failure> {
         for line in text.lines() {
             let (what, read) = read(line).ok_or_else(|| broken(file))?;
             if title.is_some_and(|title| title != what) {
-                return Err(Failure::new(Exit::Usage, "these are results of different benches"));
+                return Err(Failure::new(
+                    Exit::Usage,
+                    "these files hold results of different benches. Draw each bench by itself",
+                ));
             }
             title = Some(what);
             points.extend(read);
@@ -34,7 +37,7 @@ pub(crate) fn chart(options: &BenchChart) -> Result<(), Failure> {
     let points = admission::charted(points);
     match title.filter(|_| !points.is_empty()) {
         Some(title) => save(&options.out, title, &points),
-        None => Err(Failure::new(Exit::Usage, "there is nothing to draw in these results")),
+        None => Err(Failure::new(Exit::Usage, "these results hold nothing that can be drawn")),
     }
 }
 

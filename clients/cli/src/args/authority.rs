@@ -28,31 +28,32 @@ pub(crate) enum Authority {
     /// Prints what the founders need for the charter: the certificate of the authority's
     /// key, and its identity certificate (PEM).
     Certificate,
-    /// Writes the office to a file for a replica. Whoever has that file can act as the authority.
+    /// Writes the authority's office to a file for a replica. Anyone who has that file can act
+    /// as the authority.
     HandOver {
         /// The new file. Only its owner can read it.
         file: PathBuf,
     },
-    /// Takes the office from such a file into a folder that has an identity of its own and
-    /// no office. Remove the file afterwards.
+    /// Takes over the office from a file that hand-over wrote, into a folder that has an identity
+    /// of its own and no office. Remove the file afterwards.
     TakeOver {
         /// The file that hand-over wrote, with mode 600.
         file: PathBuf,
     },
     /// Runs the authority until it is told to stop.
     Run(AuthorityRun),
-    /// Shows how the authority that runs on the folder stands: which members are here, what
-    /// it has issued, what waits.
+    /// Shows the state of the authority that runs on the folder: which members are here, what it
+    /// has issued, what waits.
     Status,
-    /// Copies another replica's log into the folder of a new one, if too few replicas are
+    /// Copies another replica's log into a new replica's folder, for when too few replicas are
     /// left that know the log.
     TakeLog {
         /// The other replica's folder, or a copy of it. No process may run on it.
         #[arg(value_name = "FOLDER")]
         from: PathBuf,
     },
-    /// Prints what was issued, from a folder on which no process runs: a replica's (in the
-    /// log's order), or the authority's own.
+    /// Prints what the authority has issued, from a folder on which no process runs: a
+    /// replica's (in the log's order), or the authority's own.
     Log,
 }
 

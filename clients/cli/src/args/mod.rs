@@ -26,7 +26,7 @@ const EVERYWHERE: &str = "With every command";
 #[command(name = "folkmoot", version = crate::VERSION, max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done or yes, 1 no, 2 usage, 3 configuration, 4 not reachable, 5 refused by charter or \
-                        vote, 6 timed out, 7 not in group, 70 our bug."
+                        vote, 6 timed out, 7 not in group, 70 a bug in folkmoot."
 )]
 pub(crate) struct Cli {
     /// The member's folder, with identity, charter and store [default: $XDG_STATE_HOME/folkmoot or
@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Member(Run),
     /// Asks a group for admission, as a stranger, and goes on as its member once it is admitted.
     Join(Join),
-    /// Sends every line that is typed to the group. Starts the member if none runs on the folder.
+    /// Sends every line that you type to the group. Starts the member if none runs on the folder.
     Chat(Run),
     /// Sends one message through the running member.
     Send(Send),
@@ -68,7 +68,8 @@ pub(crate) enum Command {
     /// Asks for a new certificate for this member, before the present one ends. The members
     /// vote on it as on an admission.
     Renew,
-    /// Asks for admission for anyone who has only OpenSSL, by a certification request (CSR).
+    /// Asks for admission on behalf of someone who has only OpenSSL, by a certificate request
+    /// (CSR).
     #[command(subcommand)]
     Csr(CsrCommand),
     /// Sets up and runs the group's authority, if its charter has one: a key outside the
@@ -129,7 +130,7 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
         args: Vec<OsString>,
     },
-    /// Prints the script with which a shell completes this command line.
+    /// Prints the script with which a shell completes the commands of folkmoot.
     Completions {
         /// The shell to print it for.
         shell: Shell,
@@ -213,7 +214,7 @@ pub(crate) enum Charter {
         out: PathBuf,
     },
     /// Signs a charter as one of its founders. The first founder signs the text; each later
-    /// one signs the file that the founder before has signed.
+    /// founder signs the file that the previous one signed.
     Sign {
         /// charter.toml, or a charter.cms that lacks signatures.
         file: PathBuf,
@@ -415,7 +416,7 @@ pub(crate) struct Demo {
     /// How the group signs certificates: plain, asm, ts-dsa, frost.
     #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
     pub(crate) scheme: Scheme,
-    /// Who signs them: nobody but the members (decentralised), or an authority as well
+    /// Who signs certificates: nobody but the members (decentralised), or an authority as well
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,

@@ -36,7 +36,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             folkmoot_authority::hand_over(&StateFolder::at(folder), &file)?;
             data(json, &json!({ "file": file }), || {
                 format!(
-                    "{}: whoever has this file is the authority; remove it once it is taken over",
+                    "{}: anyone who has this file can act as the authority; remove it once it is taken over",
                     file.display()
                 )
             });
@@ -118,7 +118,7 @@ fn log(folder: &Path, json: bool) -> Result<(), Failure> {
                 one.get("place").and_then(Value::as_u64).map_or_else(String::new, |place| place.to_string());
             let text = |field| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
             let stands = one.get("stands").and_then(Value::as_bool).unwrap_or_default();
-            let word = if stands { "" } else { "not known to stand" }.to_owned();
+            let word = if stands { "" } else { "not known to be final" }.to_owned();
             let short = |field| short(&text(field)).to_owned();
             vec![place, text("name"), short("request"), text("serial"), short("certificate"), word]
         };
@@ -156,7 +156,7 @@ async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let row = |one: &Value| {
             let here = one.get("here").and_then(Value::as_bool).unwrap_or_default();
             let heard = one.get("heard_seconds_ago").and_then(Value::as_u64);
-            let word = if here { "here" } else { "not heard of lately" }.to_owned();
+            let word = if here { "here" } else { "not heard from lately" }.to_owned();
             vec![
                 text(one, "name"),
                 word,

@@ -108,7 +108,7 @@ impl Story {
                 let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
                 let last = said.rsplit('/').next().unwrap_or_default();
                 tale.check(
-                    "openssl verifies the certificate by the authority's",
+                    "openssl verifies the certificate against the authority's",
                     output.status.success(),
                     last,
                 );

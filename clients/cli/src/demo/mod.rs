@@ -53,7 +53,7 @@ pub(crate) async fn run(options: &Demo, json: bool) -> Result<(), Failure> {
         _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::No, "interrupted")),
     };
     if let Err(failure) = &result {
-        tale.check("the story went to its end", false, &failure.text);
+        tale.check("the demo reached its end", false, &failure.text);
     }
     story.end().await;
     let sound = tale.close();

@@ -56,7 +56,7 @@ pub(super) async fn say(member: &Member, text: &str) -> Result<(), Failure> {
     let request = Request::Send { payload: hex(text.as_bytes()), service: Ordering::Agreed, sign: false };
     match tokio::time::timeout(DELIVERY, member.ask(&request)).await {
         Ok(answer) => answer.map(|_| ()),
-        Err(_) => Err(Failure::new(Exit::TimedOut, format!("{} got no key to send under", member.name))),
+        Err(_) => Err(Failure::new(Exit::TimedOut, format!("{} got no key to send with", member.name))),
     }
 }
 

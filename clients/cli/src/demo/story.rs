@@ -179,7 +179,7 @@ impl Story {
         let three = shared(&[&self.anna, &self.ben, &self.dora], Some(before), VIEW).await?;
         let millis = begun.elapsed().as_millis();
         tale.say(
-            &format!("the new key is at work {millis} ms after the kill"),
+            &format!("the new key is in use {millis} ms after the kill"),
             json!({ "new_key_ms": millis }),
         );
         tale.check(
@@ -195,7 +195,7 @@ impl Story {
         cut(&self.dora, &[&self.anna, &self.ben]).await?;
         cut(&self.anna, &[&self.dora]).await?;
         cut(&self.ben, &[&self.dora]).await?;
-        tale.say("the cable between {anna, ben} and {dora} is cut", Value::Null);
+        tale.say("the network between {anna, ben} and {dora} is cut", Value::Null);
         let west = shared(&[&self.anna, &self.ben], Some(before), VIEW).await?;
         let east = shared(&[&self.dora], Some(before), VIEW).await?;
         let detail = format!("{{anna, ben}} {}; {{dora}} {}", told(&west), told(&east));
@@ -229,7 +229,7 @@ impl Story {
     }
 
     async fn heal(&mut self, tale: &mut Tale, sides: &[Shared; 2]) -> Result<Shared, Failure> {
-        tale.step("heal", "The cable is mended");
+        tale.step("heal", "The network is whole again");
         let begun = Instant::now();
         for member in [&self.anna, &self.ben, &self.dora] {
             member.ask(&Request::Fault(Faulty { heal: true, ..Faulty::default() })).await?;
@@ -243,7 +243,7 @@ impl Story {
     }
 
     async fn expel(&mut self, tale: &mut Tale, before: &Shared) -> Result<Shared, Failure> {
-        tale.step("expel", "A member is expelled by vote, clings to its keys, and reads nothing more");
+        tale.step("expel", "A member is expelled by vote, keeps its old keys, and reads nothing more");
         self.dora.ask(&Request::IgnoreChanges).await?;
         tale.say("dora's process is told to ignore its removal and keep every key it has", Value::Null);
         let old = self.withheld(tale).await?;
@@ -253,7 +253,7 @@ impl Story {
         let two = shared(&[&self.anna, &self.ben], Some(before), VIEW).await?;
         tale.check("two votes of three: a view and a key without her", true, &told(&two));
         let why = self.why("dora").await?;
-        tale.check("why dora is out can be asked", why.contains("expelled"), &why);
+        tale.check("folkmoot why says why dora is out", why.contains("expelled"), &why);
         self.try_old_keys(tale, old).await?;
         self.dora.stop().await;
         Ok(two)
@@ -284,7 +284,7 @@ impl Story {
     async fn agree_to_expel(&self, tale: &Tale) -> Result<(), Failure> {
         let proposed = |list: &Value| proposal(list).is_some();
         let list = until(&self.ben, &Request::Petitions, VIEW, "the proposal", proposed).await?;
-        let subject = proposal(&list).ok_or_else(|| Failure::bug("the proposal went away"))?;
+        let subject = proposal(&list).ok_or_else(|| Failure::bug("the proposal has disappeared"))?;
         self.ben.call(&["vote", "approve", &subject]).await?;
         tale.say("ben votes yes", json!({ "subject": subject }));
         Ok(())
@@ -311,7 +311,7 @@ impl Story {
             "every message sealed while she was a member opens to the keys she kept",
             control.sealed >= 3 && control.opened == control.sealed,
             &format!(
-                "{} of {} opened, of her first view too; {} keys",
+                "{} of {} opened, also those of her first view; {} keys",
                 control.opened, control.sealed, control.keys
             ),
         );
@@ -331,7 +331,7 @@ impl Story {
     }
 
     async fn come_back(&mut self, tale: &mut Tale, before: &Shared) -> Result<(), Failure> {
-        tale.step("return", "The killed one restarts from its disk");
+        tale.step("return", "The killed member restarts from its disk");
         let begun = Instant::now();
         let known = [self.anna.locator.clone()];
         self.cleo.start(&self.charter, &known, false).await?;

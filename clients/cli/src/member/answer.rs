@@ -79,7 +79,7 @@ impl Process {
             Request::Feed { payloads } => self.feed(&payloads).await,
             Request::Attempt { payloads, views } => self.attempt(&payloads, &views).await,
             Request::Send { .. } | Request::Burst { .. } | Request::Subscribe | Request::Stop => {
-                Err(Failure::bug("a request went the wrong way"))
+                Err(Failure::bug("a request reached the wrong place"))
             }
         }
     }
@@ -130,7 +130,7 @@ impl Process {
                 person.insert("locator".into(), self.moot.locator().to_string().into());
             }
             if answers {
-                let why = "its node answers, and takes requests for admission to the members";
+                let why = "its node answers, and passes requests for admission on to the members";
                 person.extend([("state".into(), "answers".into()), ("why".into(), why.into())]);
             }
         }
@@ -144,7 +144,7 @@ impl Process {
         let (state, why) = match (&self.picture.denied, &self.picture.refused) {
             (Some(denied), _) => ("denied", denied.clone()),
             (None, Some(refused)) => ("asking", refused.clone()),
-            (None, None) => ("not-admitted", "no member of the group, as far as is known here".into()),
+            (None, None) => ("not-admitted", "not a member of the group, as far as is known here".into()),
         };
         json!({
             "member": self.moot.me().hex(), "name": self.moot.name(), "state": state, "why": why,
@@ -156,9 +156,9 @@ impl Process {
     async fn proof(&self, number: Option<u64>, unsigned: bool) -> Result<Value, Failure> {
         let missing = || match number {
             Some(number) => {
-                format!("message {number} is not kept: it was not heard, is too long, or is too old")
+                format!("message {number} is not kept: it was not received, is too long, or is too old")
             }
-            None => "no signed message was heard, or it is too old".into(),
+            None => "no signed message has been received, or it is too old".into(),
         };
         let (number, message) = self.kept.find(number).ok_or_else(|| Failure::new(Exit::No, missing()))?;
         let Event::Message { sender, view, service, payload, origin, .. } = message else {
@@ -252,7 +252,7 @@ impl Process {
 
     /// Answers a letter. What cannot be sent is told to whoever asked.
     pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
-        let found = find(letter, self.letters.matches(), "no letter fits")?;
+        let found = find(letter, self.letters.matches(), "no letter is called")?;
         self.moot.answer(found.value, text).await?;
         let mut refused = None;
         // The member refuses by an event, and that is here once it can be looked at again.

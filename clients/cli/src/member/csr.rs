@@ -38,7 +38,8 @@ impl Process {
     /// never will.
     pub(super) async fn certificate(&self, member: &str, serial: &str) -> Result<Value, Failure> {
         let member = MemberId::from_hex(member);
-        let member = member.ok_or_else(|| Failure::new(Exit::Usage, "a member is 64 hexadecimal digits"))?;
+        let member =
+            member.ok_or_else(|| Failure::new(Exit::Usage, "a member's id has 64 hexadecimal digits"))?;
         let open = self.moot.petitions().await?.iter().any(|one| one.member == member);
         let held = self
             .with_transcript(move |transcript| transcript.roster().member(&member)?.certificate.clone())

@@ -43,7 +43,7 @@ pub(crate) fn find<T>(text: &str, matches: Vec<Match<T>>, nothing: &str) -> Resu
         matches.into_iter().filter(|one_match| one_match.is_meant(text, &digits)).collect();
     if meant.len() > 1 {
         let hint = format!(
-            "{text:?} fits more than one: {}. Give the first digits of the one you mean",
+            "{text:?} matches more than one: {}. Give the first digits of the one you mean",
             list(meant.iter())
         );
         return Err(Failure::new(Exit::Usage, hint));

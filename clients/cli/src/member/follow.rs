@@ -147,8 +147,12 @@ impl Process {
             }
             replica::Turn::Ended(ended) => {
                 self.replica = None;
-                let why =
-                    || Failure::new(Exit::Configuration, "the replica has stopped: its member was told to");
+                let why = || {
+                    Failure::new(
+                        Exit::Configuration,
+                        "the replica has stopped, because its member was told to stop",
+                    )
+                };
                 Err(ended.err().map_or_else(why, replica::refuse))
             }
         }

@@ -192,7 +192,7 @@ fn read(code: Option<i32>, answer: &[u8]) -> Reply {
             .unwrap_or_else(|error| Reply::failed(format!("its answer has no verdict: {error}"))),
         (Some(0), _) => Reply::failed("its answer has more than one line"),
         (Some(code), _) => Reply::failed(format!("exit code {code}")),
-        (None, _) => Reply::failed("it was ended by a signal"),
+        (None, _) => Reply::failed("a signal ended it"),
     }
 }
 

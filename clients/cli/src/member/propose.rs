@@ -53,7 +53,7 @@ impl Process {
         if how.force {
             self.moot.force(command).await?;
         } else if let Some(error) = against.filter(is_forcible) {
-            let hint = format!("{}. To propose it all the same: --force", whole(&error));
+            let hint = format!("{}. To propose it anyway, add --force", whole(&error));
             return Err(Failure::new(Exit::Refused, hint));
         } else {
             self.moot.order(command).await?;

@@ -111,7 +111,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         }
         "letter" => {
             let (who, id) = (text("name"), text("letter"));
-            let said = paint(Paint::Cyan, &format!("{who} (no member, {}) writes:", short(&id)));
+            let said = paint(Paint::Cyan, &format!("{who} (not a member, {}) writes:", short(&id)));
             let how = paint(Paint::Dim, &format!("(to answer: /answer {} TEXT)", word(&who, &id)));
             Some(format!("{said} {}  {how}", text("text")))
         }
@@ -125,7 +125,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             let share = if names.len() == 1 { "alone has" } else { "share" };
             news(format!("{} {share} key {} ({})", names.join(", "), text("epoch"), text("cause")))
         }
-        "key-pending" => news("agreeing a new key; what you send waits for it".into()),
+        "key-pending" => news("agreeing on a new key; what you send waits for it".into()),
         "request" => {
             let (who, subject) = (text("name"), text("subject"));
             let (word, have, need) = (word(&who, &subject), number("have"), number("need"));
@@ -158,7 +158,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
         "expelled" => news(format!("{} was expelled", text("name"))),
-        "removed" => news(format!("you are out of the group ({})", text("cause"))),
+        "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
@@ -284,7 +284,7 @@ fn authority_text(linked: bool, heard: Option<Instant>, refuses: Option<&str>, m
     let heard = heard.map(|heard| format!("last heard {} s ago", moment.ago(heard).0));
     let how = match (linked, heard) {
         (true, Some(heard)) => heard,
-        (true, None) => "reached, and silent so far".into(),
+        (true, None) => "reached, but silent so far".into(),
         (false, Some(heard)) => format!("not reachable from here, {heard}"),
         (false, None) => "not reachable from here".into(),
     };
@@ -303,7 +303,7 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
     let (state, why, mut more) = match &person.presence {
         Presence::Present => ("present", "in the view, shares the key".to_owned(), Value::Null),
         Presence::Arriving => {
-            ("arriving", "in the view that is being agreed; its key comes next".to_owned(), Value::Null)
+            ("arriving", "in the view that is being agreed on; its key comes next".to_owned(), Value::Null)
         }
         Presence::Absent(Absence::AwaitingVotes { have, need }) => {
             let votes = asks.map_or(Value::Null, |asks| json!({ "votes": petition_json(asks, names) }));
@@ -385,7 +385,7 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
         Absence::SilentSince(at) => {
             let (seconds, since) = moment.ago(*at);
             let why = format!(
-                "its node has been silent since {since} ({seconds} s ago): it stopped, or the network between is cut"
+                "its node has been silent since {since} ({seconds} s ago): it has stopped, or the network is cut"
             );
             ("silent", why, json!({ "since": since, "seconds_ago": seconds }))
         }

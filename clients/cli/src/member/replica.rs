@@ -56,7 +56,7 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
     if std::fs::canonicalize(state)
         .is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path))
     {
-        let why = "--replicas needs a folder of its own: a replica is a founder of another group than the one it serves";
+        let why = "--replicas needs another folder than --state: the replicas form a group of their own";
         return Err(Failure::new(Exit::Usage, why));
     }
     if let Some(charter) = &wanted.replicas_charter {
@@ -80,14 +80,16 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
 fn names(state: &Path) -> Result<BTreeMap<MemberId, String>, Failure> {
     let folder = StateFolder::at(state);
     if !folder.charter_path().exists() {
-        let why =
-            format!("{} holds no charter of replicas: name it with --replicas-charter", state.display());
+        let why = format!(
+            "{} does not hold the charter of the replicas' group: name it with --replicas-charter FILE",
+            state.display()
+        );
         return Err(Failure::new(Exit::Configuration, why));
     }
     let stands_not = |error| {
         Failure::new(
             Exit::Configuration,
-            format!("{} does not stand: {error}", folder.charter_path().display()),
+            format!("{} is not valid: {error}", folder.charter_path().display()),
         )
     };
     let signed = SignedCharter::complete_from_der(&folder.read_charter()?).map_err(stands_not)?;

@@ -25,7 +25,7 @@ pub(crate) fn start(
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path).map_err(|error| {
         let hint =
-            "a control socket needs a short path (about 100 bytes): choose another folder with --state";
+            "the path of the control socket is too long (about 100 bytes are allowed): choose a folder with a shorter path, with --state";
         Failure::new(Exit::Configuration, format!("{}: {error}; {hint}", path.display()))
     })?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))

@@ -79,7 +79,7 @@ fn judge(
 fn refusal(file: &Path, flaw: &Flaw, audit: &Audit) -> Failure {
     let (rule, why) = (flaw.wrong.rule(), words::why(flaw, audit));
     let text =
-        format!("{} does not stand ({rule}): {why}. {}", file.display(), words::fault(flaw, audit.roster()));
+        format!("{} is not valid ({rule}): {why}. {}", file.display(), words::fault(flaw, audit.roster()));
     Failure::new(Exit::No, text)
 }
 
@@ -152,7 +152,7 @@ fn text(audit: &Audit, numbers: &Numbers, next: &str) -> String {
         Paint::Dim,
         "keep the heads for the next time: with them, a file that was rolled back or cut short does not pass",
     );
-    let stands = paint(Paint::Green, "stands: every entry follows from the charter");
+    let stands = paint(Paint::Green, "valid: every entry follows from the charter");
     let parts = [about, people(roster), gone(roster), counts(numbers), shown.join("\n"), stands];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{}\n{hint}\n{next} {}", parts.join("\n"), options.join(" "))

@@ -15,7 +15,7 @@ pub(super) fn why(flaw: &Flaw, audit: &Audit) -> String {
     let what = match &flaw.wrong {
         Wrong::File(why) => file(why),
         Wrong::Entry(EntryError::WireOtherGenesis) if flaw.number == Some(1) => {
-            "the file does not begin with this charter, signed as it is signed here".into()
+            "the file does not begin with this charter as it is signed here".into()
         }
         Wrong::Entry(EntryError::WireOtherGroup(group)) if flaw.number.is_none() => {
             format!("it is the transcript of another group ({})", group.short())
@@ -23,9 +23,9 @@ pub(super) fn why(flaw: &Flaw, audit: &Audit) -> String {
         Wrong::Entry(why) => entry(why, audit.roster()),
         Wrong::WireTwice => "it is in the file twice".into(),
         Wrong::WireOrder { parent: Some(parent) } => {
-            format!("it names an entry as its parent that comes after it, as entry {parent}")
+            format!("its parent, entry {parent}, comes after it")
         }
-        Wrong::WireOrder { parent: None } => "it is not in its place: entries were moved".into(),
+        Wrong::WireOrder { parent: None } => "it is out of order: entries were moved".into(),
         Wrong::LocalHeads(heads) => format!(
             "the file is older than what you know, or from another side of a split, or cut off: {} not in it",
             are(heads.len(), "head", &ids(heads))
@@ -59,8 +59,8 @@ pub(super) fn fault(flaw: &Flaw, roster: &Roster) -> String {
             format!("One or more of these, who voted for both, are to blame: {}{more}", names.join(", "))
         }
         Blame::Anyone => match &flaw.wrong {
-            Wrong::LocalHeads(_) => "Ask for a newer file; every entry in this one stands".into(),
-            _ => "No signature shows whose fault that is: whoever had the file may have done it".into(),
+            Wrong::LocalHeads(_) => "Ask for a newer file; every entry in this one is valid".into(),
+            _ => "No signature shows whose fault that is: anyone who had the file may have done it".into(),
         },
     }
 }
@@ -86,18 +86,18 @@ fn name(member: &MemberId, roster: &Roster) -> String {
 
 fn file(why: &FileError) -> String {
     match why {
-        FileError::WireLabel => "it is not the file of a transcript".into(),
+        FileError::WireLabel => "it is not a transcript file".into(),
         FileError::WireHead(DecodeError::Version(version)) => {
             format!("it is of version {version}, which this release does not read")
         }
         FileError::WireCount(count) => {
-            format!("it says that it has {count} entries; no transcript has so many")
+            format!("the number of entries that it gives, {count}, is out of range")
         }
         FileError::WireShort { here, count } => {
             format!("it is cut short: only {here} of {count} entries are whole")
         }
         FileError::WireLeftover(_) => "more bytes follow its last entry".into(),
-        FileError::WireTooLong(bytes) => format!("it has {bytes} bytes, more than any entry"),
+        FileError::WireTooLong(bytes) => format!("it has {bytes} bytes, more than an entry may have"),
         other => whole(other),
     }
 }
@@ -108,21 +108,21 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
         EntryError::WireMalformed(DecodeError::Version(version)) => {
             format!("it is of version {version}, which this release does not read")
         }
-        EntryError::WireMalformed(_) => "it is not encoded as an entry must be".into(),
+        EntryError::WireMalformed(_) => "it is not a correctly encoded entry".into(),
         EntryError::WireParents => {
-            "its list of parents is empty, too long, unsorted, or has one of them twice".into()
+            "its list of parents is empty, too long, unsorted, or names one twice".into()
         }
         EntryError::WireOtherGroup(group) => format!("it is an entry of another group ({})", group.short()),
         EntryError::MissingParents(parents) => {
             let which = are(parents.len(), "parent", &ids(parents));
             format!("{which} not in the file: taken out, or never there")
         }
-        EntryError::WireOtherGenesis => "it is a second beginning of the group".into(),
+        EntryError::WireOtherGenesis => "it founds the group a second time".into(),
         EntryError::PeerNotMember(author) => {
             format!("it names {} as its author, who was not a member", name(author))
         }
         EntryError::WireSignature => {
-            "its author's signature does not fit: forged, or the entry was changed".into()
+            "its author's signature does not verify: it was forged, or the entry was changed".into()
         }
         EntryError::PeerCertificate(why) => certificate(why, roster),
         EntryError::PeerUsed(member) => {
@@ -140,7 +140,7 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
             )
         }
         EntryError::PeerSerial { got, want } => {
-            format!("it is a decision of serial {got}, where {want} was next")
+            format!("it decides serial {got}, but serial {want} was next")
         }
         EntryError::PeerVotesOrder => "its votes are not sorted, or a voter is counted twice".into(),
         EntryError::PeerNotVoter(voter) => format!("{} had no vote", name(voter)),
@@ -151,10 +151,10 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
                 many(*got, "vote")
             )
         }
-        EntryError::PeerTarget(member) => format!("no such admission of {} held then", name(member)),
+        EntryError::PeerTarget(member) => format!("{} had no such admission then", name(member)),
         EntryError::PeerTooEarly { not_after, time } => {
             let (end, said) = (crate::show::utc(not_after.0), crate::show::utc(time.0));
-            format!("it ends an admission at {said}, but that runs out only at {end}")
+            format!("it ends an admission at {said}, but that admission runs until {end}")
         }
         other => words(other),
     }
@@ -172,7 +172,7 @@ fn certificate(why: &CertificateError, roster: &Roster) -> String {
 }
 
 fn not_on_this(voter: &str) -> String {
-    format!("the vote of {voter} is not for this: forged, or given for something else")
+    format!("the vote of {voter} is not for this: it was forged, or given for something else")
 }
 
 /// An error's own words, without the rule in front.

@@ -129,7 +129,7 @@ fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
     place.good("anna", "charter sign charter.toml");
     place.good("ben", "charter sign charter.toml");
     let early = told("anna", "member --charter charter.cms");
-    assert!(early.contains("lacks signatures: cleo runs: folkmoot charter sign charter.cms"), "{early}");
+    assert!(early.contains("lacks signatures. Now cleo runs: folkmoot charter sign charter.cms"), "{early}");
     assert!(told("anna", "status").contains("chat --charter FILE"));
     let files = "--founder anna/identity.pem --founder ben/identity.pem";
     place.good("anna", &format!("charter new other {files} --out other.toml"));

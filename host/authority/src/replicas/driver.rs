@@ -77,7 +77,7 @@ pub enum DriverError {
     #[error("the replicas' charter has {0} founders; 2 to {REPLICAS_MAX} can be replicas")]
     LocalCount(usize),
     /// The charter in the folder does not stand.
-    #[error("the replicas' charter does not stand: {0}")]
+    #[error("the replicas' charter is not valid: {0}")]
     LocalCharter(String),
     /// The log.
     #[error(transparent)]

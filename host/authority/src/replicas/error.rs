@@ -8,7 +8,7 @@ use folkmoot_base::{DecodeError, MemberId};
 #[non_exhaustive]
 pub enum ReplicasError {
     /// `AUTH-01` Not in its one encoding, or too long.
-    #[error("AUTH-01: {0} sent something that is not a message of replicas: {1}")]
+    #[error("AUTH-01: {0} sent something that is not a replica's message: {1}")]
     PeerMalformed(MemberId, DecodeError),
     /// `AUTH-02` Said by a member that the founding charter does not list.
     #[error("AUTH-02: {0} is in the group, but is not a replica")]
@@ -22,18 +22,18 @@ pub enum ReplicasError {
     /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is
     /// handed back any more.
     #[error(
-        "AUTH-05: the log here and that of {0} differ where they must not: a disk was set back or changed. \
+        "AUTH-05: the log here and that of {0} differ where they must not: a disk was rolled back or changed. \
          Stop all replicas, and compare their logs before any of them runs again"
     )]
     PeerDiverged(MemberId),
     /// `AUTH-15` A log was in sync in a later view than this one. Nothing is handed back any more.
     #[error(
-        "AUTH-15: the log of {0} was in sync with the others' in a view that comes after this one: a disk was set back, and views are out of \
+        "AUTH-15: the log of {0} was in sync with the others' in a view that comes after this one: a disk was rolled back, and views are out of \
          order. Stop all replicas, and compare their logs (folkmoot authority log) before any of them runs again"
     )]
     PeerAhead(MemberId),
     /// `AUTH-08` More records on their way than may be.
-    #[error("AUTH-08: no room for a record of {0}: too many are on their way, or the log is full")]
+    #[error("AUTH-08: there is no room for a record of {0}: too many are on their way, or the log is full")]
     PeerTooMany(MemberId),
     /// The authority's own record is none.
     #[error("the authority's record cannot be logged: {0}")]
@@ -43,13 +43,13 @@ pub enum ReplicasError {
     LocalFull,
     /// The log on disk is damaged.
     #[error(
-        "the table \"log\" is damaged ({0}). Take this replica's folder away, and set it up anew as one that was lost"
+        "the table \"log\" is damaged: {0}. Move this replica's folder away, and set the replica up anew as one that was lost"
     )]
     LocalCorrupt(&'static str),
     /// This identity is no founder of the replicas' charter.
     #[error("this identity is not among the founders of the replicas' charter")]
     LocalNotReplica,
     /// The disk was said to have what it was not given.
-    #[error("no such write is under way")]
+    #[error("no write of this number is under way")]
     LocalTicket,
 }

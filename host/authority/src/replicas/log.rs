@@ -55,23 +55,23 @@ impl Log {
             return if rows.is_empty() {
                 Ok(Self::default())
             } else {
-                Err(corrupt("records without a state"))
+                Err(corrupt("it has records but no state"))
             };
         };
-        let state: Stored = codec::decode(state).map_err(|_| corrupt("its state"))?;
+        let state: Stored = codec::decode(state).map_err(|_| corrupt("its state cannot be read"))?;
         let mut log = Self { since: state.since, epoch: state.epoch, ..Self::default() };
         for place in 1..=state.length.min(LOG_MAX) {
             let record = rows.get(name(place).as_slice()).ok_or(corrupt("a record is missing"))?;
-            let request = request_of(record).map_err(|_| corrupt("a record"))?;
+            let request = request_of(record).map_err(|_| corrupt("a record cannot be read"))?;
             if log.place(&request).is_some() {
-                return Err(corrupt("two records for one request"));
+                return Err(corrupt("it has two records for one request"));
             }
             log.push(request, Bytes::clone(record));
         }
         let whole = u64::try_from(rows.len()).unwrap_or(u64::MAX) == log.length().saturating_add(1);
         if !whole || state.length != log.length() || state.floor > state.length || state.handed > state.floor
         {
-            return Err(corrupt("its state and its records do not fit"));
+            return Err(corrupt("its state and its records do not match"));
         }
         (log.floor, log.handed) = (state.floor, state.handed);
         Ok(log)

@@ -252,7 +252,10 @@ impl Replicas {
     fn hear_propose(&mut self, from: MemberId, view: ViewId, record: Bytes) -> Result<(), ReplicasError> {
         let request = request_of(&record).map_err(|_| ReplicasError::PeerRecord(from))?;
         let Some(now) = self.view.as_ref().filter(|now| now.is_keeping()) else {
-            return Err(ReplicasError::PeerOutOfTurn(from, "a proposal before the logs are in sync"));
+            return Err(ReplicasError::PeerOutOfTurn(
+                from,
+                "it proposed a record before the logs were in sync",
+            ));
         };
         if self.log.place(&request).is_some() && !self.danger.is(Danger::KeepsTwo) {
             return Ok(());

@@ -118,5 +118,5 @@ pub fn request_of(record: &[u8]) -> Result<Digest, ReplicasError> {
         return Err(ReplicasError::LocalRecord("it is too long"));
     }
     let read: Result<LogRecord, _> = codec::decode(record);
-    read.map(|record| record.request).map_err(|_| ReplicasError::LocalRecord("it is not in its one encoding"))
+    read.map(|record| record.request).map_err(|_| ReplicasError::LocalRecord("it is not canonically encoded"))
 }

@@ -63,7 +63,7 @@ impl Replicas {
         let most = if has.epoch.is_none() { has.floor } else { LOG_MAX };
         let late = has.since.is_some() && has.epoch.is_none();
         if has.floor > has.length || has.length > most.min(LOG_MAX) || late {
-            return refuse("a state that no log can have");
+            return refuse("it sent a state that no log can have");
         }
         let Some(view) = self.view.as_mut() else { return Ok(()) };
         if !matches!(view.step, Step::Telling) || view.states.contains_key(&from) {
@@ -150,7 +150,10 @@ impl Replicas {
         let after = first.saturating_add(count);
         let last = filling.has.length;
         if from != filling.source || first != filling.next || count == 0 || after.saturating_sub(1) > last {
-            return Err(ReplicasError::PeerOutOfTurn(from, "other records than those that come next"));
+            return Err(ReplicasError::PeerOutOfTurn(
+                from,
+                "it sent records other than those that come next",
+            ));
         }
         filling.next = after;
         let mut rows = Vec::new();

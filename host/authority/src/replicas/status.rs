@@ -73,7 +73,7 @@ impl Status {
     pub fn words_with(&self, name: &dyn Fn(&MemberId) -> String) -> String {
         let (here, all) = (self.present.len(), self.listed.len());
         match self.standing {
-            Standing::Out => "not in the replicas' group yet: waits for it".to_owned(),
+            Standing::Out => "not in the replicas' group yet".to_owned(),
             Standing::NoQuorum => {
                 format!("waits for {}: no quorum ({here} of {all} replicas)", self.wanted(name))
             }
@@ -82,12 +82,14 @@ impl Status {
             }
             Standing::FewKnow { know } if here == all => {
                 format!(
-                    "{know} of {all} replicas know the log, the others are new: too few (authority take-log)"
+                    "only {know} of {all} replicas know the log, and the others are new: too few (see folkmoot authority take-log)"
                 )
             }
             Standing::FewKnow { know } => {
                 let absent = self.absent(name);
-                format!("waits for {absent}: of {here} replicas here {know} know the log, the others are new")
+                format!(
+                    "waits for {absent}: of the {here} replicas here, {know} know the log, and the others are new"
+                )
             }
             Standing::CatchingUp { told, records: None } => {
                 format!("asks the others for their state: {told} of {here} have answered")

@@ -170,7 +170,10 @@ fn auth_03_who_speaks_out_of_turn_is_refused() {
     assert!(out(desk.hear(1, kept(1, 0, [0; 32]))), "nobody was told what to keep");
     assert!(out(desk.hear(2, state(1, None, 0, 0, [0; 32]))), "not in the view");
     for (epoch, length, floor) in [(None, 5, 0), (Some(0), 3, 4), (Some(0), u64::MAX, 0)] {
-        assert!(out(desk.hear(1, state(1, epoch, length, floor, [0; 32]))), "a state that no log can have");
+        assert!(
+            out(desk.hear(1, state(1, epoch, length, floor, [0; 32]))),
+            "it sent a state that no log can have"
+        );
     }
     desk.own();
     desk.hear(1, state(1, Some(0), 3, 3, [0; 32])).unwrap();

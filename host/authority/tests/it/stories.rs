@@ -149,7 +149,7 @@ fn of_two_the_first_cannot_be_replaced_by_an_empty_one() {
     world.settle();
     let words = world.status(1).words();
     assert_eq!(world.status(0).standing, Standing::FewKnow { know: 1 });
-    assert!(words.contains("1 of 2 replicas know the log, the others are new: too few"), "{words}");
+    assert!(words.contains("only 1 of 2 replicas know the log, and the others are new: too few"), "{words}");
     assert!(world.caught.is_empty(), "{:?}", world.caught);
 }
 

@@ -147,30 +147,30 @@ impl GmcBody {
         let refuse = |what| Err(CertificateError::PeerCharter(what));
         let said = &self.membership;
         if said.group != charter.group() || said.group_name != *charter.name() {
-            return refuse("another group");
+            return refuse("it is for another group");
         }
         if said.charter != charter.digest() {
-            return refuse("another version of the charter");
+            return refuse("it is for another version of the charter");
         }
         if said.threshold != charter.threshold() {
-            return refuse("another threshold");
+            return refuse("it names another threshold");
         }
         if said.scheme != charter.scheme() {
-            return refuse("another scheme");
+            return refuse("it names another scheme");
         }
         if said.mode != charter.mode() {
-            return refuse("another mode");
+            return refuse("it names another mode");
         }
         let seconds = u64::from(charter.certificate_days()).saturating_mul(86_400);
         if self.not_after.0.saturating_sub(self.not_before.0) > seconds {
-            return refuse("a longer term");
+            return refuse("its term is longer than the charter allows");
         }
         if said.is_founders() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));
         }
         // `ID-69`: an authority stands outside the group, and a node cannot be both.
         if charter.central().is_some_and(|central| central.speaks(&self.member())) {
-            return refuse("a key that speaks for the authority");
+            return refuse("its key speaks for the authority");
         }
         Ok(())
     }
@@ -241,7 +241,10 @@ impl GmcBody {
     }
 
     pub(crate) fn envelope_by(&self, issuer: Issuer) -> Result<Envelope, CertificateError> {
-        let membership = self.membership.encode().map_err(|()| CertificateError::LocalValue("membership"))?;
+        let membership = self
+            .membership
+            .encode()
+            .map_err(|()| CertificateError::LocalValue("its membership extension cannot be encoded"))?;
         Ok(Envelope {
             serial: self.serial,
             name: self.name.clone(),
@@ -254,9 +257,11 @@ impl GmcBody {
     }
 
     pub(crate) fn from_envelope(envelope: &Envelope) -> Result<Self, CertificateError> {
-        let refuse = CertificateError::WireProfile("membership extension");
-        let membership =
-            envelope.membership.clone().ok_or(CertificateError::WireProfile("no membership extension"))?;
+        let refuse = CertificateError::WireProfile("its membership extension is malformed");
+        let membership = envelope
+            .membership
+            .clone()
+            .ok_or(CertificateError::WireProfile("it has no membership extension"))?;
         let body = Self {
             serial: envelope.serial,
             name: envelope.name.clone(),
@@ -276,6 +281,6 @@ impl GmcBody {
             Issuer::Own => !issued || body.membership == body.membership.proposed(),
             Issuer::Group { .. } => issued && by_group,
         };
-        if fits { Ok(body) } else { Err(CertificateError::WireProfile("issuer")) }
+        if fits { Ok(body) } else { Err(CertificateError::WireProfile("its issuer is wrong")) }
     }
 }

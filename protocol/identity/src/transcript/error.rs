@@ -9,67 +9,67 @@ use folkmoot_base::{DecodeError, EntryId, GroupId, MemberId, UnixTime, limits};
 #[non_exhaustive]
 pub enum EntryError {
     /// `TRN-01` More bytes than any entry has.
-    #[error("TRN-01: entry of {0} bytes; at most {most} may come", most = limits::ENTRY_BYTES_MAX)]
+    #[error("TRN-01: the entry has {0} bytes; at most {most} are allowed", most = limits::ENTRY_BYTES_MAX)]
     WireTooLong(usize),
     /// `TRN-01` Not the encoding of an entry.
-    #[error("TRN-01: not an entry")]
+    #[error("TRN-01: it is not an entry")]
     WireMalformed(#[from] DecodeError),
     /// `TRN-02` Parents not sorted, repeated, none, or too many.
-    #[error("TRN-02: parents are not 1 to {} sorted distinct ids", super::PARENTS_MAX)]
+    #[error("TRN-02: its parents are not 1 to {} different ids in order", super::PARENTS_MAX)]
     WireParents,
     /// `TRN-03` Of another group's transcript.
-    #[error("TRN-03: entry of {0}")]
+    #[error("TRN-03: it is an entry of another group, {0}")]
     WireOtherGroup(GroupId),
     /// `TRN-04` Not refused for good: these entries must come first.
-    #[error("TRN-04: {} parents are not here yet", .0.len())]
+    #[error("TRN-04: parents that are not here yet: {}", .0.len())]
     MissingParents(Vec<EntryId>),
     /// `TRN-05` A Genesis other than ours.
-    #[error("TRN-05: another beginning of this group")]
+    #[error("TRN-05: it founds the group a second time")]
     WireOtherGenesis,
     /// `TRN-05` The signed charter does not stand.
-    #[error("TRN-05: charter")]
+    #[error("TRN-05: the charter is refused")]
     Charter(#[source] CharterError),
     /// `TRN-06` Its author was not a member.
-    #[error("TRN-06: the author {0} was no member")]
+    #[error("TRN-06: its author {0} was not a member")]
     PeerNotMember(MemberId),
     /// `TRN-07` Its signature is not its author's. Anyone can write a name: blame nobody.
-    #[error("TRN-07: entry is not signed by its author")]
+    #[error("TRN-07: its author's signature does not verify")]
     WireSignature,
     /// `TRN-08` The transcript holds all the entries it may.
     #[error("TRN-08: the transcript is full ({} entries)", limits::ENTRIES_MAX)]
     LocalFull,
     /// `TRN-10`, `TRN-11`, `TRN-12`, `TRN-52`, `TRN-55` The certificate does not stand: form,
     /// votes, or voters.
-    #[error("{}: certificate", certificate_rule(.0))]
+    #[error("{}: the certificate is refused", certificate_rule(.0))]
     PeerCertificate(#[source] CertificateError),
     /// `TRN-16` A founder's certificate, which carries no votes: founders are admitted by Genesis,
     /// and by votes after that.
     #[error("TRN-16: the certificate of {0} carries no votes")]
     PeerNoVotes(MemberId),
     /// `TRN-13` The request has admitted its holder before; it takes new votes to come back.
-    #[error("TRN-13: {0} was admitted by this request before")]
+    #[error("TRN-13: this request has admitted {0} before")]
     PeerUsed(MemberId),
     /// `TRN-14` The group is full.
-    #[error("TRN-14: the group has all the members it may have")]
+    #[error("TRN-14: the group has as many members as it may have")]
     PeerGroupFull,
     /// `TRN-15` A vote in the certificate had run out before the certificate began.
     #[error("TRN-15: the vote of {0} had run out")]
     PeerVoteEnded(MemberId),
     /// `TRN-50`, `TRN-51` A sharing of the group's key that does not fit charter, electorate or
     /// key.
-    #[error("TRN-50: the sharing does not stand: {0}")]
+    #[error("TRN-50: the sharing is not valid: {0}")]
     PeerSharing(&'static str),
     /// `TRN-52` Signed under a sharing of the group's key that is not the present one.
-    #[error("TRN-52: the certificate of {0} is of another sharing of the group's key")]
+    #[error("TRN-52: the certificate of {0} belongs to another sharing of the group's key")]
     PeerShareEpoch(MemberId),
     /// `TRN-54` The group's key has issued another certificate under the same serial number:
     /// revoking one would revoke both.
-    #[error("TRN-54: the certificate of {0} has the serial number of another")]
+    #[error("TRN-54: the certificate of {0} has the serial number of another certificate")]
     PeerSerialNumber(MemberId),
     /// `TRN-53` So many have left with shares that together they could sign. New shares must be
     /// made first.
     #[error(
-        "TRN-53: {leavers} who left hold shares, {threshold} could sign: no certificate before the shares are renewed"
+        "TRN-53: those who left hold {leavers} of the shares, and {threshold} can sign: no certificate until the shares are renewed"
     )]
     PeerSharesStale {
         /// Who left since the sharing.
@@ -80,7 +80,7 @@ pub enum EntryError {
     /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are not
     /// a quorum.
     #[error(
-        "TRN-17: too few votes to admit anybody here: {got}; a minority may not, it takes at least {need}"
+        "TRN-17: too few votes to admit anybody: {got}; a minority may not admit, so it takes at least {need}"
     )]
     PeerMinority {
         /// Votes that stand.
@@ -98,10 +98,10 @@ pub enum EntryError {
     #[error("TRN-56: the CSR of {0} was refused for good")]
     PeerRefusedCsr(MemberId),
     /// `TRN-56` The request that is refused is not one by CSR.
-    #[error("TRN-56: request")]
+    #[error("TRN-56: the refused request is not valid")]
     PeerRequest(#[source] crate::RequestError),
     /// `TRN-20` A decision of another serial than the electorate's.
-    #[error("TRN-20: decision of serial {got} where {want} is next")]
+    #[error("TRN-20: it decides serial {got}, but serial {want} is next")]
     PeerSerial {
         /// Its serial.
         got: u64,
@@ -109,7 +109,7 @@ pub enum EntryError {
         want: u64,
     },
     /// `TRN-21` Votes not sorted by voter, or a voter twice.
-    #[error("TRN-21: votes are not sorted by voter, each once")]
+    #[error("TRN-21: its votes are not sorted by voter, or one voter has two")]
     PeerVotesOrder,
     /// `TRN-22` Someone voted who was not of the electorate, or no longer a member.
     #[error("TRN-22: {0} had no vote")]
@@ -126,11 +126,11 @@ pub enum EntryError {
         need: usize,
     },
     /// `TRN-25` The admission named was not there or had ended.
-    #[error("TRN-25: no such admission of {0} holds")]
+    #[error("TRN-25: {0} has no such admission")]
     PeerTarget(MemberId),
     /// `TRN-26` It would leave fewer voters than the charter's threshold: nothing could ever be
     /// decided again.
-    #[error("TRN-26: would leave too few voters: {voters}, where the charter asks for {threshold}")]
+    #[error("TRN-26: it would leave too few voters: {voters}, where the charter asks for {threshold}")]
     PeerDeadEnd {
         /// Voters left.
         voters: usize,
@@ -138,14 +138,14 @@ pub enum EntryError {
         threshold: usize,
     },
     /// `TRN-27` The field cannot take that value.
-    #[error("TRN-27: charter change")]
+    #[error("TRN-27: the change of the charter is refused")]
     PeerChange(#[source] CharterError),
     /// `TRN-28` The voters listed are not 1 to `VOTERS_MAX` distinct members.
-    #[error("TRN-28: the electorate is not 1 to {} distinct members", super::VOTERS_MAX)]
+    #[error("TRN-28: the electorate is not 1 to {} different members", super::VOTERS_MAX)]
     PeerElectorate,
     /// `TRN-26` It would leave voters who can no longer satisfy what the charter asks of admissions
     /// or removals.
-    #[error("TRN-26: no votes of those who would stay could {what} any more, by the charter's rules")]
+    #[error("TRN-26: by the charter's rules, those who would stay could no longer {what} anybody")]
     PeerUnreachable {
         /// Admit or remove.
         what: &'static str,
@@ -161,7 +161,9 @@ pub enum EntryError {
     },
     /// `TRN-32` The votes do not refuse a request: the charter asks for more, or does not provide
     /// for objections.
-    #[error("TRN-32: {got} objections refuse nothing; {need} do, if the charter knows objections")]
+    #[error(
+        "TRN-32: too few objections to end the request: {got}, where the charter asks for {need} (0: it has no objections)"
+    )]
     PeerObjections {
         /// Votes that stand.
         got: usize,
@@ -173,7 +175,7 @@ pub enum EntryError {
     #[error("TRN-33: the votes do not satisfy the rule on removals: {0}")]
     PeerRule(String),
     /// `TRN-31` The certificate had not run out at the time named.
-    #[error("TRN-31: runs out at {not_after:?}, not at {time:?}")]
+    #[error("TRN-31: the certificate runs out at {not_after:?}, not at {time:?}")]
     PeerTooEarly {
         /// The certificate's end.
         not_after: UnixTime,
@@ -231,7 +233,7 @@ fn certificate_rule(why: &CertificateError) -> &'static str {
 #[non_exhaustive]
 pub enum BuildError {
     /// Everyone would refuse the resulting entry, for this reason.
-    #[error("entry would not stand")]
+    #[error("the entry would be refused")]
     Refused(#[from] EntryError),
 }
 
@@ -240,10 +242,10 @@ pub enum BuildError {
 #[non_exhaustive]
 pub enum LoadError {
     /// No entry, or the first is not a Genesis.
-    #[error("stored transcript does not begin with its charter")]
+    #[error("it does not begin with its charter")]
     LocalNoGenesis,
     /// An entry does not stand: the store is damaged.
-    #[error("stored entry {number} does not stand")]
+    #[error("stored entry {number} is refused")]
     LocalCorrupt {
         /// Which, from 0.
         number: usize,

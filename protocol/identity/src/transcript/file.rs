@@ -23,16 +23,16 @@ const HEAD_BYTES: usize = 1 + 32 + 4;
 #[non_exhaustive]
 pub enum FileError {
     /// `TRN-40` It does not begin like a transcript file.
-    #[error("TRN-40: not a transcript file")]
+    #[error("TRN-40: it is not a transcript file")]
     WireLabel,
     /// `TRN-40` A version that this release does not read.
-    #[error("TRN-40: head of the file")]
+    #[error("TRN-40: the head of the file is malformed")]
     WireHead(#[source] DecodeError),
     /// `TRN-41` No entries, or more than a transcript has.
-    #[error("TRN-41: the number of entries is {0}; 1 to {most} are allowed", most = limits::ENTRIES_MAX)]
+    #[error("TRN-41: its number of entries is {0}; 1 to {most} are allowed", most = limits::ENTRIES_MAX)]
     WireCount(u32),
     /// `TRN-41` It ends before the last of its entries does.
-    #[error("TRN-41: cut short: {here} of {count} entries are there")]
+    #[error("TRN-41: it is cut short: {here} of {count} entries are there")]
     WireShort {
         /// Entries that are complete.
         here: u32,
@@ -43,7 +43,7 @@ pub enum FileError {
     #[error("TRN-41: {0} bytes or more follow the last entry")]
     WireLeftover(usize),
     /// `TRN-01` More bytes than any entry has.
-    #[error("TRN-01: entry of {0} bytes; at most {most} may come", most = limits::ENTRY_BYTES_MAX)]
+    #[error("TRN-01: the entry has {0} bytes; at most {most} are allowed", most = limits::ENTRY_BYTES_MAX)]
     WireTooLong(u32),
 }
 

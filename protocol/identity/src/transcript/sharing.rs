@@ -16,16 +16,16 @@ pub(super) fn sharing(public: &Bytes, authority: &Bytes, past: &Roster) -> Resul
     let refuse = |what| Err(EntryError::PeerSharing(what));
     let scheme = past.charter().scheme();
     let Ok(facts) = shared::facts(scheme, public) else {
-        return refuse("it is not of the charter's scheme");
+        return refuse("its scheme is not the charter's");
     };
     if facts.threshold != past.threshold() {
-        return refuse("another threshold than the charter's");
+        return refuse("its threshold is not the charter's");
     }
     if !facts.holders.iter().all(|holder| past.may_vote(holder)) {
-        return refuse("a share for somebody who has no vote");
+        return refuse("it gives a share to somebody who has no vote");
     }
     if facts.holders.len() < scheme.signers(facts.threshold) {
-        return refuse("fewer holders than signers");
+        return refuse("it has fewer holders than it takes signers");
     }
     check_key(&facts, public, authority, past)?;
     Ok(SharedKey { facts, public: public.clone(), authority: authority.clone() })
@@ -39,8 +39,10 @@ fn check_key(
 ) -> Result<(), EntryError> {
     let refuse = |what| Err(EntryError::PeerSharing(what));
     match past.sharing() {
-        Some(now) if now.facts.key != facts.key => return refuse("another key than the group's"),
-        Some(now) if now.authority != *authority => return refuse("another certificate of the group's key"),
+        Some(now) if now.facts.key != facts.key => return refuse("its key is not the group's"),
+        Some(now) if now.authority != *authority => {
+            return refuse("its certificate of the group's key is not the present one");
+        }
         // Not compared by the share-epoch: if one share is the key, the commitments are only the
         // key, whoever holds it.
         Some(now) if now.public == *public => return refuse("it is the present one"),
@@ -48,11 +50,15 @@ fn check_key(
     }
     if past.charter().mode() == Mode::Centralised {
         let none = authority.is_empty();
-        return if none { Ok(()) } else { refuse("with an authority the group's key signs no certificates") };
+        return if none {
+            Ok(())
+        } else {
+            refuse("with an authority, the group's key signs no certificates")
+        };
     }
     let certificate = AuthorityCertificate::from_der(authority).map_err(EntryError::PeerCertificate)?;
     if *certificate.key() != facts.key || certificate.name() != common(past.charter().name().as_str()) {
-        return refuse("a certificate of another key or group");
+        return refuse("its certificate is of another key or group");
     }
     Ok(())
 }

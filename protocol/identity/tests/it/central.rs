@@ -243,7 +243,7 @@ fn id_69_a_key_that_speaks_for_the_authority_is_nobodys_certificate() {
     let t = group(Scheme::Plain, None);
     let (key, _) = ca("moot", 7);
     let own = GmcBody::propose(t.roster().charter(), &office(), 3, START, &mut Seed(33 << 20));
-    let both = CertificateError::PeerCharter("a key that speaks for the authority");
+    let both = CertificateError::PeerCharter("its key speaks for the authority");
     assert_eq!(own.check_charter(t.roster().charter()), Err(both.clone()));
     let gmc = signed(&own, &votes(&own, &[0, 1]), &key);
     assert_eq!(admit(&t, &gmc), Err(EntryError::PeerCertificate(both)));

@@ -174,10 +174,15 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
     let all: Vec<_> = world.founders.iter().collect();
     for (from, to, key, reason) in [
         ("version = 1", "version = 2", "version", "this release reads version 1"),
-        ("\"plain\"", "\"rsa\"", "scheme", "plain, asm, ts-dsa, frost or shoup-rsa"),
-        ("\"by-size\"", "\"gdh2\"", "keying", "by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls"),
+        ("\"plain\"", "\"rsa\"", "scheme", "it must be plain, asm, ts-dsa, frost or shoup-rsa"),
+        (
+            "\"by-size\"",
+            "\"gdh2\"",
+            "keying",
+            "it must be by-size, gdh, tgdh, str, bd, ckd, dutta-barua or mls",
+        ),
         ("\"by-size\"", "\"ckd\"", "keying", NO_SHARE),
-        ("\"aes-256-gcm\"", "\"aes-128-gcm\"", "cipher", "aes-256-gcm or chacha20-poly1305"),
+        ("\"aes-256-gcm\"", "\"aes-128-gcm\"", "cipher", "it must be aes-256-gcm or chacha20-poly1305"),
     ] {
         let asked = toml.replacen(from, to, 1);
         assert_ne!(asked, toml, "{from}");
@@ -192,7 +197,8 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
     }
 }
 
-const NO_SHARE: &str = "in that module not every member has a share: contributory must be false";
+const NO_SHARE: &str =
+    "in this module the key does not depend on every member's share: contributory must be false";
 
 #[test]
 fn id_34_one_field_changes_and_the_group_stays() {
@@ -388,16 +394,19 @@ fn id_13_a_certificate_stands_under_its_own_charter_only() {
     let world = World::new();
     let changed = world.charter().with_change("request_hours", "1").unwrap();
     let refused = world.gmc().check_authority(&changed, |member| world.key(member));
-    assert_eq!(refused, Err(CertificateError::PeerCharter("another version of the charter")));
+    assert_eq!(refused, Err(CertificateError::PeerCharter("it is for another version of the charter")));
     let toml = std::str::from_utf8(world.charter().bytes())
         .unwrap()
         .replace("request_hours = 72", "request_hours = 73");
     let other = Charter::from_toml(&toml).unwrap();
     let refused = world.gmc().check_authority(&other, |member| world.key(member));
-    assert_eq!(refused, Err(CertificateError::PeerCharter("another group")));
+    assert_eq!(refused, Err(CertificateError::PeerCharter("it is for another group")));
     let mut long = GmcBody::propose(world.charter(), &world.stranger, 3, START, &mut Seed(1));
     long.not_after = UnixTime(long.not_after.0 + 1);
-    assert_eq!(long.check_charter(world.charter()), Err(CertificateError::PeerCharter("a longer term")));
+    assert_eq!(
+        long.check_charter(world.charter()),
+        Err(CertificateError::PeerCharter("its term is longer than the charter allows"))
+    );
 }
 
 #[test]

@@ -112,8 +112,14 @@ fn id_58_one_csr_makes_one_nonce_and_one_serial_number() {
         change(&mut body);
         Request::by_csr(csr.clone(), body).unwrap_err()
     };
-    assert_eq!(refused(&|body| body.membership.nonce[0] ^= 1), RequestError::PeerProposal("another nonce"));
-    assert_eq!(refused(&|body| body.serial[5] ^= 1), RequestError::PeerProposal("another serial number"));
+    assert_eq!(
+        refused(&|body| body.membership.nonce[0] ^= 1),
+        RequestError::PeerProposal("it has another nonce")
+    );
+    assert_eq!(
+        refused(&|body| body.serial[5] ^= 1),
+        RequestError::PeerProposal("it has another serial number")
+    );
 }
 
 #[test]
@@ -129,15 +135,15 @@ fn id_59_a_request_by_csr_proposes_for_its_name_and_key_and_holds_no_votes() {
         change(&mut body);
         Request::by_csr(csr.clone(), body).unwrap_err()
     };
-    assert_eq!(refused(&|body| body.name = "emil".into()), RequestError::PeerProposal("another name"));
+    assert_eq!(refused(&|body| body.name = "emil".into()), RequestError::PeerProposal("it has another name"));
     assert_eq!(
         refused(&|body| body.key = key(41).verifying_key().clone()),
-        RequestError::PeerProposal("another key")
+        RequestError::PeerProposal("it has another key")
     );
     let votes: Vec<VoteProof> = vec![world.vote(0).proof()];
     for given in [None, Some(votes)] {
         let refused = refused(&|body| body.membership.votes.clone_from(&given));
-        assert_eq!(refused, RequestError::PeerProposal("votes, or a founder's"));
+        assert_eq!(refused, RequestError::PeerProposal("it carries votes, or is a founder's"));
     }
     let issued = Request::by_csr(csr.clone(), proposed(&world, &csr).issued_under([3; 32]));
     assert!(issued.is_err());

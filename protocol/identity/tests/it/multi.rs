@@ -179,7 +179,10 @@ fn id_11_a_certificate_has_one_authority() {
     both.membership.votes = None;
     assert!(Gmc::compose(&both, &[], &PEOPLE[5]).is_err(), "votes and a multisignature");
     for bytes in [&[][..], &[1; 100]] {
-        assert_eq!(Multi::new(END, bytes), Err(CertificateError::WireProfile("multisignature")));
+        assert_eq!(
+            Multi::new(END, bytes),
+            Err(CertificateError::WireProfile("its multisignature is malformed"))
+        );
     }
 }
 

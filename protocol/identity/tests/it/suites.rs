@@ -89,7 +89,7 @@ fn id_37_named_groups_have_rules_of_their_own() {
     assert!(many.with_change("groups.one-more.keying", "bd").is_err());
 }
 
-const NO_HYBRID: &str = "only keying ckd and mls have a form with ML-KEM-768";
+const NO_HYBRID: &str = "only the modules ckd and mls have a form with ML-KEM-768";
 
 /// `hybrid` can be founded with and voted for only with a module that has such a form, and that
 /// module stays while it is true.
@@ -174,7 +174,7 @@ fn id_39_links_are_hybrid_from_the_first_or_never() {
             else {
                 panic!("{word}")
             };
-            assert!(reason.starts_with("fixed when the group was founded"), "{reason}");
+            assert!(reason.starts_with("it is fixed when the group is founded"), "{reason}");
         }
     }
     assert_ne!(

@@ -104,7 +104,7 @@ impl Admission {
         check_csr(roster, &request)?;
         request.body().check_removals(roster).map_err(AdmissionError::PeerCharter)?;
         if roster.has_issued(&request.body().serial) {
-            let used = CertificateError::PeerCharter("the serial number of another certificate");
+            let used = CertificateError::PeerCharter("another certificate has its serial number");
             return Err(AdmissionError::PeerCharter(used));
         }
         let policies = roster.charter().policies();

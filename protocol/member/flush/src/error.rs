@@ -20,23 +20,23 @@ pub enum FlushError {
     #[error("{0} is not present in the view")]
     PeerNotPresent(MemberId),
     /// A message of another view than the installed one.
-    #[error("{0} sent in another view")]
+    #[error("{0} sent it in another view")]
     PeerOtherView(MemberId),
     /// A message came with another service than its sender named.
     #[error("{0}'s message came with another service than it was sent with")]
     PeerService(MemberId),
     /// A FLUSH_OK for a view that we do not know, and there is no room to keep it.
-    #[error("{0} speaks of an unknown view")]
+    #[error("{0} names an unknown view")]
     PeerUnknownView(MemberId),
     /// A notice that does not list us, is of another group, or is not newer than the one before.
-    #[error("notice {0} does not follow")]
+    #[error("notice {0} does not follow the one before")]
     LocalNotice(ViewId),
     /// Nothing may be sent now: there is no view yet, or we have answered the flush and the next
     /// view is not there, or we have left.
     #[error("sending is not allowed now")]
     LocalNotAllowed,
     /// What the layer above brings along is longer than allowed.
-    #[error("{0} bytes are too many to bring along")]
+    #[error("{0} bytes are too many for a member to bring along")]
     LocalTooLong(usize),
     /// Nobody asked for a flush, or the flush was answered already.
     #[error("no flush request is open")]

@@ -20,16 +20,16 @@ pub enum KeyingError {
     #[error("{0} sent a message of another group")]
     PeerOtherGroup(MemberId),
     /// The signature is not the sender's over this message in this run.
-    #[error("{0} sent a message whose signature does not stand")]
+    #[error("{0} sent a message whose signature does not verify")]
     PeerForged(MemberId),
     /// The sender is not in the view.
     #[error("{0} is not in the view")]
     PeerNotInView(MemberId),
     /// The sender uses an instance number that it used in another run, or uses two in one run.
-    #[error("{0} used an instance number again")]
+    #[error("{0} used an instance number twice")]
     PeerInstance(MemberId),
     /// The module refused the step.
-    #[error("{peer} took a step that does not stand")]
+    #[error("{peer} took a step that is not valid")]
     PeerStep {
         /// The member that sent it.
         peer: MemberId,
@@ -44,7 +44,7 @@ pub enum KeyingError {
     #[error("{0} confirmed out of turn")]
     PeerOutOfTurn(MemberId),
     /// A message of another view or attempt: of a run that has ended, or replayed. Blame nobody.
-    #[error("a message of another view or attempt")]
+    #[error("the message belongs to another view or attempt")]
     WireStale,
     /// A message under this member's name that this member did not send.
     #[error("somebody sent in this member's name")]

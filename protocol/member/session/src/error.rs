@@ -11,10 +11,10 @@ pub enum SealError {
     NoEpoch,
     /// The epoch has sealed as many messages as it may: call `hold` with the message, and ask for a
     /// new key.
-    #[error("this key has sealed all it may")]
+    #[error("this key has sealed as many messages as it may")]
     EpochSpent,
     /// Longer than a message may be.
-    #[error("{excess_bytes} bytes more than a message holds")]
+    #[error("the message is {excess_bytes} bytes too long")]
     LocalTooLong {
         /// How much too long, in bytes.
         excess_bytes: usize,
@@ -29,10 +29,10 @@ pub enum OpenError {
     #[error("the bytes are not a sealed message")]
     PeerMalformed,
     /// The header names another member than the one that sent it.
-    #[error("{0} sent under another's number")]
+    #[error("{0} sent under another member's number")]
     PeerNotSender(MemberId),
     /// The number was seen before, or is behind the window.
-    #[error("{0} sent a number again")]
+    #[error("{0} used a number twice")]
     PeerReplayed(MemberId),
     /// The sealed bytes are neither a text nor a signature and a text. Only somebody who holds the
     /// key can have made them.
@@ -46,7 +46,7 @@ pub enum OpenError {
     #[error("the epoch is over")]
     WireClosedEpoch,
     /// The epoch is not open yet, and no more messages can be held.
-    #[error("no more can be held for an epoch not yet open")]
+    #[error("no more can be held for an epoch that is not open yet")]
     WireHeldFull,
     /// It did not open. Blame nobody.
     #[error("the message did not open")]
@@ -61,7 +61,7 @@ pub enum HoldError {
     #[error("no more messages can wait for a key")]
     Full,
     /// Longer than a message may be.
-    #[error("{excess_bytes} bytes more than a message holds")]
+    #[error("the message is {excess_bytes} bytes too long")]
     LocalTooLong {
         /// How much too long, in bytes.
         excess_bytes: usize,

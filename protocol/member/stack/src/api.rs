@@ -194,7 +194,7 @@ pub struct Proposal {
 #[non_exhaustive]
 pub enum SendError {
     /// The group was not joined.
-    #[error("not in that group: join it first")]
+    #[error("this member is not in that group: join it first")]
     LocalNotJoined,
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]
@@ -204,7 +204,7 @@ pub enum SendError {
     #[error("this side of the split is a minority, and the charter does not let a minority send")]
     LocalMinority,
     /// The limit of what is held while a key is being agreed is reached.
-    #[error("no key yet, and as much is held as may be: wait for the next view")]
+    #[error("there is no key yet, and no more can be held: wait for the next view")]
     LocalHeldFull,
     /// A letter or an answer that cannot be sent.
     #[error("{0}")]

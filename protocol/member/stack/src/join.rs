@@ -159,7 +159,7 @@ impl Member {
             Command::Renew => admission::Command::Renew,
             Command::Forced(command) => match self.decision(*command) {
                 Some(decision) => admission::Command::Propose(decision.forced()),
-                None => return self.event(Event::Refused { reason: "that is nothing to decide".into() }),
+                None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),
             },
             command @ (Command::ChangeCharter { .. } | Command::Electorate { .. }) => {
                 let Some(decision) = self.decision(command) else { return };

@@ -100,7 +100,8 @@ impl Member {
             }
             admission::Event::SignerLied { member } => {
                 let who = self.name(&member);
-                let text = format!("{who} sent a message in a signing session that its own shares refute");
+                let text =
+                    format!("{who} sent a message in a signing session that does not fit its own share");
                 self.event(Event::Refused { reason: text });
             }
             admission::Event::Certified { certificate } => self.event(Event::Certified { certificate }),
@@ -159,15 +160,17 @@ fn why(reason: admission::Reason) -> &'static str {
         admission::Reason::Rejected => "the voters said no",
         admission::Reason::Stale => "the request was for another version of the charter",
         admission::Reason::Full => "too many requests are open: try again later",
-        admission::Reason::Term => "the term that was asked for does not hold, or a vote ran out",
+        admission::Reason::Term => {
+            "the term that was asked for has not begun or is over, or a vote has run out"
+        }
         admission::Reason::Objected => "so many objected that the request is refused for good",
         admission::Reason::NotListed => "the charter admits by its list, and this key is not on it",
         admission::Reason::AwaitingAuthority => {
             "the group's authority has not signed yet, or cannot be reached"
         }
         admission::Reason::SharesStale => {
-            "as many as could sign have left with shares of the group's key: it admits nobody until the voters have new shares"
+            "so many have left with shares of the group's key that they could sign: nobody is admitted until the voters have new shares"
         }
-        admission::Reason::Votes => "the votes in the certificate do not stand",
+        admission::Reason::Votes => "the votes in the certificate are not valid",
     }
 }

@@ -175,13 +175,13 @@ impl Member {
         match (stack.flush.phase(), stack.keying.state()) {
             (Phase::Joining, _) => "joining".into(),
             (Phase::Agree | Phase::Authorize, _) => {
-                format!("changing the view: awaiting {}", self.names(&stack.flush.awaited()))
+                format!("changing the view: waiting for {}", self.names(&stack.flush.awaited()))
             }
             (_, State::Agreeing(stage)) => {
-                format!("agreeing a key ({stage}): awaiting {}", self.names(&stack.keying.awaited()))
+                format!("agreeing on a key ({stage}): waiting for {}", self.names(&stack.keying.awaited()))
             }
             (_, State::Confirming) => {
-                format!("confirming the key: awaiting {}", self.names(&stack.keying.awaited()))
+                format!("confirming the key: waiting for {}", self.names(&stack.keying.awaited()))
             }
             (_, State::Cascading) => self.keyless(stack),
             (_, State::Secure) => "steady".into(),
@@ -195,7 +195,7 @@ impl Member {
         if off.is_empty() {
             return "changing the view".into();
         }
-        format!("awaiting the view without {}", self.names(&off))
+        format!("waiting for the view without {}", self.names(&off))
     }
 
     pub(crate) fn names(&self, members: &[MemberId]) -> String {

@@ -33,14 +33,14 @@ pub enum GroupError {
     #[error("{0} sent tables larger than a node may have")]
     PeerTooLarge(NodeId),
     /// A node sent its state twice, out of order, or not in the one encoding.
-    #[error("{0} said its state twice or not in order")]
+    #[error("{0} sent its state twice or out of order")]
     PeerOutOfTurn(NodeId),
     /// A complaint about the complainer itself, by or about a member that is not in the group, or a
     /// second one.
-    #[error("complaint of {0} does not count")]
+    #[error("the complaint of {0} does not count")]
     PeerComplaint(MemberId),
     /// The caller delivered a message of a configuration that is not the current one.
-    #[error("message of configuration {0:?}, which is not the current one")]
+    #[error("the message is of configuration {0:?}, which is not the current one")]
     LocalWrongConfiguration(ConfigurationId),
     /// That member is not attached here.
     #[error("{0} is not attached here")]

@@ -29,7 +29,7 @@ pub enum LinkError {
     #[error("{0} sent a certificate that is not its own")]
     PeerForeignCertificate(NodeId),
     /// Another node than the one that was dialled proved its identity. The dial ends.
-    #[error("{wanted} was dialled, {peer} answered")]
+    #[error("{wanted} was dialled, but {peer} answered")]
     PeerOther {
         /// The node that was dialled.
         wanted: NodeId,
@@ -41,22 +41,22 @@ pub enum LinkError {
     #[error("{0} finished a handshake older than its present link")]
     PeerStale(NodeId),
     /// There is no room for one more guest, or for one more link at all.
-    #[error("no room for {0}")]
+    #[error("there is no room for a link to {0}")]
     PeerNoRoom(NodeId),
     /// A frame did not open. Anyone can forge an address: blame nobody, and answer nothing.
     #[error("a datagram from {0} did not open")]
     WireForged(Locator),
     /// A datagram that had come before. Nothing changes.
-    #[error("a datagram from {0} came before")]
+    #[error("a datagram from {0} has come before")]
     WireReplayed(Locator),
     /// A datagram that belongs to no link, dial or handshake of ours: late, or forged.
-    #[error("a datagram from {0} is for no link of ours")]
+    #[error("a datagram from {0} is for none of the links here")]
     WireUnknown(Locator),
     /// The bytes are not a datagram of this layer.
     #[error("a datagram from {0} is malformed: {1}")]
     WireMalformed(Locator, #[source] DecodeError),
     /// A handshake with a certificate or signature that is not valid. The sender is not known.
-    #[error("a handshake from {0} proves no identity")]
+    #[error("a handshake from {0} does not prove an identity")]
     WireUnproved(Locator),
     /// More handshakes come than can be answered. Retry later.
     #[error("too many handshakes; the one from {0} is not answered")]
@@ -74,25 +74,25 @@ pub enum LinkError {
         theirs: Exchange,
     },
     /// A handshake met our own identity: we dialled ourselves, or somebody has our key.
-    #[error("our own identity answers at {0}")]
+    #[error("this node's own identity answers at {0}")]
     LocalSelf(Locator),
     /// Our caller asked for more than a frame holds. Fix the call.
-    #[error("{excess_bytes} bytes more than a frame holds")]
+    #[error("the frame is {excess_bytes} bytes too long")]
     LocalTooLong {
         /// How many bytes too long.
         excess_bytes: usize,
     },
     /// No link to that node is up.
-    #[error("no link to {0}")]
+    #[error("there is no link to {0}")]
     LocalNoLink(NodeId),
     /// Our caller wants to send a guest something that only members may have.
     #[error("{0} is a guest; {1:?} is for members")]
     LocalToGuest(NodeId, Channel),
     /// As many dials run as are allowed.
-    #[error("too many dials at once")]
+    #[error("too many dials are under way")]
     LocalDials,
     /// A key of ours does not work, or the provider of cryptography fails. Nothing can be done
     /// here.
-    #[error("own credentials or cryptography failed")]
+    #[error("this node's credentials or cryptography failed")]
     LocalCrypto,
 }

@@ -40,7 +40,7 @@ pub enum SubmitError {
     #[error("the ring's queue is full")]
     LocalFull,
     /// The message is longer than any message may be.
-    #[error("{got} bytes where a message may have {most}")]
+    #[error("the message has {got} bytes; at most {most} are allowed")]
     LocalTooLong {
         /// Its length.
         got: usize,

@@ -156,10 +156,10 @@ impl fmt::Display for Cause {
             Self::RecoveryLost => out.write_str("the token did not come during recovery"),
             Self::Stalled => out.write_str("the token comes, but nothing new reaches everybody"),
             Self::NumbersSpent => out.write_str("the packet numbers of the ring are used up"),
-            Self::Agreed => out.write_str("all who were heard agree who is in"),
-            Self::Committed => out.write_str("all members are ready to recover"),
+            Self::Agreed => out.write_str("all nodes that were heard agree who is in"),
+            Self::Committed => out.write_str("all nodes are ready to recover"),
             Self::Recovered => out.write_str("what is left of the old configuration has been exchanged"),
-            Self::Alone => out.write_str("nobody else is there"),
+            Self::Alone => out.write_str("no other node was heard"),
         }
     }
 }

@@ -37,10 +37,7 @@ impl Node {
         match channel {
             // NODE-09: whatever standing the link has.
             Channel::Ring if !self.is_rostered(&from) => {
-                self.refuse(
-                    "node",
-                    &format!("NODE-09 {from}: a frame of the ring from a node that is not in it"),
-                );
+                self.refuse("node", &format!("NODE-09 {from} sent a frame of the ring, but is not in it"));
             }
             Channel::Ring => {
                 if let Err(error) = self.ring.frame(now, from, frame, entropy) {

@@ -45,7 +45,8 @@ impl Node {
         self.backlog_bytes = self.backlog_bytes.saturating_add(bytes.len());
         if self.backlog_bytes > SEND_QUEUE_BYTES_MAX {
             self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
-            return self.refuse("node", &"a message for the ring: the members here do not heed congestion");
+            return self
+                .refuse("node", &"a message for the ring was dropped: the members here ignore congestion");
         }
         self.backlog.push_back((service, bytes));
     }

@@ -32,7 +32,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self.theirs {
             Exchange::Classical => "lacks ML-KEM-768 links, which this charter asks for (hybrid_links)",
-            Exchange::Hybrid => "asks for ML-KEM-768 links, which this charter does not (hybrid_links)",
+            Exchange::Hybrid => {
+                "asks for ML-KEM-768 links, which this charter does not ask for (hybrid_links)"
+            }
         };
         write!(out, "the node at {} says that it {words}: does it run on the same charter?", self.at)
     }

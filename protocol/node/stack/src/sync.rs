@@ -42,7 +42,7 @@ impl Node {
             Err(error) => return self.refuse("node", &format!("NODE-01 {from}: {error}")),
         };
         if !message.within_bounds() {
-            return self.refuse("node", &format!("NODE-02 {from}: more than a message holds"));
+            return self.refuse("node", &format!("NODE-02 {from} sent more than a message may have"));
         }
         match message {
             Sync::Heads(heads) => self.heads_came(now, from, heads),
@@ -115,7 +115,7 @@ impl Node {
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
         if self.is_guest(&from) && self.is_replay(entries) {
-            self.refuse("transcript", &format!("NODE-11 {from}: nothing new, from a node that has left"));
+            self.refuse("transcript", &format!("NODE-11 {from} sent nothing new, and is no longer a member"));
         } else if let Err(error) = self.stage_all(entries) {
             return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
         }

@@ -7,23 +7,23 @@
 pub enum AsmError {
     /// The bytes are not the one form of an announced key, or one of its elements is the identity
     /// or outside the group.
-    #[error("not an announced key")]
+    #[error("it is not an announced key")]
     WireKey,
     /// The bytes are not the one form of a multisignature: version, length, element, number, or
     /// signers out of order.
-    #[error("not a multisignature")]
+    #[error("it is not a multisignature")]
     WireSignature,
     /// Whoever announced the key has not shown to know its secret, as this member in this group.
-    #[error("no proof of possession of the key")]
+    #[error("possession of the key is not proven")]
     PeerProof,
     /// A signer without a proven key; no signer, too many, or one twice; two with one key; keys of
     /// different groups; keys that cancel out.
-    #[error("not a list of signers with proven keys of their own")]
+    #[error("it is not a list of signers, each with a proven key of its own")]
     PeerSigners,
     /// The signature is not these signers' over this message under this label.
-    #[error("multisignature does not verify")]
+    #[error("the multisignature does not verify")]
     PeerSignature,
     /// The stored bytes are not a secret key. Fix the store.
-    #[error("not a stored secret key")]
+    #[error("it is not a stored secret key")]
     LocalKey,
 }

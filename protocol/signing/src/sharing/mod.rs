@@ -48,16 +48,16 @@ use p256::pkcs8::EncodePublicKey as _;
 #[non_exhaustive]
 pub enum SharingError {
     /// The bytes are not the one encoding of a sharing over this group.
-    #[error("not a sharing of this group's kind")]
+    #[error("it is not a sharing over this group")]
     WireSharing,
     /// The bytes are not the one encoding of a share over this group. The store is damaged.
-    #[error("not a share of this group's kind")]
+    #[error("it is not a share over this group")]
     LocalShare,
     /// The share is of another sharing or epoch, or its holder holds none there.
-    #[error("a share of another sharing")]
+    #[error("the share belongs to another sharing")]
     LocalEpoch,
     /// Not 1 ≤ threshold ≤ holders ≤ 256, or a holder named twice.
-    #[error("holders and threshold that make no sharing")]
+    #[error("these holders and this threshold do not make a sharing")]
     LocalHolders,
 }
 

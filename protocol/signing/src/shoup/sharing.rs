@@ -161,29 +161,37 @@ impl ShoupSharing {
 
     fn read(bytes: &[u8], study: Option<ForStudy>) -> Result<Self, ShoupError> {
         if bytes.len() > SHARING_BYTES_MAX {
-            return Err(ShoupError::WireSharing("too long"));
+            return Err(ShoupError::WireSharing("it is too long"));
         }
-        let cut = ShoupError::WireSharing("cut short");
-        let mut reader = Reader::behind_version(bytes).ok_or(ShoupError::WireSharing("version"))?;
+        let cut = ShoupError::WireSharing("it is cut short");
+        let mut reader =
+            Reader::behind_version(bytes).ok_or(ShoupError::WireSharing("its version is not known"))?;
         let bits = u32::from(reader.u16().ok_or(cut)?);
-        let size = ModulusSize::of_bits(bits, study).ok_or(ShoupError::WireSharing("modulus size"))?;
+        let size = ModulusSize::of_bits(bits, study)
+            .ok_or(ShoupError::WireSharing("its modulus has a wrong size"))?;
         if reader.u32().ok_or(cut)? != EXPONENT {
-            return Err(ShoupError::WireSharing("exponent"));
+            return Err(ShoupError::WireSharing("its exponent is wrong"));
         }
         let (threshold, count) = (reader.u16().ok_or(cut)?, reader.u16().ok_or(cut)?);
-        check_counts(threshold, count).map_err(|_| ShoupError::WireSharing("threshold"))?;
-        let key = read_key(&mut reader, size).ok_or(ShoupError::WireSharing("modulus"))?;
+        check_counts(threshold, count)
+            .map_err(|_| ShoupError::WireSharing("its threshold is out of range"))?;
+        let key = read_key(&mut reader, size).ok_or(ShoupError::WireSharing("its modulus is malformed"))?;
         let mut numbers = Vec::new();
         for _ in 0..=count {
             let bytes = reader.take(key.modulus().bytes()).ok_or(cut)?;
-            numbers.push(key.modulus().decode_number(bytes).ok_or(ShoupError::WireSharing("number"))?);
+            numbers.push(
+                key.modulus()
+                    .decode_number(bytes)
+                    .ok_or(ShoupError::WireSharing("a number in it is malformed"))?,
+            );
         }
         let base = numbers.remove(0);
         if bool::from(base.is_one()) {
-            return Err(ShoupError::WireSharing("number"));
+            return Err(ShoupError::WireSharing("a number in it is malformed"));
         }
-        let seats = read_seats(&mut reader, count).ok_or(ShoupError::WireSharing("seats"))?;
-        reader.end().ok_or(ShoupError::WireSharing("leftover bytes"))?;
+        let seats =
+            read_seats(&mut reader, count).ok_or(ShoupError::WireSharing("its seats are malformed"))?;
+        reader.end().ok_or(ShoupError::WireSharing("bytes follow its end"))?;
         Ok(Self { key, threshold, base, images: numbers, seats })
     }
 }

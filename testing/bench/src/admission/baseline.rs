@@ -160,7 +160,7 @@ fn whispers(entropy: &mut dyn Entropy) -> Result<Duration, Failure> {
     let (took, _) = timed(|| {
         let sealed = seal::<Classic>(key.public(), LABEL, MESSAGE, entropy);
         let opened = sealed.and_then(|sealed| key.open(LABEL, &sealed));
-        opened.ok_or_else(|| Failure::bug("a seal that does not open"))
+        opened.ok_or_else(|| Failure::bug("a sealed message does not open"))
     })?;
     Ok(took)
 }
@@ -229,7 +229,7 @@ impl Disks {
             let commit = |store: &mut Store| store.commit(std::slice::from_ref(record));
             let all: Vec<_> = each.map(|store| scope.spawn(move || commit(store))).collect();
             all.into_iter().try_for_each(|one| {
-                let done = one.join().map_err(|_| Failure::bug("a store fell"))?;
+                let done = one.join().map_err(|_| Failure::bug("the thread of a store has panicked"))?;
                 done.map_err(|error| Failure::from(folkmoot::Error::Store(error)))
             })
         })?;
@@ -257,6 +257,6 @@ pub(super) async fn datagram() -> Result<Duration, Failure> {
     here.send(&room).await.map_err(broken)?;
     tokio::time::timeout(PATIENCE, here.recv(&mut room)).await.map_err(Failure::bug)?.map_err(broken)?;
     let took = began.elapsed();
-    echo.join().map_err(|_| Failure::bug("an echo fell"))?.map_err(broken)?;
+    echo.join().map_err(|_| Failure::bug("the thread of an echo has panicked"))?.map_err(broken)?;
     Ok(took)
 }

@@ -2,6 +2,7 @@
 
 use crate::args::BenchAdmission;
 use crate::people;
+use folkmoot_cli::show::many;
 use folkmoot_signing::{Mode, Scheme};
 use std::time::Duration;
 
@@ -65,7 +66,11 @@ pub(super) fn cases(options: &BenchAdmission) -> Vec<Case> {
         push("usual".to_owned(), USUAL, options.times);
     }
     for votes in 1..=options.votes {
-        push(format!("votes, {} members", options.members), (options.members, votes), options.series);
+        push(
+            format!("votes, {}", many(options.members.into(), "member")),
+            (options.members, votes),
+            options.series,
+        );
     }
     for share in SHARES {
         for members in &options.sizes {

@@ -277,7 +277,7 @@ impl Fixture {
         let began = Instant::now();
         guest.handle.command(Command::Apply).await?;
         let certified = guest.until("a certificate", |seen| matches!(seen, Seen::Certified(_))).await?;
-        let Seen::Certified(at) = certified else { return Err(Failure::bug("another sighting")) };
+        let Seen::Certified(at) = certified else { return Err(Failure::bug("something else was seen")) };
         let me = guest.me;
         let admitted = |seen: &Seen| matches!(seen, Seen::Admitted(who) if *who == me);
         self.contact()?.until("the entry", admitted).await?;
@@ -308,7 +308,7 @@ impl Fixture {
             contact.handle.send(said(group, THERE)).await?;
             for _ in 0..answers {
                 let back = contact.until("an answer", |seen| matches!(seen, Seen::Back(_))).await?;
-                let Seen::Back(at) = back else { return Err(Failure::bug("another sighting")) };
+                let Seen::Back(at) = back else { return Err(Failure::bug("something else was seen")) };
                 last = at;
             }
         }
@@ -326,7 +326,8 @@ impl Player {
             }
             Err(Failure::new(Exit::Unreachable, "a node has stopped"))
         };
-        let late = |_| Failure::new(Exit::TimedOut, format!("no {what} within {} s", PATIENCE.as_secs()));
+        let late =
+            |_| Failure::new(Exit::TimedOut, format!("{what} did not come within {} s", PATIENCE.as_secs()));
         tokio::time::timeout(PATIENCE, wait).await.map_err(late)?
     }
 

@@ -294,7 +294,7 @@ fn ts_rsa(
     let key = dealer(size)?.key().clone();
     let dealt = TsRsaDealer::new(&p, &q, EXPONENT, hashed_place, ForStudy)
         .and_then(|dealer| dealer.deal(threshold, &hands, entropy));
-    let (sharing, shares) = dealt.ok_or_else(|| Failure::bug("a key that cannot be dealt"))?;
+    let (sharing, shares) = dealt.ok_or_else(|| Failure::bug("a key cannot be dealt"))?;
     let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(shares).collect();
     Ok(Box::new(move |entropy| {
         let sit = |me: &MemberId| {
@@ -367,7 +367,7 @@ fn seated<R: folkmoot_signing::Run + Send + 'static>(
 }
 
 fn of<'a, T>(all: &'a BTreeMap<MemberId, T>, me: &MemberId) -> Result<&'a T, Failure> {
-    all.get(me).ok_or_else(|| Failure::bug("a hand without a share"))
+    all.get(me).ok_or_else(|| Failure::bug("a signer has no share"))
 }
 
 fn run(entropy: &mut dyn Entropy) -> RunId {

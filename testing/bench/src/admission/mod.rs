@@ -31,7 +31,7 @@ use flood::{Flooded, flood};
 use folkmoot::tools::OsEntropy;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
-use folkmoot_cli::show::data;
+use folkmoot_cli::show::{data, many};
 use folkmoot_signing::{Mode, Scheme};
 use group::Kind;
 use joins::joins;
@@ -96,17 +96,17 @@ async fn measure_joins(
     let progress = Progress::steps("joins", all.iter().map(|case| usize::from(case.times)).sum());
     for case in all {
         let (scheme, kind) = (case.scheme, Kind::of_charter(case.scheme));
-        let kind = kind.ok_or_else(|| Failure::bug("a scheme that no charter names"))?;
+        let kind = kind.ok_or_else(|| Failure::bug("no charter names this scheme"))?;
         let alone = group::measure(kind, case.votes, options.runs, entropy)?;
         let papers = Papers::measure(case.votes, entropy)?;
         let joined = joins(&case, baseline::steps(&case, &alone), entropy, &progress).await?;
         let row = Row { case, joined, alone, papers };
         progress.say(&format!(
-            "{}, {}, {} members, {} votes: {} ms, {:.2} of what was expected",
+            "{}, {}, {}, {}: {} ms, {:.2} times what was expected",
             scheme.name(),
             row.case.mode.name(),
-            row.case.members,
-            row.case.votes,
+            many(row.case.members.into(), "member"),
+            many(row.case.votes.into(), "vote"),
             show::ms(row.joined.took),
             row.ratio(),
         ));

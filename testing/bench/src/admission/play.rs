@@ -103,7 +103,7 @@ pub(crate) fn play_together<D: Send>(
             if player.done.is_some() { Ok(()) } else { player.hear(&spoken, entropy) }
         })?;
     }
-    Err(Failure::bug("a run without an end"))
+    Err(Failure::bug("a run does not end"))
 }
 
 /// Each sits down and speaks for the first time.
@@ -123,7 +123,9 @@ fn begin_at_once<D: Send>(
         let begin = &begin;
         let each = hands.iter().zip(entropies);
         let all: Vec<_> = each.map(|(hand, entropy)| scope.spawn(move || begin(hand, entropy))).collect();
-        all.into_iter().map(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?).collect()
+        all.into_iter()
+            .map(|one| one.join().map_err(|_| Failure::bug("the thread of a signer has panicked"))?)
+            .collect()
     })
 }
 
@@ -136,7 +138,9 @@ fn at_once<D: Send>(
         let act = &act;
         let each = players.iter_mut().zip(entropies);
         let all: Vec<_> = each.map(|(player, entropy)| scope.spawn(move || act(player, entropy))).collect();
-        all.into_iter().try_for_each(|one| one.join().map_err(|_| Failure::bug("a hand fell"))?)
+        all.into_iter().try_for_each(|one| {
+            one.join().map_err(|_| Failure::bug("the thread of a signer has panicked"))?
+        })
     })
 }
 
@@ -178,7 +182,7 @@ pub(crate) fn play<D>(
         let spoken: Vec<(MemberId, Outgoing)> = players.iter_mut().filter_map(said).collect();
         played.heard(&spoken);
         if played.rounds > ROUNDS_MAX {
-            return Err(Failure::bug("a run without an end"));
+            return Err(Failure::bug("a run does not end"));
         }
         for player in players.iter_mut().filter(|player| player.done.is_none()) {
             player.hear(&spoken, entropy)?;
@@ -186,5 +190,5 @@ pub(crate) fn play<D>(
     }
     let played = players.iter().fold(played, |played, player| played.with(player.worked));
     let done = players.into_iter().find_map(|player| player.done);
-    Ok((played, done.ok_or_else(|| Failure::bug("a run of nobody"))?))
+    Ok((played, done.ok_or_else(|| Failure::bug("a run has no participants"))?))
 }

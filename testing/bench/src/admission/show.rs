@@ -26,7 +26,7 @@ pub(super) fn single(row: &Single) -> Value {
 
 pub(super) fn group(row: &Group) -> Value {
     json!({
-        "scheme": row.kind.scheme().name(), "key": row.kind.key(), "threshold": row.threshold, "hands": row.hands,
+        "scheme": row.kind.scheme().name(), "key": row.kind.key(), "threshold": row.threshold, "signers": row.hands,
         "all_ms": ms(row.played.all), "busiest_ms": ms(row.played.busiest), "verify_ms": ms(row.verify),
         "rounds": row.played.rounds, "words_to_all": row.played.to_all, "words_to_one": row.played.to_one,
     })
@@ -35,7 +35,7 @@ pub(super) fn group(row: &Group) -> Value {
 pub(super) fn join(row: &Row) -> Value {
     json!({
         "series": row.case.series, "scheme": row.case.scheme.name(), "mode": row.case.mode.name(),
-        "members": row.case.members, "votes": row.case.votes, "hands": row.alone.hands, "times": row.case.times,
+        "members": row.case.members, "votes": row.case.votes, "signers": row.alone.hands, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
         "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "rounds": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
         "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
@@ -77,7 +77,7 @@ pub(super) fn flood(row: &Flooded) -> Value {
 /// In one line, as it comes.
 pub(super) fn flood_line(row: &Flooded) -> String {
     format!(
-        "{}: a join takes {} ms, {} ms in a flood: {:.2} times; {} bogus requests",
+        "{}: a join takes {} ms, and {} ms in a flood, {:.2} times as long; {} bogus requests",
         row.case.scheme.name(),
         ms(row.calm.took),
         ms(row.flooded.took),
@@ -154,15 +154,17 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], flo
             let sign = row.sign.map_or_else(|| "-".to_owned(), cell);
             vec![row.key.to_owned(), sign, cell(row.verify)]
         };
-        parts
-            .push(table(&["ONE HAND", "SIGN MS", "VERIFY MS"], &singles.iter().map(row).collect::<Vec<_>>()));
+        parts.push(table(
+            &["ONE SIGNER", "SIGN MS", "VERIFY MS"],
+            &singles.iter().map(row).collect::<Vec<_>>(),
+        ));
     }
     if !groups.is_empty() {
         let heading = [
             "SCHEME",
             "KEY",
             "T",
-            "HANDS",
+            "SIGNERS",
             "ALL MS",
             "BUSIEST MS",
             "VERIFY MS",
@@ -179,7 +181,7 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], flo
             "MODE",
             "N",
             "T",
-            "HANDS",
+            "SIGNERS",
             "TIMES",
             "JOIN MS",
             "LEAST",

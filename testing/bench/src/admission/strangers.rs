@@ -113,7 +113,7 @@ impl Flood {
     pub(super) fn end(mut self) -> Result<Sent, Failure> {
         self.stop.store(true, Ordering::Relaxed);
         let thread = self.thread.take().ok_or_else(|| Failure::bug("the strangers have ended"))?;
-        thread.join().map_err(|_| Failure::bug("the strangers fell"))?
+        thread.join().map_err(|_| Failure::bug("the thread of the strangers has panicked"))?
     }
 }
 
@@ -186,7 +186,7 @@ impl Crowd {
         let mut strangers = Vec::new();
         for number in 0..AT_EACH.saturating_mul(doors.len()) {
             let door = doors.get(number % doors.len().max(1)).copied();
-            let door = door.ok_or_else(|| Failure::bug("a flood at no door"))?;
+            let door = door.ok_or_else(|| Failure::bug("a flood has no contact"))?;
             // Half of those at each door keep their keys.
             let keeps = (number / doors.len().max(1)).is_multiple_of(2);
             strangers.push(Stranger::new(door, keeps, &lore, &mut entropy)?);

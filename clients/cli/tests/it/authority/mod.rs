@@ -232,7 +232,7 @@ fn offices_are_kept_handed_over_and_never_overwritten() {
     let third = Actor::new(&place, "third");
     assert!(
         complaint(&third.run(&["authority", "take-over", &path]))
-            .contains("not the one encoding of an office")
+            .contains("it is not a canonically encoded office")
     );
 
     let anna = Actor::new(&place, "anna");

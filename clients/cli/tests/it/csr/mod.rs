@@ -138,7 +138,7 @@ fn where_the_holder_signs_a_csr_is_refused_at_the_door_and_the_key_asks_itself()
     let [anna, ben] = founded(&place, "plain");
     asks(&place, "erik");
     let refused = anna.run(&["csr", "submit", &file(&place, "erik.csr")]);
-    let why = "the holder signs such a certificate itself: import the key and join";
+    let why = "in this group, holders sign such certificates themselves. Import the key";
     assert!(code(&refused) == REFUSED && complaint(&refused).contains(why), "{}", complaint(&refused));
     let erik = import(&place, "erik");
     is_heard(&place, &erik, &anna, &ben, || {
@@ -181,15 +181,14 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     }
     let refused = anna.run(&["csr", "submit", &file(&place, "rsa.csr")]);
     assert!(
-        code(&refused) == CONFIGURATION && complaint(&refused).contains("not one of P-256"),
+        code(&refused) == CONFIGURATION && complaint(&refused).contains("not a P-256 key"),
         "{}",
         complaint(&refused)
     );
     let missing = anna.run(&["csr", "submit", &file(&place, "none.csr")]);
     assert_eq!(code(&missing), CONFIGURATION);
     let state = place.path().join("nobody");
-    for (key, why) in
-        [("rsa.key", "not of P-256"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")]
+    for (key, why) in [("rsa.key", "not a P-256"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")]
     {
         let refused = call(&state, &["identity", "import", "--key", &file(&place, key), "--name", "x"]);
         assert!(

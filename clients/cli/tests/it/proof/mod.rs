@@ -128,7 +128,7 @@ fn a_signed_message_is_proven_to_a_third_party_and_one_without_is_not() {
     let told = judge.yes(&file, &["--transcript", &transcript]);
     assert_eq!(
         (&told["signed_by"], &told["standing"]),
-        (&json!("dora"), &json!("a member once, expelled since"))
+        (&json!("dora"), &json!("a former member, expelled since"))
     );
 }
 
@@ -140,7 +140,7 @@ fn every_changed_byte_is_refused(place: &Place, judge: &Judge<'_>, file: &Path) 
         let mut changed = good.clone();
         changed[at] ^= 0x20;
         std::fs::write(&bad, changed).unwrap();
-        assert!(judge.no(&bad).contains("does not stand"), "byte {at}");
+        assert!(judge.no(&bad).contains("is not valid"), "byte {at}");
     }
     std::fs::write(&bad, &good[..good.len() - 1]).unwrap();
     judge.no(&bad);

@@ -165,7 +165,10 @@ fn a_replica_that_is_lost_is_set_up_anew() {
         |status: &Value| status["replicas"]["state"] == "few-know" && status["replicas"]["knows"] == true;
     let status = cast.offices[1].until(&["authority", "status"], stuck);
     let words = status["replicas"]["words"].as_str().unwrap();
-    assert!(words.starts_with("1 of 2 replicas know the log, the others are new: too few"), "{words}");
+    assert!(
+        words.starts_with("only 1 of 2 replicas know the log, and the others are new: too few"),
+        "{words}"
+    );
     cast.offices.iter_mut().for_each(Actor::kill);
     let (first, second) = (&cast.replicas[0], &cast.replicas[1]);
     let [from, own] = [second, first].map(|replica| replica.state.display().to_string());
@@ -261,7 +264,7 @@ fn what_would_issue_twice_does_not_start() {
     let listen = ["--replicas-listen", "127.0.0.1:0"];
     let wrong: [(&[&str], i32, &str); 5] = [
         (&[], 3, "Run each with --replicas"),
-        (&["--replicas", &office], 2, "a folder of its own"),
+        (&["--replicas", &office], 2, "another folder than --state"),
         (&["--replicas", &other, listen[0], listen[1]], 3, "minority = \"continue\""),
         (&["--replicas", &stranger, listen[0], listen[1]], 3, "--replicas-charter"),
         (

@@ -36,7 +36,7 @@ fn who_withholds_one_step_is_arriving_then_set_aside_until_it_takes_it() {
         assert!(arrived.elapsed() <= SOON + age(&told), "long after the step deadline: {told}");
     }
     // It asks again, and each time the others say whom they wait for.
-    ben.until(&["status"], |status| status["activity"] == "confirming the key: awaiting cleo");
+    ben.until(&["status"], |status| status["activity"] == "confirming the key: waiting for cleo");
     // Between its attempts the two have a key of their own.
     anna.good(&["send", "we go on", "--timeout", "30"]);
     ben.why("anna", "present");

@@ -35,5 +35,5 @@ fn why_tells_who_links_by_the_other_form() {
 
     let refused = anna.run(&["charter", "change", "hybrid_links", "false"]);
     assert_eq!(code(&refused), 5);
-    assert!(complaint(&refused).contains("fixed when the group was founded"), "{}", complaint(&refused));
+    assert!(complaint(&refused).contains("fixed when the group is founded"), "{}", complaint(&refused));
 }

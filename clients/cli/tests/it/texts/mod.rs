@@ -1,9 +1,9 @@
 //! Every text that the program can print, in one list that is read by a person.
 //!
 //! The list `texts.txt` has all help texts, as the built program prints them, and the string
-//! literals of at least two words in the production sources of the clients, the host and the
-//! protocol. Each text is held against the rules of docs/STYLE.md that a program can check. If a
-//! text is new, changed or gone, the test fails until the list is written anew:
+//! literals of at least two words in the production sources of the clients, the host, the protocol
+//! and the bench. Each text is held against the rules of docs/STYLE.md that a program can check. If
+//! a text is new, changed or gone, the test fails until the list is written anew:
 //!
 //! ```text
 //! FOLKMOOT_TEXTS=write cargo test -p folkmoot-cli --test it texts::
@@ -22,7 +22,7 @@ use style::breaches;
 use syn::visit::{self, Visit};
 
 /// The folders whose sources can hold a text that people see.
-const FOLDERS: [&str; 4] = ["clients/cli/src", "clients/rust/src", "host", "protocol"];
+const FOLDERS: [&str; 5] = ["clients/cli/src", "clients/rust/src", "host", "protocol", "testing/bench/src"];
 
 #[test]
 fn every_text_is_in_the_list_and_keeps_the_rules() {

@@ -40,7 +40,7 @@ pub(crate) fn refused(name: &str, file: &[u8], heads: &[EntryId], rule: &str) ->
     let told: Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = complaint(&output);
     assert_eq!((&told["stands"], &told["rule"]), (&json!(false), &json!(rule)), "{text}");
-    assert!(text.contains(&format!("does not stand ({rule})")), "{text}");
+    assert!(text.contains(&format!("is not valid ({rule})")), "{text}");
     assert!(!text.contains("Wire") && !text.contains("Peer"), "words, not names of errors: {text}");
     told
 }

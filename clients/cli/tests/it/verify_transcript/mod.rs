@@ -100,17 +100,14 @@ fn codes_and_words_are_as_published() {
         "moot (",
         "founded by p0, p1, p2, p3; 2 votes of 4 admit",
         "1 split, 1 merge",
-        "stands:",
+        "valid:",
         &format!("--head {head}"),
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     let (code, said, complaint) = place.run(&["verify", &charter, &short, "--head", &head]);
     assert_eq!((code, said.as_str()), (1, ""), "a list of members that is out of date is not shown");
-    assert!(
-        complaint.contains("does not stand (TRN-44): the file is older than what you know"),
-        "{complaint}"
-    );
+    assert!(complaint.contains("is not valid (TRN-44): the file is older than what you know"), "{complaint}");
     let forged = place
         .write("forged.moot", &STORY.and(world::admit_body(&world::gmc(&STORY.honest, 16, &[0, 5], 1)), 3));
     let (_, _, complaint) = place.run(&["verify", &charter, &forged]);

@@ -380,14 +380,14 @@ fn id_45_a_policy_that_cannot_be_is_refused_with_the_reason() {
     assert!(with(&listed).is_ok());
     for (lines, reason) in [
         ("policy = \"authority\"".to_owned(), "takes an authority"),
-        ("policy = \"anarchy\"".into(), "threshold, list, founder or authority"),
-        ("policy = \"list\"".into(), "takes a list"),
-        ("policy = \"founder\"".into(), "takes a decider"),
+        ("policy = \"anarchy\"".into(), "it must be threshold, list, founder or authority"),
+        ("policy = \"list\"".into(), "needs a list"),
+        ("policy = \"founder\"".into(), "needs a decider"),
         (format!("policy = \"founder\"\ndecider = \"{}\"", id(9).hex()), "a founder's key"),
-        (format!("{listed}\nadmit = \"1 of all\""), "goes with policy threshold"),
-        ("objections = 0".into(), "between 1 and 128"),
-        ("request_days = 366".into(), "between 1 and 365"),
-        (format!("list = [\"{}\"]", id(9).hex().to_uppercase()), "not a key id"),
+        (format!("{listed}\nadmit = \"1 of all\""), "needs policy threshold"),
+        ("objections = 0".into(), "it must be between 1 and 128"),
+        ("request_days = 366".into(), "it must be between 1 and 365"),
+        (format!("list = [\"{}\"]", id(9).hex().to_uppercase()), "must be a key id"),
     ] {
         let refused = with(&lines).unwrap_err().to_string();
         assert!(refused.contains(reason), "{lines}: {refused}");

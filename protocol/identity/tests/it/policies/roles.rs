@@ -22,7 +22,7 @@ fn id_43_a_rule_that_is_none_is_refused_where_it_goes_wrong() {
     for (text, at, what) in [
         ("", 1, "a number of voters"),
         ("2 of", 5, "the name of a role"),
-        ("2 operators", 3, "\"of\" belongs here"),
+        ("2 operators", 3, "\"of\" is expected here"),
         ("two of operators", 1, "a number of voters"),
         ("0 of operators", 1, "from 1 to 256"),
         ("02 of operators", 1, "from 1 to 256"),
@@ -31,7 +31,7 @@ fn id_43_a_rule_that_is_none_is_refused_where_it_goes_wrong() {
         ("1 of and", 6, "the name of a role"),
         ("1 of a and", 11, "a number of voters"),
         ("1 of a 1 of b", 8, "\"and\", \"or\" or the end"),
-        ("(1 of a", 8, "\")\" belongs here"),
+        ("(1 of a", 8, "\")\" is expected here"),
         ("1 of a)", 7, "\"and\", \"or\" or the end"),
         ("1 of a and (1 of b or 2 of ü)", 28, "the name of a role"),
         ("1 of é and x", 6, "the name of a role"),

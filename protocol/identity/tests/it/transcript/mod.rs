@@ -107,7 +107,7 @@ fn trn_03_another_groups_entry_is_refused() {
     assert_eq!(t.append(&entry), Err(EntryError::WireOtherGroup(other.group())));
     let gmc = gmc(&other, 3, &[0, 1], 1);
     let refused = t.make_admit(gmc.der(), &PEOPLE[0]);
-    let why = CertificateError::PeerCharter("another group");
+    let why = CertificateError::PeerCharter("it is for another group");
     assert_eq!(refused, Err(BuildError::Refused(EntryError::PeerCertificate(why))));
 }
 
@@ -164,7 +164,7 @@ fn trn_10_a_certificate_fits_the_charter() {
     assert_eq!(refused, Err(EntryError::PeerCertificate(CertificateError::WireMalformed)));
     let old = gmc(&t, 3, &[0, 1], 1);
     t.append(&decide(&t, &Decision::change("threshold", "1"), &[0, 1]).unwrap()).unwrap();
-    let why = CertificateError::PeerCharter("another version of the charter");
+    let why = CertificateError::PeerCharter("it is for another version of the charter");
     assert_eq!(not_admitted(&t, &old), EntryError::PeerCertificate(why));
 }
 

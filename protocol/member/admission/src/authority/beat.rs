@@ -17,14 +17,14 @@ impl Authority {
             return Err(AdmissionError::PeerNotMember(beat.member));
         };
         if self.beats.get(&beat.member).is_some_and(|newest| newest.time >= beat.time) {
-            return refuse("not newer than the one before");
+            return refuse("it is not newer than the one before");
         }
         let clock = self.clock.ok_or(AdmissionError::LocalNoClock)?;
         if beat.time.0.abs_diff(clock.0) > self.config.skew_seconds {
-            return refuse("not of about now");
+            return refuse("its time is too far from now");
         }
         if !beat.verify(&call.transcript.group(), &member.key) {
-            return refuse("not signed by it");
+            return refuse("it is not signed by its sender");
         }
         let kept = Beat { time: beat.time, present: beat.present, heard: call.now };
         self.beats.insert(beat.member, kept);

@@ -37,7 +37,7 @@ impl Authority {
         let again =
             self.dealt.as_ref().filter(|last| last.session == *wish.session).map(|last| last.dealt.clone());
         if again.is_none() && self.tried.is_some_and(|at| call.now.since(at) < DEAL_PAUSE) {
-            return Err(refuse("sooner than 2 s after the deal before"));
+            return Err(refuse("the last deal was less than 2 s ago"));
         }
         let keys = check_ready(call, asker, wish)?;
         if let Some(dealt) = again {
@@ -57,10 +57,10 @@ impl Authority {
     fn is_wanted(&self, roster: &Roster, asker: MemberId, wish: Wish<'_>) -> Result<(), &'static str> {
         let charter = roster.charter();
         if charter.central().and_then(|central| central.dealer).is_none() {
-            return Err("this group's authority deals nothing");
+            return Err("this group's authority deals no shares");
         }
         if !roster.may_vote(&asker) {
-            return Err("it has no vote");
+            return Err("the asker has no vote");
         }
         let Some(key) = self.group_key.as_ref().filter(|_| self.office.secret.is_some()) else {
             return Err("the secret is erased");
@@ -69,13 +69,13 @@ impl Authority {
             return Err("the shares were dealt once, and are the members' now");
         }
         if roster.sharing().is_some_and(|now| now.facts.key != *key) {
-            return Err("the group's key is not the one that is dealt here");
+            return Err("the group's key is not the one that this authority deals");
         }
         if !Admission::wants_sharing(roster, &asker) {
             return Err("the sharing is as it should be");
         }
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
-        if wish.threshold == threshold { Ok(()) } else { Err("another threshold than the charter's") }
+        if wish.threshold == threshold { Ok(()) } else { Err("the threshold is not the charter's") }
     }
 
     fn deal(
@@ -92,7 +92,7 @@ impl Authority {
         let holders: Vec<MemberId> = keys.iter().map(|(holder, _)| *holder).collect();
         let threshold = usize::try_from(wish.threshold).unwrap_or(usize::MAX);
         let dealt = shared::deal(scheme, secret, threshold, &holders, entropy);
-        let dealt = dealt.map_err(|_| refuse("the scheme does not deal to these"))?;
+        let dealt = dealt.map_err(|_| refuse("the scheme cannot deal to these signers"))?;
         let mut to_each = Vec::with_capacity(keys.len());
         for ((to, key), (_, share)) in keys.iter().zip(&dealt.shares) {
             let sealed = seal::<Classic>(&key.0, &dealt_info(wish.session, &me, to), share.expose(), entropy);
@@ -103,7 +103,7 @@ impl Authority {
             Dealt::sign(call.transcript, call.identity, wish.session, Blob::from(dealt.public), to_each);
         let size = codec::encode(&dealt).len().saturating_add(PASSED_ON_BYTES);
         if size > ADMISSION_BYTES_MAX {
-            return Err(refuse("more holders than one message has room for"));
+            return Err(refuse("there are more holders than one message has room for"));
         }
         Ok(dealt)
     }
@@ -136,26 +136,26 @@ fn check_ready(
     let roster = call.transcript.roster();
     let refuse = |what| Err(AdmissionError::PeerDeal(asker, what));
     if wish.ready.len() > SIGNERS_MAX || !wish.ready.is_sorted_by(|a, b| a.member < b.member) {
-        return refuse("signers that are not sorted, each once, or too many");
+        return refuse("the signers are not sorted, one is named twice, or there are too many");
     }
     let all: BTreeSet<MemberId> = wish.ready.iter().map(|ready| ready.member).collect();
     let threshold = usize::try_from(wish.threshold).unwrap_or(usize::MAX);
     if all.len() < roster.charter().scheme().signers(threshold) || !roster.electorate().is_quorum(&all) {
-        return refuse("fewer signers than sign, or no quorum");
+        return refuse("the signers are too few to sign, or are not a quorum");
     }
     if !all.contains(&asker) {
-        return refuse("for others, and not for itself");
+        return refuse("the asker is not among the signers");
     }
     let mut keys = Vec::with_capacity(wish.ready.len());
     for SignedReady { member, message } in wish.ready {
         let SignerBody::Ready { key } = &message.body else {
-            return refuse("a message that does not say that a signer is ready");
+            return refuse("a message does not say that its signer is ready");
         };
         if message.session != *wish.session || key.0.len() != 32 {
-            return refuse("a message of another signing session, or a key of another kind");
+            return refuse("a message belongs to another signing session, or its key is of another kind");
         }
         if !roster.may_vote(member) {
-            return refuse("a share for somebody who has no vote");
+            return refuse("a share would go to somebody who has no vote");
         }
         message.verify(call.transcript, member)?;
         keys.push((*member, key.clone()));

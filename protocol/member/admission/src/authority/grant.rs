@@ -81,7 +81,7 @@ impl Authority {
         let serial = &request.body().serial;
         let underway = self.logging.values().any(|logging| logging.gmc.body().serial == *serial);
         if underway || self.issued.has_serial(serial) || self.issued.knows(&request.digest()) {
-            let why = CertificateError::PeerCharter("the serial number of another certificate");
+            let why = CertificateError::PeerCharter("another certificate has its serial number");
             let why = AdmissionError::PeerGrant(from, EntryError::PeerCertificate(why));
             return Err(Refused { reason: Reason::Stale, why });
         }
@@ -121,7 +121,7 @@ impl Authority {
         let askers = self.logging.remove(&request).map(|logging| logging.askers).unwrap_or_default();
         if self.issued.has_serial(&gmc.body().serial) {
             self.deny_all(&askers, request, Reason::Stale);
-            return Err(AdmissionError::LocalRecord("the serial number of another certificate"));
+            return Err(AdmissionError::LocalRecord("another certificate has its serial number"));
         }
         if self.issued.is_full() {
             self.deny_all(&askers, request, Reason::Full);

@@ -64,7 +64,7 @@ impl Judge<'_> {
         let refuse = |reason, why| Err(self.refuse(reason, EntryError::PeerCertificate(why)));
         let ours = said.group == self.transcript.group();
         if ours && said.charter != roster.charter().digest() && !roster.had_charter(&said.charter) {
-            let why = CertificateError::PeerCharter("a version of the charter that is not known here");
+            let why = CertificateError::PeerCharter("its version of the charter is not known here");
             return refuse(Reason::AwaitingAuthority, why);
         }
         body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))?;

@@ -90,7 +90,7 @@ impl Authority {
         let Some(office) = Office::load(identity, stored)? else { return Ok(None) };
         if office.certificate != central.certificate {
             return Err(AdmissionError::LocalOffice(
-                "made for another group: the charter has another certificate",
+                "it was made for another group: the charter has another certificate",
             ));
         }
         // ADM-80: before anything is heard.

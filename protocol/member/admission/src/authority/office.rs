@@ -51,11 +51,11 @@ impl Office {
         let key = SigningKey::generate(entropy);
         let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).map_err(|_| refuse("key"))?;
         let body = AuthorityBody::new(group_name, public, not_before, entropy);
-        let tbs = body.tbs().map_err(|_| refuse("that name stands in no certificate"))?;
+        let tbs = body.tbs().map_err(|_| refuse("no certificate can hold this name"))?;
         let certificate = AuthorityCertificate::close(&body, &key.sign_raw(&tbs).to_der());
-        let certificate = certificate.map_err(|_| refuse("that name stands in no certificate"))?;
+        let certificate = certificate.map_err(|_| refuse("no certificate can hold this name"))?;
         let secret = scheme.shared().then(|| shared::draw_secret(scheme, entropy)).transpose();
-        let secret = secret.map_err(|_| refuse("nobody deals keys of that scheme"))?;
+        let secret = secret.map_err(|_| refuse("keys of this scheme cannot be dealt"))?;
         Ok(Self { certificate, key, secret })
     }
 
@@ -125,7 +125,7 @@ impl Office {
     /// # Errors
     /// [`AdmissionError::LocalOffice`].
     pub fn decode(bytes: &[u8]) -> Result<Self, AdmissionError> {
-        let none = || AdmissionError::LocalOffice("not the one encoding of an office");
+        let none = || AdmissionError::LocalOffice("it is not a canonically encoded office");
         let rest = bytes.strip_prefix(DOMAIN).filter(|_| bytes.len() <= OFFICE_BYTES_MAX).ok_or_else(none)?;
         let (certificate, rest) = part(rest).ok_or_else(none)?;
         let (key, rest) = part(rest).ok_or_else(none)?;
@@ -148,10 +148,10 @@ impl Office {
     pub(super) fn check(&self, scheme: Scheme, keeps: bool) -> Result<Option<GroupKey>, AdmissionError> {
         let refuse = |what| Err(AdmissionError::LocalOffice(what));
         match &self.secret {
-            Some(_) if !scheme.shared() => refuse("a secret, where the scheme has no shares"),
+            Some(_) if !scheme.shared() => refuse("it holds a secret, but the scheme has no shares"),
             Some(secret) => match shared::public_key(scheme, secret) {
                 Ok(key) => Ok(Some(key)),
-                Err(_) => refuse("a secret of another scheme"),
+                Err(_) => refuse("its secret is of another scheme"),
             },
             None if keeps => refuse("its secret is missing, and the charter says that the dealer keeps it"),
             None => Ok(None),

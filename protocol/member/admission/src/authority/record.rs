@@ -40,12 +40,12 @@ impl LogRecord {
     pub(super) fn read(bytes: &[u8], key: &GroupKey) -> Result<(Digest, Gmc), AdmissionError> {
         let refuse = |what| Err(AdmissionError::LocalRecord(what));
         if bytes.len() > GMC_BYTES_MAX.saturating_add(64) {
-            return refuse("too long");
+            return refuse("it is too long");
         }
-        let Ok(record) = codec::decode::<Self>(bytes) else { return refuse("not in its one encoding") };
+        let Ok(record) = codec::decode::<Self>(bytes) else { return refuse("it is not canonically encoded") };
         match granted(&record.der.0, key) {
             Some((request, gmc)) if request == record.request => Ok((request, gmc)),
-            _ => refuse("no certificate by the authority's key for that request"),
+            _ => refuse("it holds no certificate by the authority's key for this request"),
         }
     }
 }

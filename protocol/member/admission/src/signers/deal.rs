@@ -55,7 +55,9 @@ impl Admission {
     ) -> Result<(), AdmissionError> {
         let Some(session) = self.signers.sessions.get(&name) else { return Ok(()) };
         if sender != session.coordinator {
-            return Err(AdmissionError::PeerDealt("not by the coordinator of the signing session"));
+            return Err(AdmissionError::PeerDealt(
+                "they do not come from the coordinator of the signing session",
+            ));
         }
         let (facts, dealer) = judge(call, &name, session, &dealt)?;
         let share = self.my_share(call, &name, &dealt, dealer);
@@ -120,14 +122,14 @@ fn judge(
 ) -> Result<(SharingFacts, MemberId), AdmissionError> {
     let refuse = |what| Err(AdmissionError::PeerDealt(what));
     let (Purpose::Deal { threshold }, Some(participants)) = (&session.purpose, &session.participants) else {
-        return refuse("in a signing session where nothing is dealt");
+        return refuse("nothing is dealt in this signing session");
     };
     let Some(dealer) = dealt.dealer(call.transcript, name) else {
-        return refuse("not signed by the charter's authority");
+        return refuse("the charter's authority did not sign them");
     };
     match fair(call.transcript.roster(), dealt, *threshold, &participants.takers) {
         Some(facts) => Ok((facts, dealer)),
-        None => refuse("another key, threshold, or other holders"),
+        None => refuse("they have another key, another threshold or other holders"),
     }
 }
 

@@ -26,7 +26,7 @@ impl Admission {
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
         if call.transcript.roster().charter().scheme() == Scheme::Plain {
-            return Err(AdmissionError::PeerSigner(sender, "this group's voters sign each for itself"));
+            return Err(AdmissionError::PeerSigner(sender, "in this group each voter signs for itself"));
         }
         if !self.concerns(call, &sender, &message) {
             return Ok(());
@@ -87,10 +87,7 @@ impl Admission {
         let of_leader =
             self.signers.sessions.values().filter(|session| session.coordinator == *coordinator).count();
         if self.signers.sessions.len() >= SESSIONS_MAX || of_leader >= COORDINATOR_SESSIONS_MAX {
-            return Err(AdmissionError::PeerSigner(
-                *coordinator,
-                "more signing sessions than may be at once",
-            ));
+            return Err(AdmissionError::PeerSigner(*coordinator, "too many signing sessions are open"));
         }
         Ok(())
     }
@@ -107,7 +104,10 @@ impl Admission {
             self.signers.starting.retain(|of, (session, _)| of != request || *session != name);
         }
         if session_name(call.transcript, &coordinator, &purpose, attempt) != name {
-            return Err(AdmissionError::PeerSigner(coordinator, "started from another past than ours"));
+            return Err(AdmissionError::PeerSigner(
+                coordinator,
+                "it starts from another transcript than ours",
+            ));
         }
         if self.signers.sessions.contains_key(&name) {
             return Ok(());
@@ -218,7 +218,10 @@ impl Admission {
     ) -> Result<(), AdmissionError> {
         let Some(session) = self.signers.sessions.get_mut(&said.message.session) else { return Ok(()) };
         if said.key.len() != 32 || session.ready.len() >= SIGNERS_MAX {
-            return Err(AdmissionError::PeerSigner(sender, "a key of another kind, or too many signers"));
+            return Err(AdmissionError::PeerSigner(
+                sender,
+                "its key is of another kind, or there are too many signers",
+            ));
         }
         let me = call.identity.member();
         if me == session.coordinator || me == sender {
@@ -268,7 +271,7 @@ impl Admission {
         if sender != session.coordinator || !legal || !ready || participants.givers.is_empty() != dealt {
             return Err(AdmissionError::PeerSigner(
                 sender,
-                "participants that are not its to name, or signers that are not ready",
+                "it may not name these participants, or they are not ready",
             ));
         }
         if session.participants.is_some() && sender != call.identity.member() {

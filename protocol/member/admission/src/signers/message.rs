@@ -224,7 +224,7 @@ impl SignerMessage {
         let member = transcript.roster().member(sender).ok_or(AdmissionError::PeerNotMember(*sender))?;
         let covered = covered(transcript, sender, &self.session, &self.body);
         let signed = member.key.verify_fixed(SIGNER_LABEL, &covered, &self.signature);
-        signed.map_err(|_| AdmissionError::PeerSigner(*sender, "not signed by it"))
+        signed.map_err(|_| AdmissionError::PeerSigner(*sender, "it is not signed by its sender"))
     }
 }
 

@@ -33,29 +33,31 @@ impl Admission {
         let roster = call.transcript.roster();
         let scheme = roster.charter().scheme();
         if !participants.all().iter().all(|signer| roster.is_member(signer)) {
-            return Err("a participant who is not a member");
+            return Err("it names a participant who is not a member");
         }
         match &session.purpose {
             Purpose::Found { .. } if participants.givers != participants.takers => {
-                Err("founders who are not those that get shares")
+                Err("the founders named are not those who get shares")
             }
             Purpose::Found { threshold } | Purpose::Deal { threshold } => {
                 are_takers(roster, scheme, *threshold, &participants.takers)?;
                 self.misses_nobody(call, session, *threshold, &participants.takers)
             }
             Purpose::Reshare { threshold } => {
-                let now = roster.sharing().ok_or("new shares of a key that does not exist")?;
+                let now = roster.sharing().ok_or("the key to be shared anew does not exist")?;
                 are_holders(&now.facts, now.facts.threshold, &participants.givers)?;
                 are_takers(roster, scheme, *threshold, &participants.takers)?;
                 self.misses_nobody(call, session, *threshold, &participants.takers)
             }
-            _ if !participants.takers.is_empty() => Err("shares where only a signature is made"),
+            _ if !participants.takers.is_empty() => {
+                Err("it names holders of new shares, but only a signature is made")
+            }
             // A member without that sharing was not ready for it, and takes no part.
             Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map_or(Ok(()), |waiting| {
                 are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
             }),
             Purpose::Certify { .. } | Purpose::Revoke { .. } => {
-                let now = roster.sharing().ok_or("a signature of a key that does not exist")?;
+                let now = roster.sharing().ok_or("the key to sign with does not exist")?;
                 are_holders(&now.facts, scheme.signers(now.facts.threshold), &participants.givers)
             }
             Purpose::Multi { request, .. } => self.are_signers(roster, request, &participants.givers),
@@ -83,7 +85,7 @@ impl Admission {
             // If another said it in the signer's name, the signer is not here.
             out && (ready.proven || ready.message.verify(call.transcript, signer).is_ok())
         });
-        if missed { Err("a voter who is ready was left out, though so few are") } else { Ok(()) }
+        if missed { Err("it leaves out a voter who is ready, although it names so few") } else { Ok(()) }
     }
 
     /// These must be voters, and their votes must admit. Each knows of itself whether it voted so
@@ -96,10 +98,10 @@ impl Admission {
     ) -> Result<(), &'static str> {
         let Some(open) = self.requests.get(request) else { return Ok(()) };
         if !givers.iter().all(|signer| roster.may_vote(signer)) {
-            return Err("a signature by somebody who has no vote");
+            return Err("it names a signer who has no vote");
         }
         let enough = roster.lets_in(&open.request.member(), &givers.iter().copied().collect());
-        if enough { Ok(()) } else { Err("fewer signers than the charter asks for") }
+        if enough { Ok(()) } else { Err("it names fewer signers than the charter asks for") }
     }
 }
 
@@ -119,10 +121,10 @@ fn are_takers(
     let need = scheme.signers(usize::try_from(threshold).unwrap_or(usize::MAX));
     let all: BTreeSet<MemberId> = takers.iter().copied().collect();
     if !takers.iter().all(|signer| roster.may_vote(signer)) {
-        return Err("a share for somebody who has no vote");
+        return Err("a share would go to somebody who has no vote");
     }
     if all.len() < need || !roster.electorate().is_quorum(&all) {
-        return Err("shares for fewer than sign, or for no quorum");
+        return Err("too few would get shares, or no quorum would");
     }
     Ok(())
 }
@@ -130,7 +132,7 @@ fn are_takers(
 /// Exactly `count` who hold shares of this sharing.
 fn are_holders(facts: &SharingFacts, count: usize, givers: &[MemberId]) -> Result<(), &'static str> {
     if givers.len() != count || !givers.iter().all(|signer| facts.holders.contains(signer)) {
-        return Err("more or fewer than it takes, or signers without a share");
+        return Err("it names too many or too few signers, or some without a share");
     }
     Ok(())
 }

@@ -142,10 +142,7 @@ impl Admission {
         let roster = call.transcript.roster();
         let authority = roster.issuer().map_err(|error| refuse(RevocationError::LocalAuthority(error)))?;
         let Some(authority) = authority else {
-            return Err(AdmissionError::PeerSigner(
-                sender,
-                "this group has no key of its own, and no authority",
-            ));
+            return Err(AdmissionError::PeerSigner(sender, "this group has no signing key and no authority"));
         };
         if der.is_empty() {
             self.offer_revocations(call);

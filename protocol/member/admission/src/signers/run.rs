@@ -87,7 +87,7 @@ impl Admission {
         let Some(run) = session.run.as_ref().filter(|_| session.ordered) else { return Ok(()) };
         let awaited = run.awaited();
         if round != session.round || !awaited.contains(&sender) {
-            return Err(AdmissionError::PeerSigner(sender, "a message outside its round"));
+            return Err(AdmissionError::PeerSigner(sender, "it does not belong to this round"));
         }
         if !message.is_of_run(call.transcript, &sender, &session.heard) {
             // Its sender speaks in another run, or heard other messages than we did, or somebody
@@ -96,7 +96,7 @@ impl Admission {
             return Ok(());
         }
         if session.said.contains_key(&sender) {
-            return Err(AdmissionError::PeerSigner(sender, "a second message in one round"));
+            return Err(AdmissionError::PeerSigner(sender, "it is its sender's second in this round"));
         }
         let SignerBody::Round { to_all, to_each, .. } = message.body else { return Ok(()) };
         let mut for_me = to_each.into_iter().filter(|private| private.to == me).map(|private| private.sealed);

@@ -214,7 +214,7 @@ fn adm_65_only_signers_that_say_so_themselves_are_dealt_to() {
         }
         for threshold in [1, 3] {
             let deal = AuthorityMessage::Deal { session, threshold, ready: good.clone() };
-            let other = Err(AdmissionError::PeerDeal(asker, "another threshold than the charter's"));
+            let other = Err(AdmissionError::PeerDeal(asker, "the threshold is not the charter's"));
             assert_eq!(town.say(0, 0, &deal).0, other);
         }
         let deal = AuthorityMessage::Deal { session, threshold: 2, ready: good.clone() };
@@ -248,7 +248,7 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
             signers.sort_by_key(|ready| ready.member);
             town.say(0, 0, &AuthorityMessage::Deal { session: [9; 32], threshold: 2, ready: signers }).0
         };
-        let soon = Err(AdmissionError::PeerDeal(asker, "sooner than 2 s after the deal before"));
+        let soon = Err(AdmissionError::PeerDeal(asker, "the last deal was less than 2 s ago"));
         assert_eq!(again(&mut town), soon);
         let nobody = AuthorityMessage::Deal { session: [9; 32], threshold: 2, ready: Vec::new() };
         assert_eq!(town.say(0, 0, &nobody).0, soon, "before it looks at what is signed");
@@ -266,7 +266,7 @@ fn adm_66_nothing_is_dealt_that_is_not_wanted_nor_again_and_again() {
     let deal = AuthorityMessage::Deal { session, threshold: 2, ready: signers };
     assert!(matches!(
         town.say(0, 0, &deal).0,
-        Err(AdmissionError::PeerDeal(_, "this group's authority deals nothing"))
+        Err(AdmissionError::PeerDeal(_, "this group's authority deals no shares"))
     ));
 }
 
@@ -297,7 +297,7 @@ fn adm_66_a_deal_that_comes_to_nothing_has_a_pause_after_it_too() {
     let none = Err(AdmissionError::PeerDeal(asker, "its one-time key is malformed"));
     assert_eq!(town.say(0, 0, &deal).0, none);
     let deal = bad(&town, 2);
-    let soon = Err(AdmissionError::PeerDeal(asker, "sooner than 2 s after the deal before"));
+    let soon = Err(AdmissionError::PeerDeal(asker, "the last deal was less than 2 s ago"));
     assert_eq!(town.say(0, 0, &deal).0, soon);
     town.bus.now = town.bus.now + core::time::Duration::from_secs(2);
     assert_eq!(town.say(0, 0, &deal).0, none);

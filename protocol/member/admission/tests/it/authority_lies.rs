@@ -97,8 +97,8 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
             Dealt::sign(town.transcript(), &stranger, &session, dealt.public.clone(), dealt.to_each.clone());
         let mut changed = dealt.clone();
         changed.to_each.swap(0, 1);
-        let unsigned = "not signed by the charter's authority";
-        let other = "another key, threshold, or other holders";
+        let unsigned = "the charter's authority did not sign them";
+        let other = "they have another key, another threshold or other holders";
         let cases = [
             (by_nobody, unsigned),
             (changed, unsigned),
@@ -114,7 +114,12 @@ fn adm_58_shares_that_were_not_dealt_so_are_not_kept() {
             // coordinator.
             for (who, refused) in [
                 (0, refused),
-                (1, Err(AdmissionError::PeerDealt("not by the coordinator of the signing session"))),
+                (
+                    1,
+                    Err(AdmissionError::PeerDealt(
+                        "they do not come from the coordinator of the signing session",
+                    )),
+                ),
             ] {
                 let word = passed(&town, who, session, bad);
                 let sender = town.bus.players[who].identity.member();

@@ -107,9 +107,9 @@ fn adm_71_new_shares_are_for_voters_and_for_a_quorum_of_them() {
         let (two, three) = (ids(&bus, &[0, COORDINATOR]), ids(&bus, &[0, COORDINATOR, 2]));
         let own = bus.players[COORDINATOR].identity.member();
         let with_friend = |signers: &[MemberId]| sorted(&[signers, &[friend.member()]].concat());
-        let no_vote = "a share for somebody who has no vote";
-        let few = "shares for fewer than sign, or for no quorum";
-        let holders = "more or fewer than it takes, or signers without a share";
+        let no_vote = "a share would go to somebody who has no vote";
+        let few = "too few would get shares, or no quorum would";
+        let holders = "it names too many or too few signers, or some without a share";
         let tries = [
             (two.clone(), with_friend(&[own]), no_vote),
             (two.clone(), with_friend(&all), no_vote),
@@ -143,8 +143,8 @@ fn adm_71_founders_are_the_voters_who_get_shares() {
         let all = ids(&bus, &[0, 1, 2, 3, 4]);
         let four = ids(&bus, &[0, 1, 2, 3]);
         let two = ids(&bus, &[0, 1]);
-        let other = "founders who are not those that get shares";
-        let few = "shares for fewer than sign, or for no quorum";
+        let other = "the founders named are not those who get shares";
+        let few = "too few would get shares, or no quorum would";
         let tries = [(four, all.clone(), other), (all.clone(), Vec::new(), other), (two.clone(), two, few)];
         for (attempt, (givers, takers, why)) in tries.into_iter().enumerate() {
             let session = set(&mut bus, &purpose, attempt as u32 + 1, None);
@@ -171,8 +171,8 @@ fn adm_71_where_a_signature_is_made_nobody_gets_a_share() {
         let right = ids(&bus, &[0, 1, 2][..signers]);
         let more = ids(&bus, &[0, 1, 2, 3][..signers + 1]);
         let with_friend = sorted(&[&right[1..], &[friend.member()]].concat());
-        let holders = "more or fewer than it takes, or signers without a share";
-        let shares = "shares where only a signature is made";
+        let holders = "it names too many or too few signers, or some without a share";
+        let shares = "it names holders of new shares, but only a signature is made";
         let tries = [
             (right.clone(), right.clone(), shares),
             (more, Vec::new(), holders),
@@ -213,7 +213,7 @@ fn adm_72_of_few_no_voter_who_is_ready_is_left_without_a_share() {
         let purpose = Purpose::Found { threshold };
         let (three, all) = (ids(&bus, &[0, COORDINATOR, 2]), ids(&bus, &[0, 1, 2, 3, 4]));
         let session = set(&mut bus, &purpose, 1, None);
-        let why = (!fits).then_some("a voter who is ready was left out, though so few are");
+        let why = (!fits).then_some("it leaves out a voter who is ready, although it names so few");
         assert_eq!(player(&mut bus, session, &three, &three), [why; 4]);
         assert_eq!(sits(&bus, "found"), fits);
         let session = set(&mut bus, &purpose, 2, None);
@@ -347,7 +347,7 @@ fn adm_72_whoever_is_ready_before_the_participants_are_ordered_is_waited_for() {
     );
     let missed = AdmissionError::PeerSigner(
         bus.players[0].identity.member(),
-        "a voter who is ready was left out, though so few are",
+        "it leaves out a voter who is ready, although it names so few",
     );
     assert!(bus.players[1..].iter().all(|player| player.errors.contains(&missed)), "{:#?}", bus.traces);
     bus.pass(2);

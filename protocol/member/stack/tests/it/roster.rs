@@ -72,7 +72,7 @@ fn two_expulsions_land_together_while_a_word_is_on_its_way() {
         listen(&mut moot, number);
     }
     for number in [0, 1] {
-        assert_eq!(moot.activity(number), "awaiting the view without p".to_owned() + &name(&moot, 2));
+        assert_eq!(moot.activity(number), "waiting for the view without p".to_owned() + &name(&moot, 2));
         moot.send(number, "held");
     }
     ends_well(&mut moot, &mut dice, &[0, 1], &[2, 3]);

@@ -111,17 +111,21 @@ fn sho_01_a_flipped_bit_makes_another_sharing_or_none() {
 #[test]
 fn sho_02_small_moduli_and_senseless_counts_are_refused() {
     let bytes = dealt().sharing.encode();
-    assert_eq!(ShoupSharing::decode(&bytes), Err(ShoupError::WireSharing("modulus size")));
+    assert_eq!(ShoupSharing::decode(&bytes), Err(ShoupError::WireSharing("its modulus has a wrong size")));
     let with = |at: usize, value: u16| {
         let mut changed = bytes.clone();
         changed[at..at + 2].copy_from_slice(&value.to_be_bytes());
         small(&changed)
     };
-    assert_eq!(with(0, 0), Err(ShoupError::WireSharing("version")));
-    assert_eq!(with(1, 1023), Err(ShoupError::WireSharing("modulus size")));
-    assert_eq!(with(5, 3), Err(ShoupError::WireSharing("exponent")));
+    assert_eq!(with(0, 0), Err(ShoupError::WireSharing("its version is not known")));
+    assert_eq!(with(1, 1023), Err(ShoupError::WireSharing("its modulus has a wrong size")));
+    assert_eq!(with(5, 3), Err(ShoupError::WireSharing("its exponent is wrong")));
     for (at, value) in [(7, 0), (7, 7), (9, 2), (9, 0), (9, 257), (9, u16::MAX)] {
-        assert_eq!(with(at, value), Err(ShoupError::WireSharing("threshold")), "{at} {value}");
+        assert_eq!(
+            with(at, value),
+            Err(ShoupError::WireSharing("its threshold is out of range")),
+            "{at} {value}"
+        );
     }
     let mut dealer = dealer(SMALL, 0, DealerTerm::Standing);
     let mut try_deal =
@@ -347,7 +351,7 @@ proptest! {
         let read = small(&bytes);
         prop_assert_eq!(read.as_ref(), Ok(&sharing));
         prop_assert_eq!(read.unwrap().encode(), bytes.clone());
-        prop_assert_eq!(small(&[&bytes[..], &[0]].concat()), Err(ShoupError::WireSharing("leftover bytes")));
+        prop_assert_eq!(small(&[&bytes[..], &[0]].concat()), Err(ShoupError::WireSharing("bytes follow its end")));
         for end in [bytes.len() - 1, bytes.len() / 2, 12, 9, 3, 1, 0] {
             prop_assert!(small(&bytes[..end]).is_err());
         }

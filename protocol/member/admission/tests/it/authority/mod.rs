@@ -323,7 +323,7 @@ fn adm_64_heartbeats_are_of_members_signed_of_now_and_newer() {
     let good = AuthorityMessage::Heartbeat { beat: beat(&third, time) };
     assert_eq!(town.say(0, 0, &good).0, Ok(()));
     let again = town.say(0, 0, &good).0;
-    assert!(matches!(again, Err(AdmissionError::PeerBeat(_, "not newer than the one before"))));
+    assert!(matches!(again, Err(AdmissionError::PeerBeat(_, "it is not newer than the one before"))));
     let status = town.desks[0].authority.status();
     assert_eq!(status.present.len(), 3);
     assert!(status.present.iter().any(|here| here.member == third.member() && here.sees == 3));

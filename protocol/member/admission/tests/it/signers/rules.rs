@@ -43,11 +43,11 @@ fn adm_42_sessions_are_bounded_and_called_from_one_past() {
     let input = say(&bus, 1, session, convene);
     assert!(matches!(
         bus.input(0, input),
-        Err(AdmissionError::PeerSigner(_, "more signing sessions than may be at once"))
+        Err(AdmissionError::PeerSigner(_, "too many signing sessions are open"))
     ));
     let (_, convene) = call(&bus, 2, purpose(0), 0);
     let input = say(&bus, 2, [7; 32], convene);
-    let elsewhere = "started from another past than ours";
+    let elsewhere = "it starts from another transcript than ours";
     assert!(matches!(bus.input(0, input), Err(AdmissionError::PeerSigner(_, why)) if why == elsewhere));
 }
 
@@ -117,7 +117,7 @@ fn adm_45_a_word_out_of_its_round_is_refused() {
     }));
     bus.pass(30);
     let refused = |error: &AdmissionError| {
-        matches!(error, AdmissionError::PeerSigner(_, "a message outside its round"))
+        matches!(error, AdmissionError::PeerSigner(_, "it does not belong to this round"))
     };
     assert!(bus.players[0].errors.iter().any(refused), "{:?}", bus.players[0].errors);
     // Silent in its round, it is left out.
@@ -162,7 +162,9 @@ fn adm_41_who_speaks_in_a_signers_name_before_it_does_not_take_its_place() {
     let dora = bus.stranger("dora", 40, 0);
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
-    let refused = |error: &AdmissionError| matches!(error, AdmissionError::PeerSigner(_, "not signed by it"));
+    let refused = |error: &AdmissionError| {
+        matches!(error, AdmissionError::PeerSigner(_, "it is not signed by its sender"))
+    };
     assert!(bus.players[0].errors.iter().any(refused), "the coordinator verifies at once");
     assert!(!bus.admitted(dora), "and waits for another");
     let own = held.take().unwrap();

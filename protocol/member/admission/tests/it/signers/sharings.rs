@@ -81,9 +81,9 @@ fn trn_50_trn_51_a_sharing_is_a_new_one_of_the_groups_own_key() {
         let cut = now.public.slice(1..);
         let tries = [
             (&now.public, &now.authority, "it is the present one"),
-            (&theirs.public, &theirs.authority, "another key than the group's"),
-            (&now.public, &theirs.authority, "another certificate of the group's key"),
-            (&cut, &now.authority, "it is not of the charter's scheme"),
+            (&theirs.public, &theirs.authority, "its key is not the group's"),
+            (&now.public, &theirs.authority, "its certificate of the group's key is not the present one"),
+            (&cut, &now.authority, "its scheme is not the charter's"),
         ];
         for (public, authority, why) in tries {
             let decision =
