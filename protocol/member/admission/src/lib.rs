@@ -20,7 +20,6 @@
 //! needed. Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed
 //! threshold. Departures: docs/protocol/admission.md.
 
-mod allowance;
 mod applicant;
 mod at_authority;
 mod authority;

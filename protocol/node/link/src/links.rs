@@ -1,7 +1,6 @@
 //! The state machine: inputs to handlers, outputs in order, timers.
 
 use crate::arena::Arena;
-use crate::bucket::Bucket;
 use crate::cookie::Cookies;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
 use crate::limits::{HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
@@ -11,7 +10,7 @@ use crate::peer::Peer;
 use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
+use folkmoot_base::{Bucket, Entropy, Instant, Locator, NodeId, digest, draw};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What an index of ours belongs to.
