@@ -10,7 +10,7 @@
 //! wait for it. A member hands in a request again, to each of the authority's nodes in turn, until
 //! one answers.
 
-use crate::at_authority::Asked;
+use crate::at_authority::{Asked, HEARTBEAT};
 use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, heard};
 use crate::desk::{Admission, Call};
 use crate::message::{self, OpenMessage, Reason};
@@ -58,7 +58,7 @@ impl Admission {
     fn beat(&mut self, call: &Call<'_>) {
         let due = self.central.beat.is_none_or(|due| due <= call.now);
         let Some(time) = self.clock.filter(|_| due) else { return };
-        self.central.beat = Some(call.now + self.config.heartbeat);
+        self.central.beat = Some(call.now + HEARTBEAT);
         let group = call.transcript.group();
         let beat = Heartbeat::sign(&group, call.identity, time, self.present);
         for node in self.central.reached().0 {

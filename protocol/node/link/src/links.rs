@@ -3,7 +3,7 @@
 use crate::arena::Arena;
 use crate::cookie::Cookies;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
-use crate::limits::{HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
+use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
 use crate::peer::Peer;
@@ -300,7 +300,7 @@ impl<C: Credentials> Links<C> {
         }
         if let Some(at) = rekey {
             if let Some(peer) = self.peers.get_mut(&node) {
-                peer.rekey = Some(now + self.config.dial);
+                peer.rekey = Some(now + DIAL_LIFE);
             }
             let _ = self.dial(now, at, Some(node), true, entropy);
         }
