@@ -415,7 +415,6 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             )
         }
         Absence::Expelled => plain("expelled", "expelled by a vote of the members"),
-        Absence::Unknown => plain("unknown", "nobody here knows that key"),
     }
 }
 
