@@ -21,9 +21,13 @@ pub(crate) fn given_or_kept(file: Option<PathBuf>, folder: &Path) -> Result<Path
 
 /// A signed charter that must be complete: what a transcript is judged by.
 pub(crate) fn founded(file: &Path) -> Result<SignedCharter, Failure> {
+    complete(file, Exit::No)
+}
+
+fn complete(file: &Path, lacks: Exit) -> Result<SignedCharter, Failure> {
     let signed = open(file)?;
     if let Some(next) = unsigned(&signed, file) {
-        return Err(Failure::new(Exit::No, next));
+        return Err(Failure::new(lacks, next));
     }
     signed.verify().map_err(|error| stands_not(file, &error))?;
     Ok(signed)
@@ -44,12 +48,7 @@ pub(crate) fn unsigned(signed: &SignedCharter, file: &Path) -> Option<String> {
 pub(crate) fn adopt(folder: &Path, file: &Path) -> Result<(), Failure> {
     let folder = StateFolder::at(folder);
     folder.read_key()?;
-    let signed = open(file)?;
-    if let Some(next) = unsigned(&signed, file) {
-        return Err(Failure::new(Exit::Refused, next));
-    }
-    signed.verify().map_err(|error| stands_not(file, &error))?;
-    folder.write_charter(signed.der()).map_err(Failure::from)
+    folder.write_charter(complete(file, Exit::Refused)?.der()).map_err(Failure::from)
 }
 
 pub(crate) fn own(folder: &Path) -> Result<Identity, Failure> {

@@ -197,9 +197,12 @@ impl Folkmoot {
         self.command(Command::Write { group, text: text.into() }).await
     }
 
-    /// Answers a stranger's letter ([`Event::Letter`]), before all members: 1 to 8,192 bytes, at
-    /// most 8 answers to a letter, signed by this member. [`Event::Answered`] says when it has its
-    /// place; [`Event::SendFailed`] why not.
+    /// Answers a stranger's letter ([`LetterEvent::Came`]), before all members: 1 to 8,192 bytes,
+    /// at most 8 answers to a letter, signed by this member. [`LetterEvent::Answered`] says when it
+    /// has its place; [`Event::SendFailed`] why not.
+    ///
+    /// [`LetterEvent::Came`]: crate::LetterEvent::Came
+    /// [`LetterEvent::Answered`]: crate::LetterEvent::Answered
     ///
     /// # Errors
     /// [`Error::Stopped`].

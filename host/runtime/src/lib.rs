@@ -35,8 +35,8 @@ pub use open::{
     Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with, prepare,
 };
 pub use stacks::{
-    AuthorityStatus, Command, DealerState, Event, Exchange, LettersError, Member, Node, Office, Origin,
-    Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing,
+    AuthorityStatus, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member, Node, Office,
+    Origin, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing,
     stored_ring_seq,
 };
 pub use state::{Lock, StateFolder, in_words, write_whole};

@@ -1,7 +1,7 @@
 //! The two floors that the runtime drives, under the names that everything above uses.
 
 pub use folkmoot_member::{
-    AuthorityStatus, Command, DealerState, Event, LettersError, Member, Office, Origin, Petition, Proposal,
-    SendError, Standing,
+    AuthorityStatus, Command, DealerState, Event, LetterEvent, LettersError, Member, Office, Origin,
+    Petition, Proposal, SendError, Standing,
 };
 pub use folkmoot_node::{Exchange, Node, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Timing, stored_ring_seq};

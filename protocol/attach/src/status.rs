@@ -11,15 +11,6 @@ pub struct Trace {
     pub text: String,
 }
 
-/// What a node is here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// The roster has it.
-    Member,
-    /// It may only ask for admission.
-    Guest,
-}
-
 /// Why somebody is not in the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absence {
@@ -61,8 +52,6 @@ pub enum Absence {
     Expired(UnixTime),
     /// The members expelled it.
     Expelled,
-    /// Nobody here knows that key.
-    Unknown,
 }
 
 /// Whether somebody is in the view.

@@ -49,11 +49,15 @@ pub fn encode<T: Serialize + Size>(message: &T) -> Vec<u8> {
     out
 }
 
+/// Whatever [`encode`] and [`decode`] take.
+pub trait Wire: Serialize + Size + DeserializeBytes {}
+impl<T: Serialize + Size + DeserializeBytes> Wire for T {}
+
 /// Decodes what [`encode`] made.
 ///
 /// # Errors
-/// Every [`DecodeError`] except `TooLong`, which callers with a limit raise themselves.
-pub fn decode<T: DeserializeBytes + Serialize + Size>(input: &[u8]) -> Result<T, DecodeError> {
+/// Every [`DecodeError`] except `TooLong`.
+pub fn decode<T: Wire>(input: &[u8]) -> Result<T, DecodeError> {
     let (&version, body) = input.split_first().ok_or(DecodeError::Malformed)?;
     if version != WIRE_VERSION {
         return Err(DecodeError::Version(version));
@@ -66,6 +70,17 @@ pub fn decode<T: DeserializeBytes + Serialize + Size>(input: &[u8]) -> Result<T,
         return Err(DecodeError::NotCanonical);
     }
     Ok(message)
+}
+
+/// Decodes what [`encode`] made, if it has at most `most` bytes.
+///
+/// # Errors
+/// Every [`DecodeError`].
+pub fn decode_at_most<T: Wire>(input: &[u8], most: usize) -> Result<T, DecodeError> {
+    if input.len() > most {
+        return Err(DecodeError::TooLong { got: input.len(), most });
+    }
+    decode(input)
 }
 
 /// Declares enumerations whose values are one byte each on the wire.

@@ -5,6 +5,7 @@
 //! randomness from the operating system. Time and randomness are arguments ([`Instant`],
 //! [`UnixTime`], [`Entropy`]), and bytes to keep are an output ([`Persist`]).
 
+mod bucket;
 pub mod codec;
 pub mod danger;
 mod entropy;
@@ -20,6 +21,7 @@ mod suite;
 mod time;
 mod view;
 
+pub use bucket::Bucket;
 pub use codec::{Blob, DecodeError};
 pub use danger::{Danger, Mutant};
 pub use entropy::{Entropy, draw};

@@ -17,14 +17,14 @@
 
 use crate::envelope::{self, BASIC_CONSTRAINTS, KEY_USAGE, check_name, key_identifier, serial_of};
 use crate::{CSR_BYTES_MAX, CertificateError, CsrError, Serial};
-use const_oid::db::{rfc4519, rfc5280, rfc5912};
-use der::asn1::{Any, BitString, PrintableStringRef, SetOfVec};
+use const_oid::db::{rfc5280, rfc5912};
+use der::asn1::{Any, BitString, PrintableStringRef};
 use der::pem::LineEnding;
 use der::{Decode, Encode, Sequence};
 use folkmoot_base::{Digest, MemberId, digest};
 use folkmoot_signing::{KeyKind, Signature, SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
-use x509_cert::attr::{AttributeTypeAndValue, Attributes};
+use x509_cert::attr::Attributes;
 use x509_cert::ext::Extension;
 use x509_cert::name::Name;
 use x509_cert::request::{CertReq, CertReqInfo, Version};
@@ -198,10 +198,7 @@ fn subject_of(info: &CertReqInfo) -> Result<String, CsrError> {
 }
 
 fn printable(name: &str) -> der::Result<Name> {
-    let mut rdn = SetOfVec::new();
-    let value = Any::encode_from(&PrintableStringRef::new(name)?)?;
-    rdn.insert(AttributeTypeAndValue { oid: rfc4519::CN, value })?;
-    Name::from_der(&vec![rdn].to_der()?)
+    envelope::name_of(Any::encode_from(&PrintableStringRef::new(name)?)?)
 }
 
 /// Nothing is asked for that the certificate would not have anyway.

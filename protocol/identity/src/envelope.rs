@@ -268,11 +268,13 @@ pub(crate) fn close(tbs: &[u8], kind: KeyKind, signature: &[u8]) -> der::Result<
 }
 
 pub(crate) fn common_name(name: &str) -> der::Result<Name> {
+    name_of(Any::encode_from(&Utf8StringRef::new(name)?)?)
+}
+
+/// The name that has only this common name.
+pub(crate) fn name_of(value: Any) -> der::Result<Name> {
     let mut rdn = SetOfVec::new();
-    rdn.insert(AttributeTypeAndValue {
-        oid: rfc4519::CN,
-        value: Any::encode_from(&Utf8StringRef::new(name)?)?,
-    })?;
+    rdn.insert(AttributeTypeAndValue { oid: rfc4519::CN, value })?;
     Name::from_der(&vec![rdn].to_der()?)
 }
 

@@ -116,6 +116,16 @@ fn have(role: &str, yes: &BTreeSet<MemberId>, roles: &Roles) -> usize {
 }
 
 impl Node {
+    /// The parts of an Or; of anything else, itself.
+    fn parts_of_or(self) -> Vec<Node> {
+        if let Self::Or(parts) = self { parts } else { vec![self] }
+    }
+
+    /// The parts of an And; of anything else, itself.
+    fn parts_of_and(self) -> Vec<Node> {
+        if let Self::And(parts) = self { parts } else { vec![self] }
+    }
+
     fn holds(&self, yes: &BTreeSet<MemberId>, roles: &Roles) -> bool {
         match self {
             Self::Part { count, role } => {
@@ -204,29 +214,19 @@ impl<'a> Reader<'a> {
     }
 
     fn either(&mut self) -> Result<Node, RuleError> {
-        let mut any = Vec::new();
-        loop {
-            match self.both()? {
-                Node::Or(more) => any.extend(more),
-                one => any.push(one),
-            }
-            if !self.take("or") {
-                return Ok(single(any, Node::Or));
-            }
+        let mut any = self.both()?.parts_of_or();
+        while self.take("or") {
+            any.extend(self.both()?.parts_of_or());
         }
+        Ok(single(any, Node::Or))
     }
 
     fn both(&mut self) -> Result<Node, RuleError> {
-        let mut all = Vec::new();
-        loop {
-            match self.part()? {
-                Node::And(more) => all.extend(more),
-                one => all.push(one),
-            }
-            if !self.take("and") {
-                return Ok(single(all, Node::And));
-            }
+        let mut all = self.part()?.parts_of_and();
+        while self.take("and") {
+            all.extend(self.part()?.parts_of_and());
         }
+        Ok(single(all, Node::And))
     }
 
     fn part(&mut self) -> Result<Node, RuleError> {

@@ -107,7 +107,7 @@ struct Asking {
 
 impl Asking {
     fn new() -> Self {
-        let applicant = Applicant::new(Config::default());
+        let applicant = Applicant::default();
         let mut asking = Self { now: Instant(1), applicant, dice: Dice(6), said: Vec::new() };
         asking.take(Input::Clock(NOW));
         asking.take(Input::LinkUp(world().founders[0].node()));

@@ -22,7 +22,7 @@ pub fn stored_state(data: &[u8]) {
     for who in [&world().founders[0], &world().stranger] {
         let _ = node_of(who, HOME, &stored);
         let _ = member_of(who, &stored);
-        let applicant = folkmoot_admission::Applicant::load(folkmoot_admission::Config::default(), &stored);
+        let applicant = folkmoot_admission::Applicant::load(&stored);
         drop(applicant);
     }
 }

@@ -95,7 +95,6 @@ pub(super) fn on_roster(person: &Person) -> bool {
                 | Absence::AwaitingAuthority { .. }
                 | Absence::Expelled
                 | Absence::Expired(_)
-                | Absence::Unknown
         )
     };
     !matches!(&person.presence, Presence::Absent(why) if outside(why))

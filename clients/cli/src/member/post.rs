@@ -2,8 +2,9 @@
 //! goes to disk.
 
 use super::find::Match;
+use super::render::{self, Names};
 use crate::show::hex;
-use folkmoot::{Digest, Event};
+use folkmoot::{Digest, LetterEvent};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -26,10 +27,10 @@ struct Letter {
 pub(super) struct Letters(VecDeque<Letter>);
 
 impl Letters {
-    /// Takes note of a letter or an answer to one; `by` is the answering member's name.
-    pub(super) fn note(&mut self, event: &Event, by: &str) {
+    /// Takes note of a letter or an answer to one.
+    pub(super) fn note(&mut self, event: &LetterEvent, names: &Names) {
         match event {
-            Event::Letter { letter, writer, name, text, .. } => {
+            LetterEvent::Came { letter, writer, name, text, .. } => {
                 if self.0.len() >= LETTERS_MAX {
                     self.0.pop_front();
                 }
@@ -42,13 +43,12 @@ impl Letters {
                     answers: Vec::new(),
                 });
             }
-            Event::Answered { letter, text, .. } => {
+            LetterEvent::Answered { letter, by, text, .. } => {
                 let has_room = |known: &&mut Letter| known.id == *letter && known.answers.len() < ANSWERS_MAX;
                 if let Some(known) = self.0.iter_mut().find(has_room) {
-                    known.answers.push((by.to_owned(), String::from_utf8_lossy(text).into_owned()));
+                    known.answers.push((render::name(names, by), String::from_utf8_lossy(text).into_owned()));
                 }
             }
-            _ => {}
         }
     }
 

@@ -85,8 +85,7 @@ impl Process {
             Event::LogConflict { reason } => {
                 return Err(Failure::new(Exit::Configuration, reason.clone()));
             }
-            Event::Letter { .. } => self.letters.note(&event, ""),
-            Event::Answered { by, .. } => self.letters.note(&event, &render::name(&self.names, by)),
+            Event::Letter(event) => self.letters.note(event, &self.names),
             Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
             Event::Denied { reason } => self.picture.denied = Some(reason.clone()),
             Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,

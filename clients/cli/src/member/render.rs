@@ -2,8 +2,8 @@
 
 use crate::show::{Paint, harmless, hex, many_of, paint, short, utc};
 use folkmoot::{
-    Absence, AuthorityReach, Cause, Event, GroupStatus, MemberId, MemberStatus, Person, Petition, Presence,
-    Proposal, Refusal, Standing, ViewId,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
+    Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName};
 use serde_json::{Value, json};
@@ -30,11 +30,11 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
             "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
         }),
-        Event::Letter { group, letter, writer, name, text } => json!({
+        Event::Letter(LetterEvent::Came { group, letter, writer, name, text }) => json!({
             "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": name,
             "text": String::from_utf8_lossy(text),
         }),
-        Event::Answered { group, letter, by, text } => json!({
+        Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
             "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": name(names, by),
             "text": String::from_utf8_lossy(text),
         }),
@@ -415,7 +415,6 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             )
         }
         Absence::Expelled => plain("expelled", "expelled by a vote of the members"),
-        Absence::Unknown => plain("unknown", "nobody here knows that key"),
     }
 }
 

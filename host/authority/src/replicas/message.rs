@@ -91,10 +91,7 @@ impl Message {
     /// # Errors
     /// [`DecodeError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        if bytes.len() > MESSAGE_BYTES_MAX {
-            return Err(DecodeError::TooLong { got: bytes.len(), most: MESSAGE_BYTES_MAX });
-        }
-        codec::decode(bytes)
+        codec::decode_at_most(bytes, MESSAGE_BYTES_MAX)
     }
 
     /// For which view it was said.

@@ -40,9 +40,7 @@ impl Transcript {
         votes: &[VoteProof],
         author: &Identity,
     ) -> Result<Bytes, BuildError> {
-        let mut votes = votes.to_vec();
-        votes.sort_by_key(|vote| vote.voter);
-        let votes = DecisionVotes { slot, votes };
+        let votes = DecisionVotes { slot, votes: sorted(votes) };
         self.make(Body::Decide { decision: decision.clone(), votes }, author)
     }
 
@@ -56,9 +54,7 @@ impl Transcript {
         votes: &[VoteProof],
         author: &Identity,
     ) -> Result<Bytes, BuildError> {
-        let mut votes = votes.to_vec();
-        votes.sort_by_key(|vote| vote.voter);
-        self.make(Body::Refuse { request, votes }, author)
+        self.make(Body::Refuse { request, votes: sorted(votes) }, author)
     }
 
     /// The same for a request by CSR: whatever is proposed for that CSR later is refused too. For a
@@ -75,10 +71,8 @@ impl Transcript {
         if request.csr().is_none() {
             return self.make_refusal(request.digest(), votes, author);
         }
-        let mut votes = votes.to_vec();
-        votes.sort_by_key(|vote| vote.voter);
         let request = Blob(Bytes::copy_from_slice(request.der()));
-        self.make(Body::RefuseCsr { request, votes }, author)
+        self.make(Body::RefuseCsr { request, votes: sorted(votes) }, author)
     }
 
     /// Whether this decision would stand now, given enough votes. A voter should know this before
@@ -113,4 +107,11 @@ impl Transcript {
             .map_err(BuildError::Refused)?;
         Ok(bytes)
     }
+}
+
+/// The votes as an entry lists them.
+fn sorted(votes: &[VoteProof]) -> Vec<VoteProof> {
+    let mut votes = votes.to_vec();
+    votes.sort_by_key(|vote| vote.voter);
+    votes
 }

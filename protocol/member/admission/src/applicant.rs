@@ -13,7 +13,7 @@ use crate::at_authority::speaks;
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::pause::Pause;
 use crate::store::REQUESTS;
-use crate::{AdmissionError, Config, Event, Input, Output};
+use crate::{AdmissionError, Event, Input, Output};
 use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
@@ -29,9 +29,10 @@ const PATIENCE: u32 = 3;
 const CONTACTS_MAX: usize = 8;
 
 /// How far we are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
     /// Nobody has answered yet.
+    #[default]
     Requesting,
     /// Asked; this is the last that was heard.
     CollectingVotes {
@@ -46,10 +47,10 @@ pub enum Phase {
     Admitted,
 }
 
-/// A stranger who asks for admission.
-#[derive(Debug)]
+/// A stranger who asks for admission. At first it has not asked yet: it asks once it knows the time
+/// and has a contact.
+#[derive(Debug, Default)]
 pub struct Applicant {
-    config: Config,
     phase: Phase,
     clock: Option<UnixTime>,
     request: Option<Request>,
@@ -68,31 +69,12 @@ pub struct Applicant {
 }
 
 impl Applicant {
-    /// A stranger who has not asked yet. It asks once it knows the time and has a contact.
-    pub fn new(config: Config) -> Self {
-        Self {
-            pause: Pause::new(&config),
-            config,
-            phase: Phase::Requesting,
-            clock: None,
-            request: None,
-            certificate: None,
-            contacts: Vec::new(),
-            unanswered: 0,
-            turned_away: 0,
-            cooling: false,
-            over: false,
-            refused: None,
-            out: VecDeque::new(),
-        }
-    }
-
     /// Restores a stranger. Hand in everything stored; other tables are passed over.
     ///
     /// # Errors
     /// [`AdmissionError::LocalCorrupt`].
-    pub fn load(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, AdmissionError> {
-        let mut applicant = Self::new(config);
+    pub fn load(stored: &[(StoreKey, Bytes)]) -> Result<Self, AdmissionError> {
+        let mut applicant = Self::default();
         let own = stored.iter().find(|(key, _)| key.table == REQUESTS && key.key == OWN);
         let corrupt = || AdmissionError::LocalCorrupt(REQUESTS);
         match own.map(|(_, value)| value.split_first().ok_or_else(corrupt)).transpose()? {
@@ -127,7 +109,7 @@ impl Applicant {
         let asked = self.ask(transcript, identity, entropy);
         let busy =
             self.phase != Phase::Admitted && !self.over && !self.contacts.is_empty() && self.clock.is_some();
-        self.pause.arrange(now, busy, &self.config, entropy);
+        self.pause.arrange(now, busy, entropy);
         result.and(asked)
     }
 
@@ -198,7 +180,7 @@ impl Applicant {
                 Ok(())
             }
             Input::Timeout => {
-                if self.pause.take(now, &self.config) {
+                if self.pause.take(now) {
                     self.cooling = false;
                     self.turned_away = 0;
                     self.try_another();

@@ -1,10 +1,9 @@
 //! What a member knows of the charter's authority: which of its nodes are linked, what the member
 //! handed in, and what came back.
 
-use crate::allowance::Tokens;
 use crate::message::Reason;
 use core::time::Duration;
-use folkmoot_base::{Digest, Instant, NodeId};
+use folkmoot_base::{Bucket, Digest, Instant, NodeId};
 use folkmoot_identity::{Combined, Dealer, Roster};
 use std::collections::BTreeMap;
 
@@ -25,7 +24,7 @@ pub(crate) struct Asked {
 #[derive(Debug, Default)]
 pub(crate) struct AtAuthority {
     /// Its nodes that are linked here.
-    pub(crate) linked: BTreeMap<NodeId, Tokens>,
+    pub(crate) linked: BTreeMap<NodeId, Bucket>,
     /// Signatures of the group's key on requests, until the authority has signed.
     pub(crate) combined: BTreeMap<Digest, Combined>,
     pub(crate) asked: BTreeMap<Digest, Asked>,

@@ -10,8 +10,8 @@
 //! wait for it. A member hands in a request again, to each of the authority's nodes in turn, until
 //! one answers.
 
-use crate::at_authority::Asked;
-use crate::authority::{AuthorityMessage, HEARD, Heartbeat, SignedReady, WireGrounds};
+use crate::at_authority::{Asked, HEARTBEAT};
+use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, heard};
 use crate::desk::{Admission, Call};
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
@@ -33,7 +33,7 @@ fn first_node(request: &Digest) -> u32 {
 
 impl Admission {
     pub(crate) fn authority_up(&mut self, call: &Call<'_>, node: NodeId) {
-        self.central.linked.entry(node).or_insert_with(|| HEARD.full(call.now));
+        self.central.linked.entry(node).or_insert_with(|| heard(call.now));
         // Without the time there is nothing to say yet, and nothing is due.
         self.central.beat = self.clock.map(|_| call.now);
         self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
@@ -58,7 +58,7 @@ impl Admission {
     fn beat(&mut self, call: &Call<'_>) {
         let due = self.central.beat.is_none_or(|due| due <= call.now);
         let Some(time) = self.clock.filter(|_| due) else { return };
-        self.central.beat = Some(call.now + self.config.heartbeat);
+        self.central.beat = Some(call.now + HEARTBEAT);
         let group = call.transcript.group();
         let beat = Heartbeat::sign(&group, call.identity, time, self.present);
         for node in self.central.reached().0 {
@@ -133,8 +133,8 @@ impl Admission {
         from: NodeId,
         payload: &[u8],
     ) -> Result<(), AdmissionError> {
-        let tokens = self.central.linked.entry(from).or_insert_with(|| HEARD.full(call.now));
-        if !HEARD.take(tokens, call.now) {
+        let linked = self.central.linked.entry(from).or_insert_with(|| heard(call.now));
+        if !linked.take(call.now, 1) {
             return Err(AdmissionError::PeerAuthorityTooMuch(from));
         }
         self.central.heard = Some(call.now);

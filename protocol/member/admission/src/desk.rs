@@ -22,7 +22,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// Admission at one member.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Admission {
     pub(crate) config: Config,
     pub(crate) clock: Option<UnixTime>,
@@ -45,21 +45,7 @@ pub struct Admission {
 impl Admission {
     /// A member's desk with nothing on it.
     pub fn new(config: Config) -> Self {
-        Self {
-            pause: Pause::new(&config),
-            config,
-            clock: None,
-            requests: Requests::default(),
-            ballots: Ballots::default(),
-            guests: Guests::default(),
-            counters: Counters::default(),
-            expiring: BTreeMap::new(),
-            signers: Signers::default(),
-            central: AtAuthority::default(),
-            present: 0,
-            resize_at: None,
-            out: VecDeque::new(),
-        }
+        Self { config, ..Self::default() }
     }
 
     /// Takes one input.
@@ -172,7 +158,7 @@ impl Admission {
         self.carry_out(call);
         self.renew_anew(call, entropy);
         let busy = self.has_unfinished(call);
-        self.pause.arrange(call.now, busy, &self.config, entropy);
+        self.pause.arrange(call.now, busy, entropy);
     }
 
     fn open(

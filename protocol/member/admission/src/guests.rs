@@ -1,17 +1,17 @@
 //! The guests that a contact knows, and how often each may speak.
 
-use crate::allowance::{Allowance, Tokens};
-use core::time::Duration;
-use folkmoot_base::{Instant, NodeId, limits};
+use folkmoot_base::{Bucket, Instant, NodeId, limits};
 use std::collections::BTreeMap;
 
-/// How many frames a guest may send.
-const HEARD: Allowance = Allowance { burst: 8, refill: Duration::from_millis(250) };
+/// Frames that a guest may send at once.
+const BURST: u64 = 8;
+/// Frames that it may send per second after that.
+const PER_SECOND: u64 = 4;
 
 #[derive(Debug)]
 struct Guest {
     linked: bool,
-    tokens: Tokens,
+    heard: Bucket,
     entry_at: Option<Instant>,
 }
 
@@ -38,7 +38,7 @@ impl Guests {
         if !self.0.contains_key(&node) && self.0.len() >= limits::GUESTS_MAX.saturating_mul(2) {
             return None;
         }
-        let fresh = Guest { linked: false, tokens: HEARD.full(now), entry_at: None };
+        let fresh = Guest { linked: false, heard: Bucket::new(BURST, PER_SECOND, now), entry_at: None };
         Some(self.0.entry(node).or_insert(fresh))
     }
 
@@ -46,7 +46,7 @@ impl Guests {
     pub(crate) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
         let Some(guest) = self.entry(node, now) else { return false };
         guest.linked = true;
-        HEARD.take(&mut guest.tokens, now)
+        guest.heard.take(now, 1)
     }
 
     pub(crate) fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {

@@ -20,7 +20,6 @@
 //! needed. Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed
 //! threshold. Departures: docs/protocol/admission.md.
 
-mod allowance;
 mod applicant;
 mod at_authority;
 mod authority;
@@ -59,7 +58,6 @@ pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody
 pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
 
 use bytes::Bytes;
-use core::time::Duration;
 use folkmoot_base::{Digest, MemberId, Mutant, NodeId, Persist, UnixTime};
 use folkmoot_identity::{Appended, Decision};
 
@@ -72,15 +70,9 @@ pub const MEMBER_PROPOSALS_MAX: usize = 8;
 /// Most ballots of one electorate serial.
 pub const BALLOTS_MAX: u32 = 64;
 
-/// How patient the layer is.
+/// The settings of the layer.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// First pause before something unanswered is sent again; doubles to `resend_max`.
-    pub resend: Duration,
-    /// Longest such pause.
-    pub resend_max: Duration,
-    /// How often a member tells the charter's authority that it is here.
-    pub heartbeat: Duration,
     /// Whether an authority's records go through a log that its replicas share. Otherwise it takes
     /// its own at once.
     pub replicated: bool,
@@ -92,14 +84,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            resend: Duration::from_secs(2),
-            resend_max: Duration::from_secs(60),
-            heartbeat: at_authority::HEARTBEAT,
-            replicated: false,
-            skew_seconds: 60,
-            danger: Mutant::NONE,
-        }
+        Self { replicated: false, skew_seconds: 60, danger: Mutant::NONE }
     }
 }
 

@@ -19,7 +19,7 @@
 use crate::AdmissionError;
 use crate::signers::SignerMessage;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{DecodeError, Digest, UnixTime, limits};
+use folkmoot_base::{Digest, UnixTime, limits};
 use folkmoot_identity::{Decision, VoteProof};
 
 /// Longest admission message, in bytes: one long frame less what a link adds.
@@ -180,12 +180,6 @@ pub enum OpenMessage {
 }
 
 /// Decodes either kind; `ADM-01`.
-pub(crate) fn decode<T>(bytes: &[u8]) -> Result<T, AdmissionError>
-where
-    T: codec::DeserializeBytes + codec::Serialize + codec::Size,
-{
-    if bytes.len() > ADMISSION_BYTES_MAX {
-        return Err(DecodeError::TooLong { got: bytes.len(), most: ADMISSION_BYTES_MAX }.into());
-    }
-    Ok(codec::decode(bytes)?)
+pub(crate) fn decode<T: codec::Wire>(bytes: &[u8]) -> Result<T, AdmissionError> {
+    Ok(codec::decode_at_most(bytes, ADMISSION_BYTES_MAX)?)
 }

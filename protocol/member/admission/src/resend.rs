@@ -23,7 +23,7 @@ impl Admission {
     }
 
     pub(crate) fn resend_if_due(&mut self, call: &Call<'_>) {
-        if !self.pause.take(call.now, &self.config) {
+        if !self.pause.take(call.now) {
             return;
         }
         let me = call.identity.member();

@@ -55,6 +55,11 @@ impl Admission {
         let body = GmcBody::propose_csr(roster.charter(), &csr, size, time);
         let body = body.after(roster.removals_of(&csr.member()));
         let request = Request::by_csr(csr, body).map_err(AdmissionError::LocalRequest)?;
+        self.bring(call, request)
+    }
+
+    /// Takes a request of this member's and shows it to all.
+    fn bring(&mut self, call: &Call<'_>, request: Request) -> Result<(), AdmissionError> {
         let cms = Blob::from(request.der().to_vec());
         self.take_request(call, call.identity.member(), request)?;
         self.multicast(&OpenMessage::Request { cms });
@@ -91,11 +96,7 @@ impl Admission {
         let body = GmcBody::propose(roster.charter(), call.identity, size, time, entropy);
         let body = body.after(roster.removals_of(&me));
         let request = Request::sign(call.identity, body).map_err(AdmissionError::LocalRequest)?;
-        let cms = Blob::from(request.der().to_vec());
-        self.take_request(call, me, request)?;
-        self.multicast(&OpenMessage::Request { cms });
-        self.pause.soon();
-        Ok(())
+        self.bring(call, request)
     }
 
     /// The certificate of a granted request that is ours to bring: as it was issued or, for our own

@@ -63,10 +63,7 @@ impl Envelope {
     /// # Errors
     /// Every [`DecodeError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        if bytes.len() > MESSAGE_BYTES_MAX {
-            return Err(DecodeError::TooLong { got: bytes.len(), most: MESSAGE_BYTES_MAX });
-        }
-        codec::decode(bytes)
+        codec::decode_at_most(bytes, MESSAGE_BYTES_MAX)
     }
 
     /// What the signature covers.

@@ -90,27 +90,27 @@ pub enum DeskOutput {
         payload: Bytes,
     },
     /// For the application.
-    Event(DeskEvent),
+    Event(LetterEvent),
 }
 
-/// An event for the application.
+/// What a member hears of the letters to its groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeskEvent {
+pub enum LetterEvent {
     /// A stranger wrote to the group. All members of the view hear it, in one order with everything
     /// else.
-    Letter {
+    Came {
         /// To which group.
         group: GroupId,
         /// The letter's id, for answers.
         letter: Digest,
-        /// The writer's identity.
+        /// The identity that signed it.
         writer: MemberId,
         /// The name that the writer gives itself; nobody vouches for it.
         name: String,
         /// The text.
         text: Bytes,
     },
-    /// A member answered a letter.
+    /// A member answered a letter; the answer goes to its writer.
     Answered {
         /// In which group.
         group: GroupId,
@@ -291,7 +291,7 @@ impl Desk {
         let reply = letter.body.reply.0.clone();
         if self.ledger.enter(id, HeldLetter { group, writer: writer.node(), reply, answers: Vec::new() }) {
             let (name, text) = (certificate.name().to_owned(), letter.body.text.0.clone());
-            let event = DeskEvent::Letter { group, letter: id, writer, name, text };
+            let event = LetterEvent::Came { group, letter: id, writer, name, text };
             self.out.push_back(DeskOutput::Event(event));
         } else {
             self.answer_again(group, &id, counter.identity.member());
@@ -357,7 +357,7 @@ impl Desk {
         if let Some((writer, word)) = word {
             self.say(writer, &word);
         }
-        let event = DeskEvent::Answered { group, letter: *letter, by: *by, text: text.0.clone() };
+        let event = LetterEvent::Answered { group, letter: *letter, by: *by, text: text.0.clone() };
         self.out.push_back(DeskOutput::Event(event));
         Ok(())
     }

@@ -26,7 +26,7 @@ mod message;
 mod pace;
 mod writer;
 
-pub use desk::{Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front};
+pub use desk::{Counter, Desk, DeskInput, DeskOutput, Front, LetterEvent};
 #[doc(hidden)]
 pub use desk::{danger_seal_answer, danger_seal_letter};
 pub use error::LettersError;

@@ -15,7 +15,7 @@
 
 use crate::Sealed;
 use crate::base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use crate::base::{DecodeError, Digest, GroupId, MemberId, ViewId, digest};
+use crate::base::{Digest, GroupId, MemberId, ViewId, digest};
 use crate::{ANSWERS_MAX, LettersError};
 
 /// Longest text of a letter or an answer, in bytes.
@@ -203,14 +203,8 @@ impl Answer {
 }
 
 /// Decodes either kind (LET-01).
-pub(crate) fn decode<T>(bytes: &[u8]) -> Result<T, LettersError>
-where
-    T: codec::DeserializeBytes + codec::Serialize + codec::Size,
-{
-    if bytes.len() > WORD_BYTES_MAX {
-        return Err(DecodeError::TooLong { got: bytes.len(), most: WORD_BYTES_MAX }.into());
-    }
-    Ok(codec::decode(bytes)?)
+pub(crate) fn decode<T: codec::Wire>(bytes: &[u8]) -> Result<T, LettersError> {
+    Ok(codec::decode_at_most(bytes, WORD_BYTES_MAX)?)
 }
 
 /// A text of legal length (LET-02).

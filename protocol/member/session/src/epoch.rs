@@ -8,6 +8,7 @@
 //!  context = GroupId ‖ ViewId ‖ SHA-256(members) ‖ the cipher's name
 //! ```
 
+use crate::base::codec::Serialize as _;
 use crate::base::{Cipher, Danger, Digest, MemberId, Mutant, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
@@ -18,7 +19,6 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKe
 use bytes::{Buf as _, Bytes, BytesMut};
 use hkdf::Hkdf;
 use sha2::Sha256;
-use tls_codec::Serialize as _;
 use zeroize::{Zeroize as _, Zeroizing};
 
 /// Keys and counters of one epoch. Dropping it erases the keys.

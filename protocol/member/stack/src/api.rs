@@ -7,7 +7,7 @@ use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::Identity;
-use folkmoot_letters::{LettersError, Standing};
+use folkmoot_letters::{LetterEvent, LettersError, Standing};
 use folkmoot_session::Origin;
 
 /// The settings of a member.
@@ -120,7 +120,7 @@ pub enum Command {
     },
     /// Answer a stranger's letter; all members see the answer.
     Answer {
-        /// The letter's id, from `Letter`.
+        /// The letter's id, from [`LetterEvent::Came`].
         letter: Digest,
         /// The text: 1 to 8,192 bytes.
         text: Bytes,
@@ -249,31 +249,8 @@ pub enum Event {
         /// one. The signature has been verified.
         origin: Origin,
     },
-    /// A stranger wrote to the group. All members of the view see the letter, in one order with
-    /// their messages.
-    Letter {
-        /// To which group.
-        group: GroupId,
-        /// The letter's id, for answers.
-        letter: Digest,
-        /// The identity that signed it.
-        writer: MemberId,
-        /// The name that the writer gives itself; nobody vouches for it.
-        name: String,
-        /// The text.
-        text: Bytes,
-    },
-    /// A member answered a letter; the answer goes to its writer.
-    Answered {
-        /// In which group.
-        group: GroupId,
-        /// Which letter.
-        letter: Digest,
-        /// The member that answered.
-        by: MemberId,
-        /// The text.
-        text: Bytes,
-    },
+    /// A stranger wrote to one of our groups, or a member answered such a letter.
+    Letter(LetterEvent),
     /// The state of a letter that we wrote. After `Closed` and `Refused` the letter is given up.
     LetterStands {
         /// Which letter.

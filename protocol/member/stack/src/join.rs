@@ -66,7 +66,7 @@ impl Member {
             }
             (Door::Closed, false) => {
                 self.erase_shares();
-                let applicant = Applicant::load(self.rules(), &self.stored)?;
+                let applicant = Applicant::load(&self.stored)?;
                 // If it had asked before it was stopped, it goes on asking.
                 if applicant.has_asked() {
                     self.door = Door::Outside(Box::new(applicant));
@@ -127,7 +127,7 @@ impl Member {
             Door::Outside(applicant) if applicant.is_over() => {}
             Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
         }
-        let applicant = Applicant::new(self.rules());
+        let applicant = Applicant::default();
         self.door = Door::Outside(Box::new(applicant));
         self.tell_links(now, entropy);
     }

@@ -9,9 +9,7 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_identity::Minority;
-use folkmoot_letters::{
-    Counter, DeskEvent, DeskInput, DeskOutput, Front, WriterEvent, WriterOutput, is_for_writer,
-};
+use folkmoot_letters::{Counter, DeskInput, DeskOutput, Front, WriterEvent, WriterOutput, is_for_writer};
 use folkmoot_session::{Content, LettersSeed};
 
 /// How messages of this layer are sent to the group.
@@ -131,12 +129,7 @@ impl Member {
                 DeskOutput::Multicast { group, payload } => {
                     sent = sent.and(self.try_send(group, MANNER, payload));
                 }
-                DeskOutput::Event(DeskEvent::Letter { group, letter, writer, name, text }) => {
-                    self.event(Event::Letter { group, letter, writer, name, text });
-                }
-                DeskOutput::Event(DeskEvent::Answered { group, letter, by, text }) => {
-                    self.event(Event::Answered { group, letter, by, text });
-                }
+                DeskOutput::Event(event) => self.event(Event::Letter(event)),
             }
         }
         sent

@@ -44,8 +44,8 @@ pub enum Input {
         /// Its bytes.
         bytes: Bytes,
     },
-    /// Reach whoever is there. The dial gives up after `Config::dial` with [`Output::Unreached`];
-    /// to go on trying, dial again.
+    /// Reach whoever is there. The dial gives up after 5 s with [`Output::Unreached`]; to go
+    /// on trying, dial again.
     Dial {
         /// The locator to dial.
         at: Locator,
@@ -166,8 +166,6 @@ pub struct Config {
     pub exchange: Exchange,
     /// How long a peer may be silent before its link goes down.
     pub silence: Duration,
-    /// How long a dial is tried.
-    pub dial: Duration,
     /// Datagrams sealed or opened under one key before a new handshake.
     pub rekey_after: u64,
     /// What a mutant does wrong.
@@ -181,7 +179,6 @@ impl Config {
             group,
             exchange: Exchange::default(),
             silence: Duration::from_millis(1_500),
-            dial: Duration::from_millis(5_000),
             rekey_after: 1 << 32,
             danger: Mutant::NONE,
         }

@@ -2,7 +2,7 @@
 
 use crate::handshake::{Dial, HalfOpen, Hello, Progress, Proved, Stage};
 use crate::limits::{
-    DIALS_MAX, GUEST_STAY, HALF_OPEN_LIFE, HALF_OPEN_MAX, HALF_OPEN_STAY, LINKS_MAX, REPEAT_MIN,
+    DIAL_LIFE, DIALS_MAX, GUEST_STAY, HALF_OPEN_LIFE, HALF_OPEN_MAX, HALF_OPEN_STAY, LINKS_MAX, REPEAT_MIN,
 };
 use crate::links::Route;
 use crate::message::{Control, Cookie, Datagram, Part};
@@ -35,7 +35,7 @@ impl<C: Credentials> Links<C> {
             return Err(LinkError::LocalDials);
         }
         let index = self.new_index(entropy);
-        let deadline = now + self.config.dial;
+        let deadline = now + DIAL_LIFE;
         let mut dial = Dial::new(now, &self.common(), (at, node), index, deadline, draw(entropy))?;
         dial.rekey = rekey;
         self.routes.insert(index, Route::Dial);

@@ -18,7 +18,6 @@
 mod api;
 mod arena;
 mod assembly;
-mod bucket;
 mod cookie;
 mod credentials;
 mod doors;

@@ -9,6 +9,8 @@ use folkmoot_base::limits::{
 pub const LINKS_MAX: usize = MEMBERS_MAX + GUESTS_MAX;
 /// Most dials at once; a further call is refused.
 pub const DIALS_MAX: usize = 256;
+/// How long a dial is tried.
+pub(crate) const DIAL_LIFE: Duration = Duration::from_millis(5_000);
 /// Most half-open handshakes. The oldest makes room if it is older than [`HALF_OPEN_STAY`];
 /// otherwise the new one is refused.
 pub const HALF_OPEN_MAX: usize = 64;

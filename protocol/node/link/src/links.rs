@@ -1,17 +1,16 @@
 //! The state machine: inputs to handlers, outputs in order, timers.
 
 use crate::arena::Arena;
-use crate::bucket::Bucket;
 use crate::cookie::Cookies;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
-use crate::limits::{HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
+use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
 use crate::peer::Peer;
 use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
+use folkmoot_base::{Bucket, Entropy, Instant, Locator, NodeId, digest, draw};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What an index of ours belongs to.
@@ -301,7 +300,7 @@ impl<C: Credentials> Links<C> {
         }
         if let Some(at) = rekey {
             if let Some(peer) = self.peers.get_mut(&node) {
-                peer.rekey = Some(now + self.config.dial);
+                peer.rekey = Some(now + DIAL_LIFE);
             }
             let _ = self.dial(now, at, Some(node), true, entropy);
         }

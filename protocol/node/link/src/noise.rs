@@ -9,7 +9,8 @@
 
 use crate::Exchange;
 use crate::kem::{self, MlKem};
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use crate::seal::nonce;
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, UnboundKey};
 use core::fmt;
 use curve25519_dalek::MontgomeryPoint;
 use folkmoot_base::{GroupId, Secret, hmac_sha256};
@@ -284,14 +285,6 @@ impl Hash for Sha256 {
 }
 
 struct AesGcm(Option<LessSafeKey>);
-
-fn nonce(counter: u64) -> Nonce {
-    let mut nonce = [0_u8; 12];
-    for (to, from) in nonce.iter_mut().skip(4).zip(counter.to_be_bytes()) {
-        *to = from;
-    }
-    Nonce::assume_unique_for_key(nonce)
-}
 
 impl Cipher for AesGcm {
     fn name(&self) -> &'static str {

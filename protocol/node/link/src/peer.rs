@@ -2,7 +2,6 @@
 //! datagram.
 
 use crate::assembly::Assemblies;
-use crate::bucket::Bucket;
 use crate::limits::{
     GUEST_ADMISSION_BURST, GUEST_ADMISSION_PER_SECOND, GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
 };
@@ -11,7 +10,7 @@ use crate::seal::FrameSeal;
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
-use folkmoot_base::{Digest, Instant, Locator};
+use folkmoot_base::{Bucket, Digest, Instant, Locator};
 
 /// A security association: the keys and indices that one handshake produced.
 #[derive(Debug)]

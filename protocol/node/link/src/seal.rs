@@ -76,7 +76,8 @@ fn data_key(split: &Secret<[u8; 32]>) -> Option<LessSafeKey> {
     UnboundKey::new(&AES_256_GCM, key.expose()).ok().map(LessSafeKey::new)
 }
 
-fn nonce(counter: u64) -> Nonce {
+/// The nonce of Noise for AES-GCM.
+pub(crate) fn nonce(counter: u64) -> Nonce {
     let mut nonce = [0_u8; 12];
     for (to, from) in nonce.iter_mut().skip(4).zip(counter.to_be_bytes()) {
         *to = from;

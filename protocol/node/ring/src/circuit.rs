@@ -10,6 +10,7 @@
 
 use crate::config::{
     ACCELERATED_PACKETS, Config, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX, STORE_PACKETS_MAX,
+    VISIT_PACKETS, WINDOW_PACKETS,
 };
 use crate::error::RingError;
 use crate::message::{Control, Data, Head, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
@@ -220,8 +221,8 @@ impl Circuit {
     ) {
         token.sent = token.sent.saturating_sub(self.last.sent);
         token.backlog = token.backlog.saturating_sub(self.last.backlog);
-        let again = self.retransmit(&mut token, config, out);
-        let fresh = self.number(&mut token, again, source, config);
+        let again = self.retransmit(&mut token, out);
+        let fresh = self.number(&mut token, again, source);
         self.update_aru(&mut token);
         let asked = self.request(&mut token);
         let sent = again.saturating_add(u32::try_from(fresh.len()).unwrap_or(u32::MAX));
@@ -235,8 +236,8 @@ impl Circuit {
         self.send(now, token, fresh, config, out);
     }
 
-    fn retransmit(&mut self, token: &mut Token, config: &Config, out: &mut VecDeque<Output>) -> u32 {
-        let room = config.window.saturating_sub(token.sent).min(config.visit);
+    fn retransmit(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> u32 {
+        let room = WINDOW_PACKETS.saturating_sub(token.sent).min(VISIT_PACKETS);
         let mut sent = 0_u32;
         let store = &self.stream.store;
         token.requests.retain(|seq| {
@@ -254,33 +255,27 @@ impl Circuit {
 
     /// How many packets may be numbered now. The limits are the window, the maximum of a visit, a
     /// fair share if more is waiting than fits the window, and the gap to what all members have.
-    fn allowance(token: &Token, again: u32, backlog: u32, config: &Config) -> u32 {
-        let room = config.window.saturating_sub(token.sent);
+    fn allowance(token: &Token, again: u32, backlog: u32) -> u32 {
+        let room = WINDOW_PACKETS.saturating_sub(token.sent);
         let total = u64::from(token.backlog).saturating_add(u64::from(backlog));
-        let window = u64::from(config.window);
+        let window = u64::from(WINDOW_PACKETS);
         let share = if total > window {
             window.saturating_mul(u64::from(backlog)).checked_div(total).unwrap_or(0).max(1)
         } else {
             window
         };
         let gap = token.aru.saturating_add(GAP_PACKETS_MAX).saturating_sub(token.seq);
-        let most = share.min(gap).min(u64::from(config.visit.min(room).saturating_sub(again)));
+        let most = share.min(gap).min(u64::from(VISIT_PACKETS.min(room).saturating_sub(again)));
         u32::try_from(most).unwrap_or(0)
     }
 
-    fn number(
-        &mut self,
-        token: &mut Token,
-        again: u32,
-        source: &mut dyn Source,
-        config: &Config,
-    ) -> Vec<Bytes> {
+    fn number(&mut self, token: &mut Token, again: u32, source: &mut dyn Source) -> Vec<Bytes> {
         let backlog = source.backlog();
         if backlog == 0 {
             return Vec::new();
         }
         let mut fresh = Vec::new();
-        for _ in 0..Self::allowance(token, again, backlog, config) {
+        for _ in 0..Self::allowance(token, again, backlog) {
             let head = Head { seq: token.seq.saturating_add(1), sender: self.mine, ring: self.stream.ring() };
             let Some(packet) = source.packet(head) else { break };
             fresh.push(packet.frame.clone());

@@ -97,10 +97,6 @@ pub struct Config {
     pub me: NodeId,
     /// The timeouts.
     pub timing: Timing,
-    /// Most packets that all members together send in one rotation.
-    pub window: u32,
-    /// Most packets that this node sends on one visit.
-    pub visit: u32,
     /// What a mutant does wrong.
     pub danger: Mutant,
 }
@@ -108,12 +104,6 @@ pub struct Config {
 impl Config {
     /// The usual configuration of node `me`.
     pub fn new(me: NodeId) -> Self {
-        Self {
-            me,
-            timing: Timing::default(),
-            window: WINDOW_PACKETS,
-            visit: VISIT_PACKETS,
-            danger: Mutant::NONE,
-        }
+        Self { me, timing: Timing::default(), danger: Mutant::NONE }
     }
 }

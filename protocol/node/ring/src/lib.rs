@@ -48,6 +48,7 @@ use gather::Gather;
 use message::{CommitToken, Control, Data, Frame, Join, Token};
 use operational::Operational;
 use recover::Recover;
+use std::collections::BTreeSet;
 use stream::Stream;
 
 /// The table of the store that the ring owns.
@@ -412,6 +413,19 @@ impl Ring {
         self.ctx.blamed = blamed.into_iter().filter(|node| *node != me).collect();
     }
 
+    /// Leaves a gather or a commit: what it has of the old configuration, and the nodes that it has
+    /// given up. Any other state stays.
+    fn leave_attempt(&mut self) -> Option<(Option<Stream>, BTreeSet<NodeId>)> {
+        match self.leave() {
+            Some(State::Gather(state)) => Some((state.old, state.given_up)),
+            Some(State::Commit(state)) => Some((state.old, state.given_up)),
+            other => {
+                self.state = other;
+                None
+            }
+        }
+    }
+
     fn leave(&mut self) -> Option<State> {
         let state = self.state.take()?;
         self.ctx.retransmitted = self.ctx.retransmitted.saturating_add(state.retransmitted());
@@ -434,28 +448,14 @@ impl Ring {
     }
 
     fn commit(&mut self, now: Instant, token: CommitToken) {
-        let (old, given_up) = match self.leave() {
-            Some(State::Gather(state)) => (state.old, state.given_up),
-            Some(State::Commit(state)) => (state.old, state.given_up),
-            other => {
-                self.state = other;
-                return;
-            }
-        };
+        let Some((old, given_up)) = self.leave_attempt() else { return };
         self.ctx.trace(Phase::Commit, Cause::Agreed);
         let commit = Commit::new(now, token, given_up, old, &mut self.ctx);
         self.state = Some(State::Commit(Box::new(commit)));
     }
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
-        let (old, given_up) = match self.leave() {
-            Some(State::Gather(state)) => (state.old, state.given_up),
-            Some(State::Commit(state)) => (state.old, state.given_up),
-            other => {
-                self.state = other;
-                return;
-            }
-        };
+        let Some((old, given_up)) = self.leave_attempt() else { return };
         let alone = token.members.len() <= 1;
         self.ctx.trace(Phase::Recover, if alone { Cause::Alone } else { Cause::Committed });
         let recover = Recover::new(now, token, old, given_up, &mut self.ctx);

@@ -77,8 +77,20 @@ pub fn deal(
     entropy: &mut dyn Entropy,
 ) -> Result<Dealt, Fault> {
     match scheme {
-        Scheme::TsDsa => deal_ts_dsa(secret, threshold, holders, entropy),
-        Scheme::Frost => deal_frost(secret, threshold, holders, entropy),
+        Scheme::TsDsa => {
+            let secret = GroupSecret::<P256>::decode(secret).ok_or_else(no_secret)?;
+            let dealt = sharing::deal::<P256>(secret.number(), holders, threshold, entropy);
+            let (sharing, shares) = dealt.map_err(|_| sharing::wrong_signers())?;
+            let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
+            Ok(Dealt { public: sharing.encode(), shares })
+        }
+        Scheme::Frost => {
+            let secret = GroupSecret::<Edwards>::decode(secret).ok_or_else(no_secret)?;
+            let dealt = frost::deal(secret.number(), holders, threshold, entropy);
+            let (sharing, shares) = dealt.map_err(|_| sharing::wrong_signers())?;
+            let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
+            Ok(Dealt { public: sharing.encode(), shares })
+        }
         Scheme::Shoup => shoup::deal(secret, threshold, holders, entropy),
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => Err(no_such_dealer()),
     }
@@ -113,32 +125,6 @@ pub fn check_share(
         Scheme::Plain | Scheme::TsRsa | Scheme::Asm => return Err(sharing_error),
     };
     if good { Ok(()) } else { Err(SigningError::PeerShare) }
-}
-
-fn deal_ts_dsa(
-    secret: &Secret<Vec<u8>>,
-    threshold: usize,
-    holders: &[MemberId],
-    entropy: &mut dyn Entropy,
-) -> Result<Dealt, Fault> {
-    let secret = GroupSecret::<P256>::decode(secret).ok_or_else(no_secret)?;
-    let dealt = sharing::deal::<P256>(secret.number(), holders, threshold, entropy);
-    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_signers())?;
-    let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
-    Ok(Dealt { public: sharing.encode(), shares })
-}
-
-fn deal_frost(
-    secret: &Secret<Vec<u8>>,
-    threshold: usize,
-    holders: &[MemberId],
-    entropy: &mut dyn Entropy,
-) -> Result<Dealt, Fault> {
-    let secret = GroupSecret::<Edwards>::decode(secret).ok_or_else(no_secret)?;
-    let dealt = frost::deal(secret.number(), holders, threshold, entropy);
-    let (sharing, shares) = dealt.map_err(|_| sharing::wrong_signers())?;
-    let shares = shares.iter().map(|(holder, share)| (*holder, share.encode())).collect();
-    Ok(Dealt { public: sharing.encode(), shares })
 }
 
 fn no_such_dealer() -> Fault {

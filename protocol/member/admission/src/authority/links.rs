@@ -1,19 +1,20 @@
 //! The members that an authority is linked with, and how often each may speak.
 
-use crate::allowance::{Allowance, Tokens};
-use core::time::Duration;
-use folkmoot_base::{Instant, NodeId, limits};
+use folkmoot_base::{Bucket, Instant, NodeId, limits};
 use std::collections::BTreeMap;
 
 /// Most links: one to each member.
 pub const LINKS_MAX: usize = limits::MEMBERS_MAX;
-/// How often a member may speak, and a node of the authority to a member. The burst is enough for a
-/// grant for every open request, and once more.
-pub(crate) const HEARD: Allowance = Allowance { burst: 256, refill: Duration::from_millis(50) };
+
+/// How often a member may speak, and a node of the authority to a member: 256 times at once and then
+/// once each 50 ms. The burst is enough for a grant for every open request, and once more.
+pub(crate) fn heard(now: Instant) -> Bucket {
+    Bucket::new(256, 20, now)
+}
 
 #[derive(Debug)]
 struct Link {
-    tokens: Tokens,
+    heard: Bucket,
     /// The number of the newest revocation list that it was told.
     told: u64,
 }
@@ -25,7 +26,7 @@ pub(super) struct Links(BTreeMap<NodeId, Link>);
 impl Links {
     pub(super) fn up(&mut self, node: NodeId, now: Instant) {
         if self.0.len() < LINKS_MAX {
-            self.0.entry(node).or_insert(Link { tokens: HEARD.full(now), told: 0 });
+            self.0.entry(node).or_insert(Link { heard: heard(now), told: 0 });
         }
     }
 
@@ -44,8 +45,7 @@ impl Links {
     /// `ADM-69`: whether it may say one more thing now. One that speaks is linked.
     pub(super) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
         self.up(node, now);
-        let Some(link) = self.0.get_mut(&node) else { return false };
-        HEARD.take(&mut link.tokens, now)
+        self.0.get_mut(&node).is_some_and(|link| link.heard.take(now, 1))
     }
 
     /// Those who were not told the list with this number. From now on they count as told.

@@ -33,8 +33,8 @@ mod revoke;
 mod status;
 
 pub use grant::LOGGING_MAX;
-pub(crate) use links::HEARD;
 pub use links::LINKS_MAX;
+pub(crate) use links::heard;
 pub use machine::Authority;
 pub use message::{
     AuthorityMessage, DEALT_LABEL, Dealt, HEARTBEAT_LABEL, Heartbeat, SignedReady, WireGrounds, dealt_info,

@@ -2,6 +2,7 @@
 
 use super::beat::MISSED_MAX;
 use super::machine::Authority;
+use crate::at_authority::HEARTBEAT;
 use core::time::Duration;
 use folkmoot_base::{Digest, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{AuthorityCertificate, RevocationList};
@@ -71,7 +72,7 @@ pub struct AuthorityStatus {
 impl Authority {
     /// The state, as of the input before.
     pub fn status(&self) -> AuthorityStatus {
-        let fresh = self.config.heartbeat.saturating_mul(MISSED_MAX);
+        let fresh = HEARTBEAT.saturating_mul(MISSED_MAX);
         let present = self.beats.iter().map(|(member, beat)| Presence {
             member: *member,
             age: self.now.since(beat.heard),

@@ -185,27 +185,16 @@ pub struct SignerMessage {
 }
 
 impl SignerMessage {
-    /// Signs what `identity` says.
+    /// Signs what `identity` says: in a session or, in a round of a run, after it has `heard` so
+    /// much.
     pub(crate) fn sign(
         transcript: &Transcript,
         identity: &Identity,
-        session: Digest,
+        (session, heard): (Digest, Option<&Digest>),
         body: SignerBody,
     ) -> Self {
-        let covered = covered(transcript, &identity.member(), &session, &body);
-        let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
-        Self { session, body, signature }
-    }
-
-    /// Signs what `identity` says in a round of a run in which it has `heard` so much.
-    pub(crate) fn sign_round(
-        transcript: &Transcript,
-        identity: &Identity,
-        (session, heard): (Digest, &Digest),
-        body: SignerBody,
-    ) -> Self {
-        let covered = covered(transcript, &identity.member(), heard, &body);
-        let signature = identity.key().sign_fixed(ROUND_LABEL, &covered);
+        let (label, at) = heard.map_or((SIGNER_LABEL, &session), |heard| (ROUND_LABEL, heard));
+        let signature = identity.key().sign_fixed(label, &covered(transcript, &identity.member(), at, &body));
         Self { session, body, signature }
     }
 

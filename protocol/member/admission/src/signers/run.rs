@@ -223,7 +223,7 @@ impl Admission {
             session.said.insert(me, (said.to_all.clone(), own));
         }
         let body = SignerBody::Round { round, to_all: Blob::from(said.to_all), to_each };
-        let message = SignerMessage::sign_round(call.transcript, call.identity, (name, &heard), body);
+        let message = SignerMessage::sign(call.transcript, call.identity, (name, Some(&heard)), body);
         self.multicast(&OpenMessage::Signer { message });
         if at_once {
             self.end_round(call, name, entropy);

@@ -238,7 +238,7 @@ impl Admission {
     }
 
     pub(crate) fn say_to_signers(&mut self, call: &Call<'_>, session: Digest, body: SignerBody) {
-        let message = SignerMessage::sign(call.transcript, call.identity, session, body);
+        let message = SignerMessage::sign(call.transcript, call.identity, (session, None), body);
         self.multicast(&OpenMessage::Signer { message });
     }
 

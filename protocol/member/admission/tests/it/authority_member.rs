@@ -6,8 +6,8 @@ use crate::common::town::{Plan, Town, forged, grant, granted, office, plan};
 use crate::common::{Dice, NOW, open, person};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Applicant, AuthorityMessage, Closed, Command, Config, Event, GuestMessage, Heartbeat,
-    Input, Office, OpenMessage, Output, Phase, Reason, WireGrounds,
+    AdmissionError, Applicant, AuthorityMessage, Closed, Command, Event, GuestMessage, Heartbeat, Input,
+    Office, OpenMessage, Output, Phase, Reason, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, Instant, UnixTime, codec};
 use folkmoot_identity::{Decision, Gmc, Grounds, Request, Scheme};
@@ -404,7 +404,7 @@ fn a_stranger_asks_members_and_not_the_authority() {
     let town = apart();
     let (authority, member) = (town.desks[0].identity.node(), town.bus.players[1].identity.node());
     let (dora, transcript) = (person("dora", 77), town.transcript());
-    let mut applicant = Applicant::new(Config::default());
+    let mut applicant = Applicant::default();
     let mut dice = Dice(5);
     let mut asks = |input: Input| {
         applicant.handle(Instant(1), input, transcript, &dora, &mut dice).unwrap();

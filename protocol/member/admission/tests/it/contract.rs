@@ -110,7 +110,7 @@ fn a_stranger_that_restarts_asks_the_same() {
     let dora = bus.stranger("dora", 40, 0);
     let asked = bus.request_of(1, dora);
     let stored: Vec<_> = bus.strangers[dora].disk.clone().into_iter().collect();
-    bus.strangers[dora].applicant = folkmoot_admission::Applicant::load(Config::default(), &stored).unwrap();
+    bus.strangers[dora].applicant = folkmoot_admission::Applicant::load(&stored).unwrap();
     bus.dial(dora, 1);
     bus.pass(3);
     assert_eq!(bus.request_of(1, dora), asked);

@@ -166,7 +166,7 @@ fn adm_19_a_request_that_was_refused_for_good_is_not_opened_again() {
     let stored: Vec<_> = bus.strangers[dora].disk.clone().into_iter().collect();
     vote(&mut bus, 1, dora, false);
     // From an older disk it asks the same again.
-    bus.strangers[dora].applicant = folkmoot_admission::Applicant::load(Default::default(), &stored).unwrap();
+    bus.strangers[dora].applicant = folkmoot_admission::Applicant::load(&stored).unwrap();
     bus.strangers[dora].contact = None;
     bus.stranger_input(dora, folkmoot_admission::Input::Clock(bus.time));
     bus.dial(dora, 2);

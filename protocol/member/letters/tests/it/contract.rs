@@ -2,7 +2,7 @@
 //! is lost on the way.
 
 use crate::common::{Moot, epoch};
-use folkmoot_letters::{ANSWERS_MAX, DRAFTS_MAX, DeskEvent, LettersError, Standing, WriterEvent};
+use folkmoot_letters::{ANSWERS_MAX, DRAFTS_MAX, LetterEvent, LettersError, Standing, WriterEvent};
 use proptest::prelude::*;
 
 fn contains(all: &[bytes::Bytes], text: &[u8]) -> bool {
@@ -24,7 +24,7 @@ fn a_letter_is_read_by_all_members_and_its_answer_by_the_writer() {
     let said = |name: &str, text: &[u8]| (name.to_owned(), text.to_vec());
     assert_eq!(moot.answers(dora), [said("founder2", b"do, on Sunday"), said("founder3", b"bring cake")]);
     for member in &moot.members {
-        let answered = member.events.iter().filter(|event| matches!(event, DeskEvent::Answered { .. }));
+        let answered = member.events.iter().filter(|event| matches!(event, LetterEvent::Answered { .. }));
         assert_eq!(answered.count(), 2);
         assert_eq!(member.errors, []);
     }

@@ -160,7 +160,7 @@ impl Bus {
         self.strangers.push(Stranger {
             identity: person(name, seed),
             transcript,
-            applicant: Applicant::new(Config::default()),
+            applicant: Applicant::default(),
             events: Vec::new(),
             disk: BTreeMap::new(),
             contact: None,

@@ -6,8 +6,7 @@ mod votes;
 use crate::common::{Bus, Dice, NOW, open, own_vote, person, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Applicant, Command, Config, Event, GuestMessage, Input, OpenMessage, Output, Phase,
-    Reason,
+    AdmissionError, Applicant, Command, Event, GuestMessage, Input, OpenMessage, Output, Phase, Reason,
 };
 use folkmoot_base::{Blob, Instant, UnixTime, codec, limits};
 use folkmoot_identity::{
@@ -219,7 +218,7 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     let bus = Bus::new(3, 2);
     let [full, other] = [0, 1].map(|who| bus.players[who].identity.node());
     let (me, transcript) = (person("dora", 40), Transcript::genesis(&bus.charter()).unwrap());
-    let mut applicant = Applicant::new(Config::default());
+    let mut applicant = Applicant::default();
     let mut said = Vec::new();
     let mut give = |applicant: &mut Applicant, now: Instant, input: Input| {
         applicant.handle(now, input, &transcript, &me, &mut Dice(7)).unwrap();
@@ -248,7 +247,7 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
     assert_eq!(give(&mut applicant, bus.now, Input::LinkUp(third)).unwrap(), (third, payload.clone()));
     assert_eq!(give(&mut applicant, bus.now, no_place(third)).unwrap(), (third, payload.clone()));
     let due = applicant.poll_timeout().unwrap();
-    assert!(due >= bus.now + Config::default().resend);
+    assert!(due >= bus.now + core::time::Duration::from_secs(2));
     let (to, again) = give(&mut applicant, due, Input::Timeout).unwrap();
     assert!(to != third && again == payload);
 }

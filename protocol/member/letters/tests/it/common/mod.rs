@@ -6,8 +6,8 @@ use folkmoot_base::{
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
 use folkmoot_letters::{
-    Counter, Desk, DeskEvent, DeskInput, DeskOutput, Front, LettersError, Writer, WriterEvent, WriterOutput,
-    is_for_writer, is_guest_word,
+    Counter, Desk, DeskInput, DeskOutput, Front, LetterEvent, LettersError, Writer, WriterEvent,
+    WriterOutput, is_for_writer, is_guest_word,
 };
 use std::collections::VecDeque;
 
@@ -54,7 +54,7 @@ pub fn epoch(group: GroupId, number: u8) -> Epoch {
 pub struct Member {
     pub identity: Identity,
     pub desk: Desk,
-    pub events: Vec<DeskEvent>,
+    pub events: Vec<LetterEvent>,
     pub errors: Vec<LettersError>,
     /// Whether it is in the group now.
     pub inside: bool,
@@ -248,8 +248,8 @@ impl Moot {
         let events = self.members[who].events.iter();
         events
             .filter_map(|event| match event {
-                DeskEvent::Letter { name, text, .. } => Some((name.clone(), text.to_vec())),
-                DeskEvent::Answered { .. } => None,
+                LetterEvent::Came { name, text, .. } => Some((name.clone(), text.to_vec())),
+                LetterEvent::Answered { .. } => None,
             })
             .collect()
     }
