@@ -83,20 +83,6 @@ pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)
 }
 
-/// Seconds since 1970 as `2026-11-21T04:53:47Z`. Days to a date: Howard Hinnant, chrono-compatible
-/// low-level date algorithms.
-pub(crate) fn utc(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = year + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
 /// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -128,15 +114,6 @@ mod tests {
         assert_eq!(seen, "NAME        WHY\n日本  \u{1b}[32mgood\u{1b}[0m  x\nanna  bad");
         assert_eq!(table(&["A", "B"], &[vec!["1".into()]]), "A  B\n1", "a row may be short");
         assert_eq!(table(&["A"], &[]), "A");
-    }
-
-    #[test]
-    fn dates_are_right() {
-        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
-        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(utc(1_795_236_827), "2026-11-21T04:53:47Z");
-        assert_eq!(utc(4_107_542_399), "2100-02-28T23:59:59Z");
-        assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
     }
 
     #[test]

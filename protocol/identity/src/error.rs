@@ -26,10 +26,10 @@ pub enum CertificateError {
     #[error("it is not signed by the key that it names")]
     PeerSignature,
     /// It has not begun yet.
-    #[error("it begins only at {0:?}")]
+    #[error("it begins only at {0}")]
     PeerNotYet(UnixTime),
     /// It has ended.
-    #[error("it ended at {0:?}")]
+    #[error("it ended at {0}")]
     PeerEnded(UnixTime),
     /// It was issued for another group, charter, scheme or term than the one it is shown under.
     #[error("it is not valid under this charter: {0}")]
@@ -71,7 +71,7 @@ pub enum CertificateError {
     /// `TRN-59` It does not name the expulsions of its holder as they are. A certificate that was
     /// granted before an expulsion admits nobody after it.
     #[error(
-        "TRN-59: it was granted before its holder {0} was expelled, or after an expulsion that is not known here"
+        "it was granted before its holder {0} was expelled, or after an expulsion that is not known here (TRN-59)"
     )]
     PeerRemovals(MemberId),
     /// The charter admits by one founder's yes, which is not among the votes.

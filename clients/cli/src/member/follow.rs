@@ -5,7 +5,7 @@ use super::hook::{self, Reply, Verdict};
 use super::process::Process;
 use super::{render, replica};
 use crate::exit::{Exit, Failure};
-use crate::show::{hex, utc};
+use crate::show::hex;
 use folkmoot::{AuthorityStatus, DealerState, Digest, MemberId, Petition};
 use folkmoot_authority::replicas::Logged;
 use serde_json::{Value, json};
@@ -120,7 +120,7 @@ impl Process {
         };
         let petitions = status.petitions.iter().map(|one| {
             json!({
-                "subject": hex(&one.request), "member": one.member.hex(), "name": one.name, "until": utc(one.expires.0),
+                "subject": hex(&one.request), "member": one.member.hex(), "name": one.name, "until": one.expires.to_string(),
                 "verdict": one.verdict.map(|yes| if yes { "approve" } else { "reject" }),
             })
         });

@@ -1,11 +1,11 @@
 //! Events and states as data and as text.
 
-use crate::show::{Paint, harmless, hex, many_of, paint, short, utc};
+use crate::show::{Paint, harmless, hex, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
     Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
-use folkmoot_base::{Cipher, Instant, ModuleName};
+use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -211,7 +211,7 @@ pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
     json!({
         "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
-        "term": { "from": utc(term.0.0), "to": utc(term.1.0) }, "awaits": awaits,
+        "term": { "from": term.0.to_string(), "to": term.1.to_string() }, "awaits": awaits,
     })
 }
 
@@ -245,7 +245,7 @@ impl Moment {
     /// How many seconds ago, and when that was.
     fn ago(&self, at: Instant) -> (u64, String) {
         let seconds = self.now.since(at).as_secs();
-        (seconds, utc(self.wall.saturating_sub(seconds)))
+        (seconds, UnixTime(self.wall.saturating_sub(seconds)).to_string())
     }
 }
 
@@ -407,7 +407,7 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             ("set-aside", why, json!({ "since": since, "seconds_ago": seconds }))
         }
         Absence::Expired(time) => {
-            let at = utc(time.0);
+            let at = time.to_string();
             (
                 "expired",
                 format!("its certificate ended at {at}; it may ask for admission again"),

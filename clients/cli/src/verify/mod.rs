@@ -11,7 +11,7 @@ mod words;
 use crate::exit::{Exit, Failure, whole};
 use crate::files;
 use crate::progress::Progress;
-use crate::show::{Paint, data, harmless, line, many, paint, short, table, utc};
+use crate::show::{Paint, data, harmless, line, many, paint, short, table};
 use folkmoot_base::{EntryId, MemberId, UnixTime};
 use folkmoot_identity::transcript::{Audit, Blame, Flaw, Numbers};
 use folkmoot_identity::{Admission, Ending, Roster, SignedCharter, Transcript};
@@ -165,7 +165,7 @@ fn people(roster: &Roster) -> String {
         } else {
             short(&one.entry.hex()).to_owned()
         };
-        let until = until(one).map_or_else(|| "no term".into(), |time| utc(time.0));
+        let until = until(one).map_or_else(|| "no term".into(), |time| time.to_string());
         let votes = if roster.may_vote(&one.member) { "yes" } else { "no" };
         vec![harmless(&one.name), one.member.short(), votes.to_owned(), since, until]
     };

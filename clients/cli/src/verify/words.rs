@@ -153,8 +153,7 @@ fn entry(why: &EntryError, roster: &Roster) -> String {
         }
         EntryError::PeerTarget(member) => format!("{} had no such admission then", name(member)),
         EntryError::PeerTooEarly { not_after, time } => {
-            let (end, said) = (crate::show::utc(not_after.0), crate::show::utc(time.0));
-            format!("it ends an admission at {said}, but that admission runs until {end}")
+            format!("it ends an admission at {time}, but that admission runs until {not_after}")
         }
         other => words(other),
     }
@@ -175,10 +174,9 @@ fn not_on_this(voter: &str) -> String {
     format!("the vote of {voter} is not for this: it was forged, or given for something else")
 }
 
-/// An error's own words, without the rule in front.
+/// An error's own words, without the rule's number: the sentence around has it.
 fn words(error: &EntryError) -> String {
-    let text = whole(error);
-    text.split_once(": ").map_or(text.clone(), |(_, rest)| rest.to_owned())
+    whole(error).replacen(&format!(" ({})", error.rule()), "", 1)
 }
 
 fn contradiction(one: &Contradiction, roster: &Roster) -> String {

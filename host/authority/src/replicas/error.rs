@@ -8,32 +8,32 @@ use folkmoot_base::{DecodeError, MemberId};
 #[non_exhaustive]
 pub enum ReplicasError {
     /// `AUTH-01` Not in its one encoding, or too long.
-    #[error("AUTH-01: {0} sent something that is not a replica's message: {1}")]
+    #[error("{0} sent something that is not a replica's message (AUTH-01): {1}")]
     PeerMalformed(MemberId, DecodeError),
     /// `AUTH-02` Said by a member that the founding charter does not list.
-    #[error("AUTH-02: {0} is in the group, but is not a replica")]
+    #[error("{0} is in the group, but is not a replica (AUTH-02)")]
     PeerNotReplica(MemberId),
     /// `AUTH-03` Not what this replica had to say now.
-    #[error("AUTH-03: {0} spoke out of turn: {1}")]
+    #[error("{0} spoke out of turn (AUTH-03): {1}")]
     PeerOutOfTurn(MemberId, &'static str),
     /// `AUTH-04` A record that is none.
-    #[error("AUTH-04: {0} sent a malformed record")]
+    #[error("{0} sent a malformed record (AUTH-04)")]
     PeerRecord(MemberId),
     /// `AUTH-05` Two logs that must be one are not: a disk was changed or set back. Nothing is
     /// handed back any more.
     #[error(
-        "AUTH-05: the log here and that of {0} differ where they must not: a disk was rolled back or changed. \
-         Stop all replicas, and compare their logs before any of them runs again"
+        "the log here and that of {0} differ where they must not: a disk was rolled back or changed. \
+         Stop all replicas, and compare their logs before any of them runs again (AUTH-05)"
     )]
     PeerDiverged(MemberId),
     /// `AUTH-15` A log was in sync in a later view than this one. Nothing is handed back any more.
     #[error(
-        "AUTH-15: the log of {0} was in sync with the others' in a view that comes after this one: a disk was rolled back, and views are out of \
-         order. Stop all replicas, and compare their logs (folkmoot authority log) before any of them runs again"
+        "the log of {0} was in sync with the others' in a view that comes after this one: a disk was rolled back, and views are out of \
+         order. Stop all replicas, and compare their logs (folkmoot authority log) before any of them runs again (AUTH-15)"
     )]
     PeerAhead(MemberId),
     /// `AUTH-08` More records on their way than may be.
-    #[error("AUTH-08: there is no room for a record of {0}: too many are on their way, or the log is full")]
+    #[error("there is no room for a record of {0}: too many are on their way, or the log is full (AUTH-08)")]
     PeerTooMany(MemberId),
     /// The authority's own record is none.
     #[error("the authority's record cannot be logged: {0}")]

@@ -35,19 +35,19 @@ pub enum Wrong {
     #[error(transparent)]
     Entry(#[from] EntryError),
     /// `TRN-42` An entry came before.
-    #[error("TRN-42: the entry is in the file twice")]
+    #[error("the entry is in the file twice (TRN-42)")]
     WireTwice,
     /// `TRN-43` Entries are not in their order. A parent may be there, but after its child.
-    #[error("TRN-43: the entry is out of order")]
+    #[error("the entry is out of order (TRN-43)")]
     WireOrder {
         /// The place at which its parent comes, counted from 1, if that is what is wrong.
         parent: Option<usize>,
     },
     /// `TRN-44` A head known from elsewhere is not in it.
-    #[error("TRN-44: heads known from elsewhere that are not in it: {}", .0.len())]
+    #[error("heads known from elsewhere that are not in it (TRN-44): {}", .0.len())]
     LocalHeads(Vec<EntryId>),
     /// `TRN-45` Two decisions of one serial were carried out.
-    #[error("TRN-45: serials that were decided twice: {}", .0.len())]
+    #[error("serials that were decided twice (TRN-45): {}", .0.len())]
     PeerContradictions(Vec<Contradiction>),
 }
 

@@ -9,67 +9,67 @@ use folkmoot_base::{DecodeError, EntryId, GroupId, MemberId, UnixTime, limits};
 #[non_exhaustive]
 pub enum EntryError {
     /// `TRN-01` More bytes than any entry has.
-    #[error("TRN-01: the entry has {0} bytes; at most {most} are allowed", most = limits::ENTRY_BYTES_MAX)]
+    #[error("the entry has {0} bytes; at most {most} are allowed (TRN-01)", most = limits::ENTRY_BYTES_MAX)]
     WireTooLong(usize),
     /// `TRN-01` Not the encoding of an entry.
-    #[error("TRN-01: it is not an entry")]
+    #[error("it is not an entry (TRN-01)")]
     WireMalformed(#[from] DecodeError),
     /// `TRN-02` Parents not sorted, repeated, none, or too many.
-    #[error("TRN-02: its parents are not 1 to {} different ids in order", super::PARENTS_MAX)]
+    #[error("its parents are not 1 to {} different ids in order (TRN-02)", super::PARENTS_MAX)]
     WireParents,
     /// `TRN-03` Of another group's transcript.
-    #[error("TRN-03: it is an entry of another group, {0}")]
+    #[error("it is an entry of another group, {0} (TRN-03)")]
     WireOtherGroup(GroupId),
     /// `TRN-04` Not refused for good: these entries must come first.
-    #[error("TRN-04: parents that are not here yet: {}", .0.len())]
+    #[error("parents that are not here yet (TRN-04): {}", .0.len())]
     MissingParents(Vec<EntryId>),
     /// `TRN-05` A Genesis other than ours.
-    #[error("TRN-05: it founds the group a second time")]
+    #[error("it founds the group a second time (TRN-05)")]
     WireOtherGenesis,
     /// `TRN-05` The signed charter does not stand.
-    #[error("TRN-05: the charter is refused")]
+    #[error("the charter is refused (TRN-05)")]
     Charter(#[source] CharterError),
     /// `TRN-06` Its author was not a member.
-    #[error("TRN-06: its author {0} was not a member")]
+    #[error("its author {0} was not a member (TRN-06)")]
     PeerNotMember(MemberId),
     /// `TRN-07` Its signature is not its author's. Anyone can write a name: blame nobody.
-    #[error("TRN-07: its author's signature does not verify")]
+    #[error("its author's signature does not verify (TRN-07)")]
     WireSignature,
     /// `TRN-08` The transcript holds all the entries it may.
-    #[error("TRN-08: the transcript is full ({} entries)", limits::ENTRIES_MAX)]
+    #[error("the transcript is full ({} entries) (TRN-08)", limits::ENTRIES_MAX)]
     LocalFull,
     /// `TRN-10`, `TRN-11`, `TRN-12`, `TRN-52`, `TRN-55` The certificate does not stand: form,
     /// votes, or voters.
-    #[error("{}: the certificate is refused", certificate_rule(.0))]
+    #[error("the certificate is refused ({})", certificate_rule(.0))]
     PeerCertificate(#[source] CertificateError),
     /// `TRN-16` A founder's certificate, which carries no votes: founders are admitted by Genesis,
     /// and by votes after that.
-    #[error("TRN-16: the certificate of {0} carries no votes")]
+    #[error("the certificate of {0} carries no votes (TRN-16)")]
     PeerNoVotes(MemberId),
     /// `TRN-13` The request has admitted its holder before; it takes new votes to come back.
-    #[error("TRN-13: this request has admitted {0} before")]
+    #[error("this request has admitted {0} before (TRN-13)")]
     PeerUsed(MemberId),
     /// `TRN-14` The group is full.
-    #[error("TRN-14: the group has as many members as it may have")]
+    #[error("the group has as many members as it may have (TRN-14)")]
     PeerGroupFull,
     /// `TRN-15` A vote in the certificate had run out before the certificate began.
-    #[error("TRN-15: the vote of {0} had run out")]
+    #[error("the vote of {0} had run out (TRN-15)")]
     PeerVoteEnded(MemberId),
     /// `TRN-50`, `TRN-51` A sharing of the group's key that does not fit charter, electorate or
     /// key.
-    #[error("TRN-50: the sharing is not valid: {0}")]
+    #[error("the sharing is not valid (TRN-50): {0}")]
     PeerSharing(&'static str),
     /// `TRN-52` Signed under a sharing of the group's key that is not the present one.
-    #[error("TRN-52: the certificate of {0} belongs to another sharing of the group's key")]
+    #[error("the certificate of {0} belongs to another sharing of the group's key (TRN-52)")]
     PeerShareEpoch(MemberId),
     /// `TRN-54` The group's key has issued another certificate under the same serial number:
     /// revoking one would revoke both.
-    #[error("TRN-54: the certificate of {0} has the serial number of another certificate")]
+    #[error("the certificate of {0} has the serial number of another certificate (TRN-54)")]
     PeerSerialNumber(MemberId),
     /// `TRN-53` So many have left with shares that together they could sign. New shares must be
     /// made first.
     #[error(
-        "TRN-53: those who left hold {leavers} of the shares, and {threshold} can sign: no certificate until the shares are renewed"
+        "those who left hold {leavers} of the shares, and {threshold} can sign: no certificate until the shares are renewed (TRN-53)"
     )]
     PeerSharesStale {
         /// Who left since the sharing.
@@ -80,7 +80,7 @@ pub enum EntryError {
     /// `TRN-17` The charter forbids a minority to admit, and the voters in the certificate are not
     /// a quorum.
     #[error(
-        "TRN-17: too few votes to admit anybody: {got}; a minority may not admit, so it takes at least {need}"
+        "too few votes to admit anybody: {got}; a minority may not admit, so it takes at least {need} (TRN-17)"
     )]
     PeerMinority {
         /// Votes that stand.
@@ -89,19 +89,19 @@ pub enum EntryError {
         need: usize,
     },
     /// `TRN-18` A vote in the certificate outlasts the request, by the charter's `request_days`.
-    #[error("TRN-18: the vote of {0} outlasts the request")]
+    #[error("the vote of {0} outlasts the request (TRN-18)")]
     PeerVoteOutlasts(MemberId),
     /// `TRN-19` Objections ended the request.
-    #[error("TRN-19: the request of {0} was refused for good")]
+    #[error("the request of {0} was refused for good (TRN-19)")]
     PeerRefused(MemberId),
     /// `TRN-56` Objections ended every request by the CSR that this certificate was proposed for.
-    #[error("TRN-56: the CSR of {0} was refused for good")]
+    #[error("the CSR of {0} was refused for good (TRN-56)")]
     PeerRefusedCsr(MemberId),
     /// `TRN-56` The request that is refused is not one by CSR.
-    #[error("TRN-56: the refused request is not valid")]
+    #[error("the refused request is not valid (TRN-56)")]
     PeerRequest(#[source] crate::RequestError),
     /// `TRN-20` A decision of another serial than the electorate's.
-    #[error("TRN-20: it decides serial {got}, but serial {want} is next")]
+    #[error("it decides serial {got}, but serial {want} is next (TRN-20)")]
     PeerSerial {
         /// Its serial.
         got: u64,
@@ -109,16 +109,16 @@ pub enum EntryError {
         want: u64,
     },
     /// `TRN-21` Votes not sorted by voter, or a voter twice.
-    #[error("TRN-21: its votes are not sorted by voter, or one voter has two")]
+    #[error("its votes are not sorted by voter, or one voter has two (TRN-21)")]
     PeerVotesOrder,
     /// `TRN-22` Someone voted who was not of the electorate, or no longer a member.
-    #[error("TRN-22: {0} had no vote")]
+    #[error("{0} had no vote (TRN-22)")]
     PeerNotVoter(MemberId),
     /// `TRN-23` A vote's signature does not verify for this decision.
-    #[error("TRN-23: the vote of {0} does not verify")]
+    #[error("the vote of {0} does not verify (TRN-23)")]
     PeerVote(MemberId),
     /// `TRN-24` Fewer votes than threshold and quorum.
-    #[error("TRN-24: too few votes to decide: {got}; it takes at least {need}")]
+    #[error("too few votes to decide: {got}; it takes at least {need} (TRN-24)")]
     PeerTooFewVotes {
         /// Votes that stand.
         got: usize,
@@ -126,11 +126,11 @@ pub enum EntryError {
         need: usize,
     },
     /// `TRN-25` The admission named was not there or had ended.
-    #[error("TRN-25: {0} has no such admission")]
+    #[error("{0} has no such admission (TRN-25)")]
     PeerTarget(MemberId),
     /// `TRN-26` It would leave fewer voters than the charter's threshold: nothing could ever be
     /// decided again.
-    #[error("TRN-26: it would leave too few voters: {voters}, where the charter asks for {threshold}")]
+    #[error("it would leave too few voters: {voters}, where the charter asks for {threshold} (TRN-26)")]
     PeerDeadEnd {
         /// Voters left.
         voters: usize,
@@ -138,21 +138,21 @@ pub enum EntryError {
         threshold: usize,
     },
     /// `TRN-27` The field cannot take that value.
-    #[error("TRN-27: the change of the charter is refused")]
+    #[error("the change of the charter is refused (TRN-27)")]
     PeerChange(#[source] CharterError),
     /// `TRN-28` The voters listed are not 1 to `VOTERS_MAX` distinct members.
-    #[error("TRN-28: the electorate is not 1 to {} different members", super::VOTERS_MAX)]
+    #[error("the electorate is not 1 to {} different members (TRN-28)", super::VOTERS_MAX)]
     PeerElectorate,
     /// `TRN-26` It would leave voters who can no longer satisfy what the charter asks of admissions
     /// or removals.
-    #[error("TRN-26: by the charter's rules, those who would stay could no longer {what} anybody")]
+    #[error("by the charter's rules, those who would stay could no longer {what} anybody (TRN-26)")]
     PeerUnreachable {
         /// Admit or remove.
         what: &'static str,
     },
     /// `TRN-29` A threshold by a group size that is not the present one, or an update that is not
     /// due.
-    #[error("TRN-29: the threshold cannot be {next} in a group of {members}")]
+    #[error("the threshold cannot be {next} in a group of {members} (TRN-29)")]
     PeerThreshold {
         /// The threshold that was decided.
         next: crate::Threshold,
@@ -162,7 +162,7 @@ pub enum EntryError {
     /// `TRN-32` The votes do not refuse a request: the charter asks for more, or does not provide
     /// for objections.
     #[error(
-        "TRN-32: too few objections to end the request: {got}, where the charter asks for {need} (0: it has no objections)"
+        "too few objections to end the request: {got}, where the charter asks for {need} (0: it has no objections) (TRN-32)"
     )]
     PeerObjections {
         /// Votes that stand.
@@ -172,10 +172,10 @@ pub enum EntryError {
     },
     /// `TRN-33` The votes do not satisfy the charter's rule on removals; with the tally of each
     /// part.
-    #[error("TRN-33: the votes do not satisfy the rule on removals: {0}")]
+    #[error("the votes do not satisfy the rule on removals (TRN-33): {0}")]
     PeerRule(String),
     /// `TRN-31` The certificate had not run out at the time named.
-    #[error("TRN-31: the certificate runs out at {not_after:?}, not at {time:?}")]
+    #[error("the certificate runs out at {not_after}, not at {time} (TRN-31)")]
     PeerTooEarly {
         /// The certificate's end.
         not_after: UnixTime,
@@ -209,11 +209,11 @@ impl EntryError {
     }
 }
 
-/// The rule that an error of the transcript breaks: its text begins with it.
+/// The rule that an error of the transcript breaks: its text has it in parentheses.
 pub(super) fn rule_of(error: &dyn core::fmt::Display) -> String {
-    let mut text = error.to_string();
-    text.truncate("TRN-00".len());
-    text
+    let text = error.to_string();
+    let rule = text.find("(TRN-").and_then(|at| text.get(at + 1..at + 1 + "TRN-00".len()));
+    rule.unwrap_or_default().to_owned()
 }
 
 /// Which rule is broken by a certificate that does not admit.

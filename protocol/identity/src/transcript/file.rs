@@ -23,16 +23,16 @@ const HEAD_BYTES: usize = 1 + 32 + 4;
 #[non_exhaustive]
 pub enum FileError {
     /// `TRN-40` It does not begin like a transcript file.
-    #[error("TRN-40: it is not a transcript file")]
+    #[error("it is not a transcript file (TRN-40)")]
     WireLabel,
     /// `TRN-40` A version that this release does not read.
-    #[error("TRN-40: the head of the file is malformed")]
+    #[error("the head of the file is malformed (TRN-40)")]
     WireHead(#[source] DecodeError),
     /// `TRN-41` No entries, or more than a transcript has.
-    #[error("TRN-41: its number of entries is {0}; 1 to {most} are allowed", most = limits::ENTRIES_MAX)]
+    #[error("its number of entries is {0}; 1 to {most} are allowed (TRN-41)", most = limits::ENTRIES_MAX)]
     WireCount(u32),
     /// `TRN-41` It ends before the last of its entries does.
-    #[error("TRN-41: it is cut short: {here} of {count} entries are there")]
+    #[error("it is cut short: {here} of {count} entries are there (TRN-41)")]
     WireShort {
         /// Entries that are complete.
         here: u32,
@@ -40,10 +40,10 @@ pub enum FileError {
         count: u32,
     },
     /// `TRN-41` More bytes follow the last entry.
-    #[error("TRN-41: {0} bytes or more follow the last entry")]
+    #[error("{0} bytes or more follow the last entry (TRN-41)")]
     WireLeftover(usize),
     /// `TRN-01` More bytes than any entry has.
-    #[error("TRN-01: the entry has {0} bytes; at most {most} are allowed", most = limits::ENTRY_BYTES_MAX)]
+    #[error("the entry has {0} bytes; at most {most} are allowed (TRN-01)", most = limits::ENTRY_BYTES_MAX)]
     WireTooLong(u32),
 }
 

@@ -64,7 +64,7 @@ impl Node {
     pub(crate) fn refuse_early(&mut self) {
         self.refuse(
             "transcript",
-            &"NODE-10: a term that is said to have ended has not, by this machine's clock",
+            &"a term that is said to have ended has not, by this machine's clock (NODE-10)",
         );
     }
 }
