@@ -97,19 +97,6 @@ pub(crate) fn utc(seconds: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Reads what [`hex`] writes.
-pub fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,13 +124,5 @@ mod tests {
         assert_eq!(utc(1_795_236_827), "2026-11-21T04:53:47Z");
         assert_eq!(utc(4_107_542_399), "2100-02-28T23:59:59Z");
         assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
-    }
-
-    #[test]
-    fn hex_there_and_back() {
-        assert_eq!(unhex(&hex(&[0, 0xab, 255])), Some(vec![0, 0xab, 255]));
-        assert_eq!(unhex("abc"), None);
-        assert_eq!(unhex("zz"), None);
-        assert_eq!(unhex("é"), None);
     }
 }

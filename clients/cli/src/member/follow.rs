@@ -5,9 +5,10 @@ use super::hook::{self, Verdict, Word};
 use super::process::Process;
 use super::{render, replica};
 use crate::exit::{Exit, Failure};
-use crate::show::{hex, utc};
+use crate::show::utc;
 use folkmoot::{AuthorityStatus, DealerState, Digest, MemberId, Petition};
 use folkmoot_authority::replicas::Logged;
+use folkmoot_base::hex;
 use serde_json::{Value, json};
 
 impl Process {
