@@ -4,11 +4,12 @@
 use crate::args::CsrCommand;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure, whole};
+use crate::files::read_start;
 use crate::progress::Progress;
-use crate::show::{data, harmless, hex, short};
+use crate::show::{data, harmless, short};
+use folkmoot_base::hex;
 use folkmoot_identity::{CSR_BYTES_MAX, Csr};
 use serde_json::{Value, json};
-use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -98,10 +99,6 @@ fn hand_over(pem: &str, out: Option<&Path>, json: bool) -> Result<(), Failure> {
 
 /// No more of the file is read than a CSR may have.
 fn read(file: &Path) -> Result<Csr, Failure> {
-    let wrong = |error: std::io::Error| Failure::file(file, &error);
-    let most = u64::try_from(CSR_BYTES_MAX.saturating_mul(2).saturating_add(1)).unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    std::fs::File::open(file).map_err(wrong)?.take(most).read_to_end(&mut bytes).map_err(wrong)?;
-    Csr::read(&bytes)
+    Csr::read(&read_start(file, CSR_BYTES_MAX.saturating_mul(2).saturating_add(1))?)
         .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {}", file.display(), whole(&error))))
 }

@@ -12,11 +12,12 @@
 //! ```
 
 use crate::exit::{Exit, Failure};
-use crate::show::{data, hex, many, short};
+use crate::show::{data, many, short};
 use crate::verify;
 use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
+use folkmoot_base::hex;
 use folkmoot_identity::{
     Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript, identities_pem, transcript,
 };

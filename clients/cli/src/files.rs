@@ -3,6 +3,8 @@
 use crate::exit::{Exit, Failure, whole};
 use folkmoot::StateFolder;
 use folkmoot_identity::{Charter, Identity, IdentityCertificate, SignedCharter};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The file that was named, or the charter in the state folder.
@@ -17,6 +19,16 @@ pub(crate) fn given_or_kept(file: Option<PathBuf>, folder: &Path) -> Result<Path
             Err(Failure::new(Exit::Configuration, hint))
         }
     }
+}
+
+/// The first bytes of a file, at most so many.
+pub(crate) fn read_start(file: &Path, most: usize) -> Result<Vec<u8>, Failure> {
+    let most = u64::try_from(most).unwrap_or(u64::MAX);
+    let mut bytes = Vec::new();
+    File::open(file)
+        .and_then(|open| open.take(most).read_to_end(&mut bytes))
+        .map_err(|error| Failure::file(file, &error))?;
+    Ok(bytes)
 }
 
 /// A signed charter that must be complete: what a transcript is judged by.

@@ -5,16 +5,15 @@
 use crate::args::{Proof, Verify};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure, whole};
+use crate::files::read_start;
 use crate::member::render::view_text;
-use crate::show::{Paint, data, harmless, hex, paint, short, unhex};
+use crate::show::{Paint, data, harmless, paint, short};
 use crate::verify::load;
-use folkmoot_base::{GroupId, GroupName, MemberId};
+use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex};
 use folkmoot_identity::{
     Charter, Ending, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp, Transcript,
 };
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// `folkmoot proof`
@@ -151,12 +150,7 @@ fn now(transcript: &Transcript, message: &SignedMessage) -> String {
 
 /// A file, as far as any that is judged here may go.
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    let most = u64::try_from(SIGNED_MESSAGE_BYTES_MAX + 1).unwrap_or(u64::MAX);
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|open| open.take(most).read_to_end(&mut bytes))
-        .map_err(|error| Failure::file(file, &error))?;
-    Ok(bytes)
+    read_start(file, SIGNED_MESSAGE_BYTES_MAX + 1)
 }
 
 fn no(file: &Path, error: &dyn std::error::Error) -> Failure {

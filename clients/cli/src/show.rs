@@ -83,19 +83,6 @@ pub fn short(hex: &str) -> &str {
     hex.get(..8).unwrap_or(hex)
 }
 
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Reads what [`hex`] writes.
-pub fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,13 +101,5 @@ mod tests {
         assert_eq!(seen, "NAME        WHY\n日本  \u{1b}[32mgood\u{1b}[0m  x\nanna  bad");
         assert_eq!(table(&["A", "B"], &[vec!["1".into()]]), "A  B\n1", "a row may be short");
         assert_eq!(table(&["A"], &[]), "A");
-    }
-
-    #[test]
-    fn hex_there_and_back() {
-        assert_eq!(unhex(&hex(&[0, 0xab, 255])), Some(vec![0, 0xab, 255]));
-        assert_eq!(unhex("abc"), None);
-        assert_eq!(unhex("zz"), None);
-        assert_eq!(unhex("é"), None);
     }
 }

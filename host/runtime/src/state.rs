@@ -218,6 +218,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
 fn settle(mut out: File, bytes: &[u8], draft: &Path, path: &Path) -> std::io::Result<()> {
     out.write_all(bytes)?;
     out.sync_all()?;
+    put_in_place(draft, path)
+}
+
+/// Gives a draft its name, and returns when the disk has that.
+pub(crate) fn put_in_place(draft: &Path, path: &Path) -> std::io::Result<()> {
     std::fs::rename(draft, path)?;
     path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }

@@ -286,9 +286,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     let store = Store { connection, path: path.to_owned(), unclean: false };
     store.create()?;
     drop(store);
-    std::fs::rename(&draft, path).map_err(disk)?;
-    let folder = path.parent().map_or(Ok(()), |folder| std::fs::File::open(folder)?.sync_all());
-    folder.map_err(disk)
+    crate::state::put_in_place(&draft, path).map_err(disk)
 }
 
 /// The first eight bytes of a digest over the row: finds damage that SQLite's own check cannot see.

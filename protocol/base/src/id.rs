@@ -48,29 +48,18 @@ macro_rules! digest_id {
         impl $name {
             /// The first eight hexadecimal digits: for people, never for decisions.
             pub fn short(&self) -> String {
-                self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+                crate::hex(self.0.iter().take(4))
             }
 
             /// All 64 hexadecimal digits, lower case.
             pub fn hex(&self) -> String {
-                self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+                crate::hex(&self.0)
             }
 
             /// Reads what [`Self::hex`] writes; `None` for anything else.
             pub fn from_hex(text: &str) -> Option<Self> {
-                let text = text.as_bytes();
-                if text.len() != 64 {
-                    return None;
-                }
-                let mut out = [0_u8; 32];
-                for (byte, pair) in out.iter_mut().zip(text.chunks_exact(2)) {
-                    let pair = std::str::from_utf8(pair).ok()?;
-                    if pair.bytes().any(|c| !matches!(c, b'0'..=b'9' | b'a'..=b'f')) {
-                        return None;
-                    }
-                    *byte = u8::from_str_radix(pair, 16).ok()?;
-                }
-                Some(Self(out))
+                let id = Self(crate::unhex(text)?.try_into().ok()?);
+                (id.hex() == text).then_some(id)
             }
         }
 

@@ -12,10 +12,10 @@
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 4, GAUTH. [`refusal`] says what a combination
 //! lacks.
 
-use crate::charter_value::{unhex, value};
+use crate::charter_value::value;
 use crate::policy::{Below, Policies, Policy, key};
 use crate::{AuthorityCertificate, CharterError};
-use folkmoot_base::MemberId;
+use folkmoot_base::{MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme};
 use serde::Deserialize;
 use std::collections::BTreeSet;

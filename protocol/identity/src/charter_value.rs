@@ -11,15 +11,6 @@ pub(crate) fn value(key: &'static str, reason: &'static str) -> CharterError {
     CharterError::WireValue { key, reason }
 }
 
-pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |c: u8| char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| match *pair {
-        [high, low] => Some(digit(high)? << 4 | digit(low)?),
-        _ => None,
-    };
-    text.as_bytes().chunks(2).map(pair).collect()
-}
-
 /// A number in its one spelling.
 pub(crate) fn number(word: &str) -> Result<u32, &'static str> {
     let number: u32 = word.parse().map_err(|_| "it must be a number")?;

@@ -1,7 +1,7 @@
 //! A charter to be written: from values to the text that founders sign.
 
 use crate::{Below, Central, Founder, Minority, Policies, Policy, Timeouts};
-use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw};
+use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw, hex};
 use folkmoot_signing::{Mode, Scheme};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -188,8 +188,4 @@ fn quote(text: &str) -> String {
 fn ids(members: &BTreeSet<MemberId>) -> String {
     let quoted: Vec<String> = members.iter().map(|member| quote(&member.hex())).collect();
     format!("[{}]", quoted.join(", "))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -101,5 +101,5 @@ pub(crate) fn labelled(label: &'static [u8], message: &[u8]) -> Vec<u8> {
 
 /// The first four bytes in hexadecimal, for `Debug`.
 pub(crate) fn head(bytes: &[u8]) -> String {
-    bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    crate::base::hex(bytes.iter().take(4))
 }

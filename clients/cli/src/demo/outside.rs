@@ -5,5 +5,6 @@ pub(super) use crate::children::{Burst, Member, Program, Shared, Workshop, burst
 pub(super) use crate::control::{Faulty, PossibleView, Request, Sealed};
 pub(super) use crate::exit::{Exit, Failure};
 pub(super) use crate::progress::Progress;
-pub(super) use crate::show::{Paint, hex, line, many_of, paint, short, table};
+pub(super) use crate::show::{Paint, line, many_of, paint, short, table};
 pub(super) use crate::values::Ordering;
+pub(super) use folkmoot_base::hex;

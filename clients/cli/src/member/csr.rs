@@ -2,8 +2,8 @@
 
 use super::process::Process;
 use crate::exit::{Exit, Failure, whole};
-use crate::show::hex;
 use folkmoot::MemberId;
+use folkmoot_base::hex;
 use folkmoot_identity::{Csr, Gmc};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use super::find::{Match, find};
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
-use crate::show::hex;
 use folkmoot::{Absence, Digest, Event, Person, Presence};
+use folkmoot_base::hex;
 use serde_json::{Value, json};
 
 /// The end of a proposal to change the charter; what comes before it names it, too.

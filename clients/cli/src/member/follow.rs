@@ -5,9 +5,9 @@ use super::hook::{self, Reply, Verdict};
 use super::process::Process;
 use super::{render, replica};
 use crate::exit::{Exit, Failure};
-use crate::show::hex;
 use folkmoot::{AuthorityStatus, DealerState, Digest, MemberId, Petition};
 use folkmoot_authority::replicas::Logged;
+use folkmoot_base::hex;
 use serde_json::{Value, json};
 
 impl Process {

@@ -64,7 +64,7 @@ impl Journal {
         let senders: BTreeMap<String, u64> =
             self.senders.iter().map(|(member, count)| (member.hex(), *count)).collect();
         json!({
-            "count": self.count, "bytes": self.bytes, "digest": crate::show::hex(&self.digest), "senders": senders,
+            "count": self.count, "bytes": self.bytes, "digest": folkmoot_base::hex(&self.digest), "senders": senders,
             "timed": latency.len(), "p50_us": percentile(&latency, 50), "p99_us": percentile(&latency, 99),
             "max_us": latency.last(),
         })

@@ -3,8 +3,8 @@
 
 use super::find::Match;
 use super::render::{self, Names};
-use crate::show::hex;
 use folkmoot::{Digest, LetterEvent};
+use folkmoot_base::hex;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 

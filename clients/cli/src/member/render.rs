@@ -1,11 +1,11 @@
 //! Events and states as data and as text.
 
-use crate::show::{Paint, harmless, hex, many_of, paint, short};
+use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
     Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
-use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime};
+use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use super::single::{LABEL, MESSAGE, OneHand};
 use crate::meter::worked;
 use crate::price::median;
 use folkmoot::MemberId;
-use folkmoot_base::{Digest, Entropy, Secret, digest, draw};
+use folkmoot_base::{Digest, Entropy, Secret, digest, draw, unhex};
 use folkmoot_cli::exit::Failure;
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
@@ -398,7 +398,7 @@ fn primes(size: ModulusSize) -> Result<(Vec<u8>, Vec<u8>), Failure> {
     let pair = PRIMES.lines().find_map(|line| {
         let mut words = line.split(' ');
         (words.next()? == bits).then_some(())?;
-        Some((folkmoot_cli::show::unhex(words.next()?)?, folkmoot_cli::show::unhex(words.next()?)?))
+        Some((unhex(words.next()?)?, unhex(words.next()?)?))
     });
     pair.ok_or_else(|| Failure::bug("no stored primes of this size"))
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// Most links: one to each member.
 pub const LINKS_MAX: usize = limits::MEMBERS_MAX;
 
-/// How often a member may speak, and a node of the authority to a member: 256 times at once and then
-/// once each 50 ms. The burst is enough for a grant for every open request, and once more.
+/// How often a member may speak, and a node of the authority to a member: 256 times at once and
+/// then once each 50 ms. The burst is enough for a grant for every open request, and once more.
 pub(crate) fn heard(now: Instant) -> Bucket {
     Bucket::new(256, 20, now)
 }
