@@ -103,21 +103,9 @@ impl AuthorityBody {
     }
 
     fn read(tbs: &TbsCertificate) -> Result<Self, CertificateError> {
-        let refuse = CertificateError::WireProfile;
-        let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
-        let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
-        let seconds = |time: &x509_cert::time::Time| UnixTime(time.to_unix_duration().as_secs());
-        Ok(Self {
-            serial: tbs
-                .serial_number()
-                .as_bytes()
-                .try_into()
-                .map_err(|_| refuse("its serial number is malformed"))?,
-            name: name.value().into_owned(),
-            key: GroupKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?,
-            not_before: seconds(&tbs.validity().not_before),
-            not_after: seconds(&tbs.validity().not_after),
-        })
+        let (serial, name, spki, [not_before, not_after]) = envelope::subject(tbs)?;
+        let key = GroupKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?;
+        Ok(Self { serial, name, key, not_before, not_after })
     }
 }
 

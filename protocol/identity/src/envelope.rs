@@ -213,22 +213,23 @@ pub(crate) fn open_proposed(tbs: &[u8]) -> Result<Envelope, CertificateError> {
 }
 
 fn read(tbs: &TbsCertificate) -> Result<Envelope, CertificateError> {
+    let (serial, name, spki, [not_before, not_after]) = subject(tbs)?;
+    let key = VerifyingKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?;
+    let (membership, issuer) = (membership(tbs), issuer(tbs)?);
+    Ok(Envelope { serial, name, key, not_before, not_after, membership, issuer })
+}
+
+/// The serial number, and of the subject: its name, its key (SPKI) and its term.
+pub(crate) fn subject(
+    tbs: &TbsCertificate,
+) -> Result<(Serial, String, Vec<u8>, [UnixTime; 2]), CertificateError> {
     let refuse = CertificateError::WireProfile;
     let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
     let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
-    Ok(Envelope {
-        serial: tbs
-            .serial_number()
-            .as_bytes()
-            .try_into()
-            .map_err(|_| refuse("its serial number is malformed"))?,
-        name: name.value().into_owned(),
-        key: VerifyingKey::from_spki_der(&spki).map_err(CertificateError::WireKey)?,
-        not_before: UnixTime(tbs.validity().not_before.to_unix_duration().as_secs()),
-        not_after: UnixTime(tbs.validity().not_after.to_unix_duration().as_secs()),
-        membership: membership(tbs),
-        issuer: issuer(tbs)?,
-    })
+    let serial = tbs.serial_number().as_bytes().try_into().map_err(|_| refuse("its serial number is malformed"))?;
+    let seconds = |time: &Time| UnixTime(time.to_unix_duration().as_secs());
+    let term = [seconds(&tbs.validity().not_before), seconds(&tbs.validity().not_after)];
+    Ok((serial, name.value().into_owned(), spki, term))
 }
 
 /// The issuer: the group, if the identifier of its key is there; otherwise the holder.
