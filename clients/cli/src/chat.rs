@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How often one who waits for votes is told that it goes on.
 const TELL: Duration = Duration::from_secs(15);
 
-/// `folkmoot join`: becomes a stranger at the group's door, and chats once it is let in.
+/// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
     let Join { charter, at, listen, policy_hook } = join;
     let run = Run {

@@ -146,9 +146,9 @@ impl Prepared {
     }
 }
 
-/// Opens a folder, up to where it starts: for benches and tests, which put floors of their own
+/// Opens a folder, up to where it starts: for benches and tests, which put stacks of their own
 /// around the shipped ones. Its member is the host of `others` on the same node: they share its
-/// socket, its links and its store, and must be on the roster; admission at the door is the host's
+/// socket, its links and its store, and must be on the roster; admission is the host's
 /// alone. The ring waits as `timing` says.
 ///
 /// # Errors

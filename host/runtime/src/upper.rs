@@ -37,7 +37,7 @@ pub struct Attempts {
     pub tries: u64,
 }
 
-/// The member, and what a demonstration does at its door: keep sealed payloads, or turn away the
+/// The member, and what a demonstration does with it: keep sealed payloads, or turn away the
 /// news of its removal.
 pub struct MemberStack {
     /// The member stack.

@@ -226,7 +226,8 @@ pub(crate) fn subject(
     let refuse = CertificateError::WireProfile;
     let name = tbs.subject().common_name().ok().flatten().ok_or(refuse("its subject is malformed"))?;
     let spki = tbs.subject_public_key_info().to_der().map_err(|_| CertificateError::WireMalformed)?;
-    let serial = tbs.serial_number().as_bytes().try_into().map_err(|_| refuse("its serial number is malformed"))?;
+    let serial =
+        tbs.serial_number().as_bytes().try_into().map_err(|_| refuse("its serial number is malformed"))?;
     let seconds = |time: &Time| UnixTime(time.to_unix_duration().as_secs());
     let term = [seconds(&tbs.validity().not_before), seconds(&tbs.validity().not_after)];
     Ok((serial, name.value().into_owned(), spki, term))

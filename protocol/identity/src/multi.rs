@@ -83,14 +83,14 @@ impl Multi {
     /// # Errors
     /// [`FaultKind::LocalSigners`] if the signers are too few or too many, if one is there twice,
     /// or if `identity` is not among them.
-    pub fn hand(
+    pub fn signer(
         run: RunId,
         identity: &Identity,
         keys: &[&VerifyingKey],
         motion: &Motion,
         expires: UnixTime,
     ) -> Result<AnyRun, Fault> {
-        asm::hand(run, identity.key(), signers(keys, motion)?, MULTI_LABEL, &content(motion, expires))
+        asm::signer(run, identity.key(), signers(keys, motion)?, MULTI_LABEL, &content(motion, expires))
     }
 
     /// A listener to that run. It gets the result and sends nothing.

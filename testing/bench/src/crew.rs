@@ -59,7 +59,7 @@ pub(crate) struct Spent {
 pub(crate) struct Crew {
     places: Vec<Place>,
     /// Oldest in the group first.
-    hands: Vec<MemberId>,
+    members: Vec<MemberId>,
     group: GroupId,
     seen: mpsc::Receiver<(MemberId, Seen)>,
     meters: Meters,
@@ -121,10 +121,10 @@ impl Crew {
             let path = workshop.path().join(format!("node{number}"));
             places.push(hire(&path, &people, &here, timing(size), &meters, tell.clone())?);
         }
-        let hands = people.identities.iter().map(Identity::member).collect();
+        let members = people.identities.iter().map(Identity::member).collect();
         let (group, limit) = (people.charter.charter().group(), limit(size));
         let late = Instant::now() + limit;
-        let mut crew = Self { places, hands, group, seen, meters, limit, late, workshop };
+        let mut crew = Self { places, members, group, seen, meters, limit, late, workshop };
         crew.gather().await?;
         Ok(crew)
     }
@@ -149,11 +149,11 @@ impl Crew {
     }
 
     fn ids(&self, places: std::ops::Range<usize>) -> BTreeSet<MemberId> {
-        self.hands.get(places).unwrap_or_default().iter().copied().collect()
+        self.members.get(places).unwrap_or_default().iter().copied().collect()
     }
 
     pub(crate) fn size(&self) -> usize {
-        self.hands.len()
+        self.members.len()
     }
 
     /// Members on each side when the nodes are cut into halves.
@@ -185,7 +185,7 @@ impl Crew {
     async fn next(&mut self, missing: usize) -> Result<(MemberId, Seen), Failure> {
         let left = self.late.saturating_duration_since(Instant::now());
         let late = |_| {
-            let (limit, size) = (self.limit.as_secs(), self.hands.len());
+            let (limit, size) = (self.limit.as_secs(), self.members.len());
             let text = format!("{missing} of {size} members were not done after {limit} s");
             Failure::new(Exit::TimedOut, text)
         };
@@ -212,7 +212,7 @@ impl Crew {
             });
             ranks.extend(told.await?);
         }
-        self.hands.sort_by_key(|member| (ranks.get(member).copied().flatten(), *member));
+        self.members.sort_by_key(|member| (ranks.get(member).copied().flatten(), *member));
         Ok(())
     }
 
@@ -222,7 +222,7 @@ impl Crew {
     }
 
     fn hand(&self, place: usize) -> Result<MemberId, Failure> {
-        self.hands.get(place).copied().ok_or_else(|| Failure::bug("no such member"))
+        self.members.get(place).copied().ok_or_else(|| Failure::bug("no such member"))
     }
 
     async fn order(&self, member: MemberId, command: Command) -> Result<(), Failure> {
@@ -245,8 +245,8 @@ impl Crew {
     pub(crate) async fn join(&mut self, place: usize) -> Result<Spent, Failure> {
         self.quiet().await;
         let back = self.hand(place)?;
-        self.hands.retain(|member| *member != back);
-        self.hands.push(back);
+        self.members.retain(|member| *member != back);
+        self.members.push(back);
         let all = self.ids(0..self.size());
         let began = Began::now(&self.meters);
         self.order(back, Command::Join { group: self.group }).await?;

@@ -10,7 +10,8 @@ use core::time::Duration;
 use folkmoot_base::{Digest, GroupId, GroupName, Instant, Secret, codec};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
 use folkmoot_letters::{
-    Counter, Desk, DeskInput, DeskOutput, Front, GuestWord, MemberWord, Writer, WriterOutput, is_for_writer,
+    Counter, Desk, DeskInput, DeskOutput, Front, GuestMessage, MemberMessage, Writer, WriterOutput,
+    is_for_writer,
 };
 use std::sync::OnceLock;
 
@@ -42,8 +43,8 @@ fn seed() -> Secret<[u8; 32]> {
 
 /// Both kinds of words.
 pub fn letters_word(data: &[u8]) {
-    canonical::<GuestWord>(data);
-    canonical::<MemberWord>(data);
+    canonical::<GuestMessage>(data);
+    canonical::<MemberMessage>(data);
 }
 
 /// The first founder's desk. What it sends to the group comes back to it; what it says to guests is
@@ -207,7 +208,7 @@ pub(crate) fn letters_seeds() -> [Vec<Vec<u8>>; 3] {
     let answer = [&writing.letter[..], b"good day"].concat();
     let words = to_desk.iter().chain(&to_writer).chain(&keeping.ordered).map(|word| word.to_vec());
     let words: Vec<Vec<u8>> = words.collect();
-    let poll = GuestWord::Poll { group: transcript().group(), letter: writing.letter, have: Vec::new() };
+    let poll = GuestMessage::Poll { group: transcript().group(), letter: writing.letter, have: Vec::new() };
     let mut at_desk: Vec<(u8, Vec<u8>)> = to_desk.iter().map(|word| (0, word.to_vec())).collect();
     at_desk.extend([(6, answer), (0, codec::encode(&poll)), (15, vec![]), (0, codec::encode(&poll))]);
     let heard: Vec<(u8, Vec<u8>)> = to_writer.iter().map(|word| (0, word.to_vec())).collect();
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn seeds_lead_to_a_letter_and_its_answer() {
         let [words, desk, writer] = letters_seeds();
-        assert_eq!(words.len(), 7, "ask, letter; door, standing, answer; both in the group");
+        assert_eq!(words.len(), 7, "ask, letter; key, standing, answer; both in the group");
         assert_eq!(keeping_after(&desk[0]).ordered.len(), 2);
         assert_eq!(writing_after(&writer[0]).answers, 1);
     }

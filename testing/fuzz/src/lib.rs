@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames
-//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, doors, stacks; signing: asm, frost, sharing, shares, dealers
+//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, admission, stacks; signing: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, its own wishes.
 //! Time and entropy are the same in every run, so an input that fails fails again. `cargo run -p
@@ -17,9 +17,9 @@
     reason = "this package is a test: a broken promise is to be a panic"
 )]
 
+mod admission;
 mod asm;
 mod dealers;
-mod doors;
 mod frames;
 mod keys;
 mod letters;
@@ -63,7 +63,7 @@ targets! {
     keys: flush_machine, keying_machine, session_machine;
     runs: agreement_run;
     sharing: sharing_forms, sharing_run, frost_forms;
-    doors: admission_desk, admission_applicant;
+    admission: admission_desk, admission_applicant;
     offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;
     stacks: node_peer, member_words, embedded_stranger, embedded_pair;

@@ -3,7 +3,7 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    asm, dealers, doors, frames, keys, letters, links, offices, orders, replicas, runs, shares, sharing,
+    admission, asm, dealers, frames, keys, letters, links, offices, orders, replicas, runs, shares, sharing,
     stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
@@ -20,7 +20,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend([("asm_forms", forms), ("asm_words", at_table), ("signing_kinds", values::kinds_seeds())]);
     all.extend(papers());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
-    let [admission, desk, applicant] = doors::admission_seeds();
+    let [admission, desk, applicant] = admission::admission_seeds();
     let [authority, office, at_authority] = offices::authority_seeds();
     let [words, at_desk, writing] = letters::letters_seeds();
     let [sync, node] = stacks::node_seeds(&ring_frames, &admission);

@@ -478,12 +478,12 @@ pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{linked_after, node_seeds};
-    use crate::{doors, orders};
+    use crate::{admission, orders};
 
     #[test]
     fn a_seed_leads_the_node_to_learn_an_entry() {
         let [ring, ..] = orders::ring_seeds();
-        let [admission, ..] = doors::admission_seeds();
+        let [admission, ..] = admission::admission_seeds();
         let [_, talks] = node_seeds(&ring, &admission);
         let linked: Vec<_> = talks.iter().filter_map(|talk| linked_after(talk)).collect();
         let lengths: Vec<usize> = linked.iter().map(|linked| linked.node.transcript().len()).collect();

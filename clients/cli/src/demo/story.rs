@@ -71,8 +71,8 @@ impl Story {
 
     async fn admit(&mut self, tale: &mut Tale, before: &Shared) -> Result<Shared, Failure> {
         tale.step("admit", "A stranger asks, and is voted in");
-        let door = [self.anna.locator.clone(), self.ben.locator.clone()];
-        self.dora.start(&self.charter, &door, true).await?;
+        let contacts = [self.anna.locator.clone(), self.ben.locator.clone()];
+        self.dora.start(&self.charter, &contacts, true).await?;
         tale.say("dora has the charter and an address, and asks", json!({ "pid": self.dora.pid() }));
         let asked = |answer: &Value| votes(answer, "dora").is_some();
         for member in [&self.anna, &self.ben] {

@@ -38,7 +38,7 @@ fn body(transcript: &Transcript) -> GmcBody {
 fn approve(hands: &[usize], motion: &Motion, expires: UnixTime) -> Multi {
     let keys: Vec<&VerifyingKey> = hands.iter().map(|hand| PEOPLE[*hand].key().verifying_key()).collect();
     let hand = |hand: &usize| {
-        let run = Multi::hand(RunId([1; 32]), &PEOPLE[*hand], &keys, motion, expires).unwrap();
+        let run = Multi::signer(RunId([1; 32]), &PEOPLE[*hand], &keys, motion, expires).unwrap();
         (PEOPLE[*hand].member(), run)
     };
     let mut runs: BTreeMap<MemberId, AnyRun> = hands.iter().map(hand).collect();

@@ -4,14 +4,14 @@ use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
 use crate::identity::{Identity, IdentityCertificate, Roster};
 use crate::ledger::{HeldLetter, Ledger};
-use crate::message::{self, Answer, AnswerBody, GuestWord, Letter, MemberWord, Standing};
+use crate::message::{self, Answer, AnswerBody, GuestMessage, Letter, MemberMessage, Standing};
 use crate::pace::Pace;
 use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
-use crate::{DoorKey, Sealed};
+use crate::{ContactKey, Sealed};
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-const DOOR_LABEL: &[u8] = b"folkmoot door v1";
+const KEY_LABEL: &[u8] = b"folkmoot door v1";
 const LETTER_LABEL: &[u8] = b"folkmoot letter v1";
 const ANSWER_LABEL: &[u8] = b"folkmoot answer v1";
 /// In place of a letter's id, in a Standing that answers an Ask.
@@ -24,7 +24,7 @@ pub struct Front<'a> {
     pub view: ViewId,
     /// The epoch's public tag.
     pub epoch: [u8; 8],
-    /// The seed of the door key: from session, for this epoch and this use.
+    /// The seed of the contact's key: from session, for this epoch and this use.
     pub seed: &'a Secret<[u8; 32]>,
 }
 
@@ -154,8 +154,8 @@ impl Desk {
         match input {
             DeskInput::Guest { from, payload } => self.guest(counter, from, &payload, entropy),
             DeskInput::Member { group, sender, payload } => match message::decode(&payload)? {
-                MemberWord::Letter { letter } => self.delivered(counter, group, &letter),
-                MemberWord::Answer { answer } => self.answered(counter, group, sender, &answer, entropy),
+                MemberMessage::Letter { letter } => self.delivered(counter, group, &letter),
+                MemberMessage::Answer { answer } => self.answered(counter, group, sender, &answer, entropy),
             },
             DeskInput::Answer { letter, text } => self.answer(counter, letter, text, entropy),
             DeskInput::LinkDown(node) => {
@@ -181,22 +181,22 @@ impl Desk {
             return Err(LettersError::PeerTooOften(from));
         }
         let word = message::decode(payload)?;
-        let writes = matches!(word, GuestWord::Ask { .. } | GuestWord::Letter { .. });
+        let writes = matches!(word, GuestMessage::Ask { .. } | GuestMessage::Letter { .. });
         if let Some((standing, error)) = closed(counter, from).filter(|_| writes) {
             self.stand(from, NO_LETTER, standing);
             return Err(error);
         }
         match word {
-            GuestWord::Ask { group, nonce } => self.ask(counter, from, &group, nonce),
-            GuestWord::Letter { group, epoch, sealed } => {
+            GuestMessage::Ask { group, nonce } => self.ask(counter, from, &group, nonce),
+            GuestMessage::Letter { group, epoch, sealed } => {
                 self.letter(counter, from, (group, epoch), &sealed, entropy)
             }
-            GuestWord::Poll { group, letter, have } => {
+            GuestMessage::Poll { group, letter, have } => {
                 message::check_have(&have)?;
                 self.poll(from, &group, letter, &have, entropy);
                 Ok(())
             }
-            GuestWord::Door { .. } | GuestWord::Standing { .. } | GuestWord::Answer { .. } => {
+            GuestMessage::Key { .. } | GuestMessage::Standing { .. } | GuestMessage::Answer { .. } => {
                 Err(LettersError::PeerOutOfTurn(from))
             }
         }
@@ -213,11 +213,11 @@ impl Desk {
             self.stand(from, NO_LETTER, Standing::NotHere);
             return Ok(());
         };
-        let key: Blob = DoorKey::derive(front.seed).public().to_vec().into();
+        let key: Blob = ContactKey::derive(front.seed).public().to_vec().into();
         let content = door_content(&front.view, &front.epoch, &key, from, &nonce);
-        let signature = counter.identity.key().sign_fixed(DOOR_LABEL, &content);
+        let signature = counter.identity.key().sign_fixed(KEY_LABEL, &content);
         let (view, epoch, by) = (front.view, front.epoch, counter.identity.member());
-        self.say(from, &GuestWord::Door { view, epoch, key, by, nonce, signature });
+        self.say(from, &GuestMessage::Key { view, epoch, key, by, nonce, signature });
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl Desk {
         if !self.pace.may_write(counter.now) {
             return self.stands(from, read.id, Standing::Full);
         }
-        let payload = codec::encode(&MemberWord::Letter { letter }).into();
+        let payload = codec::encode(&MemberMessage::Letter { letter }).into();
         self.out.push_back(DeskOutput::Multicast { group, payload });
         Ok(())
     }
@@ -270,7 +270,7 @@ impl Desk {
         let known = self.ledger.get(&letter).filter(|held| held.writer == from && held.group == *group);
         let Some(held) = known else { return self.stand(from, letter, Standing::Unknown) };
         let lacking = held.answers.iter().filter(|(id, _)| !have.contains(id)).map(|(_, answer)| answer);
-        let words: Vec<GuestWord> =
+        let words: Vec<GuestMessage> =
             lacking.filter_map(|answer| sealed_answer(held, answer, entropy)).collect();
         self.stand(from, letter, Standing::Delivered);
         words.iter().for_each(|word| self.say(from, word));
@@ -306,7 +306,7 @@ impl Desk {
     fn answer_again(&mut self, group: GroupId, letter: &Digest, me: MemberId) {
         let Some(held) = self.ledger.get(letter) else { return };
         for (_, answer) in held.answers.iter().filter(|(_, answer)| answer.body.by == me) {
-            let payload = codec::encode(&MemberWord::Answer { answer: answer.clone() }).into();
+            let payload = codec::encode(&MemberMessage::Answer { answer: answer.clone() }).into();
             self.out.push_back(DeskOutput::Multicast { group, payload });
         }
     }
@@ -328,7 +328,7 @@ impl Desk {
         let (group, by) = (held.group, counter.identity.member());
         let body = AnswerBody { group, letter, by, nonce: draw(entropy), text: text.into() };
         let signature = counter.identity.key().sign_fixed(ANSWER_LABEL, &codec::encode(&body));
-        let payload = codec::encode(&MemberWord::Answer { answer: Answer { body, signature } }).into();
+        let payload = codec::encode(&MemberMessage::Answer { answer: Answer { body, signature } }).into();
         self.out.push_back(DeskOutput::Multicast { group, payload });
         Ok(())
     }
@@ -368,10 +368,10 @@ impl Desk {
     }
 
     fn stand(&mut self, to: NodeId, letter: Digest, standing: Standing) {
-        self.say(to, &GuestWord::Standing { letter, standing });
+        self.say(to, &GuestMessage::Standing { letter, standing });
     }
 
-    fn say(&mut self, to: NodeId, word: &GuestWord) {
+    fn say(&mut self, to: NodeId, word: &GuestMessage) {
         self.out.push_back(DeskOutput::Guest { to, payload: codec::encode(word).into() });
     }
 }
@@ -398,7 +398,7 @@ pub(crate) fn door_content(
 /// Whether `by` is a member now, and signed this.
 pub(crate) fn is_door(roster: &Roster, by: &MemberId, content: &[u8], signature: &[u8; 64]) -> bool {
     let key = roster.member(by).map(|admission| &admission.key);
-    key.is_some_and(|key| key.verify_fixed(DOOR_LABEL, content, signature).is_ok())
+    key.is_some_and(|key| key.verify_fixed(KEY_LABEL, content, signature).is_ok())
 }
 
 /// Whether the member that the answer names is a member now, and signed the answer.
@@ -427,7 +427,7 @@ pub(crate) fn sign(body: message::LetterBody, identity: &Identity) -> Letter {
 
 /// LET-07.
 fn open(front: &Front<'_>, from: NodeId, sealed: &Sealed) -> Result<Letter, LettersError> {
-    let key = DoorKey::derive(front.seed);
+    let key = ContactKey::derive(front.seed);
     let opened = key.open(&letter_info(&front.view, &front.epoch), sealed);
     message::decode(&opened.ok_or(LettersError::PeerSealed(from))?)
 }
@@ -451,11 +451,11 @@ fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read
     Ok(Read { id, certificate })
 }
 
-fn sealed_answer(held: &HeldLetter, answer: &Answer, entropy: &mut dyn Entropy) -> Option<GuestWord> {
+fn sealed_answer(held: &HeldLetter, answer: &Answer, entropy: &mut dyn Entropy) -> Option<GuestMessage> {
     let letter = answer.body.letter;
     let info = answer_info(&held.group, &letter);
     let sealed = seal::<Hybrid>(&held.reply, &info, &codec::encode(answer), entropy)?;
-    Some(GuestWord::Answer { letter, sealed })
+    Some(GuestMessage::Answer { letter, sealed })
 }
 
 /// Seals any letter to an epoch's key: for tests of what members refuse.

@@ -19,9 +19,9 @@ pub enum LettersError {
     /// More messages than a guest may send (LET-04).
     #[error("LET-04 {0} sends too often")]
     PeerTooOften(NodeId),
-    /// A Door that does not answer our Ask (LET-05).
+    /// A Key that does not answer our Ask (LET-05).
     #[error("LET-05 the key that {0} names is not the one that we asked for")]
-    PeerOtherDoor(NodeId),
+    PeerOtherKey(NodeId),
     /// Sent in the name of somebody who is not a member, or not signed by that member (LET-06,
     /// LET-10).
     #[error("LET-06 {0}, who signed this, is not a member as far as is known here")]

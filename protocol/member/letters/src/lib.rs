@@ -3,7 +3,7 @@
 //! ```text
 //!  writer (a stranger)          contact (a member)                      all members
 //!    |-- Ask --------------------->|
-//!    |<- Door: key of the epoch ---|   signed by the contact for this writer
+//!    |<- Key: that of the epoch ----|   signed by the contact for this writer
 //!    |-- Letter, sealed to it ---->|-- the letter, opened, sealed for the group ->|  shown in one order
 //!    |<- Standing: delivered ------|                                              |
 //!    |                             |<----------- an answer, signed by a member ---|  in the same order
@@ -14,7 +14,7 @@
 //! and know by its signature which identity wrote it. Only the writer (and the members) read an
 //! answer, and a member has signed it. The node between them sees that a guest writes, when, and
 //! how much.
-//! Relies on: session for the seed of an epoch's door key and for the way from the contact to all
+//! Relies on: session for the seed of an epoch's key for letters and for the way from the contact to all
 //! members; the transcript for who is a member. Does not rely on the links for privacy or delivery.
 //!
 //! Both sides are here: [`Writer`] and [`Desk`].
@@ -31,8 +31,8 @@ pub use desk::{Counter, Desk, DeskInput, DeskOutput, Front, LetterEvent};
 pub use desk::{danger_seal_answer, danger_seal_letter};
 pub use error::LettersError;
 pub use message::{
-    Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Standing, TEXT_BYTES_MAX, WORD_BYTES_MAX,
-    is_for_writer, is_guest_word,
+    Answer, AnswerBody, GuestMessage, Letter, LetterBody, MemberMessage, Standing, TEXT_BYTES_MAX,
+    WORD_BYTES_MAX, is_for_writer, is_guest_word,
 };
 
 pub use writer::{Writer, WriterEvent, WriterOutput};
@@ -40,7 +40,7 @@ pub use writer::{Writer, WriterEvent, WriterOutput};
 pub use folkmoot_base::Sealed;
 
 /// The pair of keys to which letters or answers are sealed.
-pub type DoorKey = OpeningKey<Hybrid>;
+pub type ContactKey = OpeningKey<Hybrid>;
 
 use folkmoot_base as base;
 use folkmoot_base::OpeningKey;

@@ -4,7 +4,7 @@
 //! (whose kinds are below 64):
 //! ```text
 //! 65 Ask        group, nonce 16                                       writer -> contact
-//! 66 Door       view, epoch tag 8, key 1216, by, nonce 16, signature  contact -> writer
+//! 66 Key        view, epoch tag 8, key 1216, by, nonce 16, signature  contact -> writer
 //! 67 Letter     group, epoch tag 8, HPKE(letter)                      writer -> contact
 //! 68 Standing   id of the letter (zeros: of an Ask), u8               contact -> writer
 //! 69 Poll       group, id of the letter, ids of the answers it has    writer -> contact
@@ -39,7 +39,7 @@ pub fn is_for_writer(frame: &[u8]) -> bool {
 /// The messages between writer and contact.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
-pub enum GuestWord {
+pub enum GuestMessage {
     /// Writer → contact: asks for the key to which a letter may be sealed.
     #[tls_codec(discriminant = 65)]
     Ask {
@@ -50,7 +50,7 @@ pub enum GuestWord {
     },
     /// Contact → writer: the key.
     #[tls_codec(discriminant = 66)]
-    Door {
+    Key {
         /// In which view.
         view: ViewId,
         /// The public tag of the view's epoch.
@@ -175,7 +175,7 @@ pub struct Answer {
 /// The messages from a member to all members, sealed by session.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
-pub enum MemberWord {
+pub enum MemberMessage {
     /// A stranger wrote.
     #[tls_codec(discriminant = 1)]
     Letter {

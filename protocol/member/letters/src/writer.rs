@@ -5,9 +5,9 @@ use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
 use crate::desk::{answer_info, door_content, is_door, is_signed, letter_info, sign};
 use crate::identity::{Identity, Roster};
-use crate::message::{self, Answer, AnswerBody, GuestWord, LetterBody, Standing};
+use crate::message::{self, Answer, AnswerBody, GuestMessage, LetterBody, Standing};
+use crate::{ContactKey, Sealed};
 use crate::{DRAFTS_MAX, LettersError, TEXT_BYTES_MAX};
-use crate::{DoorKey, Sealed};
 use bytes::Bytes;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -70,8 +70,8 @@ struct Draft {
     group: GroupId,
     nonce: [u8; 16],
     text: Bytes,
-    reply: DoorKey,
-    /// The nonce that the next Door must repeat.
+    reply: ContactKey,
+    /// The nonce that the next Key must repeat.
     ask: [u8; 16],
     stage: Stage,
     told: Option<Standing>,
@@ -110,7 +110,7 @@ impl Writer {
         }
         let nonce = draw(entropy);
         let id = message::letter_id(&group, &identity.member(), &nonce);
-        let (reply, ask) = (DoorKey::draw(entropy), draw(entropy));
+        let (reply, ask) = (ContactKey::draw(entropy), draw(entropy));
         let stage = Stage::Asking;
         let have = BTreeSet::new();
         let draft = Draft { group, nonce, text, reply, ask, stage, told: None, have, pause: PAUSE, at: now };
@@ -183,31 +183,31 @@ impl Writer {
         entropy: &mut dyn Entropy,
     ) -> Result<(), LettersError> {
         match message::decode(payload)? {
-            GuestWord::Door { view, epoch, key, by, nonce, signature } => {
+            GuestMessage::Key { view, epoch, key, by, nonce, signature } => {
                 let asked = self.drafts.iter_mut().find(|(_, draft)| draft.ask == nonce);
-                let (_, draft) = asked.ok_or(LettersError::PeerOtherDoor(from))?;
+                let (_, draft) = asked.ok_or(LettersError::PeerOtherKey(from))?;
                 let content = door_content(&view, &epoch, &key, identity.node(), &nonce);
                 if view.group != draft.group || !matches!(draft.stage, Stage::Asking) {
-                    return Err(LettersError::PeerOtherDoor(from));
+                    return Err(LettersError::PeerOtherKey(from));
                 }
                 if !is_door(roster, &by, &content, &signature) {
                     return Err(LettersError::PeerNotMember(by));
                 }
                 let letter = codec::encode(&sign(draft.body(view, epoch, identity), identity));
                 let sealed = seal::<Hybrid>(&key.0, &letter_info(&view, &epoch), &letter, entropy);
-                let sealed = sealed.ok_or(LettersError::PeerOtherDoor(from))?;
+                let sealed = sealed.ok_or(LettersError::PeerOtherKey(from))?;
                 draft.stage = Stage::Writing { epoch, sealed };
                 (draft.at, draft.pause) = (now, PAUSE);
                 self.unanswered = 0;
                 self.timeout(now);
                 Ok(())
             }
-            GuestWord::Standing { letter, standing } => {
+            GuestMessage::Standing { letter, standing } => {
                 self.stand(now, from, letter, standing, entropy);
                 Ok(())
             }
-            GuestWord::Answer { letter, sealed } => self.answer(from, letter, &sealed, roster),
-            GuestWord::Ask { .. } | GuestWord::Letter { .. } | GuestWord::Poll { .. } => {
+            GuestMessage::Answer { letter, sealed } => self.answer(from, letter, &sealed, roster),
+            GuestMessage::Ask { .. } | GuestMessage::Letter { .. } | GuestMessage::Poll { .. } => {
                 Err(LettersError::PeerOutOfTurn(from))
             }
         }
@@ -285,15 +285,15 @@ impl Draft {
         LetterBody { view, epoch, certificate, nonce: self.nonce, reply, text }
     }
 
-    fn word(&self, id: &Digest) -> GuestWord {
+    fn word(&self, id: &Digest) -> GuestMessage {
         let group = self.group;
         match &self.stage {
-            Stage::Asking => GuestWord::Ask { group, nonce: self.ask },
+            Stage::Asking => GuestMessage::Ask { group, nonce: self.ask },
             Stage::Writing { epoch, sealed } => {
-                GuestWord::Letter { group, epoch: *epoch, sealed: sealed.clone() }
+                GuestMessage::Letter { group, epoch: *epoch, sealed: sealed.clone() }
             }
             Stage::Waiting => {
-                GuestWord::Poll { group, letter: *id, have: self.have.iter().copied().collect() }
+                GuestMessage::Poll { group, letter: *id, have: self.have.iter().copied().collect() }
             }
         }
     }

@@ -112,7 +112,7 @@ impl Member {
         }
         self.ask_again(now);
         self.wake_writer(now);
-        if self.door.poll_timeout().is_some_and(|at| at <= now) {
+        if self.joining.poll_timeout().is_some_and(|at| at <= now) {
             self.ask_door(now, Input::Timeout, entropy);
         }
     }

@@ -12,7 +12,7 @@ use folkmoot_identity::transcript::{Appended, Change};
 use folkmoot_identity::{Decision, Ending, REVOKED_TABLE};
 
 /// The side of admission on which we are.
-pub(crate) enum Door {
+pub(crate) enum Joining {
     /// A stranger that has not asked.
     Closed,
     /// A stranger that asks.
@@ -23,7 +23,7 @@ pub(crate) enum Door {
     Office(Box<Authority>),
 }
 
-impl Door {
+impl Joining {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self {
             Self::Closed => None,
@@ -52,28 +52,28 @@ impl Member {
     /// Takes the side that the roster gives us.
     pub(crate) fn open_door(&mut self) -> Result<(), MemberError> {
         let member = self.transcript.roster().is_member(&self.me);
-        if matches!(self.door, Door::Closed) && !member && self.open_office()? {
+        if matches!(self.joining, Joining::Closed) && !member && self.open_office()? {
             return Ok(());
         }
-        match (&self.door, member) {
-            (Door::Inside(_), true) | (Door::Outside(_) | Door::Office(_), false) => {}
+        match (&self.joining, member) {
+            (Joining::Inside(_), true) | (Joining::Outside(_) | Joining::Office(_), false) => {}
             (_, true) => {
                 let admission =
                     Admission::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
-                self.door = Door::Inside(Box::new(admission));
+                self.joining = Joining::Inside(Box::new(admission));
                 self.sight.present = 0;
                 self.tell_proposals();
             }
-            (Door::Closed, false) => {
+            (Joining::Closed, false) => {
                 self.erase_shares();
                 let applicant = Applicant::load(&self.stored)?;
                 // If it had asked before it was stopped, it goes on asking.
                 if applicant.has_asked() {
-                    self.door = Door::Outside(Box::new(applicant));
+                    self.joining = Joining::Outside(Box::new(applicant));
                 }
             }
-            (Door::Inside(_), false) => {
-                self.door = Door::Closed;
+            (Joining::Inside(_), false) => {
+                self.joining = Joining::Closed;
                 self.erase_shares();
             }
         }
@@ -105,7 +105,7 @@ impl Member {
         let authority = Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)
             .map_err(MemberError::StoreOffice)?;
         let Some(authority) = authority else { return Ok(false) };
-        self.door = Door::Office(Box::new(authority));
+        self.joining = Joining::Office(Box::new(authority));
         // The authority has read it, and never becomes anything else.
         self.stored.retain(|(key, _)| key.table != OFFICE_TABLE);
         Ok(true)
@@ -121,14 +121,14 @@ impl Member {
         // Also while on the roster: our transcript may not show yet that our certificate ran out
         // while we were away.
         self.wants_in = true;
-        match &self.door {
-            Door::Closed => {}
+        match &self.joining {
+            Joining::Closed => {}
             // After a refusal for good, it asks again.
-            Door::Outside(applicant) if applicant.is_over() => {}
-            Door::Outside(_) | Door::Inside(_) | Door::Office(_) => return,
+            Joining::Outside(applicant) if applicant.is_over() => {}
+            Joining::Outside(_) | Joining::Inside(_) | Joining::Office(_) => return,
         }
         let applicant = Applicant::default();
-        self.door = Door::Outside(Box::new(applicant));
+        self.joining = Joining::Outside(Box::new(applicant));
         self.tell_links(now, entropy);
     }
 
@@ -145,7 +145,7 @@ impl Member {
     fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let former = self.transcript.roster().former(&self.me);
         let expired = former.is_some_and(|(_, ending)| matches!(ending, Ending::Expired { .. }));
-        if self.wants_in && expired && matches!(self.door, Door::Closed) {
+        if self.wants_in && expired && matches!(self.joining, Joining::Closed) {
             self.apply(now, entropy);
         }
     }
@@ -172,7 +172,8 @@ impl Member {
             Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
         };
         let votes = matches!(command, admission::Command::Vote { .. });
-        let may = matches!(self.door, Door::Inside(_)) || (votes && matches!(self.door, Door::Office(_)));
+        let may = matches!(self.joining, Joining::Inside(_))
+            || (votes && matches!(self.joining, Joining::Office(_)));
         if !may {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });
         }
@@ -207,11 +208,11 @@ impl Member {
     pub(crate) fn ask_door(&mut self, now: Instant, input: admission::Input, entropy: &mut dyn Entropy) {
         let said = matches!(input, admission::Input::Command(_));
         let (transcript, identity) = (&self.transcript, &self.config.identity);
-        let done = match &mut self.door {
-            Door::Closed => Ok(()),
-            Door::Outside(applicant) => applicant.handle(now, input, transcript, identity, entropy),
-            Door::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
-            Door::Office(authority) => authority.handle(now, input, transcript, identity, entropy),
+        let done = match &mut self.joining {
+            Joining::Closed => Ok(()),
+            Joining::Outside(applicant) => applicant.handle(now, input, transcript, identity, entropy),
+            Joining::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
+            Joining::Office(authority) => authority.handle(now, input, transcript, identity, entropy),
         };
         match done {
             Err(error) if said => self.event(Event::Refused { reason: whole(&error) }),
@@ -225,7 +226,7 @@ impl Member {
     }
 
     fn drain_door(&mut self) {
-        while let Some(output) = self.door.poll_output() {
+        while let Some(output) = self.joining.poll_output() {
             match output {
                 admission::Output::Persist(persist) => {
                     self.remember(&persist);
@@ -272,11 +273,11 @@ impl Member {
             self.settle(now, group, entropy);
         }
         self.ask_door(now, admission::Input::Appended(appended), entropy);
-        let was_inside = matches!(self.door, Door::Inside(_));
+        let was_inside = matches!(self.joining, Joining::Inside(_));
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());
         }
-        if !was_inside && matches!(self.door, Door::Inside(_)) {
+        if !was_inside && matches!(self.joining, Joining::Inside(_)) {
             self.tell_links(now, entropy);
         }
         self.apply_if_ended(now, entropy);

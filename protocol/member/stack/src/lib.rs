@@ -45,7 +45,7 @@ use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
 use folkmoot_letters::{Desk, Writer};
 use group_stack::GroupStack;
-use join::Door;
+use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One member.
@@ -55,7 +55,7 @@ pub struct Member {
     /// The group that the charter founds: where admission messages go.
     home: GroupId,
     transcript: Transcript,
-    door: Door,
+    joining: Joining,
     /// Whether it was told to ask for admission: it asks again once its certificate has run out.
     wants_in: bool,
     desk: Desk,
@@ -104,7 +104,7 @@ impl Member {
         let mut member = Self {
             me,
             home: transcript.group(),
-            door: Door::Closed,
+            joining: Joining::Closed,
             wants_in: false,
             desk: Desk::default(),
             writer: Writer::default(),
@@ -244,7 +244,7 @@ impl Upper for Member {
         let charter = self.transcript.roster().charter();
         let stacks =
             self.stacks.values().filter_map(|stack| stack.poll_timeout(able, &self.me, charter)).min();
-        [stacks, self.door.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()
+        [stacks, self.joining.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Member;
 use crate::api::{Event, Petition, Proposal};
-use crate::join::Door;
+use crate::join::Joining;
 use folkmoot_admission as admission;
 use folkmoot_base as base;
 use folkmoot_identity::Decision;
@@ -119,7 +119,7 @@ impl Member {
 
     /// The open proposals.
     pub fn proposals(&self) -> Vec<Proposal> {
-        let Door::Inside(admission) = &self.door else { return Vec::new() };
+        let Joining::Inside(admission) = &self.joining else { return Vec::new() };
         let open = admission.status(&self.transcript).proposals.into_iter();
         open.map(|status| Proposal {
             subject: status.proposal,

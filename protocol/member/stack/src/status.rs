@@ -2,7 +2,7 @@
 //! never from a log.
 
 use crate::group_stack::{GroupStack, Installed};
-use crate::join::Door;
+use crate::join::Joining;
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
@@ -108,63 +108,63 @@ impl Member {
 
     /// How the authority is reached from here.
     fn reach(&self) -> Option<AuthorityReach> {
-        let Door::Inside(admission) = &self.door else { return None };
+        let Joining::Inside(admission) = &self.joining else { return None };
         let (linked, heard) = admission.authority(&self.transcript)?;
         Some(AuthorityReach { linked, heard })
     }
 
     /// The status of the authority, if it speaks through us.
     pub fn authority(&self) -> Option<AuthorityStatus> {
-        let Door::Office(authority) = &self.door else { return None };
+        let Joining::Office(authority) = &self.joining else { return None };
         Some(authority.status())
     }
 
     /// The newest revocation list by the group's key that this member has. `None` if it is not a
     /// member.
     pub fn revocations(&self) -> Option<&RevocationList> {
-        match &self.door {
-            Door::Inside(admission) => admission.revocations(),
-            Door::Office(authority) => authority.revocations(),
-            Door::Closed | Door::Outside(_) => None,
+        match &self.joining {
+            Joining::Inside(admission) => admission.revocations(),
+            Joining::Office(authority) => authority.revocations(),
+            Joining::Closed | Joining::Outside(_) => None,
         }
     }
 
     /// The status of its signing sessions, in which several members make one share or one signature
     /// together.
     pub fn signing(&self, now: Instant) -> Option<SigningStatus> {
-        let Door::Inside(admission) = &self.door else { return None };
+        let Joining::Inside(admission) = &self.joining else { return None };
         Some(admission.signing(now, &self.transcript))
     }
 
     /// Counts of what guests sent so far, and of what was refused; zeros unless we are a member.
     pub fn door_counters(&self) -> Counters {
-        match &self.door {
-            Door::Inside(admission) => admission.counters(),
-            Door::Closed | Door::Outside(_) | Door::Office(_) => Counters::default(),
+        match &self.joining {
+            Joining::Inside(admission) => admission.counters(),
+            Joining::Closed | Joining::Outside(_) | Joining::Office(_) => Counters::default(),
         }
     }
 
     /// Open requests for admission.
     pub fn petitions(&self) -> Vec<Petition> {
-        match &self.door {
-            Door::Inside(admission) => {
+        match &self.joining {
+            Joining::Inside(admission) => {
                 admission.status(&self.transcript).requests.iter().map(Petition::from).collect()
             }
-            Door::Office(authority) => {
+            Joining::Office(authority) => {
                 let waiting = authority.status().petitions;
                 waiting.iter().map(|one| Petition::for_authority(self.me, one)).collect()
             }
-            Door::Closed | Door::Outside(_) => Vec::new(),
+            Joining::Closed | Joining::Outside(_) => Vec::new(),
         }
     }
 
     fn activity(&self, stack: Option<&GroupStack>) -> String {
-        match (&self.door, stack) {
-            (Door::Office(_), _) => "the group's authority".into(),
-            (Door::Closed, _) => "not a member; has not asked for admission".into(),
-            (Door::Outside(_), _) => "asking for admission".into(),
-            (Door::Inside(_), None) => "member; has not joined the group".into(),
-            (Door::Inside(_), Some(stack)) => self.step(stack),
+        match (&self.joining, stack) {
+            (Joining::Office(_), _) => "the group's authority".into(),
+            (Joining::Closed, _) => "not a member; has not asked for admission".into(),
+            (Joining::Outside(_), _) => "asking for admission".into(),
+            (Joining::Inside(_), None) => "member; has not joined the group".into(),
+            (Joining::Inside(_), Some(stack)) => self.step(stack),
         }
     }
 

@@ -39,7 +39,7 @@ impl SecretKey<P256> {
 ///
 /// # Errors
 /// [`crate::FaultKind::LocalSigners`] if the holder is not one of the signers.
-pub fn hand(
+pub fn signer(
     run: RunId,
     key: &SigningKey,
     signers: Signers<P256>,

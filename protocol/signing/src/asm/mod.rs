@@ -5,7 +5,7 @@
 //! SecretKey --announce--> KeyAnnouncement --check--> ProvenKey --+
 //!                                                               +--> Signers --> Signing (a Run) --> MultiSignature --> verify
 //!                                            of every signer ---+
-//! a member's identity key, of which every group checks the possession:  ProvenKey::of_possession_proven_elsewhere, hand, watch
+//! a member's identity key, of which every group checks the possession:  ProvenKey::of_possession_proven_elsewhere, signer, watch
 //! ```
 //! As published, two things break it. First, a key made from another's (y' = g^x / y) signs in the
 //! other's name. So no key counts before its holder has proven to know its secret: only the check
@@ -36,7 +36,7 @@ mod signing;
 mod tests;
 
 pub use error::AsmError;
-pub use identity::{hand, watch};
+pub use identity::{signer, watch};
 pub use keys::{KeyAnnouncement, ProvenKey, SecretKey};
 pub use signature::MultiSignature;
 pub use signers::Signers;

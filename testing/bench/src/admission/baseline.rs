@@ -52,11 +52,11 @@ pub(crate) struct Papers {
     pub(crate) count: Duration,
     /// The newcomer makes its certificate of so many votes, and verifies them.
     pub(crate) close: Duration,
-    /// A hand signs a word.
+    /// A signer signs a word.
     pub(crate) say: Duration,
-    /// A hand verifies one.
+    /// A signer verifies one.
     pub(crate) hear: Duration,
-    /// A hand seals a word to another, which opens it.
+    /// A signer seals a word to another, which opens it.
     pub(crate) whisper: Duration,
 }
 
@@ -119,14 +119,14 @@ impl Papers {
                 if case.mode == Mode::Centralised { self.granted(self.hear * votes) } else { self.close };
             return asked + voted + made;
         }
-        let hands = u32::try_from(alone.hands).unwrap_or(u32::MAX);
+        let signers = u32::try_from(alone.signers).unwrap_or(u32::MAX);
         // Nobody has to verify its own word; the leader has verified who is ready when it gives
         // participants.
-        let others = hands.saturating_sub(1);
+        let others = signers.saturating_sub(1);
         let to_all = self.say + at_once(members.saturating_sub(1), self.hear);
-        let called = to_all + at_once(hands, self.say) + self.hear * others;
+        let called = to_all + at_once(signers, self.say) + self.hear * others;
         let seated = to_all + at_once(others.saturating_mul(others), self.hear);
-        let round = at_once(hands, self.say) + at_once(hands.saturating_mul(others), self.hear);
+        let round = at_once(signers, self.say) + at_once(signers.saturating_mul(others), self.hear);
         let whispers = u32::try_from(alone.played.to_one).unwrap_or(u32::MAX);
         // The contact verifies the group's signature, and its certificate is whole as it comes. The
         // parts of a multisignature were verified in the run; the newcomer verifies the whole, and

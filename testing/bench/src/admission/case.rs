@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_the_usual_one_then_by_votes_then_by_size_and_none_takes_more_hands_than_there_are() {
+    fn cases_are_the_usual_one_then_by_votes_then_by_size_and_none_takes_more_signers_than_there_are() {
         let all = cases(&options());
         assert!(all.iter().all(|case| case.scheme.signers(case.votes.into()) <= case.members.into()));
         let of = |scheme: Named, series: &str| -> Vec<(u16, u16)> {
@@ -112,7 +112,7 @@ mod tests {
         };
         assert_eq!(of(Scheme::Frost, "usual"), [(5, 2)]);
         assert_eq!(of(Scheme::Plain, "votes, 6 members"), [(6, 1), (6, 2), (6, 3), (6, 4)]);
-        assert_eq!(of(Scheme::TsDsa, "votes, 6 members"), [(6, 1), (6, 2), (6, 3)], "2t - 1 hands");
+        assert_eq!(of(Scheme::TsDsa, "votes, 6 members"), [(6, 1), (6, 2), (6, 3)], "2t - 1 signers");
         assert_eq!(of(Scheme::Plain, "members, 20 % of them vote"), [(5, 1), (12, 3)]);
         assert_eq!(of(Scheme::Plain, "members, 30 % of them vote"), [(5, 2), (12, 4)]);
         assert_eq!(all.first().map(|case| case.times), Some(30));

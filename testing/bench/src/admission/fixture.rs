@@ -53,9 +53,9 @@ pub(super) struct Came {
     pub(super) took: Duration,
 }
 
-/// What a member has seen at its door so far.
+/// What a member has seen at its contact so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct AtDoor {
+pub(super) struct AtContact {
     pub(super) words: folkmoot_admission::Counters,
     pub(super) links: folkmoot_link::Counters,
     /// Open requests.
@@ -109,7 +109,7 @@ impl Fixture {
         let rules = Rules { module, scheme, votes: case.votes.into(), central };
         let founders = usize::from(case.members).min(FOUNDERS_MAX);
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
-        // In a round each hand speaks, the contact among them.
+        // In a round each signer speaks, the contact among them.
         let answers = case.scheme.signers(case.votes.into()).saturating_sub(1).max(1);
         let mut fixture = Self { players: Vec::new(), people, workshop, guests: 0, answers, outside: None };
         for (number, one) in fixture.people.identities.clone().iter().enumerate() {
@@ -150,16 +150,16 @@ impl Fixture {
     }
 
     /// Where these members are.
-    pub(super) fn doors(&self, which: &[usize]) -> Vec<Locator> {
+    pub(super) fn contacts(&self, which: &[usize]) -> Vec<Locator> {
         which.iter().filter_map(|which| self.players.get(*which)).map(|player| player.at).collect()
     }
 
-    pub(super) async fn look_at_door(&self, which: usize) -> Result<AtDoor, Failure> {
+    pub(super) async fn look_at_contact(&self, which: usize) -> Result<AtContact, Failure> {
         let player = self.players.get(which).ok_or_else(|| Failure::bug("no such member"))?;
         let look = player.handle.look(|machine, _, _| {
             let member = &machine.upper.member;
             let (words, open) = (member.door_counters(), member.petitions().len());
-            AtDoor { words, links: machine.ground.link_counters(), open }
+            AtContact { words, links: machine.ground.link_counters(), open }
         });
         Ok(look.await?)
     }
@@ -181,8 +181,8 @@ impl Fixture {
     async fn seat_outside(&mut self, outside: &Outside) -> Result<(), Failure> {
         let folder = self.furnish(&outside.identity)?;
         outside.move_in(&folder)?;
-        let doors = self.players.iter().map(|player| player.at).collect();
-        self.outside = Some(self.hire(folder, doors, Habits::default()).await?);
+        let contacts = self.players.iter().map(|player| player.at).collect();
+        self.outside = Some(self.hire(folder, contacts, Habits::default()).await?);
         self.each("no link to the authority in time", |machine, now| {
             let reach = machine.upper.member.status(now).authority;
             reach.is_some_and(|reach| !reach.linked.is_empty())
@@ -264,11 +264,11 @@ impl Fixture {
         let (from, to) = term();
         let one = Identity::new(&format!("{GUEST}{}", self.guests), &mut entropy, from, to)
             .map_err(Failure::bug)?;
-        let doors = self.doors(knows);
-        let vanishes_from = if vanishes { doors.clone() } else { Vec::new() };
+        let contacts = self.contacts(knows);
+        let vanishes_from = if vanishes { contacts.clone() } else { Vec::new() };
         let began = Instant::now();
         let habits = Habits { vanishes_from, ..Habits::default() };
-        let mut guest = self.hire(self.furnish(&one)?, doors, habits).await?;
+        let mut guest = self.hire(self.furnish(&one)?, contacts, habits).await?;
         guest.until("a link to a member", |seen| matches!(seen, Seen::Link)).await?;
         let linked = began.elapsed();
         // Its folder and its store are new: the disk shall be done with them.

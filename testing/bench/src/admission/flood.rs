@@ -10,14 +10,14 @@
 //! another one.
 
 use super::case::Case;
-use super::fixture::{AtDoor, Came, Fixture};
+use super::fixture::{AtContact, Came, Fixture};
 use super::strangers::{AT_EACH, Flood, Sent};
 use crate::price::median;
 use folkmoot_cli::exit::Failure;
 use folkmoot_cli::progress::Progress;
 use std::time::{Duration, Instant};
 
-/// Whose doors are flooded.
+/// Whose contacts are flooded.
 const FLOODED: [usize; 2] = [0, 1];
 /// Bogus requests at the least.
 const BOGUS: u64 = 10_000;
@@ -40,8 +40,8 @@ pub(super) struct Flooded {
     pub(super) sent: Sent,
     /// How long the strangers were at it.
     pub(super) lasted: Duration,
-    /// The flooded doors, in the end.
-    pub(super) doors: Vec<AtDoor>,
+    /// The flooded contacts, in the end.
+    pub(super) contacts: Vec<AtContact>,
     /// Bytes of this process in memory, before the flood and after it.
     pub(super) resident: (u64, u64),
 }
@@ -56,7 +56,7 @@ impl Flooded {
 pub(super) async fn flood(case: Case, progress: &Progress) -> Result<Flooded, Failure> {
     let knows = [0, usize::from(case.members).saturating_sub(1)];
     let (mut let_alone, mut beset) = (Fixture::found(&case).await?, Fixture::found(&case).await?);
-    let flood = Flood::prepare(&beset.doors(&FLOODED), beset.charter())?;
+    let flood = Flood::prepare(&beset.contacts(&FLOODED), beset.charter())?;
     let_alone.join_by(&knows).await?;
     beset.join_by(&knows).await?;
     let before = resident()?;
@@ -79,15 +79,15 @@ pub(super) async fn flood(case: Case, progress: &Progress) -> Result<Flooded, Fa
         }
     }
     lasted += go_on(&flood).await;
-    let mut doors = Vec::new();
+    let mut contacts = Vec::new();
     for which in FLOODED {
-        doors.push(beset.look_at_door(which).await?);
+        contacts.push(beset.look_at_contact(which).await?);
     }
     let resident = (before, resident()?);
     let most = flooded.iter().map(|came: &Came| came.took).max().unwrap_or_default();
     let strangers = AT_EACH.saturating_mul(FLOODED.len());
     let (calm, flooded, sent) = (middle(&calm), middle(&flooded), flood.end()?);
-    Ok(Flooded { case, calm, flooded, most, strangers, sent, lasted, doors, resident })
+    Ok(Flooded { case, calm, flooded, most, strangers, sent, lasted, contacts, resident })
 }
 
 /// Until so many were sent as there are to be.

@@ -1,8 +1,8 @@
 //! Several signers make one signature, and one verifier verifies it: the shape of Tables 5 and 7 of
 //! Saxena, Tsudik and Yi (2003).
 
-use super::play::{Hand, Played, play, play_together};
-use super::single::{LABEL, MESSAGE, OneHand};
+use super::play::{Played, Signer, play, play_together};
+use super::single::{LABEL, MESSAGE, OneSigner};
 use crate::meter::worked;
 use crate::price::median;
 use folkmoot::MemberId;
@@ -94,7 +94,7 @@ impl Kind {
 pub(crate) struct Group {
     pub(crate) kind: Kind,
     pub(crate) threshold: u16,
-    pub(crate) hands: usize,
+    pub(crate) signers: usize,
     pub(crate) played: Played,
     pub(crate) verify: Duration,
 }
@@ -107,23 +107,24 @@ type AtOnce = Box<dyn FnMut(&mut dyn Entropy) -> Result<Duration, Failure>>;
 /// What the signers of a charter's scheme work at once, each on a thread of its own; nothing where
 /// each signs for itself.
 pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy) -> Result<AtOnce, Failure> {
-    let hands = members(scheme.signers(usize::from(threshold)));
+    let signers = members(scheme.signers(usize::from(threshold)));
     match scheme {
         Scheme::Plain | Scheme::TsRsa => Ok(Box::new(|_| Ok(Duration::ZERO))),
         Scheme::Shoup => {
-            let dealt = dealer(ModulusSize::Bits2048)?.deal(threshold, threshold, &hands, entropy);
+            let dealt = dealer(ModulusSize::Bits2048)?.deal(threshold, threshold, &signers, entropy);
             let dealt = dealt.map_err(Failure::bug)?;
             let (sharing, shares) = (dealt.sharing, dealt.shares);
-            let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(shares).collect();
+            let shares: BTreeMap<MemberId, _> = signers.iter().copied().zip(shares).collect();
             Ok(Box::new(move |entropy| {
                 let run = run(entropy);
-                let sit =
-                    |me: &MemberId| seated(ShoupSign::new(&sharing, of(&shares, me)?, &hands, run, MESSAGE));
-                play_together(&hands, sit, entropy)
+                let sit = |me: &MemberId| {
+                    seated(ShoupSign::new(&sharing, of(&shares, me)?, &signers, run, MESSAGE))
+                };
+                play_together(&signers, sit, entropy)
             }))
         }
         Scheme::TsDsa => {
-            let hands_of = TsDsaHands::deal(threshold, hands, entropy)?;
+            let hands_of = TsDsaSigners::deal(threshold, signers, entropy)?;
             let kept = hands_of.sharing.encode();
             Ok(Box::new(move |entropy| {
                 let (run, message) = (run(entropy), digest(&[MESSAGE]));
@@ -132,44 +133,44 @@ pub(crate) fn together(scheme: Scheme, threshold: u16, entropy: &mut dyn Entropy
                     let sharing = sharing::Sharing::decode(&kept).map_err(Failure::bug)?;
                     hands_of.sit_with(&sharing, me, run, message)
                 };
-                play_together(&hands_of.hands, sit, entropy)
+                play_together(&hands_of.signers, sit, entropy)
             }))
         }
         Scheme::Asm => {
-            let hands_of = AsmHands::<P256>::draw(hands, entropy)?;
+            let hands_of = AsmSigners::<P256>::draw(signers, entropy)?;
             Ok(Box::new(move |entropy| {
                 let run = run(entropy);
-                play_together(&hands_of.hands, |me| hands_of.sit(me, run), entropy)
+                play_together(&hands_of.signers, |me| hands_of.sit(me, run), entropy)
             }))
         }
         Scheme::Frost => {
-            let dealt = frost::deal(&Edwards::draw(entropy), &hands, threshold.into(), entropy);
+            let dealt = frost::deal(&Edwards::draw(entropy), &signers, threshold.into(), entropy);
             let (sharing, shares) = dealt.map_err(Failure::bug)?;
             Ok(Box::new(move |entropy| {
                 let run = run(entropy);
                 let sit = |me: &MemberId| {
                     let sharing = frost::FrostSharing::decode(&sharing.encode()).map_err(Failure::bug)?;
-                    seated(frost::Sign::new(run, &sharing, of(&shares, me)?, &hands, MESSAGE))
+                    seated(frost::Sign::new(run, &sharing, of(&shares, me)?, &signers, MESSAGE))
                 };
-                play_together(&hands, sit, entropy)
+                play_together(&signers, sit, entropy)
             }))
         }
     }
 }
 
 /// Those who share a P-256 key.
-struct TsDsaHands {
-    hands: Vec<MemberId>,
+struct TsDsaSigners {
+    signers: Vec<MemberId>,
     sharing: sharing::Sharing<P256>,
     shares: BTreeMap<MemberId, sharing::Share<P256>>,
 }
 
-impl TsDsaHands {
-    fn deal(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+impl TsDsaSigners {
+    fn deal(threshold: u16, signers: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
         let secret = P256::draw(entropy);
-        let dealt = sharing::deal::<P256>(&secret, &hands, threshold.into(), entropy);
+        let dealt = sharing::deal::<P256>(&secret, &signers, threshold.into(), entropy);
         let (sharing, shares) = dealt.map_err(Failure::bug)?;
-        Ok(Self { hands, sharing, shares })
+        Ok(Self { signers, sharing, shares })
     }
 
     fn sit(
@@ -177,7 +178,7 @@ impl TsDsaHands {
         me: &MemberId,
         run: RunId,
         message: Digest,
-    ) -> Result<Hand<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
+    ) -> Result<Signer<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
         self.sit_with(&self.sharing, me, run, message)
     }
 
@@ -187,39 +188,39 @@ impl TsDsaHands {
         me: &MemberId,
         run: RunId,
         message: Digest,
-    ) -> Result<Hand<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
-        seated(ts_dsa::Signing::new(run, *me, sharing, of(&self.shares, me)?, &self.hands, message))
+    ) -> Result<Signer<<ts_dsa::Signing<P256> as folkmoot_signing::Run>::Done>, Failure> {
+        seated(ts_dsa::Signing::new(run, *me, sharing, of(&self.shares, me)?, &self.signers, message))
     }
 }
 
 /// Those who sign each with its own key.
-struct AsmHands<G: PrimeGroup> {
-    hands: Vec<MemberId>,
+struct AsmSigners<G: PrimeGroup> {
+    signers: Vec<MemberId>,
     secrets: BTreeMap<MemberId, asm::SecretKey<G>>,
     keys: BTreeMap<MemberId, asm::ProvenKey<G>>,
-    signers: asm::Signers<G>,
+    all_keys: asm::Signers<G>,
 }
 
-impl<G: PrimeGroup> AsmHands<G> {
-    fn draw(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+impl<G: PrimeGroup> AsmSigners<G> {
+    fn draw(signers: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
         let (mut secrets, mut keys) = (BTreeMap::new(), BTreeMap::new());
-        for hand in &hands {
+        for signer in &signers {
             let secret = asm::SecretKey::<G>::generate(entropy);
-            let announced = secret.announce(*hand, LABEL, entropy);
-            keys.insert(*hand, announced.check(*hand, LABEL).map_err(Failure::bug)?);
-            secrets.insert(*hand, secret);
+            let announced = secret.announce(*signer, LABEL, entropy);
+            keys.insert(*signer, announced.check(*signer, LABEL).map_err(Failure::bug)?);
+            secrets.insert(*signer, secret);
         }
-        let signers = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
-        Ok(Self { hands, secrets, keys, signers })
+        let all_keys = asm::Signers::new(keys.values().copied().collect()).map_err(Failure::bug)?;
+        Ok(Self { signers, secrets, keys, all_keys })
     }
 
     fn sit(
         &self,
         me: &MemberId,
         run: RunId,
-    ) -> Result<Hand<<asm::Signing<G> as folkmoot_signing::Run>::Done>, Failure> {
+    ) -> Result<Signer<<asm::Signing<G> as folkmoot_signing::Run>::Done>, Failure> {
         let secret = of(&self.secrets, me)?;
-        seated(asm::Signing::new(run, *me, secret, self.signers.clone(), LABEL, MESSAGE))
+        seated(asm::Signing::new(run, *me, secret, self.all_keys.clone(), LABEL, MESSAGE))
     }
 }
 
@@ -230,8 +231,8 @@ pub(crate) fn measure(
     runs: u16,
     entropy: &mut dyn Entropy,
 ) -> Result<Group, Failure> {
-    let hands = members(kind.scheme().signers(usize::from(threshold)));
-    let mut once = prepare(kind, threshold, &hands, entropy)?;
+    let signers = members(kind.scheme().signers(usize::from(threshold)));
+    let mut once = prepare(kind, threshold, &signers, entropy)?;
     let (first, _) = once(entropy)?;
     let all = (0..runs).map(|_| once(entropy)).collect::<Result<Vec<_>, Failure>>()?;
     let middle = |of: fn(&(Played, Duration)) -> Duration| median(all.iter().map(of).collect());
@@ -240,7 +241,7 @@ pub(crate) fn measure(
         busiest: middle(|(played, _)| played.busiest),
         ..first
     };
-    Ok(Group { kind, threshold, hands: hands.len(), played, verify: middle(|(_, verify)| *verify) })
+    Ok(Group { kind, threshold, signers: signers.len(), played, verify: middle(|(_, verify)| *verify) })
 }
 
 fn members(count: usize) -> Vec<MemberId> {
@@ -253,30 +254,30 @@ fn members(count: usize) -> Vec<MemberId> {
 fn prepare(
     kind: Kind,
     threshold: u16,
-    hands: &[MemberId],
+    signers: &[MemberId],
     entropy: &mut dyn Entropy,
 ) -> Result<Once, Failure> {
-    let hands = hands.to_vec();
+    let signers = signers.to_vec();
     match kind {
-        Kind::PlainRsa2048 => Ok(plain(OneHand::rsa_2048()?, threshold)),
-        Kind::PlainRsa3072 => Ok(plain(OneHand::rsa_3072()?, threshold)),
-        Kind::PlainEcdsa => Ok(plain(OneHand::ecdsa(entropy), threshold)),
-        Kind::TsRsa(size) => ts_rsa(size, threshold, hands, entropy),
-        Kind::Shoup(size) => shoup(size, threshold, hands, entropy),
-        Kind::TsDsa => ts_dsa(threshold, hands, entropy),
-        Kind::Asm => asm::<Ristretto>(hands, entropy),
-        Kind::AsmP256 => asm::<P256>(hands, entropy),
-        Kind::Frost => frost(threshold, hands, entropy),
+        Kind::PlainRsa2048 => Ok(plain(OneSigner::rsa_2048()?, threshold)),
+        Kind::PlainRsa3072 => Ok(plain(OneSigner::rsa_3072()?, threshold)),
+        Kind::PlainEcdsa => Ok(plain(OneSigner::ecdsa(entropy), threshold)),
+        Kind::TsRsa(size) => ts_rsa(size, threshold, signers, entropy),
+        Kind::Shoup(size) => shoup(size, threshold, signers, entropy),
+        Kind::TsDsa => ts_dsa(threshold, signers, entropy),
+        Kind::Asm => asm::<Ristretto>(signers, entropy),
+        Kind::AsmP256 => asm::<P256>(signers, entropy),
+        Kind::Frost => frost(threshold, signers, entropy),
     }
 }
 
-/// Each hand signs for itself, once, and whoever verifies does so as often.
-fn plain(hand: OneHand, threshold: u16) -> Once {
+/// Each signer signs for itself, once, and whoever verifies does so as often.
+fn plain(signer: OneSigner, threshold: u16) -> Once {
     Box::new(move |_| {
         let mut played = Played { rounds: 1, to_all: threshold.into(), ..Played::default() };
         let mut verified = Duration::ZERO;
         for _ in 0..threshold {
-            let (sign, verify) = hand.once()?;
+            let (sign, verify) = signer.once()?;
             played = played.with(sign);
             verified += verify;
         }
@@ -287,22 +288,22 @@ fn plain(hand: OneHand, threshold: u16) -> Once {
 fn ts_rsa(
     size: ModulusSize,
     threshold: u16,
-    hands: Vec<MemberId>,
+    signers: Vec<MemberId>,
     entropy: &mut dyn Entropy,
 ) -> Result<Once, Failure> {
     let (p, q) = primes(size)?;
     let key = dealer(size)?.key().clone();
     let dealt = TsRsaDealer::new(&p, &q, EXPONENT, hashed_place, ForStudy)
-        .and_then(|dealer| dealer.deal(threshold, &hands, entropy));
+        .and_then(|dealer| dealer.deal(threshold, &signers, entropy));
     let (sharing, shares) = dealt.ok_or_else(|| Failure::bug("a key cannot be dealt"))?;
-    let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(shares).collect();
+    let shares: BTreeMap<MemberId, _> = signers.iter().copied().zip(shares).collect();
     Ok(Box::new(move |entropy| {
         let sit = |me: &MemberId| {
             let subject = Subject::Message(MESSAGE);
-            let run = TsRsaSign::new(&sharing, of(&shares, me)?, *me, &hands, true, subject, ForStudy);
+            let run = TsRsaSign::new(&sharing, of(&shares, me)?, *me, &signers, true, subject, ForStudy);
             seated(run)
         };
-        let (played, offset) = play(&hands, sit, entropy)?;
+        let (played, offset) = play(&signers, sit, entropy)?;
         Ok((played, verified_rsa(&key, &offset.signature)?))
     }))
 }
@@ -310,51 +311,52 @@ fn ts_rsa(
 fn shoup(
     size: ModulusSize,
     threshold: u16,
-    hands: Vec<MemberId>,
+    signers: Vec<MemberId>,
     entropy: &mut dyn Entropy,
 ) -> Result<Once, Failure> {
-    let dealt = dealer(size)?.deal(threshold, threshold, &hands, entropy).map_err(Failure::bug)?;
-    let shares: BTreeMap<MemberId, _> = hands.iter().copied().zip(dealt.shares).collect();
+    let dealt = dealer(size)?.deal(threshold, threshold, &signers, entropy).map_err(Failure::bug)?;
+    let shares: BTreeMap<MemberId, _> = signers.iter().copied().zip(dealt.shares).collect();
     let sharing = dealt.sharing;
     Ok(Box::new(move |entropy| {
         let run = run(entropy);
-        let sit = |me: &MemberId| seated(ShoupSign::new(&sharing, of(&shares, me)?, &hands, run, MESSAGE));
-        let (played, signature) = play(&hands, sit, entropy)?;
+        let sit = |me: &MemberId| seated(ShoupSign::new(&sharing, of(&shares, me)?, &signers, run, MESSAGE));
+        let (played, signature) = play(&signers, sit, entropy)?;
         Ok((played, verified_rsa(sharing.key(), &signature)?))
     }))
 }
 
-fn ts_dsa(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let dealt = TsDsaHands::deal(threshold, hands, entropy)?;
+fn ts_dsa(threshold: u16, signers: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let dealt = TsDsaSigners::deal(threshold, signers, entropy)?;
     let key = dealt.sharing.verifying_key().map_err(Failure::bug)?;
     Ok(Box::new(move |entropy| {
         let (run, message) = (run(entropy), digest(&[MESSAGE]));
-        let (played, signed) = play(&dealt.hands, |me| dealt.sit(me, run, message), entropy)?;
+        let (played, signed) = play(&dealt.signers, |me| dealt.sit(me, run, message), entropy)?;
         let signature = signed.signature().map_err(Failure::bug)?;
         let (verify, good) = worked(|| key.verify_raw(MESSAGE, &signature));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }
 
-fn asm<G: PrimeGroup>(hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let drawn = AsmHands::<G>::draw(hands, entropy)?;
+fn asm<G: PrimeGroup>(signers: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let drawn = AsmSigners::<G>::draw(signers, entropy)?;
     Ok(Box::new(move |entropy| {
         let run = run(entropy);
-        let (played, signature) = play(&drawn.hands, |me| drawn.sit(me, run), entropy)?;
+        let (played, signature) = play(&drawn.signers, |me| drawn.sit(me, run), entropy)?;
         let keys = |member: &MemberId| drawn.keys.get(member).copied();
         let (verify, good) = worked(|| signature.verify(LABEL, MESSAGE, keys));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
 }
 
-fn frost(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
-    let dealt = frost::deal(&Edwards::draw(entropy), &hands, threshold.into(), entropy);
+fn frost(threshold: u16, signers: Vec<MemberId>, entropy: &mut dyn Entropy) -> Result<Once, Failure> {
+    let dealt = frost::deal(&Edwards::draw(entropy), &signers, threshold.into(), entropy);
     let (sharing, shares) = dealt.map_err(Failure::bug)?;
     let key = sharing.key().map_err(Failure::bug)?;
     Ok(Box::new(move |entropy| {
         let run = run(entropy);
-        let sit = |me: &MemberId| seated(frost::Sign::new(run, &sharing, of(&shares, me)?, &hands, MESSAGE));
-        let (played, signature) = play(&hands, sit, entropy)?;
+        let sit =
+            |me: &MemberId| seated(frost::Sign::new(run, &sharing, of(&shares, me)?, &signers, MESSAGE));
+        let (played, signature) = play(&signers, sit, entropy)?;
         let (verify, good) = worked(|| key.verify_raw(MESSAGE, &signature));
         good.map_err(Failure::bug).map(|()| (played, verify))
     }))
@@ -362,7 +364,7 @@ fn frost(threshold: u16, hands: Vec<MemberId>, entropy: &mut dyn Entropy) -> Res
 
 fn seated<R: folkmoot_signing::Run + Send + 'static>(
     run: Result<R, folkmoot_signing::Fault>,
-) -> Result<Hand<R::Done>, Failure> {
+) -> Result<Signer<R::Done>, Failure> {
     Ok(Box::new(run.map_err(Failure::bug)?))
 }
 
@@ -423,9 +425,9 @@ mod tests {
             (Kind::Asm, 3, 3, 9, 0),
             (Kind::Frost, 3, 2, 6, 0),
         ];
-        for (kind, hands, rounds, to_all, to_one) in expected {
+        for (kind, signers, rounds, to_all, to_one) in expected {
             let group = measure(kind, 3, 1, &mut entropy).unwrap();
-            assert_eq!(group.hands, hands, "{kind:?}");
+            assert_eq!(group.signers, signers, "{kind:?}");
             let played = group.played;
             assert_eq!((played.rounds, played.to_all, played.to_one), (rounds, to_all, to_one), "{kind:?}");
             assert!(played.busiest <= played.all && !played.busiest.is_zero(), "{kind:?}");

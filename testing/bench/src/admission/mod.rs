@@ -51,7 +51,7 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
     let wanted = |part: AdmissionPart| options.part.is_none_or(|only| only == part);
     let (mut singles, mut groups, mut rows, mut floods) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     if wanted(AdmissionPart::Tables) {
-        // One hand's keys are one step.
+        // One signer's keys are one step.
         let progress = Progress::steps("schemes and keys", Kind::ALL.len() + 1);
         singles = single::singles(options.runs, &mut entropy)?;
         progress.step();

@@ -18,7 +18,7 @@ const ROUNDS_MAX: u32 = 32;
 pub(crate) struct Played {
     /// What all signers worked.
     pub(crate) all: Duration,
-    /// What the hand worked that worked most.
+    /// What the signer worked that worked most.
     pub(crate) busiest: Duration,
     pub(crate) rounds: u32,
     /// Messages to all, of all signers together.
@@ -28,7 +28,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// With another hand's work.
+    /// With another signer's work.
     pub(crate) fn with(self, worked: Duration) -> Self {
         Self { all: self.all + worked, busiest: self.busiest.max(worked), ..self }
     }
@@ -41,12 +41,12 @@ impl Played {
     }
 }
 
-/// A hand that sits, of whatever scheme.
-pub(crate) type Hand<D> = Box<dyn Run<Done = D> + Send>;
+/// A signer that sits, of whatever scheme.
+pub(crate) type Signer<D> = Box<dyn Run<Done = D> + Send>;
 
 struct Player<D> {
-    hand: MemberId,
-    run: Hand<D>,
+    signer: MemberId,
+    run: Signer<D>,
     worked: Duration,
     said: Option<Outgoing>,
     done: Option<D>,
@@ -69,7 +69,7 @@ impl<D> Player<D> {
             .collect();
         let to_me = spoken
             .iter()
-            .filter_map(|(speaker, said)| Some((*speaker, said.to_each.get(&self.hand)?.clone())))
+            .filter_map(|(speaker, said)| Some((*speaker, said.to_each.get(&self.signer)?.clone())))
             .collect();
         let before = thread_worked();
         let next = self.run.hear(Incoming { to_all, to_me }, entropy).map_err(Failure::bug)?;
@@ -85,19 +85,19 @@ impl<D> Player<D> {
 /// # Errors
 /// As [`play`].
 pub(crate) fn play_together<D: Send>(
-    hands: &[MemberId],
-    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync,
+    signers: &[MemberId],
+    sit: impl Fn(&MemberId) -> Result<Signer<D>, Failure> + Sync,
     entropy: &mut dyn Entropy,
 ) -> Result<Duration, Failure> {
-    let seeds: Vec<[u8; 32]> = hands.iter().map(|_| draw(entropy)).collect();
+    let seeds: Vec<[u8; 32]> = signers.iter().map(|_| draw(entropy)).collect();
     let mut entropies: Vec<Stream> = seeds.into_iter().map(|seed| Stream(seed, 0)).collect();
     let began = Instant::now();
-    let mut players = begin_at_once(hands, &sit, &mut entropies)?;
+    let mut players = begin_at_once(signers, &sit, &mut entropies)?;
     for _ in 0..ROUNDS_MAX {
         if players.iter().all(|player| player.done.is_some()) {
             return Ok(began.elapsed());
         }
-        let said = |player: &mut Player<D>| Some((player.hand, player.said.take()?));
+        let said = |player: &mut Player<D>| Some((player.signer, player.said.take()?));
         let spoken: Vec<(MemberId, Outgoing)> = players.iter_mut().filter_map(said).collect();
         at_once(&mut players, &mut entropies, |player, entropy| {
             if player.done.is_some() { Ok(()) } else { player.hear(&spoken, entropy) }
@@ -108,21 +108,21 @@ pub(crate) fn play_together<D: Send>(
 
 /// Each sits down and speaks for the first time.
 fn begin_at_once<D: Send>(
-    hands: &[MemberId],
-    sit: &(impl Fn(&MemberId) -> Result<Hand<D>, Failure> + Sync),
+    signers: &[MemberId],
+    sit: &(impl Fn(&MemberId) -> Result<Signer<D>, Failure> + Sync),
     entropies: &mut [Stream],
 ) -> Result<Vec<Player<D>>, Failure> {
-    let begin = |hand: &MemberId, entropy: &mut Stream| {
+    let begin = |signer: &MemberId, entropy: &mut Stream| {
         let mut player =
-            Player { hand: *hand, run: sit(hand)?, worked: Duration::ZERO, said: None, done: None };
+            Player { signer: *signer, run: sit(signer)?, worked: Duration::ZERO, said: None, done: None };
         let next = player.run.start(entropy);
         player.follow(next);
         Ok(player)
     };
     std::thread::scope(|scope| {
         let begin = &begin;
-        let each = hands.iter().zip(entropies);
-        let all: Vec<_> = each.map(|(hand, entropy)| scope.spawn(move || begin(hand, entropy))).collect();
+        let each = signers.iter().zip(entropies);
+        let all: Vec<_> = each.map(|(signer, entropy)| scope.spawn(move || begin(signer, entropy))).collect();
         all.into_iter()
             .map(|one| one.join().map_err(|_| Failure::bug("the thread of a signer has panicked"))?)
             .collect()
@@ -144,7 +144,7 @@ fn at_once<D: Send>(
     })
 }
 
-/// Randomness of one hand's thread, from a seed of the system's.
+/// Randomness of one signer's thread, from a seed of the system's.
 struct Stream([u8; 32], u64);
 
 impl Entropy for Stream {
@@ -157,28 +157,28 @@ impl Entropy for Stream {
     }
 }
 
-/// Plays to the end. `sit` makes a hand's run, which counts as its work.
+/// Plays to the end. `sit` makes a signer's run, which counts as its work.
 ///
 /// # Errors
 /// A scheme that comes to nothing among honest signers: a bug.
 pub(crate) fn play<D>(
-    hands: &[MemberId],
-    sit: impl Fn(&MemberId) -> Result<Hand<D>, Failure>,
+    signers: &[MemberId],
+    sit: impl Fn(&MemberId) -> Result<Signer<D>, Failure>,
     entropy: &mut dyn Entropy,
 ) -> Result<(Played, D), Failure> {
     let mut players = Vec::new();
-    for hand in hands {
+    for signer in signers {
         let before = thread_worked();
-        let mut run = sit(hand)?;
+        let mut run = sit(signer)?;
         let next = run.start(entropy);
         let worked = thread_worked().saturating_sub(before);
-        let mut player = Player { hand: *hand, run, worked, said: None, done: None };
+        let mut player = Player { signer: *signer, run, worked, said: None, done: None };
         player.follow(next);
         players.push(player);
     }
     let mut played = Played::default();
     while players.iter().any(|player| player.done.is_none()) {
-        let said = |player: &mut Player<D>| Some((player.hand, player.said.take()?));
+        let said = |player: &mut Player<D>| Some((player.signer, player.said.take()?));
         let spoken: Vec<(MemberId, Outgoing)> = players.iter_mut().filter_map(said).collect();
         played.heard(&spoken);
         if played.rounds > ROUNDS_MAX {

@@ -77,7 +77,7 @@ mod tests {
                 hear: one,
                 whisper: one,
             };
-            let alone = Group { kind, threshold: 2, hands: 3, played, verify: millis(1) };
+            let alone = Group { kind, threshold: 2, signers: 3, played, verify: millis(1) };
             Row { case, joined, alone, papers }
         };
         let one = micros(100);

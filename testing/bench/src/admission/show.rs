@@ -26,18 +26,18 @@ pub(super) fn single(row: &Single) -> Value {
 
 pub(super) fn group(row: &Group) -> Value {
     json!({
-        "scheme": row.kind.scheme().name(), "key": row.kind.key(), "threshold": row.threshold, "signers": row.hands,
+        "scheme": row.kind.scheme().name(), "key": row.kind.key(), "threshold": row.threshold, "signers": row.signers,
         "all_ms": ms(row.played.all), "busiest_ms": ms(row.played.busiest), "verify_ms": ms(row.verify),
-        "rounds": row.played.rounds, "words_to_all": row.played.to_all, "words_to_one": row.played.to_one,
+        "rounds": row.played.rounds, "messages_to_all": row.played.to_all, "messages_to_one": row.played.to_one,
     })
 }
 
 pub(super) fn join(row: &Row) -> Value {
     json!({
         "series": row.case.series, "scheme": row.case.scheme.name(), "mode": row.case.mode.name(),
-        "members": row.case.members, "votes": row.case.votes, "signers": row.alone.hands, "times": row.case.times,
+        "members": row.case.members, "votes": row.case.votes, "signers": row.alone.signers, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
-        "papers_ms": ms(row.cryptography()), "busiest_hand_ms": ms(row.alone.played.busiest), "rounds": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
+        "papers_ms": ms(row.cryptography()), "busiest_signer_ms": ms(row.alone.played.busiest), "rounds": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
         "run_ms": ms(row.joined.together), "disk_ms": ms(row.joined.disk), "datagram_ms": ms(row.joined.datagram),
         "expected_ms": ms(row.expected()),
         "ratio": (row.ratio() * 100.0).round() / 100.0,
@@ -51,14 +51,14 @@ pub(super) fn flood(row: &Flooded) -> Value {
         .zip(row.sent.words)
         .map(|(kind, count)| (kind.name().to_owned(), json!(count)))
         .collect();
-    let doors = row.doors.iter().map(|door| {
-        let (words, links) = (door.words, door.links);
+    let contacts = row.contacts.iter().map(|contact| {
+        let (words, links) = (contact.words, contact.links);
         json!({
             "heard": words.heard, "malformed": words.malformed, "forged": words.forged,
             "not_holder": words.not_holder, "unfit": words.unfit, "full": words.full,
             "too_often": words.too_often, "older": words.older, "too_soon": words.too_soon, "other": words.other,
             "link_too_much": links.too_much, "link_replayed": links.replayed, "link_busy": links.busy,
-            "links": links.handshakes, "open_requests": door.open,
+            "links": links.handshakes, "open_requests": contact.open,
         })
     });
     json!({
@@ -69,7 +69,7 @@ pub(super) fn flood(row: &Flooded) -> Value {
         "calm_link_ms": ms(row.calm.linked), "flooded_link_ms": ms(row.flooded.linked),
         "sent_all": row.sent.words.iter().sum::<u64>(), "sent": sent,
         "seconds": (row.lasted.as_secs_f64() * 10.0).round() / 10.0,
-        "doors": doors.collect::<Vec<_>>(),
+        "contacts": contacts.collect::<Vec<_>>(),
         "resident_before_kib": row.resident.0 / 1_024, "resident_after_kib": row.resident.1 / 1_024,
     })
 }
@@ -88,8 +88,9 @@ pub(super) fn flood_line(row: &Flooded) -> String {
 
 fn flood_cells(row: &Flooded) -> Vec<String> {
     let short = |span: Duration| format!("{:.1}", ms(span));
-    let of_all = |of: fn(&super::fixture::AtDoor) -> u64| row.doors.iter().map(of).sum::<u64>().to_string();
-    let open: usize = row.doors.iter().map(|door| door.open).max().unwrap_or_default();
+    let of_all =
+        |of: fn(&super::fixture::AtContact) -> u64| row.contacts.iter().map(of).sum::<u64>().to_string();
+    let open: usize = row.contacts.iter().map(|contact| contact.open).max().unwrap_or_default();
     vec![
         row.case.scheme.name().to_owned(),
         short(row.calm.took),
@@ -99,8 +100,8 @@ fn flood_cells(row: &Flooded) -> Vec<String> {
         short(row.calm.linked),
         short(row.flooded.linked),
         row.sent.words.iter().sum::<u64>().to_string(),
-        of_all(|door| door.words.heard),
-        of_all(|door| door.links.too_much),
+        of_all(|contact| contact.words.heard),
+        of_all(|contact| contact.links.too_much),
         open.to_string(),
         (row.resident.0 / 1_024).to_string(),
         (row.resident.1 / 1_024).to_string(),
@@ -223,12 +224,12 @@ fn group_cells(row: &Group) -> Vec<String> {
     let names = [row.kind.scheme().name().to_owned(), row.kind.key(), row.threshold.to_string()];
     let times = [played.all, played.busiest, row.verify].map(cell);
     let counts = [u64::from(played.rounds), played.to_all, played.to_one].map(|count| count.to_string());
-    names.into_iter().chain([row.hands.to_string()]).chain(times).chain(counts).collect()
+    names.into_iter().chain([row.signers.to_string()]).chain(times).chain(counts).collect()
 }
 
 fn join_cells(row: &Row) -> Vec<String> {
     let names = [row.case.series.clone(), row.case.scheme.name().to_owned(), row.case.mode.name().to_owned()];
-    let counts = [row.case.members.into(), row.case.votes.into(), row.alone.hands, row.case.times.into()]
+    let counts = [row.case.members.into(), row.case.votes.into(), row.alone.signers, row.case.times.into()]
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));
     let times = [row.joined.took, row.joined.least, row.joined.most].map(short);

@@ -29,8 +29,8 @@ pub(crate) struct Single {
     pub(crate) verify: Duration,
 }
 
-/// A key of one hand: signs and verifies, and says how long it worked.
-pub(crate) enum OneHand {
+/// A key of one signer: signs and verifies, and says how long it worked.
+pub(crate) enum OneSigner {
     /// 2048 or 3072 bits.
     Rsa(Box<rsa::SigningKey>),
     /// ECDSA on P-256.
@@ -39,7 +39,7 @@ pub(crate) enum OneHand {
     Ed25519(Box<ed::SigningKey>),
 }
 
-impl OneHand {
+impl OneSigner {
     pub(crate) fn rsa_2048() -> Result<Self, Failure> {
         Ok(Self::Rsa(rsa::SigningKey::from_pkcs8_der(RSA_2048).map_err(Failure::bug)?.into()))
     }
@@ -77,16 +77,16 @@ impl OneHand {
 
 /// All rows.
 pub(crate) fn singles(runs: u16, entropy: &mut dyn Entropy) -> Result<Vec<Single>, Failure> {
-    let hands = [
-        ("RSA 2048", OneHand::rsa_2048()?),
-        ("RSA 3072", OneHand::rsa_3072()?),
-        ("ECDSA P-256", OneHand::ecdsa(entropy)),
-        ("Ed25519", OneHand::Ed25519(ed::SigningKey::generate(entropy).into())),
+    let signers = [
+        ("RSA 2048", OneSigner::rsa_2048()?),
+        ("RSA 3072", OneSigner::rsa_3072()?),
+        ("ECDSA P-256", OneSigner::ecdsa(entropy)),
+        ("Ed25519", OneSigner::Ed25519(ed::SigningKey::generate(entropy).into())),
     ];
     let mut rows = vec![historical(runs)?];
-    for (key, hand) in hands {
-        hand.once()?;
-        let all = (0..runs).map(|_| hand.once()).collect::<Result<Vec<_>, Failure>>()?;
+    for (key, signer) in signers {
+        signer.once()?;
+        let all = (0..runs).map(|_| signer.once()).collect::<Result<Vec<_>, Failure>>()?;
         let (sign, verify) = all.into_iter().unzip();
         rows.push(Single { key, sign: Some(median(sign)), verify: median(verify) });
     }

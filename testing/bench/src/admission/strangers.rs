@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// At each door: more than it has places for guests.
+/// At each contact: more than it has places for guests.
 pub(super) const AT_EACH: usize = limits::GUESTS_MAX + 8;
 /// How long one that comes with ever other keys stays.
 const STAY: Duration = Duration::from_millis(1_500);
@@ -82,11 +82,11 @@ pub(super) struct Flood {
 }
 
 impl Flood {
-    /// Strangers at these doors of the group of `charter`; they begin when they are let.
-    pub(super) fn prepare(doors: &[Locator], charter: &Charter) -> Result<Self, Failure> {
+    /// Strangers at these contacts of the group of `charter`; they begin when they are let.
+    pub(super) fn prepare(contacts: &[Locator], charter: &Charter) -> Result<Self, Failure> {
         let [on, stop] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
         let sent = Arc::new(AtomicU64::new(0));
-        let mut crowd = Crowd::new(doors, charter)?;
+        let mut crowd = Crowd::new(contacts, charter)?;
         let (goes, ends, count) = (on.clone(), stop.clone(), sent.clone());
         let run = move || {
             while !ends.load(Ordering::Relaxed) {
@@ -180,16 +180,16 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(doors: &[Locator], charter: &Charter) -> Result<Self, Failure> {
+    fn new(contacts: &[Locator], charter: &Charter) -> Result<Self, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         let lore = Lore::new(charter, &mut entropy)?;
         let mut strangers = Vec::new();
-        for number in 0..AT_EACH.saturating_mul(doors.len()) {
-            let door = doors.get(number % doors.len().max(1)).copied();
-            let door = door.ok_or_else(|| Failure::bug("a flood has no contact"))?;
-            // Half of those at each door keep their keys.
-            let keeps = (number / doors.len().max(1)).is_multiple_of(2);
-            strangers.push(Stranger::new(door, keeps, &lore, &mut entropy)?);
+        for number in 0..AT_EACH.saturating_mul(contacts.len()) {
+            let contact = contacts.get(number % contacts.len().max(1)).copied();
+            let contact = contact.ok_or_else(|| Failure::bug("a flood has no contact"))?;
+            // Half of those at each contact keep their keys.
+            let keeps = (number / contacts.len().max(1)).is_multiple_of(2);
+            strangers.push(Stranger::new(contact, keeps, &lore, &mut entropy)?);
         }
         Ok(Self { lore, strangers, entropy, began: Instant::now(), sent: Sent::default() })
     }
@@ -212,7 +212,7 @@ impl Crowd {
 
 /// One of them.
 struct Stranger {
-    door: Locator,
+    contact: Locator,
     socket: UdpSocket,
     keeps: bool,
     one: Identity,
@@ -231,12 +231,12 @@ struct Stranger {
 }
 
 impl Stranger {
-    fn new(door: Locator, keeps: bool, lore: &Lore, entropy: &mut OsEntropy) -> Result<Self, Failure> {
+    fn new(contact: Locator, keeps: bool, lore: &Lore, entropy: &mut OsEntropy) -> Result<Self, Failure> {
         let socket = UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).map_err(Failure::bug)?;
         socket.set_nonblocking(true).map_err(Failure::bug)?;
         let (one, links) = somebody(lore, entropy)?;
         Ok(Self {
-            door,
+            contact,
             socket,
             keeps,
             one,
@@ -258,7 +258,7 @@ impl Stranger {
         // Whatever the socket says besides, a lost datagram is no failure here.
         while let Ok(length) = self.socket.recv(&mut self.room) {
             let bytes = Bytes::copy_from_slice(self.room.get(..length).unwrap_or_default());
-            let _ = self.links.handle(now, Input::Datagram { from: self.door, bytes }, entropy);
+            let _ = self.links.handle(now, Input::Datagram { from: self.contact, bytes }, entropy);
             self.drain(now, false);
             heard = true;
         }
@@ -298,7 +298,7 @@ impl Stranger {
         let Some(member) = self.up else {
             if self.dialled.is_none_or(|at| now.since(at) >= AGAIN) {
                 self.dialled = Some(now);
-                let _ = self.links.handle(now, Input::Dial { at: self.door, node: None }, entropy);
+                let _ = self.links.handle(now, Input::Dial { at: self.contact, node: None }, entropy);
                 self.drain(now, false);
             }
             return Ok(false);

@@ -74,7 +74,7 @@ impl World {
                 return Some(format!("m{player} wants another sharing, and a quorum is here; {ballot}"));
             }
             for (guest, approvers) in &signing.ripe {
-                // One that knows nobody but who was expelled since, say, is at nobody's door.
+                // One that knows nobody but who was expelled since, say, has no contact.
                 let comes = here.values().any(|one| one.guests.contains(guest));
                 if comes && can_sign(&here, signing, approvers) {
                     return Some(format!("the request of player {guest} has enough votes at m{player}"));

@@ -72,7 +72,7 @@ impl Cell {
         self.founders.iter_mut().chain(&mut self.authority).for_each(Actor::kill);
     }
 
-    fn doors(&self) -> Vec<String> {
+    fn contacts(&self) -> Vec<String> {
         self.founders.iter().take(2).map(|one| one.locator.clone()).collect()
     }
 
@@ -85,7 +85,7 @@ impl Cell {
 
     fn play(mut self) {
         let mut dora = Actor::new(&self.place, "dora");
-        dora.start(&self.place, &self.doors(), &["--apply"]);
+        dora.start(&self.place, &self.contacts(), &["--apply"]);
         self.vote("approve", &["dora"], &[0, 1]);
         self.founders[2].why("dora", "present");
         // A new certificate before the old one ends, and another when it has ended.
@@ -93,7 +93,7 @@ impl Cell {
         self.vote("approve", &["dora"], &[0, 1]);
         dora.until(&["vote", "list"], |told| told.as_array().is_some_and(Vec::is_empty));
         let mut erik = Actor::new(&self.place, "erik");
-        erik.start(&self.place, &self.doors(), &["--apply"]);
+        erik.start(&self.place, &self.contacts(), &["--apply"]);
         self.vote("reject", &["erik"], &[0, 1]);
         erik.until(&["status"], |status: &Value| status["denied"].is_string());
         erik.kill();
@@ -102,7 +102,7 @@ impl Cell {
         dora.kill();
         self.start(&["--clock-ahead", DAY]);
         self.founders[1].why("dora", "expired");
-        dora.start(&self.place, &self.doors(), &["--apply", "--clock-ahead", DAY]);
+        dora.start(&self.place, &self.contacts(), &["--apply", "--clock-ahead", DAY]);
         self.vote("approve", &["dora"], &[0, 1]);
         self.founders[2].why("dora", "present");
         self.founders[0].good(&["expel", "dora"]);

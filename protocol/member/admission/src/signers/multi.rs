@@ -108,7 +108,7 @@ impl Admission {
             return Multi::watch(id, &keys, &open.motion, expires).ok();
         }
         let willing = self.said_yes(call, request, expires);
-        willing.then(|| Multi::hand(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
+        willing.then(|| Multi::signer(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
     }
 
     /// The coordinator takes the run's result and passes it on to the guest.

@@ -1,7 +1,9 @@
 //! Every message reads back as it was written, and no other bytes read as it.
 
 use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, ViewId, codec};
-use folkmoot_letters::{Answer, AnswerBody, GuestWord, Letter, LetterBody, MemberWord, Sealed, Standing};
+use folkmoot_letters::{
+    Answer, AnswerBody, GuestMessage, Letter, LetterBody, MemberMessage, Sealed, Standing,
+};
 use proptest::prelude::*;
 
 fn blob() -> impl Strategy<Value = Blob> {
@@ -23,37 +25,37 @@ fn signature() -> impl Strategy<Value = [u8; 64]> {
     prop::collection::vec(any::<u8>(), 64).prop_map(|bytes| bytes.try_into().unwrap())
 }
 
-fn guest_words() -> impl Strategy<Value = GuestWord> {
+fn guest_words() -> impl Strategy<Value = GuestMessage> {
     let standings = prop::sample::select(vec![Standing::Delivered, Standing::Full, Standing::Refused]);
     prop_oneof![
         (any::<[u8; 32]>(), any::<[u8; 16]>())
-            .prop_map(|(group, nonce)| GuestWord::Ask { group: GroupId(group), nonce }),
+            .prop_map(|(group, nonce)| GuestMessage::Ask { group: GroupId(group), nonce }),
         (view(), any::<[u8; 8]>(), blob(), any::<[u8; 32]>(), any::<[u8; 16]>(), signature()).prop_map(
             |(view, epoch, key, by, nonce, signature)| {
-                GuestWord::Door { view, epoch, key, by: MemberId(by), nonce, signature }
+                GuestMessage::Key { view, epoch, key, by: MemberId(by), nonce, signature }
             }
         ),
         (any::<[u8; 32]>(), any::<[u8; 8]>(), sealed())
-            .prop_map(|(group, epoch, sealed)| GuestWord::Letter { group: GroupId(group), epoch, sealed }),
+            .prop_map(|(group, epoch, sealed)| GuestMessage::Letter { group: GroupId(group), epoch, sealed }),
         (any::<[u8; 32]>(), standings)
-            .prop_map(|(letter, standing)| GuestWord::Standing { letter, standing }),
+            .prop_map(|(letter, standing)| GuestMessage::Standing { letter, standing }),
         (any::<[u8; 32]>(), any::<[u8; 32]>(), prop::collection::vec(any::<[u8; 32]>(), 0..4))
-            .prop_map(|(group, letter, have)| GuestWord::Poll { group: GroupId(group), letter, have }),
-        (any::<[u8; 32]>(), sealed()).prop_map(|(letter, sealed)| GuestWord::Answer { letter, sealed }),
+            .prop_map(|(group, letter, have)| GuestMessage::Poll { group: GroupId(group), letter, have }),
+        (any::<[u8; 32]>(), sealed()).prop_map(|(letter, sealed)| GuestMessage::Answer { letter, sealed }),
     ]
 }
 
-fn member_words() -> impl Strategy<Value = MemberWord> {
+fn member_words() -> impl Strategy<Value = MemberMessage> {
     let letters = (view(), blob(), blob(), blob(), any::<[u8; 16]>(), signature()).prop_map(
         |(view, certificate, reply, text, nonce, signature)| {
             let body = LetterBody { view, epoch: [1; 8], certificate, nonce, reply, text };
-            MemberWord::Letter { letter: Letter { body, signature } }
+            MemberMessage::Letter { letter: Letter { body, signature } }
         },
     );
     let answers = (any::<[u8; 32]>(), blob(), any::<[u8; 16]>(), signature()).prop_map(
         |(id, text, nonce, signature)| {
             let body = AnswerBody { group: GroupId(id), letter: id, by: MemberId(id), nonce, text };
-            MemberWord::Answer { answer: Answer { body, signature } }
+            MemberMessage::Answer { answer: Answer { body, signature } }
         },
     );
     prop_oneof![letters, answers]

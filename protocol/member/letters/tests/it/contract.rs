@@ -43,7 +43,7 @@ fn a_key_that_changes_under_way_is_asked_for_again() {
     let mut moot = Moot::new(true);
     let dora = moot.stranger("dora", 9, &[0]);
     moot.write(dora, b"hello");
-    assert!(moot.step() && moot.step(), "ask, door; the letter waits on the wire");
+    assert!(moot.step() && moot.step(), "ask, key; the letter waits on the wire");
     moot.epoch = epoch(moot.group, 2);
     moot.run(5_000);
     assert_eq!(moot.letters(0).len(), 1);

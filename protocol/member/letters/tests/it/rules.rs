@@ -4,7 +4,7 @@ use crate::common::{Moot, epoch, person};
 use bytes::Bytes;
 use folkmoot_base::{Blob, NodeId, codec};
 use folkmoot_letters::{
-    DeskInput, DoorKey, GuestWord, LettersError, MemberWord, Sealed, Standing, WriterEvent,
+    ContactKey, DeskInput, GuestMessage, LettersError, MemberMessage, Sealed, Standing, WriterEvent,
 };
 
 /// Runs until a message of this kind is on the wire; returns its sender, its receiver and its
@@ -19,11 +19,11 @@ fn until(moot: &mut Moot, kind: u8) -> (NodeId, NodeId, Bytes) {
     }
 }
 
-fn bring(moot: &mut Moot, (from, to, _): (NodeId, NodeId, Bytes), word: &GuestWord) {
+fn bring(moot: &mut Moot, (from, to, _): (NodeId, NodeId, Bytes), word: &GuestMessage) {
     moot.bring(from, to, codec::encode(word).into());
 }
 
-fn decoded(word: &(NodeId, NodeId, Bytes)) -> GuestWord {
+fn decoded(word: &(NodeId, NodeId, Bytes)) -> GuestMessage {
     codec::decode(&word.2).unwrap()
 }
 
@@ -54,11 +54,11 @@ fn let_02_texts_and_lists_keep_their_bounds() {
     until(&mut moot, 67);
     let (from, to) = (moot.strangers[dora].identity.node(), moot.members[0].identity.node());
     let have = vec![[0; 32]; 9];
-    let poll = GuestWord::Poll { group: moot.group, letter: [0; 32], have };
+    let poll = GuestMessage::Poll { group: moot.group, letter: [0; 32], have };
     moot.bring(from, to, codec::encode(&poll).into());
     assert_eq!(member_error(&mut moot), Some(LettersError::PeerText(9)));
     let letter = forged(&moot, &person("dora", 9), |body| body.text = Blob::default());
-    let payload = codec::encode(&MemberWord::Letter { letter }).into();
+    let payload = codec::encode(&MemberMessage::Letter { letter }).into();
     let (group, sender) = (moot.group, moot.members[1].identity.member());
     assert_eq!(moot.desk(0, DeskInput::Member { group, sender, payload }), Err(LettersError::PeerText(0)));
 }
@@ -68,10 +68,10 @@ fn let_03_each_side_says_its_own_words() {
     let mut moot = Moot::new(true);
     let dora = moot.stranger("dora", 9, &[0]);
     let (guest, desk) = (moot.strangers[dora].identity.node(), moot.members[0].identity.node());
-    let standing = GuestWord::Standing { letter: [0; 32], standing: Standing::Full };
+    let standing = GuestMessage::Standing { letter: [0; 32], standing: Standing::Full };
     moot.bring(guest, desk, codec::encode(&standing).into());
     assert_eq!(member_error(&mut moot), Some(LettersError::PeerOutOfTurn(guest)));
-    let ask = GuestWord::Ask { group: moot.group, nonce: [0; 16] };
+    let ask = GuestMessage::Ask { group: moot.group, nonce: [0; 16] };
     let one = &mut moot.strangers[dora];
     let roster = moot.transcript.roster();
     let word = codec::encode(&ask);
@@ -83,7 +83,7 @@ fn let_03_each_side_says_its_own_words() {
 fn let_04_guests_speak_seldom_and_letters_come_slowly() {
     let mut moot = Moot::new(true);
     let (guest, desk) = (NodeId([9; 32]), moot.members[0].identity.node());
-    let ask = codec::encode(&GuestWord::Ask { group: moot.group, nonce: [0; 16] });
+    let ask = codec::encode(&GuestMessage::Ask { group: moot.group, nonce: [0; 16] });
     for _ in 0..100 {
         moot.bring(guest, desk, ask.clone().into());
     }
@@ -109,27 +109,27 @@ fn let_06_a_door_is_a_members() {
     moot.write(dora, b"hello");
     let came = until(&mut moot, 66);
     let mallory = person("mallory", 66);
-    let GuestWord::Door { view, epoch, key, by, nonce, signature } = decoded(&came) else { panic!() };
+    let GuestMessage::Key { view, epoch, key, by, nonce, signature } = decoded(&came) else { panic!() };
     let from = moot.strangers[dora].identity.node();
-    let stray = DoorKey::draw(&mut moot.dice).public().to_vec();
+    let stray = ContactKey::draw(&mut moot.dice).public().to_vec();
     let other_view = folkmoot_base::ViewId { order: 2, ..view };
-    let doors = [
-        (GuestWord::Door { view: other_view, epoch, key: key.clone(), by, nonce, signature }, by),
-        (GuestWord::Door { view, epoch: [0; 8], key: key.clone(), by, nonce, signature }, by),
-        (GuestWord::Door { view, epoch, key: stray.into(), by, nonce, signature }, by),
+    let keys = [
+        (GuestMessage::Key { view: other_view, epoch, key: key.clone(), by, nonce, signature }, by),
+        (GuestMessage::Key { view, epoch: [0; 8], key: key.clone(), by, nonce, signature }, by),
+        (GuestMessage::Key { view, epoch, key: stray.into(), by, nonce, signature }, by),
         (
-            GuestWord::Door { view, epoch, key: key.clone(), by: mallory.member(), nonce, signature },
+            GuestMessage::Key { view, epoch, key: key.clone(), by: mallory.member(), nonce, signature },
             mallory.member(),
         ),
     ];
-    for (door, named) in doors {
-        bring(&mut moot, came.clone(), &door);
+    for (answer, named) in keys {
+        bring(&mut moot, came.clone(), &answer);
         assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerNotMember(named)));
     }
     // A key that mallory, who is not a member, signed in a founder's name.
     let content = [&view.group.0[..], &codec::encode(&view), &epoch, &from.0, &nonce, &key.0].concat();
     let forged = mallory.key().sign_fixed(b"folkmoot door v1", &content);
-    bring(&mut moot, came.clone(), &GuestWord::Door { view, epoch, key, by, nonce, signature: forged });
+    bring(&mut moot, came.clone(), &GuestMessage::Key { view, epoch, key, by, nonce, signature: forged });
     assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerNotMember(by)));
     assert!(moot.wire.is_empty(), "nothing was written to any of these");
     let (from, to, word) = came;
@@ -139,21 +139,21 @@ fn let_06_a_door_is_a_members() {
 }
 
 #[test]
-fn let_05_a_door_answers_our_question() {
+fn let_05_a_key_answers_our_question() {
     let mut moot = Moot::new(true);
     let dora = moot.stranger("dora", 9, &[0]);
     moot.write(dora, b"hello");
     let came = until(&mut moot, 66);
-    let GuestWord::Door { view, epoch, key, by, signature, .. } = decoded(&came) else { panic!() };
+    let GuestMessage::Key { view, epoch, key, by, signature, .. } = decoded(&came) else { panic!() };
     let contact = came.0;
-    bring(&mut moot, came.clone(), &GuestWord::Door { view, epoch, key, by, nonce: [0; 16], signature });
-    assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerOtherDoor(contact)));
-    // Another writer's Door, unchanged.
+    bring(&mut moot, came.clone(), &GuestMessage::Key { view, epoch, key, by, nonce: [0; 16], signature });
+    assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerOtherKey(contact)));
+    // Another writer's Key, unchanged.
     let eve = moot.stranger("eve", 10, &[0]);
     let one = &mut moot.strangers[eve];
     let roster = moot.transcript.roster();
     let done = one.writer.word(moot.now, (contact, &came.2), roster, &one.identity, &mut moot.dice);
-    assert_eq!(done, Err(LettersError::PeerOtherDoor(contact)));
+    assert_eq!(done, Err(LettersError::PeerOtherKey(contact)));
     assert!(moot.wire.is_empty(), "nothing was written to any of these");
     let (from, to, word) = came;
     moot.bring(from, to, word);
@@ -167,7 +167,7 @@ fn let_07_every_altered_bit_of_a_letter_is_refused() {
     let dora = moot.stranger("dora", 9, &[0]);
     moot.write(dora, b"hello");
     let came = until(&mut moot, 67);
-    let GuestWord::Letter { group, epoch, sealed } = decoded(&came) else { panic!() };
+    let GuestMessage::Letter { group, epoch, sealed } = decoded(&came) else { panic!() };
     let altered = |part: &Blob, bit: usize| {
         let mut bytes = part.0.to_vec();
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -187,7 +187,7 @@ fn let_07_every_altered_bit_of_a_letter_is_refused() {
     tries.push(Sealed { encapsulated: Blob::default(), body: Blob::default() });
     for sealed in tries {
         moot.now = moot.now + core::time::Duration::from_millis(250);
-        bring(&mut moot, came.clone(), &GuestWord::Letter { group, epoch, sealed });
+        bring(&mut moot, came.clone(), &GuestMessage::Letter { group, epoch, sealed });
         assert_eq!(member_error(&mut moot), Some(LettersError::PeerSealed(came.0)));
     }
     assert_eq!(moot.letters(0), []);
@@ -244,13 +244,13 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
         moot.bring(from, moot.members[0].identity.node(), word);
         assert_eq!(member_error(&mut moot), Some(error));
         let told = moot.wire.pop_front().map(|word| decoded(&word));
-        assert!(matches!(told, Some(GuestWord::Standing { standing: Standing::Refused, .. })), "{told:?}");
+        assert!(matches!(told, Some(GuestMessage::Standing { standing: Standing::Refused, .. })), "{told:?}");
     }
     assert_eq!(moot.ordered, Vec::<Bytes>::new());
     // A member that claims that a stranger wrote something else is not believed either.
     let letter = unsigned(forged(&moot, &dora, |_| {}));
     let (group, sender) = (moot.group, moot.members[1].identity.member());
-    let payload: Bytes = codec::encode(&MemberWord::Letter { letter }).into();
+    let payload: Bytes = codec::encode(&MemberMessage::Letter { letter }).into();
     assert!(matches!(
         moot.desk(0, DeskInput::Member { group, sender, payload }),
         Err(LettersError::PeerLetter(_))
@@ -263,14 +263,14 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
 
 /// Sealed to the present epoch by somebody who knows the epoch's key.
 fn sealed_letter(moot: &mut Moot, letter: &folkmoot_letters::Letter) -> Bytes {
-    let key = DoorKey::derive(&moot.epoch.seed);
+    let key = ContactKey::derive(&moot.epoch.seed);
     let sealed = folkmoot_letters::danger_seal_letter(
         key.public(),
         (&moot.epoch.view, &moot.epoch.tag),
         letter,
         &mut moot.dice,
     );
-    let word = GuestWord::Letter { group: moot.group, epoch: moot.epoch.tag, sealed: sealed.unwrap() };
+    let word = GuestMessage::Letter { group: moot.group, epoch: moot.epoch.tag, sealed: sealed.unwrap() };
     codec::encode(&word).into()
 }
 
@@ -305,11 +305,11 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     moot.run(3_000);
     moot.answer(1, letter, b"yes").unwrap();
     let came = until(&mut moot, 70);
-    let GuestWord::Answer { sealed, .. } = decoded(&came) else { panic!() };
+    let GuestMessage::Answer { sealed, .. } = decoded(&came) else { panic!() };
     let contact = came.0;
     for (who, named) in [(eve, other), (dora, other)] {
         let one = &mut moot.strangers[who];
-        let word = codec::encode(&GuestWord::Answer { letter: named, sealed: sealed.clone() });
+        let word = codec::encode(&GuestMessage::Answer { letter: named, sealed: sealed.clone() });
         let roster = moot.transcript.roster();
         let done = one.writer.word(moot.now, (contact, &word), roster, &one.identity, &mut moot.dice);
         let error = if who == eve { LettersError::PeerSealed(contact) } else { LettersError::UnknownLetter };
@@ -317,7 +317,7 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     }
     // In the group: sent by another member than the one that signed, or altered.
     let ordered = moot.ordered.last().unwrap().clone();
-    let MemberWord::Answer { answer } = codec::decode(&ordered).unwrap() else { panic!() };
+    let MemberMessage::Answer { answer } = codec::decode(&ordered).unwrap() else { panic!() };
     let (group, sender, by) =
         (moot.group, moot.members[2].identity.member(), moot.members[1].identity.member());
     let mut altered = answer.clone();
@@ -325,7 +325,7 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     let mut elsewhere = answer.clone();
     elsewhere.body.group = folkmoot_base::GroupId([7; 32]);
     for (answer, sender) in [(answer, sender), (altered, by), (elsewhere, by)] {
-        let payload = codec::encode(&MemberWord::Answer { answer }).into();
+        let payload = codec::encode(&MemberMessage::Answer { answer }).into();
         let done = moot.desk(0, DeskInput::Member { group, sender, payload });
         assert_eq!(done, Err(LettersError::PeerNotMember(sender)));
     }
@@ -343,7 +343,7 @@ fn let_10_an_answer_that_no_member_signed_is_refused() {
     let dora = moot.stranger("dora", 9, &[0]);
     let letter = moot.write(dora, b"hello");
     moot.run(3_000);
-    let MemberWord::Letter { letter: written } = codec::decode(&moot.ordered[0].clone()).unwrap() else {
+    let MemberMessage::Letter { letter: written } = codec::decode(&moot.ordered[0].clone()).unwrap() else {
         panic!()
     };
     let (mallory, founder) = (person("mallory", 66), moot.members[1].identity.member());
@@ -359,7 +359,7 @@ fn let_10_an_answer_that_no_member_signed_is_refused() {
         let answer = folkmoot_letters::Answer { body, signature };
         let sealed =
             folkmoot_letters::danger_seal_answer(&written.body.reply.0, &answer, &mut moot.dice).unwrap();
-        let word = codec::encode(&GuestWord::Answer { letter, sealed });
+        let word = codec::encode(&GuestMessage::Answer { letter, sealed });
         let (one, roster) = (&mut moot.strangers[dora], moot.transcript.roster());
         let contact = moot.members[0].identity.node();
         let done = one.writer.word(moot.now, (contact, &word), roster, &one.identity, &mut moot.dice);
@@ -376,12 +376,12 @@ fn let_11_what_is_not_known_is_asked_for_and_not_answered() {
     moot.run(3_000);
     // Somebody else asks about dora's letter.
     let (eve, desk) = (NodeId([8; 32]), moot.members[0].identity.node());
-    let poll = GuestWord::Poll { group: moot.group, letter, have: Vec::new() };
+    let poll = GuestMessage::Poll { group: moot.group, letter, have: Vec::new() };
     moot.answer(1, letter, b"for dora alone").unwrap();
     moot.wire.clear();
     moot.bring(eve, desk, codec::encode(&poll).into());
     let told = moot.wire.pop_front().map(|word| decoded(&word));
-    assert!(matches!(told, Some(GuestWord::Standing { standing: Standing::Unknown, .. })), "{told:?}");
+    assert!(matches!(told, Some(GuestMessage::Standing { standing: Standing::Unknown, .. })), "{told:?}");
     assert!(moot.wire.is_empty());
     // A contact that was started again does not know it: it is sent again, and members that know it
     // are not told twice.

@@ -203,7 +203,7 @@ fn mem_03_the_expelled_is_out_by_its_own_transcript() {
     moot.command(0, Command::Join { group });
     moot.settle(&mut dice);
     moot.is_well().unwrap();
-    assert_eq!(moot.view(1).unwrap().1, members(&[1, 2]), "no way back but through the door");
+    assert_eq!(moot.view(1).unwrap().1, members(&[1, 2]), "no way back but through admission");
 }
 
 /// Random schedules: expulsions, admissions, leaves, joins, sends, splits and meetings, received

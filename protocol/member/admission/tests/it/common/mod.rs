@@ -184,9 +184,10 @@ impl Bus {
 
     /// The stranger fetches the transcript from the first member that is up.
     pub fn sync(&mut self, which: usize) {
-        let door = self.strangers[which].contact.filter(|_| self.cut.is_some());
-        let at_door = |player: &&Player| player.up && door.is_none_or(|door| player.identity.node() == door);
-        let from = self.players.iter().find(at_door).unwrap();
+        let contact = self.strangers[which].contact.filter(|_| self.cut.is_some());
+        let asked =
+            |player: &&Player| player.up && contact.is_none_or(|contact| player.identity.node() == contact);
+        let from = self.players.iter().find(asked).unwrap();
         let have: Vec<_> = self.strangers[which].transcript.heads().iter().copied().collect();
         let missing = from.transcript.entries_after(&have, usize::MAX);
         for entry in missing {

@@ -219,7 +219,7 @@ impl Town {
             if !self.desks[which].up || !self.desks[which].hears {
                 continue;
             }
-            for who in self.doors(which) {
+            for who in self.contacts(which) {
                 let have: Vec<_> = self.desks[which].transcript.heads().iter().copied().collect();
                 for entry in self.bus.players[who].transcript.entries_after(&have, usize::MAX) {
                     let appended = self.desks[which].transcript.append(&entry).unwrap();
@@ -235,7 +235,7 @@ impl Town {
 
     /// The member that a desk has its entries from: the first that is up; if the bus is cut, all
     /// that the desk is linked with.
-    fn doors(&self, which: usize) -> Vec<usize> {
+    fn contacts(&self, which: usize) -> Vec<usize> {
         let up = |who: &usize| self.bus.players[*who].up;
         let linked = self.links.iter().filter(|(desk, _)| *desk == which).map(|(_, who)| *who).filter(up);
         match self.bus.cut {
