@@ -48,8 +48,8 @@ impl Sub<Duration> for Instant {
 )]
 pub struct UnixTime(pub u64);
 
-/// As `2026-11-21T04:53:47Z` (RFC 3339). Days to a date: Howard Hinnant, chrono-compatible low-level
-/// date algorithms.
+/// As `2026-11-21T04:53:47Z` (RFC 3339). Days to a date: Howard Hinnant, chrono-compatible
+/// low-level date algorithms.
 impl core::fmt::Display for UnixTime {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (days, second) = (self.0 / 86_400 + 719_468, self.0 % 86_400);

@@ -29,8 +29,8 @@ pub enum Outcome {
         /// The share, encoded.
         share: Option<Secret<Vec<u8>>>,
     },
-    /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::signer`]). It is not
-    /// verified: the caller does that.
+    /// A signature as X.509 has it, or an encoded multisignature ([`crate::asm::signer`]). It is
+    /// not verified: the caller does that.
     Signature(Vec<u8>),
 }
 

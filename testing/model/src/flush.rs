@@ -6,8 +6,8 @@ use crate::names::{Set, Trio, ViewNumber, Who};
 use crate::rules::Rules;
 use crate::run::Origin;
 
-/// What a member says with its FLUSH_OK: which entries took somebody off its roster (its heads), and
-/// what it holds.
+/// What a member says with its FLUSH_OK: which entries took somebody off its roster (its heads),
+/// and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlushOk {
     /// The heads.

@@ -203,7 +203,8 @@ impl World {
         Next { world, told, fault }
     }
 
-    /// Everybody reads what makes no difference to others: no FLUSH_OK, no step, nothing told above.
+    /// Everybody reads what makes no difference to others: no FLUSH_OK, no step, nothing told
+    /// above.
     fn read_silently(&mut self, rules: &Rules) {
         let mut told = Vec::new();
         for who in everybody() {

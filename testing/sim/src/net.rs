@@ -1,7 +1,7 @@
 //! The virtual network: who reaches whom, how late, how often.
 //!
-//! Every ordered pair of players has its own fate. Nothing is promised except bounds: a player's inbox
-//! holds at most [`INBOX_DATAGRAMS_MAX`] datagrams and [`INBOX_BYTES_MAX`] bytes in flight.
+//! Every ordered pair of players has its own fate. Nothing is promised except bounds: a player's
+//! inbox holds at most [`INBOX_DATAGRAMS_MAX`] datagrams and [`INBOX_BYTES_MAX`] bytes in flight.
 //! Whatever comes on top is lost.
 
 use crate::record::Player;

@@ -45,8 +45,8 @@ fn judge(
     Ok(views)
 }
 
-/// Whether the view of `player` is one of living members who reach one another and see the same, and
-/// nothing of its own is due.
+/// Whether the view of `player` is one of living members who reach one another and see the same,
+/// and nothing of its own is due.
 fn settled(
     player: Player,
     one: &Standing,

@@ -363,12 +363,9 @@ impl<'a> Director<'a> {
     /// what nobody alive knows.
     fn tell_the_lonely(&mut self) {
         let living = self.world.living();
-        let role_of = |player: &Player| self.world.chair(*player).and_then(|chair| chair.role);
-        let lonely: Vec<Player> = living
-            .iter()
-            .copied()
-            .filter(|player| matches!(role_of(player), Some(Role::Stranger { contact }) if !living.contains(&contact)))
-            .collect();
+        let role = |player: Player| self.world.chair(player).and_then(|chair| chair.role);
+        let alone = |role| matches!(role, Some(Role::Stranger { contact }) if !living.contains(&contact));
+        let lonely: Vec<Player> = living.iter().copied().filter(|player| alone(role(*player))).collect();
         for player in lonely {
             if let Some(other) = living.iter().copied().find(|other| *other != player) {
                 self.world.command(player, Command::Dial(other));

@@ -321,8 +321,8 @@ impl Record {
         at.saturating_add(PATIENCE) < self.counts.micros
     }
 
-    /// Whether the world came to rest with this player in it: what it waits for now will not come any
-    /// more.
+    /// Whether the world came to rest with this player in it: what it waits for now will not come
+    /// any more.
     pub fn rests(&self, player: Player) -> bool {
         // Who is not expected in the one view may still be busy: nobody waited for it.
         let expected = |one: &Standing| one.expected || one.process.player != player;

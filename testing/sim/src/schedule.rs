@@ -1,9 +1,9 @@
 //! A schedule is drawn from a seed and knows nothing of the run. It says who takes part, in what
 //! weather, and which steps happen when.
 //!
-//! Players in steps are numbers, which the director maps to whoever fits at that moment (`who` modulo
-//! the living, for example). So any list of steps can be played, cut short or thinned out, and
-//! still means something.
+//! Players in steps are numbers, which the director maps to whoever fits at that moment (`who`
+//! modulo the living, for example). So any list of steps can be played, cut short or thinned out,
+//! and still means something.
 
 use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};

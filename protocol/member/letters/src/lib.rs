@@ -14,8 +14,9 @@
 //! and know by its signature which identity wrote it. Only the writer (and the members) read an
 //! answer, and a member has signed it. The node between them sees that a guest writes, when, and
 //! how much.
-//! Relies on: session for the seed of an epoch's key for letters and for the way from the contact to all
-//! members; the transcript for who is a member. Does not rely on the links for privacy or delivery.
+//! Relies on: session for the seed of an epoch's key for letters and for the way from the contact
+//! to all members; the transcript for who is a member. Does not rely on the links for privacy or
+//! delivery.
 //!
 //! Both sides are here: [`Writer`] and [`Desk`].
 

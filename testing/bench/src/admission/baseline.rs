@@ -166,7 +166,8 @@ fn whispers(entropy: &mut dyn Entropy) -> Result<Duration, Failure> {
 }
 
 /// The ordered messages that follow one another until there is a certificate: request and vote;
-/// where a signing session is held its call, the answers, the participants and the run's own rounds.
+/// where a signing session is held its call, the answers, the participants and the run's own
+/// rounds.
 pub(super) fn steps(case: &Case, alone: &Group) -> u32 {
     let table = if case.scheme == Scheme::Plain { 0 } else { alone.played.rounds.saturating_add(3) };
     table.saturating_add(2)

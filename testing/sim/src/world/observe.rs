@@ -140,7 +140,8 @@ impl World {
         self.schedule(at, Event::Speak { player, life, wish });
     }
 
-    /// The person in `player` will vote to admit `other`; at once, if the request was shown already.
+    /// The person in `player` will vote to admit `other`; at once, if the request was shown
+    /// already.
     pub fn wish_admit(&mut self, player: Player, other: Player) {
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.wishes.admit.insert(other) && chair.shown_requests.contains(&other) {
@@ -148,7 +149,8 @@ impl World {
         }
     }
 
-    /// The person in `player` will vote to expel `other`; at once, if the proposal was shown already.
+    /// The person in `player` will vote to expel `other`; at once, if the proposal was shown
+    /// already.
     pub fn wish_expel(&mut self, player: Player, other: Player) {
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.wishes.expel.insert(other) && chair.shown_proposals.contains(&other) {

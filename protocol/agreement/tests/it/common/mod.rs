@@ -11,9 +11,9 @@ pub struct Toy;
 pub const P: u32 = 1019;
 pub const Q: u32 = 509;
 
-/// The sizes at which costs are counted, from `least` to 64. All small ones, and those about powers of
-/// two, where trees change their shape; with FOLKMOOT_SIZES=all, as `cargo xtask release` has it,
-/// every one.
+/// The sizes at which costs are counted, from `least` to 64. All small ones, and those about powers
+/// of two, where trees change their shape; with FOLKMOOT_SIZES=all, as `cargo xtask release` has
+/// it, every one.
 pub fn sizes(least: u16) -> impl Iterator<Item = u16> {
     let all = std::env::var_os("FOLKMOOT_SIZES").is_some_and(|value| value == "all");
     (least..=64).filter(move |size| all || *size <= 18 || matches!(size, 31..=34 | 47 | 48 | 62..=64))
