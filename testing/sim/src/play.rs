@@ -22,8 +22,7 @@ const REST_MICROS: u64 = 300_000;
 const ENDURE_MICROS: u64 = 60_000_000;
 /// How long peace must hold.
 const PEACE_MICROS: u64 = 5_000_000;
-/// Virtual time in which the machines of voters who sign together must have done what is due, in
-/// microseconds: a request may wait for 60 s until it is said again.
+/// Microseconds until voters who sign together have done what is due: a request may wait 60 s.
 const SIGNING_MICROS: u64 = 180_000_000;
 /// How long nothing must be due.
 const SIGNING_REST_MICROS: u64 = 6_000_000;
