@@ -87,7 +87,7 @@ pub(crate) struct BenchAdmission {
     /// The only scheme to measure. You can give it more than once [default: all].
     #[arg(long, value_name = "SCHEME", value_parser = scheme)]
     pub(crate) scheme: Vec<Scheme>,
-    /// Who signs certificates: nobody but the members (decentralised), or an authority as well
+    /// Whether the members alone sign certificates (decentralised), or an authority as well
     /// (centralised) [default: the members, if the scheme lets them].
     #[arg(long, value_name = "MODE", value_parser = mode)]
     pub(crate) mode: Option<Mode>,

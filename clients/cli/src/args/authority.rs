@@ -107,7 +107,7 @@ impl From<AuthorityRun> for Run {
 /// Who signs certificates, in a new charter.
 #[derive(Debug, Args)]
 pub(crate) struct SeatArgs {
-    /// Who signs certificates: nobody but the voters (decentralised), or an authority as well
+    /// Whether the voters alone sign certificates (decentralised), or an authority as well
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,

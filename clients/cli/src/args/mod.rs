@@ -416,7 +416,7 @@ pub(crate) struct Demo {
     /// How the group signs certificates: plain, asm, ts-dsa, frost.
     #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
     pub(crate) scheme: Scheme,
-    /// Who signs certificates: nobody but the members (decentralised), or an authority as well
+    /// Whether the members alone sign certificates (decentralised), or an authority as well
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,

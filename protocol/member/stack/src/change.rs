@@ -200,7 +200,7 @@ impl Member {
                 self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
             }
             Some(Data::Sealed(sealed)) => self.sealed(now, (group, sender, service), sealed, entropy),
-            None => self.refuse("member", &format!("MEM-02 {sender} sent an unknown kind of data")),
+            None => self.refuse("member", &format!("{sender} sent an unknown kind of data (MEM-02)")),
         }
     }
 

@@ -99,7 +99,7 @@ impl Member {
                     self.settle(now, group, entropy);
                 }
             }
-            None => self.refuse("member", &format!("MEM-01 {sender} sent an unknown kind of payload")),
+            None => self.refuse("member", &format!("{sender} sent an unknown kind of payload (MEM-01)")),
         }
     }
 

@@ -37,7 +37,7 @@ impl Node {
         match channel {
             // NODE-09: whatever standing the link has.
             Channel::Ring if !self.is_rostered(&from) => {
-                self.refuse("node", &format!("NODE-09 {from} sent a frame of the ring, but is not in it"));
+                self.refuse("node", &format!("{from} sent a frame of the ring, but is not in it (NODE-09)"));
             }
             Channel::Ring => {
                 if let Err(error) = self.ring.frame(now, from, frame, entropy) {

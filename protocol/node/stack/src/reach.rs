@@ -187,7 +187,7 @@ impl Node {
     /// peers on the roster, and to the authority's).
     pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
         if !self.has_standing(&from) {
-            return self.refuse("node", &format!("NODE-06 {from} asks for locators, but is a guest"));
+            return self.refuse("node", &format!("{from} asks for locators, but is a guest (NODE-06)"));
         }
         let kept = |node: &NodeId| self.reach.places.get(node).filter(|wanted| !wanted.guessed);
         let known = |node: &NodeId| {
@@ -247,7 +247,8 @@ impl Node {
         for place in places {
             let at = core::str::from_utf8(&place.at.0).ok().and_then(|text| text.parse::<Locator>().ok());
             let Some(at) = at else {
-                return self.refuse("node", &format!("NODE-05 {from} sent something that is not a locator"));
+                return self
+                    .refuse("node", &format!("{from} sent something that is not a locator (NODE-05)"));
             };
             match guest {
                 false if self.is_news(&place.node, at) => self.keep_place(now, place.node, at),

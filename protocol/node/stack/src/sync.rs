@@ -39,10 +39,12 @@ impl Node {
     pub(crate) fn transcript_frame(&mut self, now: Instant, from: NodeId, frame: &[u8]) {
         let message: Sync = match codec::decode(frame) {
             Ok(message) => message,
-            Err(error) => return self.refuse("node", &format!("NODE-01 {from}: {error}")),
+            Err(error) => {
+                return self.refuse("node", &format!("{from} sent a malformed message (NODE-01): {error}"));
+            }
         };
         if !message.within_bounds() {
-            return self.refuse("node", &format!("NODE-02 {from} sent more than a message may have"));
+            return self.refuse("node", &format!("{from} sent more than a message may have (NODE-02)"));
         }
         match message {
             Sync::Heads(heads) => self.heads_came(now, from, heads),
@@ -115,9 +117,13 @@ impl Node {
     /// Verifies each entry, and orders those that are new.
     fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
         if self.is_guest(&from) && self.is_replay(entries) {
-            self.refuse("transcript", &format!("NODE-11 {from} sent nothing new, and is no longer a member"));
+            self.refuse(
+                "transcript",
+                &format!("{from} sent nothing new, and is no longer a member (NODE-11)"),
+            );
         } else if let Err(error) = self.stage_all(entries) {
-            return self.refuse("transcript", &format!("NODE-03 {from}: {error}"));
+            return self
+                .refuse("transcript", &format!("{from} sent an entry that is refused (NODE-03): {error}"));
         }
         if !entries.is_empty() {
             self.show(from, entries);

@@ -245,7 +245,7 @@ fn two_logs_that_differ_end_the_process_with_the_reason() {
     let [first, second] = &mut cast.offices[..] else { panic!("two offices") };
     let ended = Actor::one_ends([first, second]);
     assert_eq!(ended.ends(), 3);
-    assert!(ended.said("the replica has stopped: AUTH-05"));
+    assert!(ended.said("the replica has stopped: the log here and that of") && ended.said("(AUTH-05)"));
 }
 
 #[test]

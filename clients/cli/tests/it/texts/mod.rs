@@ -23,6 +23,9 @@ use syn::visit::{self, Visit};
 
 /// The folders whose sources can hold a text that people see.
 const FOLDERS: [&str; 5] = ["clients/cli/src", "clients/rust/src", "host", "protocol", "testing/bench/src"];
+/// The command line of the bench, which is a program of its own and need not be built: its help is
+/// read from its source.
+const BENCH_HELP: &str = "testing/bench/src/args.rs";
 
 #[test]
 fn every_text_is_in_the_list_and_keeps_the_rules() {
@@ -111,10 +114,21 @@ fn collect() -> BTreeSet<(String, String)> {
             found.visit_file(&parsed);
             let path = file.strip_prefix(&root).unwrap().to_str().unwrap();
             let package = path.split_once("/src/").map_or(path, |(package, _)| package);
+            if path == BENCH_HELP {
+                found.0.extend(doc_comments(&std::fs::read_to_string(&file).unwrap()));
+            }
             texts.extend(found.0.into_iter().map(|text| (package.to_owned(), text)));
         }
     }
     texts
+}
+
+/// The comments on items of a source, each as one line: clap prints those on a command line as
+/// help.
+fn doc_comments(source: &str) -> Vec<String> {
+    let lines: Vec<Option<&str>> = source.lines().map(|line| line.trim().strip_prefix("/// ")).collect();
+    let blocks = lines.split(Option::is_none).filter(|block| !block.is_empty());
+    blocks.map(|block| block.iter().copied().flatten().collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// The lines of all help texts: of the program, of its commands, and of theirs. A line that the
@@ -124,7 +138,7 @@ fn help() -> BTreeSet<(String, String)> {
     let mut everywhere: BTreeSet<String> = BTreeSet::new();
     let mut open = VecDeque::from([Vec::new()]);
     while let Some(command) = open.pop_front() {
-        // The bench is a program of its own, which need not be built.
+        // See [`BENCH_HELP`].
         if command.first().is_some_and(|first| first == "bench") {
             continue;
         }

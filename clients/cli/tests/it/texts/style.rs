@@ -127,6 +127,13 @@ pub(super) fn breaches(text: &str) -> Vec<String> {
             found.push(format!("begins with {start:?}: say what happened"));
         }
     }
+    let first = text.split([' ', ':']).next().unwrap_or_default();
+    let rule = |(layer, number): (&str, &str)| {
+        layer.chars().all(|c| c.is_ascii_uppercase()) && number.len() == 2 && number.parse::<u8>().is_ok()
+    };
+    if first.split_once('-').is_some_and(rule) {
+        found.push("a rule's number in front: put it behind, in parentheses".into());
+    }
     for sentence in sentences(text) {
         let asks = sentence.ends_with('?');
         let starts = |word: &str| {
@@ -177,13 +184,6 @@ fn words_breaches(words: &[&str]) -> Vec<String> {
 fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text.trim();
-    // A layer's error can have the number of its rule in front; the program moves it to the end.
-    if let Some((number, text)) = rest.split_once(": ")
-        && number.contains('-')
-        && number.chars().all(|c| c == '-' || c.is_ascii_uppercase() || c.is_ascii_digit())
-    {
-        rest = text;
-    }
     while let Some((at, _)) = rest.char_indices().find(|(at, c)| {
         ".?!".contains(*c) && rest[at + 1..].starts_with(char::is_whitespace)
             || *c == '\n' && rest[at + 1..].starts_with('\n')
@@ -210,7 +210,8 @@ fn each_rule_catches_a_bad_text() {
         ("error opening the file", "begins with"),
         ("Failed to open the file", "begins with"),
         ("Is no place free, the dealer deals again", "inversion"),
-        ("TRN-26: Is it late, it is dropped", "inversion"),
+        ("TRN-26: it is late", "in front"),
+        ("NODE-06 {from} asks, but is a guest", "in front"),
         ("It waits. Are all here, it begins.", "inversion"),
         ("Who asks is heard", "bare"),
         ("it waits; what is missing is named. What comes late is dropped.", "bare"),
