@@ -46,9 +46,7 @@ fn short() -> Vec<Step> {
         Step::new("tests", 200, || {
             run("cargo test --workspace --exclude folkmoot-cli --quiet --no-fail-fast").map(drop)
         }),
-        Step::new("simulator: 30 schedules", 5, || {
-            run("cargo run --quiet -p folkmoot-sim -- --seed 1 --schedules 30").map(drop)
-        }),
+        Step::new("simulator: 30 schedules", 5, || simulate("--schedules 30")),
     ]);
     steps
 }
