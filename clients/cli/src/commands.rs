@@ -3,7 +3,7 @@
 use crate::args::{Fault, Receive, Send, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
-use crate::member::find::{Match, find};
+use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
 use crate::show::{Paint, data, harmless, line, paint, short, table};
 use folkmoot_base::hex;
@@ -277,7 +277,7 @@ fn people(status: &Value, keep: impl Fn(&str) -> bool) -> String {
 pub(crate) async fn why(folder: &Path, who: &str, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
-    let people = list.map(|person| Match {
+    let people = list.map(|person| Choice {
         kind: text(person, "state").to_owned(),
         name: text(person, "name").to_owned(),
         id: text(person, "member").to_owned(),

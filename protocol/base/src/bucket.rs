@@ -33,3 +33,27 @@ impl Bucket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bucket, Instant};
+
+    #[test]
+    fn no_more_than_the_burst_and_then_the_rate() {
+        let mut bucket = Bucket::new(8, 4, Instant(0));
+        let mut passed = |at: u64, tries: u32| (0..tries).filter(|_| bucket.take(Instant(at), 1)).count();
+        assert_eq!(passed(0, 100), 8, "the burst");
+        assert_eq!(passed(249_999, 100), 0);
+        assert_eq!(passed(250_000, 100), 1, "fractions of a period are kept");
+        assert_eq!(passed(100, 100), 0, "a clock that goes back earns nothing");
+        assert_eq!(passed(250_000, 100), 0, "nor does the time that it then makes up for");
+        assert_eq!(passed(3_600_000_000, 100), 8, "an hour of silence earns one burst");
+        assert_eq!(passed(u64::MAX, 100), 8);
+    }
+
+    #[test]
+    fn too_few_tokens_are_left_where_they_are() {
+        let mut bucket = Bucket::new(8, 4, Instant(0));
+        assert!(!bucket.take(Instant(0), 9) && bucket.take(Instant(0), 8));
+    }
+}

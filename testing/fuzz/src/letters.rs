@@ -143,7 +143,7 @@ impl Writing {
 
     fn hear(&mut self, from: &Identity, word: &[u8]) {
         let (me, roster) = (&world().stranger, transcript().roster());
-        let _ = self.writer.word(self.now, (from.node(), word), roster, me, &mut self.dice);
+        let _ = self.writer.hear(self.now, (from.node(), word), roster, me, &mut self.dice);
         self.drain();
     }
 

@@ -251,7 +251,7 @@ impl Process {
 
     /// Answers a letter. What cannot be sent is told to whoever asked.
     pub(super) async fn answer_letter(&mut self, letter: &str, text: String) -> Result<Value, Failure> {
-        let found = find(letter, self.letters.matches(), "no letter is called")?;
+        let found = find(letter, self.letters.choices(), "no letter is called")?;
         self.moot.answer(found.value, text).await?;
         let mut refused = None;
         // The member refuses by an event, and that is here once it can be looked at again.

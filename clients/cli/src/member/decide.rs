@@ -1,7 +1,7 @@
 //! Votes and proposals: finds by name what a person means, gives the order to the member, and
 //! reports a refusal.
 
-use super::find::{Match, find};
+use super::find::{Choice, find};
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
@@ -22,23 +22,23 @@ impl Process {
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
             text.clone_into(&mut change.name);
         }
-        let Match { kind, name, id, value } = find(text, matters, "no open request or proposal is called")?;
+        let Choice { kind, name, id, value } = find(text, matters, "no open request or proposal is called")?;
         self.moot.vote(value, approve).await?;
         self.hear_refusal().await?;
         Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))
     }
 
-    async fn matters(&self) -> Result<Vec<Match<Digest>>, Failure> {
+    async fn matters(&self) -> Result<Vec<Choice<Digest>>, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
         let requests = petitions.into_iter().map(|one| ("request", one.name, one.subject));
         let proposals = proposals.into_iter().map(|one| ("proposal", one.text, one.subject));
-        let one_match = |(kind, name, subject): (&str, String, Digest)| Match {
+        let choice = |(kind, name, subject): (&str, String, Digest)| Choice {
             kind: kind.to_owned(),
             name,
             id: hex(&subject),
             value: subject,
         };
-        Ok(requests.chain(proposals).map(one_match).collect())
+        Ok(requests.chain(proposals).map(choice).collect())
     }
 
     /// What is voted on under `subject`, as long as it is open.

@@ -7,12 +7,12 @@ use crate::show::{harmless, short};
 const DIGITS_MIN: usize = 4;
 /// Digits of a whole id.
 const DIGITS_ALL: usize = 64;
-/// Matches listed in an answer.
+/// Choices listed in an answer.
 const LISTED_MAX: usize = 8;
 
 /// One thing that may be meant.
 #[derive(Debug, Clone)]
-pub(crate) struct Match<T> {
+pub(crate) struct Choice<T> {
     /// What it is, for the list of an answer: "request", "proposal", a state.
     pub(crate) kind: String,
     /// What it is called; strangers choose their names.
@@ -22,7 +22,7 @@ pub(crate) struct Match<T> {
     pub(crate) value: T,
 }
 
-impl<T> Match<T> {
+impl<T> Choice<T> {
     /// A whole id is nothing but an id, lest somebody be called like another's.
     fn is_meant(&self, text: &str, digits: &str) -> bool {
         let whole = digits.len() == DIGITS_ALL && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -35,12 +35,12 @@ impl<T> Match<T> {
     }
 }
 
-/// The one match that `text` means; `nothing` says what there is none of, and what to look at.
-pub(crate) fn find<T>(text: &str, matches: Vec<Match<T>>, nothing: &str) -> Result<Match<T>, Failure> {
+/// The one choice that `text` means; `nothing` says what there is none of, and what to look at.
+pub(crate) fn find<T>(text: &str, choices: Vec<Choice<T>>, nothing: &str) -> Result<Choice<T>, Failure> {
     let digits = text.to_ascii_lowercase();
-    let open = list(matches.iter());
-    let mut meant: Vec<Match<T>> =
-        matches.into_iter().filter(|one_match| one_match.is_meant(text, &digits)).collect();
+    let open = list(choices.iter());
+    let mut meant: Vec<Choice<T>> =
+        choices.into_iter().filter(|choice| choice.is_meant(text, &digits)).collect();
     if meant.len() > 1 {
         let hint = format!(
             "{text:?} matches more than one: {}. Give the first digits of the one you mean",
@@ -54,8 +54,8 @@ pub(crate) fn find<T>(text: &str, matches: Vec<Match<T>>, nothing: &str) -> Resu
     })
 }
 
-fn list<'a, T: 'a>(matches: impl Iterator<Item = &'a Match<T>>) -> String {
-    let mut all: Vec<String> = matches.map(Match::listed).collect();
+fn list<'a, T: 'a>(choices: impl Iterator<Item = &'a Choice<T>>) -> String {
+    let mut all: Vec<String> = choices.map(Choice::listed).collect();
     let more = all.len().saturating_sub(LISTED_MAX);
     all.truncate(LISTED_MAX);
     if more > 0 {
@@ -68,21 +68,21 @@ fn list<'a, T: 'a>(matches: impl Iterator<Item = &'a Match<T>>) -> String {
 mod tests {
     use super::*;
 
-    fn one_match(kind: &'static str, name: &str, id: &str) -> Match<&'static str> {
+    fn choice(kind: &'static str, name: &str, id: &str) -> Choice<&'static str> {
         let id = id.repeat(DIGITS_ALL).get(..DIGITS_ALL).unwrap_or_default().to_owned();
-        Match { kind: kind.into(), name: name.into(), id, value: kind }
+        Choice { kind: kind.into(), name: name.into(), id, value: kind }
     }
 
-    fn look(text: &str, matches: &[Match<&'static str>]) -> Result<&'static str, Failure> {
-        find(text, matches.to_vec(), "nothing is called").map(|found| found.value)
+    fn look(text: &str, choices: &[Choice<&'static str>]) -> Result<&'static str, Failure> {
+        find(text, choices.to_vec(), "nothing is called").map(|found| found.value)
     }
 
     #[test]
     fn each_kind_by_name_and_by_first_digits() {
         let open = [
-            one_match("request", "dora", "a1"),
-            one_match("expulsion", "expel dora", "b2"),
-            one_match("change", "set threshold = 3 in the charter", "c3"),
+            choice("request", "dora", "a1"),
+            choice("expulsion", "expel dora", "b2"),
+            choice("change", "set threshold = 3 in the charter", "c3"),
         ];
         for one in &open {
             assert_eq!(look(&one.name, &open), Ok(one.value));
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_ambiguous_word_is_refused_with_a_list() {
-        let open = [one_match("request", "dora", "a1"), one_match("request", "dora", "b2")];
+        let open = [choice("request", "dora", "a1"), choice("request", "dora", "b2")];
         let refused = look("dora", &open).unwrap_err();
         assert_eq!(refused.exit, Exit::Usage);
         assert!(refused.text.contains(r#"request "dora" a1a1a1a1, request "dora" b2b2b2b2"#), "{refused}");
@@ -103,18 +103,17 @@ mod tests {
 
     #[test]
     fn who_is_called_like_a_proposal_or_an_id_decides_nothing() {
-        let proposal = one_match("expulsion", "expel ben", "b2");
-        let open = [one_match("request", "expel ben", "a1"), proposal.clone()];
+        let proposal = choice("expulsion", "expel ben", "b2");
+        let open = [choice("request", "expel ben", "a1"), proposal.clone()];
         assert_eq!(look("expel ben", &open).unwrap_err().exit, Exit::Usage);
-        let open =
-            [one_match("request", &proposal.id, "a1"), one_match("request", "b2b2", "c3"), proposal.clone()];
+        let open = [choice("request", &proposal.id, "a1"), choice("request", "b2b2", "c3"), proposal.clone()];
         assert_eq!(look(&proposal.id, &open), Ok("expulsion"));
         assert_eq!(look("b2b2", &open).unwrap_err().exit, Exit::Usage);
     }
 
     #[test]
     fn what_is_open_is_told_to_whoever_missed_it_and_long_lists_end() {
-        let open: Vec<_> = (0..20).map(|_| one_match("request", "\u{1b}[2J", "a1")).collect();
+        let open: Vec<_> = (0..20).map(|_| choice("request", "\u{1b}[2J", "a1")).collect();
         let refused = look("dora", &open).unwrap_err();
         assert_eq!(refused.exit, Exit::No);
         assert!(

@@ -106,10 +106,10 @@ impl Hook {
                 Turn::Look
             }
             Some((request, task)) => {
-                let word = task.await.unwrap_or_else(Reply::failed);
+                let reply = task.await.unwrap_or_else(Reply::failed);
                 let request = *request;
                 self.running = None;
-                Turn::Said(request, word)
+                Turn::Said(request, reply)
             }
         }
     }
@@ -123,9 +123,9 @@ impl Hook {
     }
 
     /// Notes what was said of a request; whether that is news.
-    pub(super) fn note(&mut self, request: &Digest, word: &Reply) -> bool {
+    pub(super) fn note(&mut self, request: &Digest, reply: &Reply) -> bool {
         let asked = self.asked.get_mut(request);
-        asked.is_some_and(|asked| asked.told.replace(word.clone()).as_ref() != Some(word))
+        asked.is_some_and(|asked| asked.told.replace(reply.clone()).as_ref() != Some(reply))
     }
 
     /// Which of these it is asked about next: who was not asked about first, then who was longest
@@ -220,9 +220,9 @@ mod tests {
             (Some(0), "{\"verdict\":\"approve\"}\n{\"verdict\":\"approve\"}"),
         ];
         for (code, text) in failures {
-            let word = read(code, text.as_bytes());
-            assert_eq!(word.verdict, Verdict::Wait, "{code:?} {text}");
-            assert!(word.reason.starts_with("the program failed"), "{}", word.reason);
+            let reply = read(code, text.as_bytes());
+            assert_eq!(reply.verdict, Verdict::Wait, "{code:?} {text}");
+            assert!(reply.reason.starts_with("the program failed"), "{}", reply.reason);
         }
         assert_eq!(verdict(Some(0), &"x".repeat(5_000)), Verdict::Wait);
     }

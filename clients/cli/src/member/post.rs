@@ -1,7 +1,7 @@
 //! Strangers' letters as this process heard them, so that a person can see and answer them. Nothing
 //! goes to disk.
 
-use super::find::Match;
+use super::find::Choice;
 use super::render::{self, Names};
 use folkmoot::{Digest, LetterEvent};
 use folkmoot_base::hex;
@@ -64,9 +64,9 @@ impl Letters {
     }
 
     /// By id, or by its writer's name: then the newest of that name.
-    pub(super) fn matches(&self) -> Vec<Match<Digest>> {
+    pub(super) fn choices(&self) -> Vec<Choice<Digest>> {
         let newest = |at: usize, name: &str| self.0.iter().skip(at + 1).all(|later| later.name != name);
-        let all = self.0.iter().enumerate().map(|(at, letter)| Match {
+        let all = self.0.iter().enumerate().map(|(at, letter)| Choice {
             kind: "letter".into(),
             name: if newest(at, &letter.name) { letter.name.clone() } else { String::new() },
             id: hex(&letter.id),

@@ -2,7 +2,7 @@
 //! spelling. Says what speaks against the proposal.
 
 use super::decide::on_roster;
-use super::find::{Match, find};
+use super::find::{Choice, find};
 use super::process::Process;
 use crate::exit::{Exit, Failure, whole};
 use folkmoot::MemberId;
@@ -117,15 +117,15 @@ impl Process {
         Ok(ids.join(","))
     }
 
-    async fn members(&self) -> Result<Vec<Match<MemberId>>, Failure> {
+    async fn members(&self) -> Result<Vec<Choice<MemberId>>, Failure> {
         let people = self.moot.status().await?.people.into_iter().filter(on_roster);
-        let one_match = |person: folkmoot::Person| Match {
+        let choice = |person: folkmoot::Person| Choice {
             kind: "member".to_owned(),
             name: person.name,
             id: person.member.hex(),
             value: person.member,
         };
-        Ok(people.map(one_match).collect())
+        Ok(people.map(choice).collect())
     }
 
     /// Looks into the member's transcript.

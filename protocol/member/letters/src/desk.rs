@@ -45,7 +45,7 @@ pub struct Counter<'a> {
 /// An input of the desk.
 #[derive(Debug, Clone)]
 pub enum DeskInput {
-    /// A guest's message ([`message::is_guest_word`]).
+    /// A guest's message ([`message::is_guest_message`]).
     Guest {
         /// The guest.
         from: NodeId,
@@ -180,13 +180,13 @@ impl Desk {
         if !self.pace.may_speak(from, counter.now) {
             return Err(LettersError::PeerTooOften(from));
         }
-        let word = message::decode(payload)?;
-        let writes = matches!(word, GuestMessage::Ask { .. } | GuestMessage::Letter { .. });
+        let message = message::decode(payload)?;
+        let writes = matches!(message, GuestMessage::Ask { .. } | GuestMessage::Letter { .. });
         if let Some((standing, error)) = closed(counter, from).filter(|_| writes) {
             self.stand(from, NO_LETTER, standing);
             return Err(error);
         }
-        match word {
+        match message {
             GuestMessage::Ask { group, nonce } => self.ask(counter, from, &group, nonce),
             GuestMessage::Letter { group, epoch, sealed } => {
                 self.letter(counter, from, (group, epoch), &sealed, entropy)
@@ -270,10 +270,10 @@ impl Desk {
         let known = self.ledger.get(&letter).filter(|held| held.writer == from && held.group == *group);
         let Some(held) = known else { return self.stand(from, letter, Standing::Unknown) };
         let lacking = held.answers.iter().filter(|(id, _)| !have.contains(id)).map(|(_, answer)| answer);
-        let words: Vec<GuestMessage> =
+        let messages: Vec<GuestMessage> =
             lacking.filter_map(|answer| sealed_answer(held, answer, entropy)).collect();
         self.stand(from, letter, Standing::Delivered);
-        words.iter().for_each(|word| self.say(from, word));
+        messages.iter().for_each(|message| self.say(from, message));
     }
 
     /// A letter in the group's order.
@@ -353,9 +353,9 @@ impl Desk {
             return Ok(());
         }
         let here = known.filter(|held| self.pace.is_here(&held.writer));
-        let word = here.and_then(|held| Some((held.writer, sealed_answer(held, answer, entropy)?)));
-        if let Some((writer, word)) = word {
-            self.say(writer, &word);
+        let message = here.and_then(|held| Some((held.writer, sealed_answer(held, answer, entropy)?)));
+        if let Some((writer, message)) = message {
+            self.say(writer, &message);
         }
         let event = LetterEvent::Answered { group, letter: *letter, by: *by, text: text.0.clone() };
         self.out.push_back(DeskOutput::Event(event));
@@ -371,8 +371,8 @@ impl Desk {
         self.say(to, &GuestMessage::Standing { letter, standing });
     }
 
-    fn say(&mut self, to: NodeId, word: &GuestMessage) {
-        self.out.push_back(DeskOutput::Guest { to, payload: codec::encode(word).into() });
+    fn say(&mut self, to: NodeId, message: &GuestMessage) {
+        self.out.push_back(DeskOutput::Guest { to, payload: codec::encode(message).into() });
     }
 }
 

@@ -32,8 +32,8 @@ pub use desk::{Counter, Desk, DeskInput, DeskOutput, Front, LetterEvent};
 pub use desk::{danger_seal_answer, danger_seal_letter};
 pub use error::LettersError;
 pub use message::{
-    Answer, AnswerBody, GuestMessage, Letter, LetterBody, MemberMessage, Standing, TEXT_BYTES_MAX,
-    WORD_BYTES_MAX, is_for_writer, is_guest_word,
+    Answer, AnswerBody, GuestMessage, Letter, LetterBody, MESSAGE_BYTES_MAX, MemberMessage, Standing,
+    TEXT_BYTES_MAX, is_for_writer, is_guest_message,
 };
 
 pub use writer::{Writer, WriterEvent, WriterOutput};

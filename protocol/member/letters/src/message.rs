@@ -22,12 +22,12 @@ use crate::{ANSWERS_MAX, LettersError};
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 /// Longest message of this layer, in bytes: the longest that a guest's link takes in one piece
 /// (LINK-14).
-pub const WORD_BYTES_MAX: usize = 16 * 1024;
+pub const MESSAGE_BYTES_MAX: usize = 16 * 1024;
 /// The first kind of this layer; admission's are below.
 const FIRST_KIND: u8 = 64;
 
 /// Whether a frame on a guest's link is for this layer: the kind after the version byte says so.
-pub fn is_guest_word(frame: &[u8]) -> bool {
+pub fn is_guest_message(frame: &[u8]) -> bool {
     frame.get(1).is_some_and(|kind| *kind >= FIRST_KIND)
 }
 
@@ -204,7 +204,7 @@ impl Answer {
 
 /// Decodes either kind (LET-01).
 pub(crate) fn decode<T: codec::Wire>(bytes: &[u8]) -> Result<T, LettersError> {
-    Ok(codec::decode_at_most(bytes, WORD_BYTES_MAX)?)
+    Ok(codec::decode_at_most(bytes, MESSAGE_BYTES_MAX)?)
 }
 
 /// A text of legal length (LET-02).

@@ -157,7 +157,7 @@ impl Writer {
             }
             draft.at = now + draft.pause;
             draft.pause = draft.pause.saturating_mul(2).min(PAUSE_MAX);
-            let payload = codec::encode(&draft.word(id)).into();
+            let payload = codec::encode(&draft.message(id)).into();
             self.unanswered = self.unanswered.saturating_add(1);
             self.out.push_back(WriterOutput::Guest { to, payload });
         }
@@ -174,7 +174,7 @@ impl Writer {
     ///
     /// # Errors
     /// [`LettersError`]; nothing changed.
-    pub fn word(
+    pub fn hear(
         &mut self,
         now: Instant,
         (from, payload): (NodeId, &[u8]),
@@ -285,7 +285,7 @@ impl Draft {
         LetterBody { view, epoch, certificate, nonce: self.nonce, reply, text }
     }
 
-    fn word(&self, id: &Digest) -> GuestMessage {
+    fn message(&self, id: &Digest) -> GuestMessage {
         let group = self.group;
         match &self.stage {
             Stage::Asking => GuestMessage::Ask { group, nonce: self.ask },

@@ -9,14 +9,14 @@ use bytes::Bytes;
 use folkmoot_admission::Input;
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
-use folkmoot_letters::is_guest_word;
+use folkmoot_letters::is_guest_message;
 
 impl Member {
     pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         match message {
             ToMember::Group(indication) => self.hear_group(now, indication, entropy),
             ToMember::Entry(entry) => self.entry(now, &entry, entropy),
-            ToMember::Guest { from, payload } if is_guest_word(&payload) => {
+            ToMember::Guest { from, payload } if is_guest_message(&payload) => {
                 self.guest_word(now, from, payload, entropy);
             }
             ToMember::Guest { from, payload } => self.ask_door(now, Input::Guest { from, payload }, entropy),

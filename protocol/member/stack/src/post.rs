@@ -62,7 +62,7 @@ impl Member {
     ) {
         let done = if is_for_writer(&payload) {
             let (roster, identity) = (self.transcript.roster(), &self.config.identity);
-            let done = self.writer.word(now, (from, &payload), roster, identity, entropy);
+            let done = self.writer.hear(now, (from, &payload), roster, identity, entropy);
             self.drain_writer();
             done.map_err(SendError::Letter)
         } else {

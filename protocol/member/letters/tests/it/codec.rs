@@ -25,7 +25,7 @@ fn signature() -> impl Strategy<Value = [u8; 64]> {
     prop::collection::vec(any::<u8>(), 64).prop_map(|bytes| bytes.try_into().unwrap())
 }
 
-fn guest_words() -> impl Strategy<Value = GuestMessage> {
+fn guest_messages() -> impl Strategy<Value = GuestMessage> {
     let standings = prop::sample::select(vec![Standing::Delivered, Standing::Full, Standing::Refused]);
     prop_oneof![
         (any::<[u8; 32]>(), any::<[u8; 16]>())
@@ -45,7 +45,7 @@ fn guest_words() -> impl Strategy<Value = GuestMessage> {
     ]
 }
 
-fn member_words() -> impl Strategy<Value = MemberMessage> {
+fn member_messages() -> impl Strategy<Value = MemberMessage> {
     let letters = (view(), blob(), blob(), blob(), any::<[u8; 16]>(), signature()).prop_map(
         |(view, certificate, reply, text, nonce, signature)| {
             let body = LetterBody { view, epoch: [1; 8], certificate, nonce, reply, text };
@@ -61,12 +61,12 @@ fn member_words() -> impl Strategy<Value = MemberMessage> {
     prop_oneof![letters, answers]
 }
 
-fn holds<T>(word: &T, extra: u8) -> Result<(), TestCaseError>
+fn holds<T>(message: &T, extra: u8) -> Result<(), TestCaseError>
 where
     T: codec::DeserializeBytes + codec::Serialize + codec::Size + PartialEq + core::fmt::Debug,
 {
-    let bytes = codec::encode(word);
-    prop_assert_eq!(&codec::decode::<T>(&bytes).unwrap(), word);
+    let bytes = codec::encode(message);
+    prop_assert_eq!(&codec::decode::<T>(&bytes).unwrap(), message);
     for end in 0..bytes.len() {
         prop_assert!(codec::decode::<T>(&bytes[..end]).is_err());
     }
@@ -78,13 +78,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn guest_words_round_trip(word in guest_words(), extra in any::<u8>()) {
-        holds(&word, extra)?;
-        prop_assert!(folkmoot_letters::is_guest_word(&codec::encode(&word)));
+    fn guest_messages_round_trip(message in guest_messages(), extra in any::<u8>()) {
+        holds(&message, extra)?;
+        prop_assert!(folkmoot_letters::is_guest_message(&codec::encode(&message)));
     }
 
     #[test]
-    fn member_words_round_trip(word in member_words(), extra in any::<u8>()) {
-        holds(&word, extra)?;
+    fn member_messages_round_trip(message in member_messages(), extra in any::<u8>()) {
+        holds(&message, extra)?;
     }
 }

@@ -11,7 +11,7 @@ use folkmoot_letters::{
 /// bytes.
 fn until(moot: &mut Moot, kind: u8) -> (NodeId, NodeId, Bytes) {
     loop {
-        let (_, _, next) = moot.wire.front().expect("such a word comes");
+        let (_, _, next) = moot.wire.front().expect("such a message comes");
         if next[1] == kind {
             return moot.wire.pop_front().unwrap();
         }
@@ -19,12 +19,12 @@ fn until(moot: &mut Moot, kind: u8) -> (NodeId, NodeId, Bytes) {
     }
 }
 
-fn bring(moot: &mut Moot, (from, to, _): (NodeId, NodeId, Bytes), word: &GuestMessage) {
-    moot.bring(from, to, codec::encode(word).into());
+fn bring(moot: &mut Moot, (from, to, _): (NodeId, NodeId, Bytes), message: &GuestMessage) {
+    moot.bring(from, to, codec::encode(message).into());
 }
 
-fn decoded(word: &(NodeId, NodeId, Bytes)) -> GuestMessage {
-    codec::decode(&word.2).unwrap()
+fn decoded(message: &(NodeId, NodeId, Bytes)) -> GuestMessage {
+    codec::decode(&message.2).unwrap()
 }
 
 fn member_error(moot: &mut Moot) -> Option<LettersError> {
@@ -32,7 +32,7 @@ fn member_error(moot: &mut Moot) -> Option<LettersError> {
 }
 
 #[test]
-fn let_01_malformed_words_are_refused() {
+fn let_01_malformed_messages_are_refused() {
     let mut moot = Moot::new(true);
     let (guest, desk) = (NodeId([9; 32]), moot.members[0].identity.node());
     for bytes in [&b""[..], b"\x01", b"\x01\x41", b"\x02\x41", b"\x01\x63aaaa"] {
@@ -64,7 +64,7 @@ fn let_02_texts_and_lists_keep_their_bounds() {
 }
 
 #[test]
-fn let_03_each_side_says_its_own_words() {
+fn let_03_each_side_sends_its_own_messages() {
     let mut moot = Moot::new(true);
     let dora = moot.stranger("dora", 9, &[0]);
     let (guest, desk) = (moot.strangers[dora].identity.node(), moot.members[0].identity.node());
@@ -74,8 +74,8 @@ fn let_03_each_side_says_its_own_words() {
     let ask = GuestMessage::Ask { group: moot.group, nonce: [0; 16] };
     let one = &mut moot.strangers[dora];
     let roster = moot.transcript.roster();
-    let word = codec::encode(&ask);
-    let done = one.writer.word(moot.now, (desk, &word), roster, &one.identity, &mut moot.dice);
+    let message = codec::encode(&ask);
+    let done = one.writer.hear(moot.now, (desk, &message), roster, &one.identity, &mut moot.dice);
     assert_eq!(done, Err(LettersError::PeerOutOfTurn(desk)));
 }
 
@@ -132,8 +132,8 @@ fn let_06_a_door_is_a_members() {
     bring(&mut moot, came.clone(), &GuestMessage::Key { view, epoch, key, by, nonce, signature: forged });
     assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerNotMember(by)));
     assert!(moot.wire.is_empty(), "nothing was written to any of these");
-    let (from, to, word) = came;
-    moot.bring(from, to, word);
+    let (from, to, message) = came;
+    moot.bring(from, to, message);
     moot.run(1_000);
     assert_eq!(moot.letters(0).len(), 1);
 }
@@ -152,11 +152,11 @@ fn let_05_a_key_answers_our_question() {
     let eve = moot.stranger("eve", 10, &[0]);
     let one = &mut moot.strangers[eve];
     let roster = moot.transcript.roster();
-    let done = one.writer.word(moot.now, (contact, &came.2), roster, &one.identity, &mut moot.dice);
+    let done = one.writer.hear(moot.now, (contact, &came.2), roster, &one.identity, &mut moot.dice);
     assert_eq!(done, Err(LettersError::PeerOtherKey(contact)));
     assert!(moot.wire.is_empty(), "nothing was written to any of these");
-    let (from, to, word) = came;
-    moot.bring(from, to, word);
+    let (from, to, message) = came;
+    moot.bring(from, to, message);
     moot.run(1_000);
     assert_eq!(moot.letters(0).len(), 1);
 }
@@ -191,8 +191,8 @@ fn let_07_every_altered_bit_of_a_letter_is_refused() {
         assert_eq!(member_error(&mut moot), Some(LettersError::PeerSealed(came.0)));
     }
     assert_eq!(moot.letters(0), []);
-    let (from, to, word) = came;
-    moot.bring(from, to, word);
+    let (from, to, message) = came;
+    moot.bring(from, to, message);
     assert_eq!(moot.letters(0).len(), 1, "the refusals cost the true one nothing");
 }
 
@@ -240,10 +240,10 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
     ];
     for (letter, error) in refused {
         moot.now = moot.now + core::time::Duration::from_secs(1);
-        let word = sealed_letter(&mut moot, &letter);
-        moot.bring(from, moot.members[0].identity.node(), word);
+        let message = sealed_letter(&mut moot, &letter);
+        moot.bring(from, moot.members[0].identity.node(), message);
         assert_eq!(member_error(&mut moot), Some(error));
-        let told = moot.wire.pop_front().map(|word| decoded(&word));
+        let told = moot.wire.pop_front().map(|message| decoded(&message));
         assert!(matches!(told, Some(GuestMessage::Standing { standing: Standing::Refused, .. })), "{told:?}");
     }
     assert_eq!(moot.ordered, Vec::<Bytes>::new());
@@ -256,8 +256,8 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
         Err(LettersError::PeerLetter(_))
     ));
     let true_one = forged(&moot, &dora, |_| {});
-    let word = sealed_letter(&mut moot, &true_one);
-    moot.bring(from, moot.members[0].identity.node(), word);
+    let message = sealed_letter(&mut moot, &true_one);
+    moot.bring(from, moot.members[0].identity.node(), message);
     assert_eq!(moot.letters(2).len(), 1, "as it is, it is taken");
 }
 
@@ -270,8 +270,8 @@ fn sealed_letter(moot: &mut Moot, letter: &folkmoot_letters::Letter) -> Bytes {
         letter,
         &mut moot.dice,
     );
-    let word = GuestMessage::Letter { group: moot.group, epoch: moot.epoch.tag, sealed: sealed.unwrap() };
-    codec::encode(&word).into()
+    let message = GuestMessage::Letter { group: moot.group, epoch: moot.epoch.tag, sealed: sealed.unwrap() };
+    codec::encode(&message).into()
 }
 
 #[test]
@@ -309,9 +309,9 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     let contact = came.0;
     for (who, named) in [(eve, other), (dora, other)] {
         let one = &mut moot.strangers[who];
-        let word = codec::encode(&GuestMessage::Answer { letter: named, sealed: sealed.clone() });
+        let message = codec::encode(&GuestMessage::Answer { letter: named, sealed: sealed.clone() });
         let roster = moot.transcript.roster();
-        let done = one.writer.word(moot.now, (contact, &word), roster, &one.identity, &mut moot.dice);
+        let done = one.writer.hear(moot.now, (contact, &message), roster, &one.identity, &mut moot.dice);
         let error = if who == eve { LettersError::PeerSealed(contact) } else { LettersError::UnknownLetter };
         assert_eq!(done, Err(error));
     }
@@ -329,8 +329,8 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
         let done = moot.desk(0, DeskInput::Member { group, sender, payload });
         assert_eq!(done, Err(LettersError::PeerNotMember(sender)));
     }
-    let (from, to, word) = came;
-    moot.bring(from, to, word);
+    let (from, to, message) = came;
+    moot.bring(from, to, message);
     assert_eq!(moot.answers(dora).len(), 1);
     assert_eq!(moot.answers(eve).len(), 0);
 }
@@ -359,10 +359,10 @@ fn let_10_an_answer_that_no_member_signed_is_refused() {
         let answer = folkmoot_letters::Answer { body, signature };
         let sealed =
             folkmoot_letters::danger_seal_answer(&written.body.reply.0, &answer, &mut moot.dice).unwrap();
-        let word = codec::encode(&GuestMessage::Answer { letter, sealed });
+        let message = codec::encode(&GuestMessage::Answer { letter, sealed });
         let (one, roster) = (&mut moot.strangers[dora], moot.transcript.roster());
         let contact = moot.members[0].identity.node();
-        let done = one.writer.word(moot.now, (contact, &word), roster, &one.identity, &mut moot.dice);
+        let done = one.writer.hear(moot.now, (contact, &message), roster, &one.identity, &mut moot.dice);
         assert_eq!(done, Err(LettersError::PeerNotMember(by)));
     }
     assert_eq!(moot.answers(dora), []);
@@ -380,7 +380,7 @@ fn let_11_what_is_not_known_is_asked_for_and_not_answered() {
     moot.answer(1, letter, b"for dora alone").unwrap();
     moot.wire.clear();
     moot.bring(eve, desk, codec::encode(&poll).into());
-    let told = moot.wire.pop_front().map(|word| decoded(&word));
+    let told = moot.wire.pop_front().map(|message| decoded(&message));
     assert!(matches!(told, Some(GuestMessage::Standing { standing: Standing::Unknown, .. })), "{told:?}");
     assert!(moot.wire.is_empty());
     // A contact that was started again does not know it: it is sent again, and members that know it

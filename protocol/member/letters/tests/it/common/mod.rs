@@ -7,7 +7,7 @@ use folkmoot_base::{
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
 use folkmoot_letters::{
     Counter, Desk, DeskInput, DeskOutput, Front, LetterEvent, LettersError, Writer, WriterEvent,
-    WriterOutput, is_for_writer, is_guest_word,
+    WriterOutput, is_for_writer, is_guest_message,
 };
 use std::collections::VecDeque;
 
@@ -190,7 +190,7 @@ impl Moot {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, payload: Bytes) {
-        assert!(is_guest_word(&payload));
+        assert!(is_guest_message(&payload));
         self.seen.push(payload.clone());
         self.wire.push_back((from, to, payload));
     }
@@ -207,7 +207,7 @@ impl Moot {
             assert!(is_for_writer(&payload) || self.strangers.iter().any(|one| one.identity.node() == from));
             let one = &mut self.strangers[who];
             let roster = self.transcript.roster();
-            let done = one.writer.word(self.now, (from, &payload), roster, &one.identity, &mut self.dice);
+            let done = one.writer.hear(self.now, (from, &payload), roster, &one.identity, &mut self.dice);
             one.errors.extend(done.err());
             self.drain_writer(who);
         } else if let Some(who) = self.members.iter().position(|one| one.identity.node() == to) {
