@@ -23,6 +23,8 @@
 //! contributory = true                  # every member has a share in every key; false allows the last three modules
 //! minority = "continue"                # or "read-only", "stop": what the smaller side of a split may do
 //! minority_may_admit = true
+//! quorum = "majority"                  # optional; or "two-thirds": of the voters, besides the threshold
+//! adopt = "ask"                        # optional; or "auto": what only ran out of time is held without asking again
 //! letters = false                      # optional; true: who is no member may write to the group, and be answered
 //! certificate_days = 365
 //! request_hours = 72
@@ -43,7 +45,7 @@
 
 use crate::CharterError;
 use crate::central::{Central, Dealer, check_policies};
-use crate::charter_rules::{Minority, Rules, Timeouts};
+use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_text::Text;
 use crate::charter_value::value;
 use crate::founder::Founder;
@@ -135,17 +137,10 @@ impl Charter {
     /// # Errors
     /// [`CharterError::PeerChange`].
     pub fn with_change(&self, field: &str, word: &str) -> Result<Self, CharterError> {
-        let refuse =
-            |reason| CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason };
+        let refuse = |reason| refused(field, word, reason);
         let mut next = self.clone();
-        next.rules.set(field, word).map_err(|why| match why {
-            Refusal::Plain(reason) => refuse(reason),
-            Refusal::Rule(source) => CharterError::PeerRule { field: field.to_owned(), source },
-        })?;
-        next.agreement = next.rules.check(&ids(&self.founders)).map_err(|(_, reason)| refuse(reason))?;
-        next.suites = next.rules.suites(&self.group);
-        check_policies(&next.rules.policies, self.scheme, self.mode(), next.rules.minority_may_admit)
-            .map_err(|(_, reason)| refuse(reason))?;
+        next.set(field, word)?;
+        next.settle(field, word)?;
         if self.is_dealt_once() && next.rules.threshold != self.rules.threshold {
             return Err(refuse(
                 "the shares were dealt once, for this threshold, and the dealer has erased the secret",
@@ -158,6 +153,41 @@ impl Charter {
             self.version.checked_add(1).ok_or_else(|| refuse("the charter has been changed too often"))?;
         next.digest = digest(&[b"folkmoot charter change v1\0", &self.digest, &change_digest(field, word)]);
         Ok(next)
+    }
+
+    /// This founding charter with all of these fields set, whatever the order in which votes set
+    /// them: field to value, as [`Self::with_change`] takes them.
+    ///
+    /// # Errors
+    /// [`CharterError::PeerChange`].
+    pub fn amended(&self, changes: &BTreeMap<String, String>) -> Result<Self, CharterError> {
+        let mut next = self.clone();
+        for (field, word) in changes {
+            next.set(field, word)?;
+        }
+        next.settle("", "")?;
+        next.version = u32::try_from(changes.len()).unwrap_or(u32::MAX).saturating_add(self.version);
+        for (field, word) in changes {
+            next.digest =
+                digest(&[b"folkmoot charter change v1\0", &next.digest, &change_digest(field, word)]);
+        }
+        Ok(next)
+    }
+
+    fn set(&mut self, field: &str, word: &str) -> Result<(), CharterError> {
+        self.rules.set(field, word).map_err(|why| match why {
+            Refusal::Plain(reason) => refused(field, word, reason),
+            Refusal::Rule(source) => CharterError::PeerRule { field: field.to_owned(), source },
+        })
+    }
+
+    /// Checks the rules as they are set now, and works out what follows from them.
+    fn settle(&mut self, field: &str, word: &str) -> Result<(), CharterError> {
+        let refuse = |(_, reason)| refused(field, word, reason);
+        self.agreement = self.rules.check(&ids(&self.founders)).map_err(refuse)?;
+        self.suites = self.rules.suites(&self.group);
+        check_policies(&self.rules.policies, self.scheme, self.mode(), self.rules.minority_may_admit)
+            .map_err(refuse)
     }
 
     /// The founding text, byte for byte.
@@ -291,6 +321,16 @@ impl Charter {
         self.rules.minority_may_admit
     }
 
+    /// How many of the electorate's places a decision takes.
+    pub fn quorum(&self) -> Quorum {
+        self.rules.quorum
+    }
+
+    /// Who holds an admission whose approvals have run out.
+    pub fn adopt(&self) -> Adopt {
+        self.rules.adopt
+    }
+
     /// Whether anyone who is not a member may write to the group.
     pub fn letters(&self) -> bool {
         self.rules.letters
@@ -311,6 +351,10 @@ impl Charter {
     pub fn timeouts(&self) -> &Timeouts {
         &self.rules.timeouts
     }
+}
+
+fn refused(field: &str, word: &str, reason: &'static str) -> CharterError {
+    CharterError::PeerChange { field: field.to_owned(), value: word.to_owned(), reason }
 }
 
 fn ids(founders: &[Founder]) -> BTreeSet<MemberId> {

@@ -42,6 +42,68 @@ impl Minority {
     }
 }
 
+/// How many of the electorate's places a decision takes, besides the threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quorum {
+    /// More than half, or half with the first place. Two quorums share a voter.
+    #[default]
+    Majority,
+    /// More than two thirds. Two quorums share more than a third of the places.
+    TwoThirds,
+}
+
+impl Quorum {
+    /// The word in the charter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::TwoThirds => "two-thirds",
+        }
+    }
+
+    /// The rule of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Majority, Self::TwoThirds].into_iter().find(|rule| rule.word() == word)
+    }
+
+    /// Whether `yes` of the places `places` are enough.
+    pub fn holds(self, places: &[MemberId], yes: &BTreeSet<MemberId>) -> bool {
+        let count = places.iter().filter(|voter| yes.contains(voter)).count();
+        let first = places.first().is_some_and(|first| yes.contains(first));
+        match self {
+            Self::Majority => count * 2 > places.len() || (first && count * 2 == places.len()),
+            Self::TwoThirds => count * 3 > places.len() * 2,
+        }
+    }
+}
+
+/// Who lets in somebody whose approvals ran out before a decision could hold them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adopt {
+    /// The voters, who are asked again.
+    #[default]
+    Ask,
+    /// The voters' programs, if nothing but the time has run out.
+    Auto,
+}
+
+impl Adopt {
+    /// The word in the charter.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// The rule of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Ask, Self::Auto].into_iter().find(|rule| rule.word() == word)
+    }
+}
+
 /// Timeouts that the charter sets; `None` leaves a layer's default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -72,6 +134,8 @@ pub(crate) struct Rules {
     pub(crate) certificate_days: u32,
     pub(crate) request_hours: u32,
     pub(crate) timeouts: Timeouts,
+    pub(crate) quorum: Quorum,
+    pub(crate) adopt: Adopt,
     pub(crate) groups: Groups,
     pub(crate) policies: Policies,
 }
@@ -143,6 +207,8 @@ impl Rules {
                 self.minority = Minority::from_word(word).ok_or("it must be continue, read-only or stop")?
             }
             "minority_may_admit" => self.minority_may_admit = truth(word)?,
+            "quorum" => self.quorum = Quorum::from_word(word).ok_or("it must be majority or two-thirds")?,
+            "adopt" => self.adopt = Adopt::from_word(word).ok_or("it must be ask or auto")?,
             "letters" => self.letters = truth(word)?,
             "certificate_days" => self.certificate_days = number(word)?,
             "request_hours" => self.request_hours = number(word)?,

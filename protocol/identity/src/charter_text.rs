@@ -3,7 +3,7 @@
 use crate::authority::common;
 use crate::central::{Central, CentralText, check_policies, refusal};
 use crate::charter_groups::{GroupText, Groups};
-use crate::charter_rules::{Minority, Rules, Timeouts};
+use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_value::{CIPHERS, KEYINGS, value};
 use crate::envelope::NAME_BYTES_MAX;
 use crate::founder::{FOUNDERS_MAX, Founder};
@@ -38,6 +38,10 @@ pub(crate) struct Text {
     letters: bool,
     certificate_days: u32,
     request_hours: u32,
+    #[serde(default)]
+    quorum: Quorum,
+    #[serde(default)]
+    adopt: Adopt,
     founders: Vec<FounderText>,
     #[serde(default)]
     timeouts: Timeouts,
@@ -152,6 +156,8 @@ impl Text {
             certificate_days: self.certificate_days,
             request_hours: self.request_hours,
             timeouts: self.timeouts,
+            quorum: self.quorum,
+            adopt: self.adopt,
             groups: Groups::read(&self.groups).map_err(|(key, reason)| value(key, reason))?,
             policies: self.policies()?,
         })

@@ -1,6 +1,6 @@
 //! A charter to be written: from values to the text that founders sign.
 
-use crate::{Below, Central, Founder, Minority, Policies, Policy, Timeouts};
+use crate::{Adopt, Below, Central, Founder, Minority, Policies, Policy, Quorum, Timeouts};
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw, hex};
 use folkmoot_signing::{Mode, Scheme};
 use std::collections::BTreeSet;
@@ -41,6 +41,10 @@ pub struct CharterDraft {
     pub certificate_days: u32,
     /// How long a request stays open.
     pub request_hours: u32,
+    /// How many of the electorate's places a decision takes.
+    pub quorum: Quorum,
+    /// Who holds an admission whose approvals have run out.
+    pub adopt: Adopt,
     /// Timeouts to set.
     pub timeouts: Timeouts,
     /// Who comes in and who goes, and who decides it.
@@ -68,6 +72,8 @@ impl CharterDraft {
             letters: false,
             certificate_days: 365,
             request_hours: 72,
+            quorum: Quorum::default(),
+            adopt: Adopt::default(),
             timeouts: Timeouts::default(),
             policies: Policies::default(),
         }
@@ -106,6 +112,12 @@ impl CharterDraft {
         line("contributory", self.keying.contributory().to_string());
         line("minority", quote(self.minority.word()));
         line("minority_may_admit", self.minority_may_admit.to_string());
+        if self.quorum != Quorum::default() {
+            line("quorum", quote(self.quorum.word()));
+        }
+        if self.adopt != Adopt::default() {
+            line("adopt", quote(self.adopt.word()));
+        }
         if self.letters {
             line("letters", self.letters.to_string());
         }

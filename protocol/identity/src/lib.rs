@@ -52,7 +52,7 @@ pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
 pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
-pub use charter_rules::{Minority, Timeouts};
+pub use charter_rules::{Adopt, Minority, Quorum, Timeouts};
 pub use charter_value::THRESHOLD_MAX;
 pub use csr::Csr;
 pub use draft::CharterDraft;

@@ -122,7 +122,7 @@ impl Policies {
     ///
     /// # Errors
     /// [`CertificateError`]: too few, not by the rule, not the decider, not on the list.
-    pub(crate) fn let_in(
+    pub fn let_in(
         &self,
         holder: Option<&MemberId>,
         yes: &BTreeSet<MemberId>,
@@ -161,7 +161,7 @@ impl Policies {
 
     /// What these voters could never do, even if all of them agreed: the rules that they do not
     /// satisfy.
-    pub(crate) fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
+    pub fn out_of_reach(&self, voters: &BTreeSet<MemberId>) -> Vec<Lack> {
         let admit = match self.policy {
             Policy::List | Policy::Authority => Ok(()),
             Policy::Threshold | Policy::Founder => self.let_in(None, voters, 0),
