@@ -77,6 +77,18 @@ pub enum Danger {
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.
     RingForeignMember,
+    /// Transcript: a voter commits twice in one ballot.
+    LineTwoCommits,
+    /// Transcript: a voter commits below a ballot that it promised.
+    LineBelowPromise,
+    /// Transcript: the owner of a later ballot proposes what it likes.
+    LineOwnChoice,
+    /// Transcript: what somebody approved before it had a vote counts.
+    LineNoSince,
+    /// Transcript: what was approved before the last decision about a subject counts.
+    LineNoStamps,
+    /// Transcript: approvals that ran out count.
+    LineNoExpiry,
     /// Group: keeps members of lost nodes in its list.
     GroupKeepsLost,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.

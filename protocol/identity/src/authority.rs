@@ -185,7 +185,7 @@ impl AuthorityCertificate {
 }
 
 /// A name as a common name can hold it: X.520 has 64 characters at most.
-pub(crate) fn common(name: &str) -> String {
+pub fn common(name: &str) -> String {
     let mut end = name.len().min(NAME_BYTES_MAX);
     while !name.is_char_boundary(end) {
         end = end.saturating_sub(1);

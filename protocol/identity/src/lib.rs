@@ -48,7 +48,7 @@ mod threshold;
 pub mod transcript;
 mod vote;
 
-pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate};
+pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate, common as common_name};
 pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
 pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};

@@ -33,6 +33,12 @@ pub enum VoteKind {
     Electorate = 4,
     /// Take a sharing of the group's key into use; the subject is a digest of its public part.
     Sharing = 5,
+    /// Hold an admission that came too late to count; the subject covers its request.
+    Hold = 6,
+    /// Give a member another key; the subject covers the member and the request of the new key.
+    Rotate = 7,
+    /// Go over to another line; the subject is a digest of its head.
+    Rejoin = 8,
 }
 
 /// Yes or no.

@@ -1,0 +1,42 @@
+//! An admission as a certificate asks for it: the facts that the rules look at.
+
+use crate::Head;
+use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_identity::Serial;
+use folkmoot_signing::VerifyingKey;
+
+/// What a certificate says, apart from who approved it. Two certificates of one request are one
+/// admission.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admit {
+    /// The digest of the request, which names the admission.
+    pub request: Digest,
+    /// Who is admitted, or whose term is renewed.
+    pub member: MemberId,
+    /// The name in the certificate.
+    pub name: String,
+    /// The key.
+    pub key: VerifyingKey,
+    /// When the term begins.
+    pub begins: UnixTime,
+    /// When it ends.
+    pub ends: UnixTime,
+    /// The last decision that the requester knew.
+    pub base: Head,
+    /// The serial number, if the group's key or its authority's has issued the certificate.
+    pub issued: Option<Serial>,
+    /// The serial number, if the request was by a CSR, which determines it.
+    pub csr: Option<Serial>,
+    /// The share-epoch of the group's key, if that key has signed certificate or request.
+    pub epoch: Option<Digest>,
+}
+
+/// A request that objections ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Refusal {
+    /// The digest of the request.
+    pub request: Digest,
+    /// The serial number that its CSR gives, if it is by CSR: nothing that is proposed for that CSR
+    /// later admits anybody.
+    pub csr: Option<Serial>,
+}

@@ -1,0 +1,327 @@
+//! One voter's part in the decision that follows the head.
+//!
+//! ```text
+//! something to decide --> owner of ballot 0 proposes --> commit --> a quorum of commits: it stands
+//!                    '--> nothing within PATIENCE --> promise the next ballot --> its owner proposes
+//! ```
+//! Promises: this voter commits once in a ballot, in no ballot below one that it promised, and only
+//! to what it has worked out itself. What it signs is persisted before it is sent, so a restart adds
+//! nothing. It promises at most as many ballots beyond the highest that was proposed as there are
+//! places. Bounds: two proposals for each ballot within that range. Relies on: messages whose
+//! signatures are verified, and a disk that is not older than what it has sent.
+
+mod owner;
+mod voter;
+
+use crate::proposal::{Commit, Promise, Proposal, Report, Standing, Statement};
+use crate::{Admit, Decision, Head, Set, SignatureBytes, State, Unproposed, Wrong};
+use core::time::Duration;
+use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How long a voter waits for the owner of a ballot.
+pub const PATIENCE: Duration = Duration::from_secs(3);
+/// How long something that counts may be left out of a fresh proposal.
+pub const KNOWN_FOR: Duration = Duration::from_secs(60);
+/// How far the time of a decision may be from a voter's clock, in seconds.
+pub const SKEW_SECONDS: u64 = 60;
+
+/// What voters say to one another about the next decision.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum BallotMessage {
+    /// The owner of a ballot proposes.
+    #[tls_codec(discriminant = 1)]
+    Proposal(Proposal),
+    /// A voter promises, and shows the highest commit that it gave.
+    #[tls_codec(discriminant = 2)]
+    Promise {
+        /// The head that is to be followed.
+        parent: Head,
+        /// The ballot.
+        ballot: u32,
+        /// The promise.
+        promise: Promise,
+        /// The proposal that the report is of.
+        report: Option<Proposal>,
+    },
+    /// A voter commits.
+    #[tls_codec(discriminant = 3)]
+    Commit {
+        /// The head that is to be followed.
+        parent: Head,
+        /// To what, in which ballot.
+        report: Report,
+        /// The commit.
+        commit: Commit,
+    },
+}
+
+/// What a voter must not forget. One for each head; a new one replaces it.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct BallotRecord {
+    /// The head that is to be followed.
+    pub parent: Head,
+    /// The lowest ballot in which this voter may still commit.
+    pub promised: u32,
+    /// The highest commit that it gave.
+    pub committed: Option<Proposal>,
+    /// The last proposal that it made.
+    pub proposed: Option<Proposal>,
+}
+
+/// What goes out. A record is persisted before anything that came after it is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BallotOutput {
+    /// Persist this in place of the record before.
+    Persist(BallotRecord),
+    /// Send this to all members.
+    Send(BallotMessage),
+    /// This stands: apply it.
+    Stands(Standing),
+    /// An admission is named in a proposal and is not here: ask for it.
+    Missing(Digest),
+}
+
+/// What a step looks at.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// The state at the head.
+    pub state: &'a State,
+    /// What no decision holds.
+    pub set: &'a Set,
+    /// Timers.
+    pub now: Instant,
+    /// The wall clock.
+    pub clock: UnixTime,
+    /// Who can be heard.
+    pub present: &'a BTreeSet<MemberId>,
+    /// Signs as this voter.
+    pub sign: &'a dyn Fn(&Statement) -> SignatureBytes,
+}
+
+impl core::fmt::Debug for Look<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        out.debug_struct("Look").field("head", &self.state.head()).field("clock", &self.clock).finish()
+    }
+}
+
+type CommitsByVoter = BTreeMap<MemberId, Commit>;
+
+/// One voter's ballots on the decision that follows one head.
+#[derive(Debug)]
+pub struct Ballots {
+    me: MemberId,
+    record: BallotRecord,
+    /// Proposals that were heard and entitled, by ballot and decision: at most two in a ballot.
+    proposals: BTreeMap<Report, Proposal>,
+    commits: BTreeMap<Report, CommitsByVoter>,
+    promises: BTreeMap<u32, BTreeMap<MemberId, Promise>>,
+    /// Since when each thing that could be decided has been known here.
+    known: BTreeMap<Digest, Instant>,
+    /// When the present ballot has lasted long enough.
+    deadline: Option<Instant>,
+    stands: bool,
+    danger: Mutant,
+    out: VecDeque<BallotOutput>,
+}
+
+impl Ballots {
+    /// The ballots of `me` on what follows this state; `record` is what was persisted, if anything.
+    pub fn new(me: MemberId, state: &State, record: Option<BallotRecord>, danger: Mutant) -> Self {
+        let empty = BallotRecord { parent: state.head(), promised: 0, committed: None, proposed: None };
+        let record = record.filter(|record| record.parent == state.head()).unwrap_or(empty);
+        Self {
+            me,
+            record,
+            proposals: BTreeMap::new(),
+            commits: BTreeMap::new(),
+            promises: BTreeMap::new(),
+            known: BTreeMap::new(),
+            deadline: None,
+            stands: false,
+            danger,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// What is to be done, in order.
+    pub fn poll_output(&mut self) -> Option<BallotOutput> {
+        self.out.pop_front()
+    }
+
+    /// When [`Self::work`] wants to be called again, at the latest.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Says again what others may have missed.
+    pub fn resend(&mut self, look: &Look<'_>) {
+        let mine = self.record.proposed.iter().chain(&self.record.committed).cloned();
+        let mine: Vec<Proposal> = mine.collect();
+        self.out.extend(mine.into_iter().map(|one| BallotOutput::Send(BallotMessage::Proposal(one))));
+        if let Some(report) = self.record.committed.as_ref().map(Proposal::report) {
+            self.say_commit(look, report);
+        }
+        if self.record.promised > 0 {
+            self.say_promise(look, self.record.promised);
+        }
+    }
+
+    /// Does what is due: proposes, or gives up on a ballot that came to nothing.
+    pub fn work(&mut self, look: &Look<'_>) {
+        if self.stands || look.state.head() != self.record.parent {
+            return;
+        }
+        let wanted = self.watch(look);
+        self.commit_all(look);
+        if look.state.may_vote(&self.me) {
+            self.own(look, wanted);
+            self.give_up(look, wanted);
+        }
+        self.count(look);
+    }
+
+    /// Hears a message whose signatures are verified.
+    ///
+    /// # Errors
+    /// Why it does not stand; a message on another head is passed over.
+    pub fn hear(&mut self, look: &Look<'_>, message: BallotMessage) -> Result<(), Unproposed> {
+        if self.stands {
+            return Ok(());
+        }
+        match message {
+            BallotMessage::Proposal(proposal) => self.hear_proposal(look, proposal)?,
+            BallotMessage::Promise { parent, ballot, promise, report } => {
+                if parent == self.record.parent {
+                    self.hear_promise(look, ballot, promise, report)?;
+                }
+            }
+            BallotMessage::Commit { parent, report, commit } => {
+                if parent == self.record.parent {
+                    self.hear_commit(look, report, commit);
+                }
+            }
+        }
+        self.work(look);
+        Ok(())
+    }
+
+    /// `LINE-66`: a proposal counts if its owners were entitled to it and its decision can be worked
+    /// out here.
+    fn hear_proposal(&mut self, look: &Look<'_>, proposal: Proposal) -> Result<(), Unproposed> {
+        if proposal.parent() != self.record.parent {
+            return Ok(());
+        }
+        let report = proposal.report();
+        let in_ballot = self.proposals.keys().filter(|known| known.ballot == report.ballot).count();
+        if self.proposals.contains_key(&report) || in_ballot >= 2 || report.ballot > self.last_ballot(look) {
+            return Ok(());
+        }
+        proposal.check(look.state)?;
+        match look.state.after(&proposal.decision, |request| look.set.admit(request)) {
+            Ok(_) => {}
+            Err(Wrong::Missing(request)) => {
+                self.out.push_back(BallotOutput::Missing(request));
+                return Ok(());
+            }
+            Err(why) => return Err(why.into()),
+        }
+        // What this voter said before its disk was restored binds it again.
+        if look.state.owner(report.ballot) == self.me {
+            let known = self.record.proposed.as_ref().map(Proposal::ballot);
+            if known.is_none_or(|known| known < report.ballot) {
+                self.record.proposed = Some(proposal.clone());
+                self.persist();
+            }
+        }
+        let highest = self.proposals.keys().map(|known| known.ballot).max();
+        if highest.is_none_or(|highest| highest < report.ballot) {
+            self.deadline = None;
+        }
+        self.proposals.insert(report, proposal);
+        Ok(())
+    }
+
+    fn hear_commit(&mut self, look: &Look<'_>, report: Report, commit: Commit) {
+        let room = self.commits.len() <= self.proposals.len() + look.state.places().len();
+        if !look.state.may_vote(&commit.voter) || report.ballot > self.last_ballot(look) || !room {
+            return;
+        }
+        let last = self.record.committed.as_ref().map(Proposal::ballot);
+        if commit.voter == self.me && last.is_none_or(|last| last < report.ballot) {
+            // Said before this disk was restored from an older one.
+            self.record.committed = self.proposals.get(&report).cloned().or(self.record.committed.take());
+            self.record.promised = self.record.promised.max(report.ballot.saturating_add(1));
+            self.persist();
+        }
+        self.commits.entry(report).or_default().insert(commit.voter, commit);
+    }
+
+    /// The highest ballot that anybody here may promise or propose: as many beyond the highest that
+    /// was proposed as there are places.
+    fn last_ballot(&self, look: &Look<'_>) -> u32 {
+        let proven = self.proposals.keys().map(|report| report.ballot).max().unwrap_or_default();
+        let places = u32::try_from(look.state.places().len()).unwrap_or(u32::MAX);
+        proven.saturating_add(places)
+    }
+
+    /// A decision stands when a quorum has committed to it in one ballot.
+    fn count(&mut self, look: &Look<'_>) {
+        let stands = self.commits.iter().find_map(|(report, commits)| {
+            let yes = commits.keys().copied().collect();
+            let proposal = self.proposals.get(report).filter(|_| look.state.is_quorum(&yes))?;
+            Some(Standing { proposal: proposal.clone(), commits: commits.values().cloned().collect() })
+        });
+        if let Some(standing) = stands {
+            self.stands = true;
+            self.deadline = None;
+            self.out.push_back(BallotOutput::Stands(standing));
+        }
+    }
+
+    fn persist(&mut self) {
+        self.out.push_back(BallotOutput::Persist(self.record.clone()));
+    }
+
+    fn say_commit(&mut self, look: &Look<'_>, report: Report) {
+        let parent = self.record.parent;
+        let statement = Statement::Commit { parent, ballot: report.ballot, decision: report.decision };
+        let commit = Commit { voter: self.me, signature: (look.sign)(&statement) };
+        self.commits.entry(report).or_default().insert(self.me, commit.clone());
+        self.out.push_back(BallotOutput::Send(BallotMessage::Commit { parent, report, commit }));
+    }
+
+    fn say_promise(&mut self, look: &Look<'_>, ballot: u32) {
+        let parent = self.record.parent;
+        let report = self.record.committed.as_ref().map(Proposal::report);
+        let statement = Statement::Promise { parent, ballot, report };
+        let promise = Promise { voter: self.me, report, signature: (look.sign)(&statement) };
+        self.promises.entry(ballot).or_default().insert(self.me, promise.clone());
+        let report = self.record.committed.clone();
+        self.out.push_back(BallotOutput::Send(BallotMessage::Promise { parent, ballot, promise, report }));
+    }
+
+    /// Notes since when each thing has been there to decide, and says whether anything is.
+    fn watch(&mut self, look: &Look<'_>) -> bool {
+        let effects = self.carriable(look).into_iter().map(|one| one.effect.subject().digest);
+        let held = look.set.holdable(look.state);
+        let refused = look.set.refusable(look.state).into_iter().map(|one| one.request);
+        let there: BTreeSet<Digest> = effects.chain(held).chain(refused).collect();
+        self.known.retain(|name, _| there.contains(name));
+        for name in there {
+            self.known.entry(name).or_insert(look.now);
+        }
+        self.is_due(look) || !self.proposals.is_empty() || !self.promises.is_empty()
+    }
+
+    fn admit<'a>(look: &Look<'a>, request: &Digest) -> Option<&'a Admit> {
+        look.set.admit(request)
+    }
+
+    /// The decision that a proposal of this voter was fresh with, if it made one.
+    pub fn proposed(&self) -> Option<&Decision> {
+        self.record.proposed.as_ref().map(|proposal| &proposal.decision)
+    }
+}

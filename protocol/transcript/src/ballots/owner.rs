@@ -1,0 +1,123 @@
+//! What the owner of a ballot proposes.
+
+use super::{BallotMessage, BallotOutput, Ballots, Look, SKEW_SECONDS};
+use crate::proposal::{Promise, Proposal, Stage, Statement, highest, promises_digest};
+use crate::{Approved, Batch, EFFECTS_MAX, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
+use core::time::Duration;
+use folkmoot_base::{Danger, UnixTime};
+
+/// So many entries that no decision holds are enough for one.
+const ENTRIES_DUE: usize = 64;
+/// The oldest of fewer entries waits so long.
+const ENTRIES_AGE: Duration = Duration::from_secs(600);
+/// A voter's term that ends within so many seconds is a reason to hold what counts.
+const TERM_SECONDS: u64 = 3_600;
+
+impl Ballots {
+    /// Proposes in the ballots that this voter owns: in ballot 0 what is due; above, with a quorum of
+    /// promises, what they report, or, if they report nothing, what there is.
+    pub(super) fn own(&mut self, look: &Look<'_>, wanted: bool) {
+        let done = self.record.proposed.as_ref().map(Proposal::ballot);
+        if self.record.promised == 0 && done.is_none() && look.state.owner(0) == self.me {
+            if self.is_due(look) {
+                self.propose(look, 0, Vec::new());
+            }
+            return;
+        }
+        if !wanted {
+            return;
+        }
+        let mine = self.promises.iter().rev().find(|(ballot, promises)| {
+            let yes = promises.keys().copied().collect();
+            look.state.owner(**ballot) == self.me
+                && done.is_none_or(|done| done < **ballot)
+                && **ballot >= self.record.promised
+                && look.state.is_quorum(&yes)
+        });
+        let Some((ballot, promises)) = mine else { return };
+        let (ballot, promises) = (*ballot, promises.values().cloned().collect());
+        self.propose(look, ballot, promises);
+    }
+
+    fn propose(&mut self, look: &Look<'_>, ballot: u32, promises: Vec<Promise>) {
+        let follow = highest(&promises).filter(|_| !self.danger.is(Danger::LineOwnChoice));
+        let (decision, mut stages) = match follow {
+            Some(report) => match self.proposals.get(&report) {
+                Some(reported) => (reported.decision.clone(), reported.stages.clone()),
+                None => return,
+            },
+            None => match self.fresh(look) {
+                Some(decision) => (decision, Vec::new()),
+                None => return,
+            },
+        };
+        let statement = Statement::Propose {
+            parent: self.record.parent,
+            ballot,
+            decision: decision.digest(),
+            promises: promises_digest(&promises),
+        };
+        stages.push(Stage { ballot, promises, signature: (look.sign)(&statement) });
+        let proposal = Proposal { decision, stages };
+        self.record.proposed = Some(proposal.clone());
+        self.persist();
+        self.out.push_back(BallotOutput::Send(BallotMessage::Proposal(proposal.clone())));
+        self.proposals.insert(proposal.report(), proposal);
+        self.commit_all(look);
+    }
+
+    fn fresh(&self, look: &Look<'_>) -> Option<crate::Decision> {
+        let time = look.clock.max(look.state.time());
+        if time.0 > look.clock.0.saturating_add(SKEW_SECONDS) {
+            return None;
+        }
+        let batch = self.batch(look, time);
+        look.state.decide(batch, |request| Self::admit(look, request)).ok().map(|(decision, _)| decision)
+    }
+
+    /// Everything that can be decided now, up to the bounds. Effects in the order of their names,
+    /// each that still stands after those before it.
+    pub(super) fn batch(&self, look: &Look<'_>, time: UnixTime) -> Batch {
+        let holds = look.set.holdable(look.state).into_iter().take(HOLDS_MAX).collect();
+        let refusals = look.set.refusable(look.state).into_iter().take(REFUSALS_MAX).collect();
+        let mut batch = Batch { time, effects: Vec::new(), holds, refusals };
+        for approved in look.set.approved(look.state, time) {
+            let mut longer = batch.clone();
+            longer.effects.push(approved);
+            let stands = look.state.decide(longer.clone(), |request| Self::admit(look, request)).is_ok();
+            if stands && longer.effects.len() <= EFFECTS_MAX {
+                batch = longer;
+            }
+        }
+        batch
+    }
+
+    /// The effects that a decision of this moment could carry out.
+    pub(super) fn carriable(&self, look: &Look<'_>) -> Vec<Approved> {
+        let time = look.clock.max(look.state.time());
+        self.batch(look, time).effects
+    }
+
+    /// Whether there is something to decide: what people approved, at once; what programs hold by
+    /// themselves, in time.
+    pub(super) fn is_due(&self, look: &Look<'_>) -> bool {
+        let state = look.state;
+        if !self.carriable(look).is_empty() {
+            return true;
+        }
+        let (held, refused) = (look.set.holdable(state), look.set.refusable(state));
+        let entries = held.len() + refused.len();
+        let oldest = self.known.values().any(|since| look.now.since(*since) >= ENTRIES_AGE);
+        let idle = look.clock.0 >= state.time().0.saturating_add(IDLE_SECONDS);
+        let waits = look.set.approvals().next().is_some();
+        entries >= ENTRIES_DUE
+            || (entries > 0 && (oldest || ends_soon(state, look.clock)))
+            || (idle && waits && state.time().0 > 0)
+    }
+}
+
+/// Whether a voter's term ends within the hour.
+fn ends_soon(state: &State, clock: UnixTime) -> bool {
+    let ends = |voter: &_| state.roster().get(voter).map(|held| held.ends);
+    state.voters().iter().filter_map(ends).any(|ends| ends.0 <= clock.0.saturating_add(TERM_SECONDS))
+}

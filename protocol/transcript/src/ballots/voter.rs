@@ -1,0 +1,136 @@
+//! Commits and promises.
+
+use super::{Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
+use crate::proposal::{Promise, Proposal, Report};
+use crate::{HOLDS_MAX, State, Unproposed};
+use folkmoot_base::{Danger, MemberId};
+
+impl Ballots {
+    /// Commits to whatever it may: once in a ballot, in none below what it promised or committed in.
+    pub(super) fn commit_all(&mut self, look: &Look<'_>) {
+        if !look.state.may_vote(&self.me) {
+            return;
+        }
+        let reports: Vec<Report> = self.proposals.keys().copied().collect();
+        for report in reports {
+            let Some(proposal) = self.proposals.get(&report) else { continue };
+            if self.may_commit(look, proposal) {
+                self.record.committed = Some(proposal.clone());
+                self.record.promised = self.record.promised.max(report.ballot);
+                self.persist();
+                self.say_commit(look, report);
+            }
+        }
+    }
+
+    fn may_commit(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
+        let ballot = proposal.ballot();
+        let last = self.record.committed.as_ref().map(Proposal::ballot);
+        let once = last.is_none_or(|last| last < ballot) || self.danger.is(Danger::LineTwoCommits);
+        let promised = ballot >= self.record.promised || self.danger.is(Danger::LineBelowPromise);
+        let (time, clock) = (proposal.decision.time.0, look.clock.0);
+        let ahead = time > clock.saturating_add(SKEW_SECONDS);
+        let behind = proposal.is_fresh() && time.saturating_add(SKEW_SECONDS) < clock;
+        once && promised && !ahead && !behind && (!proposal.is_fresh() || self.is_whole(look, proposal))
+    }
+
+    /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has counted
+    /// here for a minute.
+    fn is_whole(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
+        let holdable = look.set.holdable(look.state);
+        let decision = &proposal.decision;
+        if !decision.holds.iter().all(|request| holdable.contains(request)) {
+            return false;
+        }
+        let long = |name: &folkmoot_base::Digest| {
+            self.known.get(name).is_some_and(|since| look.now.since(*since) >= KNOWN_FOR)
+        };
+        let full = decision.holds.len() >= HOLDS_MAX;
+        if !full && holdable.iter().any(|request| long(request) && !decision.holds.contains(request)) {
+            return false;
+        }
+        let Ok(after) = look.state.after(decision, |request| Self::admit(look, request)) else {
+            return false;
+        };
+        !self.carriable(look).iter().any(|approved| {
+            let subject = approved.effect.subject();
+            let there = decision.effects.iter().any(|one| one.effect.subject() == subject);
+            long(&subject.digest) && !there && after_still(&after, approved)
+        })
+    }
+
+    /// After the deadline: promises the first later ballot whose owner can be heard.
+    pub(super) fn give_up(&mut self, look: &Look<'_>, wanted: bool) {
+        if !wanted {
+            self.deadline = None;
+            return;
+        }
+        let deadline = *self.deadline.get_or_insert(look.now + PATIENCE);
+        if look.now < deadline {
+            return;
+        }
+        self.deadline = Some(look.now + PATIENCE);
+        let Some(ballot) = self.next_ballot(look) else {
+            self.resend(look);
+            return;
+        };
+        self.record.promised = ballot;
+        self.persist();
+        self.say_promise(look, ballot);
+        self.own(look, true);
+    }
+
+    /// The ballot to promise: the highest that somebody else has promised already, or the first after
+    /// this voter's own whose owner can be heard.
+    fn next_ballot(&self, look: &Look<'_>) -> Option<u32> {
+        let committed = self.record.committed.as_ref().map(Proposal::ballot);
+        let proposed = self.proposals.keys().map(|report| report.ballot).max();
+        let mine = self.record.promised.max(committed.unwrap_or_default()).max(proposed.unwrap_or_default());
+        let range = mine.saturating_add(1)..=self.last_ballot(look);
+        let heard = |ballot: &u32| look.present.contains(&look.state.owner(*ballot));
+        let others =
+            self.promises.keys().copied().filter(|ballot| range.contains(ballot) && heard(ballot)).max();
+        others.or_else(|| range.clone().find(heard)).or_else(|| range.clone().next())
+    }
+
+    /// `LINE-68`: a promise counts if the commit that it reports can be worked out here.
+    pub(super) fn hear_promise(
+        &mut self,
+        look: &Look<'_>,
+        ballot: u32,
+        promise: Promise,
+        report: Option<Proposal>,
+    ) -> Result<(), Unproposed> {
+        let voter: MemberId = promise.voter;
+        if !look.state.may_vote(&voter) || ballot == 0 || ballot > self.last_ballot(look) {
+            return Ok(());
+        }
+        if report.as_ref().map(Proposal::report) != promise.report {
+            return Err(Unproposed::NotHighest);
+        }
+        if let Some(report) = report {
+            let ahead = report.decision.time.0 > look.clock.0.saturating_add(SKEW_SECONDS);
+            if ahead || report.ballot() >= ballot {
+                return Err(Unproposed::Promises);
+            }
+            let name = report.report();
+            self.hear_proposal(look, report)?;
+            if !self.proposals.contains_key(&name) {
+                return Ok(());
+            }
+        }
+        // A voter promises a ballot once: the first word stands.
+        self.promises.entry(ballot).or_default().entry(voter).or_insert(promise);
+        Ok(())
+    }
+}
+
+/// Whether an effect could still be carried out after a decision.
+fn after_still(after: &State, approved: &crate::Approved) -> bool {
+    let change = &approved.effect.change;
+    let stamp = after.stamp(change);
+    let yes = approved.approvals().filter(|one| after.counts(one, stamp, after.time()).is_ok());
+    let yes = yes.map(|one| one.voter).collect();
+    after.carries(change, &yes).is_ok()
+        && after.would_stand(change, approved.effect.is_forced(), None).is_ok()
+}

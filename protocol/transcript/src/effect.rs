@@ -1,0 +1,133 @@
+//! What people decide, and how it is named in an approval.
+
+use crate::Subject;
+use crate::signature::SignatureBytes;
+use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
+use folkmoot_base::{Digest, MemberId, digest};
+use folkmoot_identity::{VoteKind, change_digest};
+
+/// One change to the state.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Change {
+    /// Expel a member, whatever it was admitted by.
+    #[tls_codec(discriminant = 1)]
+    Remove {
+        /// The member.
+        member: MemberId,
+    },
+    /// Change one field of the charter.
+    #[tls_codec(discriminant = 2)]
+    Charter {
+        /// The field's name, UTF-8.
+        field: Blob,
+        /// Its new value as the charter writes it, UTF-8.
+        value: Blob,
+    },
+    /// Say who votes from now on.
+    #[tls_codec(discriminant = 3)]
+    Electorate {
+        /// The voters, in order: 1 to 256 distinct members.
+        voters: Vec<MemberId>,
+    },
+    /// The members hold shares of the group's key in this way from now on.
+    #[tls_codec(discriminant = 4)]
+    Sharing {
+        /// The public part, as the charter's scheme encodes it.
+        public: Blob,
+        /// The certificate of the group's key, signed by that key (X.509, DER); empty if an
+        /// authority signs certificates.
+        authority: Blob,
+    },
+    /// Hold an admission that came too late to count.
+    #[tls_codec(discriminant = 5)]
+    Hold {
+        /// The digest of its request.
+        request: Digest,
+    },
+    /// Give a member another key. It stays the same member, with its vote.
+    #[tls_codec(discriminant = 6)]
+    Rotate {
+        /// The member by its old key.
+        member: MemberId,
+        /// The digest of the request that the new key signs.
+        request: Digest,
+        /// The old key's signature on that digest.
+        signature: SignatureBytes,
+    },
+}
+
+codec_enum! {
+    /// Whether a change is carried out whatever it leaves behind.
+    pub enum Force {
+        /// Only if the group can go on as before.
+        No = 0,
+        /// Although the group may lose the ability to do something. One voter must stay.
+        Yes = 1,
+    }
+}
+
+/// A change that people decide on: an expulsion, a change of rules, a new electorate.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Effect {
+    /// What it changes.
+    pub change: Change,
+    /// Whether it is carried out although it leaves voters who can no longer reach the threshold or
+    /// satisfy a rule (`LINE-45`). The approvals cover this.
+    pub force: Force,
+}
+
+impl From<Change> for Effect {
+    fn from(change: Change) -> Self {
+        Self { change, force: Force::No }
+    }
+}
+
+impl Effect {
+    /// What approvals of it name.
+    pub fn subject(&self) -> Subject {
+        let kind = self.kind();
+        let plain = self.change.digest();
+        Subject {
+            kind,
+            digest: if self.is_forced() { digest(&[b"folkmoot forced v1\0", &plain]) } else { plain },
+        }
+    }
+
+    /// Whether it is forced.
+    pub fn is_forced(&self) -> bool {
+        self.force == Force::Yes
+    }
+
+    fn kind(&self) -> VoteKind {
+        match self.change {
+            Change::Remove { .. } => VoteKind::Remove,
+            Change::Charter { .. } => VoteKind::ChangeCharter,
+            Change::Electorate { .. } => VoteKind::Electorate,
+            Change::Sharing { .. } => VoteKind::Sharing,
+            Change::Hold { .. } => VoteKind::Hold,
+            Change::Rotate { .. } => VoteKind::Rotate,
+        }
+    }
+}
+
+impl Change {
+    fn digest(&self) -> Digest {
+        match self {
+            Self::Remove { member } => digest(&[b"folkmoot removal v2\0", &member.0]),
+            Self::Charter { field, value } => {
+                change_digest(&String::from_utf8_lossy(&field.0), &String::from_utf8_lossy(&value.0))
+            }
+            Self::Electorate { voters } => {
+                let mut parts: Vec<&[u8]> = vec![b"folkmoot electorate v2\0"];
+                parts.extend(voters.iter().map(|voter| voter.0.as_slice()));
+                digest(&parts)
+            }
+            Self::Sharing { public, authority } => {
+                digest(&[b"folkmoot sharing v2\0", &digest(&[&public.0]), &digest(&[&authority.0])])
+            }
+            Self::Hold { request } => digest(&[b"folkmoot hold v1\0", request]),
+            Self::Rotate { member, request, .. } => digest(&[b"folkmoot rotation v1\0", &member.0, request]),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Why something does not count, may not be done, or does not stand. The number of the rule stands
+//! behind its sentence (docs/protocol/line.md).
+
+use crate::Head;
+use folkmoot_base::{Digest, MemberId};
+use folkmoot_identity::{CertificateError, CharterError, Threshold};
+
+/// Why an approval, or what it approves, does not count.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Uncounted {
+    /// The base is not a recent decision of this line.
+    #[error("{0} approved on another line, or too long ago (LINE-10)")]
+    OffLine(MemberId),
+    /// The voter has no vote.
+    #[error("{0} has no vote (LINE-11)")]
+    NotVoter(MemberId),
+    /// The base is older than the voter's place.
+    #[error("{0} approved before it had a vote (LINE-12)")]
+    BeforeSince(MemberId),
+    /// The subject has changed since the base.
+    #[error("{0} approved before the last decision about this (LINE-13)")]
+    BeforeStamp(MemberId),
+    /// The approval ran out.
+    #[error("the approval by {0} has run out (LINE-14)")]
+    Expired(MemberId),
+    /// The request names a base that is not a recent decision of this line.
+    #[error("the request was made on another line, or too long ago (LINE-20)")]
+    RequestOffLine,
+    /// The request has admitted somebody already.
+    #[error("the request has admitted its holder already (LINE-21)")]
+    Used,
+    /// The key was expelled after the request was made.
+    #[error("{0} was expelled after the request was made (LINE-22)")]
+    Removed(MemberId),
+    /// Objections ended the request.
+    #[error("objections have ended the request (LINE-23)")]
+    Refused,
+    /// The charter's policy or rule on votes is not satisfied.
+    #[error("the charter's policy is not satisfied (LINE-24)")]
+    Policy(#[source] CertificateError),
+    /// The charter forbids a minority to admit.
+    #[error("{got} approve, but a minority may not admit and {need} are needed (LINE-25)")]
+    Minority {
+        /// Approvals that count.
+        got: usize,
+        /// Approvals needed, at the least.
+        need: usize,
+    },
+    /// The term is longer than the charter allows.
+    #[error("the term is longer than the charter allows (LINE-26)")]
+    Term,
+    /// The group's key has not signed under its present shares.
+    #[error("the group's key has not signed it under its present shares (LINE-27)")]
+    Epoch,
+    /// Those who left with shares could have signed.
+    #[error("{leavers} holders have left with their shares, and {threshold} could sign (LINE-28)")]
+    SharesStale {
+        /// Holders without a vote.
+        leavers: usize,
+        /// Shares that sign.
+        threshold: usize,
+    },
+    /// Another certificate has this serial number.
+    #[error("the serial number belongs to another certificate (LINE-29)")]
+    SerialNumber,
+    /// There is no room for another member.
+    #[error("the group has no room for another member (LINE-30)")]
+    Full,
+    /// The term is over.
+    #[error("its term is over (LINE-31)")]
+    Ended,
+    /// Too few approvals count.
+    #[error("{got} approve and {need} are needed (LINE-40)")]
+    TooFew {
+        /// Approvals that count.
+        got: usize,
+        /// Approvals needed, at the least.
+        need: usize,
+    },
+    /// The charter's rule on removals is not satisfied.
+    #[error("the charter's rule on removals is not satisfied: {0} (LINE-48)")]
+    Rule(String),
+}
+
+/// Why a change may not be made, whoever approves.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// The member is none.
+    #[error("{0} is not a member (LINE-41)")]
+    NotMember(MemberId),
+    /// A field or value is not UTF-8.
+    #[error("the field or its value is not UTF-8 (LINE-42)")]
+    NotUtf8,
+    /// The charter does not take the change.
+    #[error("the charter does not take this change (LINE-42)")]
+    Charter(#[source] CharterError),
+    /// A threshold that is a ratio is not due, or of another size than the group's.
+    #[error("the threshold may not become \"{next}\" in a group of {members} (LINE-43)")]
+    Threshold {
+        /// What it would be.
+        next: Threshold,
+        /// Members now.
+        members: usize,
+    },
+    /// The electorate is not 1 to 256 distinct members, or is the present one.
+    #[error("an electorate is 1 to 256 distinct members, and not the present one (LINE-44)")]
+    Electorate,
+    /// The group could not decide any more.
+    #[error("{voters} voters would be left and {threshold} are needed (LINE-45)")]
+    DeadEnd {
+        /// Voters left.
+        voters: usize,
+        /// Voters needed.
+        threshold: usize,
+    },
+    /// The voters could never again satisfy a rule.
+    #[error("the voters who are left could never {what} anybody (LINE-46)")]
+    Unreachable {
+        /// `admit` or `remove`.
+        what: &'static str,
+    },
+    /// The sharing of the group's key is refused.
+    #[error("the sharing of the group's key is refused: {0} (LINE-47)")]
+    Sharing(&'static str),
+    /// The certificate of the group's key is refused.
+    #[error("the certificate of the group's key is refused (LINE-47)")]
+    Certificate(#[source] CertificateError),
+    /// The admission that it names is not here.
+    #[error("the admission that it names is not known here (LINE-49)")]
+    NoAdmit,
+    /// The admission that it names is held, or its holder was expelled since.
+    #[error("the admission that it names is held, or its holder was expelled since (LINE-49)")]
+    NotLate,
+}
+
+/// Why an effect of a decision does not stand.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refuted {
+    /// Its approvals are not sorted by voter, or one is there twice.
+    #[error("its approvals are not sorted, each voter once (LINE-05)")]
+    Order,
+    /// Its approvals do not count or do not suffice.
+    #[error(transparent)]
+    Uncounted(#[from] Uncounted),
+    /// It may not be done.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+}
+
+/// Why a decision does not stand on a state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Wrong {
+    /// It is another group's.
+    #[error("the decision is another group's (LINE-02)")]
+    Group,
+    /// It follows another decision.
+    #[error("the decision follows {got}, and the head is {want} (LINE-02)")]
+    Parent {
+        /// What it follows.
+        got: Head,
+        /// The head.
+        want: Head,
+    },
+    /// Its time is before that of the decision before it.
+    #[error("the decision's time is before that of the one before it (LINE-03)")]
+    Time,
+    /// It does nothing.
+    #[error("the decision does nothing (LINE-04)")]
+    Empty,
+    /// A list is unsorted, has something twice, or is too long.
+    #[error("a list in the decision is unsorted or too long (LINE-05)")]
+    Lists,
+    /// An admission that it names is not here: ask for it.
+    #[error("the decision holds an admission that is not known here")]
+    Missing(Digest),
+    /// It holds what was held before.
+    #[error("the decision holds a request that has admitted its holder already (LINE-21)")]
+    HeldBefore(Digest),
+    /// It holds what does not count.
+    #[error("the decision holds an admission that does not count (LINE-06)")]
+    Uncounted {
+        /// Which.
+        request: Digest,
+        /// Why not.
+        #[source]
+        why: Uncounted,
+    },
+    /// It refuses what too few objected to.
+    #[error("{got} object, and {need} are needed (LINE-32)")]
+    Refusal {
+        /// Objections that count.
+        got: usize,
+        /// Objections needed.
+        need: usize,
+    },
+    /// An effect does not stand.
+    #[error("effect {place} of the decision does not stand")]
+    Effect {
+        /// Which, from 0.
+        place: usize,
+        /// Why not.
+        #[source]
+        why: Refuted,
+    },
+    /// The state after it is another than it says.
+    #[error("the state after the decision is not the one that it names (LINE-50)")]
+    State,
+    /// The electorate after it is another than it says.
+    #[error("the electorate after the decision is not the one that it names (LINE-51)")]
+    Electorate,
+}
+
+/// Why a proposal, or the commits to it, do not stand.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unproposed {
+    /// It follows another decision than the head.
+    #[error("it follows another decision than the head (LINE-60)")]
+    Parent,
+    /// Its ballots do not rise, or there is none.
+    #[error("its ballots do not rise (LINE-61)")]
+    Ballots,
+    /// A ballot above the first has no quorum of promises, or ballot 0 has some.
+    #[error("the promises in it are not those of a quorum (LINE-62)")]
+    Promises,
+    /// The promises report another commit that had to be followed.
+    #[error("it does not follow the highest commit that its promises report (LINE-63)")]
+    NotHighest,
+    /// A signature in it does not verify.
+    #[error("the signature of {0} does not verify (LINE-64)")]
+    Signature(MemberId),
+    /// The commits are not those of a quorum.
+    #[error("the commits are not those of a quorum (LINE-65)")]
+    Commits,
+    /// The decision in it is refused.
+    #[error("the decision in it is refused")]
+    Decision(#[from] Wrong),
+}

@@ -1,0 +1,25 @@
+//! A place on the line of decisions.
+
+use folkmoot_base::Digest;
+use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
+use std::fmt;
+
+/// A decision by number and digest: as the head, the last one that a member applied; as a base, the
+/// last one that a voter or a requester knew.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
+)]
+pub struct Head {
+    /// How many decisions came before it; 0 for the founding.
+    pub number: u64,
+    /// SHA-256 of the decision.
+    pub digest: Digest,
+}
+
+/// Short, for people: number and the first four bytes, as in `17.5e0c1f22`.
+impl fmt::Display for Head {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}.", self.number)?;
+        self.digest.iter().take(4).try_for_each(|byte| write!(out, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,33 @@
+//! The transcript of a group: a line of decisions, and a set of admissions.
+
+mod admit;
+mod approval;
+mod ballots;
+mod decision;
+mod effect;
+mod error;
+mod head;
+mod line;
+mod proposal;
+mod set;
+mod signature;
+mod state;
+
+pub use admit::{Admit, Refusal};
+pub use approval::{Approval, LIFE_SECONDS, Subject};
+pub use ballots::{
+    BallotMessage, BallotOutput, BallotRecord, Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS,
+};
+pub use decision::{
+    Approved, Decision, EFFECTS_MAX, Elector, Electorate, HOLDS_MAX, Proof, REFUSALS_MAX, Refused,
+};
+pub use effect::{Change, Effect, Force};
+pub use error::{Refuted, Uncounted, Unfit, Unproposed, Wrong};
+pub use head::Head;
+pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
+pub use proposal::{
+    Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
+};
+pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
+pub use signature::{Algorithm, SignatureBytes};
+pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};

@@ -1,0 +1,207 @@
+//! The line as one member holds it: the state at its head, the set beside it, and what contradicts
+//! it.
+//!
+//! ```text
+//! founding --- 1 --- 2 --- ... --- n = head        each applied once, never another for the same number
+//!                     \--- 3'                      another that stands: somebody signed both; evidence
+//! ```
+//! Promises: the first standing decision on the head is applied, and no other for that number, except
+//! by [`Line::go_over`]. Bounds: [`FORKS_MAX`] forks, two decisions of each.
+
+use crate::proposal::{Claim, Electors, Standing, Statement};
+use crate::{Head, Set, State, Unproposed};
+use folkmoot_base::{Digest, MemberId, Mutant};
+use folkmoot_identity::Charter;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most forks that are kept as evidence.
+pub const FORKS_MAX: usize = 16;
+
+/// What became of a standing decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Applied {
+    /// It is the head now.
+    Next,
+    /// It was here.
+    Known,
+    /// Decisions between the head and it are missing.
+    Ahead,
+    /// It contradicts the line: those named signed what they had signed the contrary of.
+    Fork(BTreeSet<MemberId>),
+}
+
+/// Two decisions that stand for one number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fork {
+    /// The one on our line.
+    pub ours: Standing,
+    /// The other.
+    pub theirs: Standing,
+    /// Who signed statements that contradict each other.
+    pub liars: BTreeSet<MemberId>,
+}
+
+/// One member's line.
+#[derive(Debug, Clone)]
+pub struct Line {
+    state: State,
+    set: Set,
+    /// The decisions of this line that are recent, or the last under an electorate, with the state
+    /// that they followed for the recent ones.
+    decisions: BTreeMap<u64, Standing>,
+    forks: BTreeMap<u64, Fork>,
+}
+
+impl Line {
+    /// The line that this charter begins.
+    pub fn founded(charter: Charter) -> Self {
+        Self {
+            state: State::founded(charter),
+            set: Set::default(),
+            decisions: BTreeMap::new(),
+            forks: BTreeMap::new(),
+        }
+    }
+
+    /// Makes it judge wrongly on purpose from now on, in tests of the tests.
+    pub fn endanger(&mut self, danger: Mutant) {
+        self.state.endanger(danger);
+    }
+
+    /// The state at the head.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What no decision holds yet.
+    pub fn set(&self) -> &Set {
+        &self.set
+    }
+
+    /// The set, to add to it: with the state that it is judged by.
+    pub fn set_mut(&mut self) -> (&State, &mut Set) {
+        (&self.state, &mut self.set)
+    }
+
+    /// What two members compare: equal where line and set are.
+    pub fn mark(&self) -> (Head, Digest) {
+        (self.state.head(), self.set.digest())
+    }
+
+    /// The decisions that are kept, by number.
+    pub fn decisions(&self) -> &BTreeMap<u64, Standing> {
+        &self.decisions
+    }
+
+    /// The forks that are known, by number.
+    pub fn forks(&self) -> &BTreeMap<u64, Fork> {
+        &self.forks
+    }
+
+    /// Applies a standing decision whose signatures are verified ([`Standing::claims`] with
+    /// [`Self::electors_of`]).
+    ///
+    /// # Errors
+    /// Why it does not stand; the line is then as it was.
+    pub fn apply(&mut self, standing: Standing) -> Result<Applied, Unproposed> {
+        let number = standing.proposal.decision.number;
+        if number <= self.state.head().number {
+            return self.compare(standing);
+        }
+        if number > self.state.head().number.saturating_add(1) {
+            return Ok(Applied::Ahead);
+        }
+        if standing.proposal.parent() != self.state.head() {
+            return Err(Unproposed::Parent);
+        }
+        standing.check(&self.state)?;
+        let next = self.state.after(&standing.proposal.decision, |request| self.set.admit(request))?;
+        self.decisions.insert(number, standing);
+        self.state = next;
+        self.set.advance(&self.state);
+        let state = &self.state;
+        self.decisions.retain(|number, standing| {
+            standing.proposal.decision.electorate.is_some() || state.decision_at(*number).is_some()
+        });
+        Ok(Applied::Next)
+    }
+
+    /// A decision of a number that was decided: the same, or the other side of a fork.
+    fn compare(&mut self, theirs: Standing) -> Result<Applied, Unproposed> {
+        let number = theirs.proposal.decision.number;
+        let Some(ours) = self.decisions.get(&number) else { return Ok(Applied::Known) };
+        if ours.head() == theirs.head() {
+            return Ok(Applied::Known);
+        }
+        if ours.proposal.parent() != theirs.proposal.parent() {
+            return Err(Unproposed::Parent);
+        }
+        let electors = self.electors_of(number);
+        if let Some(electors) = &electors {
+            theirs.check(&**electors)?;
+        }
+        let liars = electors.map(|electors| contradictions(ours, &theirs, &*electors)).unwrap_or_default();
+        if self.forks.len() < FORKS_MAX {
+            let fork = Fork { ours: ours.clone(), theirs, liars: liars.clone() };
+            self.forks.entry(number).or_insert(fork);
+        }
+        Ok(Applied::Fork(liars))
+    }
+
+    /// Who committed the decision of this number: those of the present state, or those whom the last
+    /// change of the electorate before it names.
+    pub fn electors_of(&self, number: u64) -> Option<Box<dyn Electors>> {
+        if number > self.state.head().number {
+            return Some(Box::new(self.state.electorate()));
+        }
+        let before = self.decisions.range(..number).rev();
+        let named = before.filter_map(|(_, standing)| standing.proposal.decision.electorate.clone()).next();
+        Some(Box::new(
+            named.unwrap_or_else(|| State::founded(self.state.founding_charter().clone()).electorate()),
+        ))
+    }
+
+    /// Goes over to another line, by a decision of one's own people (`Rejoin`) or of the person here:
+    /// the state that the head named there has. What no decision of that line holds is judged anew.
+    pub fn go_over(&mut self, state: State, decisions: BTreeMap<u64, Standing>) {
+        self.state = state;
+        self.decisions = decisions;
+        self.set.advance(&self.state);
+    }
+}
+
+/// Who signed statements of both decisions that no honest voter signs together: two commits or two
+/// proposals in one ballot, or a promise against an own commit.
+pub fn contradictions(ours: &Standing, theirs: &Standing, electors: &dyn Electors) -> BTreeSet<MemberId> {
+    let (ours, theirs) = (ours.claims(electors), theirs.claims(electors));
+    let pairs = ours.iter().flat_map(|one| theirs.iter().map(move |other| (one, other)));
+    let lies = pairs.filter(|(one, other)| one.voter == other.voter && contradict(one, other));
+    lies.map(|(one, _)| one.voter).collect()
+}
+
+fn contradict(one: &Claim, other: &Claim) -> bool {
+    match (one.statement, other.statement) {
+        (Statement::Commit { ballot, decision, .. }, Statement::Commit { ballot: b, decision: d, .. }) => {
+            ballot == b && decision != d
+        }
+        (Statement::Propose { ballot, decision, .. }, Statement::Propose { ballot: b, decision: d, .. }) => {
+            ballot == b && decision != d
+        }
+        (Statement::Promise { .. }, Statement::Commit { .. }) => broken(&one.statement, &other.statement),
+        (Statement::Commit { .. }, Statement::Promise { .. }) => broken(&other.statement, &one.statement),
+        (Statement::Promise { ballot, report, .. }, Statement::Promise { ballot: b, report: r, .. }) => {
+            ballot == b && report != r
+        }
+        _ => false,
+    }
+}
+
+/// Whether a promise leaves out a commit that its voter gave in a lower ballot.
+fn broken(promise: &Statement, commit: &Statement) -> bool {
+    let Statement::Promise { ballot: promised, report, .. } = promise else { return false };
+    let Statement::Commit { ballot, decision, .. } = commit else { return false };
+    let told = report.is_some_and(|report| {
+        report.ballot > *ballot || (report.ballot == *ballot && report.decision == *decision)
+    });
+    ballot < promised && !told
+}

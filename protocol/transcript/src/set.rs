@@ -1,0 +1,280 @@
+//! The set: what no decision holds yet. Admissions, approvals, effects that want more approvals,
+//! ends of terms.
+//!
+//! ```text
+//! set of A  ∪  set of B  =  one set, whatever order its parts came in
+//! roster    =  what State(n) holds  +  the admissions of the set that count at n  -  ended terms
+//! ```
+//! Promise: two members with equal heads and equal sets have equal rosters. What counts follows from
+//! State(n) and the set alone; no clock and no order of arrival enters. Bounds: [`ADMITS_MAX`]
+//! admissions, [`APPROVALS_MAX`] approvals of one voter, [`SPONSORED_MAX`] effects that one voter
+//! keeps here by approving them. Of too many admissions those that count stay first, then those with
+//! the lowest digests.
+
+mod bounds;
+mod judge;
+mod ready;
+
+pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
+
+use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
+use folkmoot_base::{Digest, MemberId, UnixTime, digest};
+use folkmoot_identity::VoteKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long after the end of a certificate a clock must show before its holder's term is said to be
+/// over, in seconds.
+pub const EXPIRE_SECONDS: u64 = 60;
+
+/// The end of a term: which admission of whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Expire {
+    /// Who.
+    pub member: MemberId,
+    /// The request of the admission that is over.
+    pub request: Digest,
+}
+
+/// An approval, and the voter's signature on it; none if the certificate that carries it proves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    /// What is approved.
+    pub approval: Approval,
+    /// By which signature.
+    pub signature: Option<SignatureBytes>,
+}
+
+#[derive(Debug, Clone)]
+struct Kept {
+    admit: Admit,
+    /// Whether it counts at the present state.
+    verdict: Result<(), Uncounted>,
+}
+
+/// What no decision holds yet.
+#[derive(Debug, Clone, Default)]
+pub struct Set {
+    admits: BTreeMap<Digest, Kept>,
+    approvals: BTreeMap<(Subject, MemberId), Signed>,
+    effects: BTreeMap<Subject, Effect>,
+    refusals: BTreeSet<Refusal>,
+    expires: BTreeSet<Expire>,
+}
+
+impl Set {
+    /// Takes an admission. Whether it was new and has been kept.
+    pub fn take_admit(&mut self, state: &State, admit: Admit) -> bool {
+        if state.is_used(&admit.request) || self.admits.contains_key(&admit.request) {
+            return false;
+        }
+        let request = admit.request;
+        let verdict = self.judge(state, &admit);
+        self.admits.insert(request, Kept { admit, verdict });
+        self.bound_admits();
+        self.admits.contains_key(&request)
+    }
+
+    /// Takes an approval whose signature is verified. Whether it is new and stands.
+    pub fn take_approval(&mut self, state: &State, signed: Signed) -> bool {
+        let approval = signed.approval;
+        let key = (approval.subject, approval.voter);
+        match self.approvals.get_mut(&key) {
+            Some(known) if known.approval == approval => {
+                if known.signature.is_none() {
+                    known.signature = signed.signature;
+                }
+                return false;
+            }
+            Some(known) if !approval.replaces(&known.approval) => return false,
+            _ if !could_count(state, &approval) => return false,
+            _ => {}
+        }
+        self.approvals.insert(key, signed);
+        self.bound_approvals(&approval.voter);
+        self.judge_again(state, &approval.subject);
+        self.bound_effects(state);
+        self.approvals.contains_key(&key)
+    }
+
+    /// Takes an effect that a voter here has approved. Whether it was new and has been kept.
+    pub fn take_effect(&mut self, state: &State, effect: Effect) -> bool {
+        let subject = effect.subject();
+        if self.effects.insert(subject, effect).is_some() {
+            return false;
+        }
+        self.bound_effects(state);
+        self.effects.contains_key(&subject)
+    }
+
+    /// Takes what a rejected request by CSR says of that CSR: `refusal` as the request shows it.
+    /// Whether it was new.
+    pub fn take_refusal(&mut self, state: &State, refusal: Refusal) -> bool {
+        let wanted = self.approvals_of(admission(refusal.request)).any(|approval| !approval.is_yes());
+        if !wanted || refusal.csr.is_none() || !self.refusals.insert(refusal) {
+            return false;
+        }
+        self.judge_again(state, &admission(refusal.request));
+        true
+    }
+
+    /// Takes the end of a term, if a clock shows that it is over, or, without a clock, the time of
+    /// the last decision. Whether it was new and has been taken: `LINE-33`.
+    pub fn take_expire(&mut self, state: &State, expire: Expire, clock: Option<UnixTime>) -> bool {
+        let Some(ends) = self.end_of(state, &expire) else { return false };
+        let over = match clock {
+            Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
+            None => state.time() > ends,
+        };
+        over && self.expires.insert(expire)
+    }
+
+    /// Drops ends of terms that this clock has not come to. Whether there were any.
+    pub fn recheck_expires(&mut self, state: &State, clock: UnixTime) -> bool {
+        let before = self.expires.len();
+        let kept: BTreeSet<Expire> = self
+            .expires
+            .iter()
+            .filter(|expire| self.end_of(state, expire).is_some_and(|ends| ends < clock))
+            .copied()
+            .collect();
+        self.expires = kept;
+        before != self.expires.len()
+    }
+
+    /// The admissions that are over by this clock, and of which nobody has said so here.
+    pub fn expirable(&self, state: &State, clock: UnixTime) -> Vec<Expire> {
+        let held = state.roster().iter().map(|(member, held)| (*member, held.request, held.ends));
+        let counted = self.counted().map(|admit| (admit.member, admit.request, admit.ends));
+        let over = held.chain(counted).filter(|(.., ends)| clock.0 > ends.0.saturating_add(EXPIRE_SECONDS));
+        let over = over.map(|(member, request, _)| Expire { member, request });
+        over.filter(|expire| !self.expires.contains(expire)).collect()
+    }
+
+    /// When the admission ends that an [`Expire`] names: none if it is not here.
+    fn end_of(&self, state: &State, expire: &Expire) -> Option<UnixTime> {
+        let held = state.roster().get(&expire.member).filter(|held| held.request == expire.request);
+        let kept = self.admits.get(&expire.request).filter(|kept| kept.admit.member == expire.member);
+        held.map(|held| held.ends).or(kept.map(|kept| kept.admit.ends))
+    }
+
+    /// Goes on to the state after a decision: what it holds or carried out leaves the set, and what
+    /// can never count again with it.
+    pub fn advance(&mut self, state: &State) {
+        self.approvals.retain(|_, signed| could_count(state, &signed.approval));
+        self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
+        self.refusals.retain(|refusal| !state.has_refused(refusal));
+        let expires = std::mem::take(&mut self.expires);
+        self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
+        self.judge_all(state);
+        self.bound_effects(state);
+    }
+
+    /// The admissions, sorted by request.
+    pub fn admits(&self) -> impl Iterator<Item = &Admit> {
+        self.admits.values().map(|kept| &kept.admit)
+    }
+
+    /// The admission of this request.
+    pub fn admit(&self, request: &Digest) -> Option<&Admit> {
+        self.admits.get(request).map(|kept| &kept.admit)
+    }
+
+    /// The admissions that count, sorted by request.
+    pub fn counted(&self) -> impl Iterator<Item = &Admit> {
+        self.admits.values().filter(|kept| kept.verdict.is_ok()).map(|kept| &kept.admit)
+    }
+
+    /// Those that do not, each with the reason.
+    pub fn late(&self) -> impl Iterator<Item = (&Admit, &Uncounted)> {
+        self.admits.values().filter_map(|kept| kept.verdict.as_ref().err().map(|why| (&kept.admit, why)))
+    }
+
+    /// The approvals, sorted by subject and voter.
+    pub fn approvals(&self) -> impl Iterator<Item = &Signed> {
+        self.approvals.values()
+    }
+
+    /// The approvals of one subject.
+    pub fn approvals_of(&self, subject: Subject) -> impl Iterator<Item = &Approval> {
+        self.signed_of(subject).map(|signed| &signed.approval)
+    }
+
+    fn signed_of(&self, subject: Subject) -> impl Iterator<Item = &Signed> {
+        let range = (subject, MemberId([0; 32]))..=(subject, MemberId([0xff; 32]));
+        self.approvals.range(range).map(|(_, signed)| signed)
+    }
+
+    /// A voter's approval of a subject.
+    pub fn approval(&self, subject: &Subject, voter: &MemberId) -> Option<&Signed> {
+        self.approvals.get(&(*subject, *voter))
+    }
+
+    /// The effects that want approvals.
+    pub fn effects(&self) -> impl Iterator<Item = &Effect> {
+        self.effects.values()
+    }
+
+    /// The effect that approvals of this subject mean.
+    pub fn effect(&self, subject: &Subject) -> Option<&Effect> {
+        self.effects.get(subject)
+    }
+
+    /// What rejected requests by CSR say.
+    pub fn refusals(&self) -> impl Iterator<Item = &Refusal> {
+        self.refusals.iter()
+    }
+
+    /// The ends of terms.
+    pub fn expires(&self) -> impl Iterator<Item = &Expire> {
+        self.expires.iter()
+    }
+
+    /// Who is a member, and by which admission: of several the one that ends last.
+    pub fn members(&self, state: &State) -> BTreeMap<MemberId, Held> {
+        let live = |member: &MemberId, request: &Digest| {
+            !self.expires.contains(&Expire { member: *member, request: *request })
+        };
+        let mut members: BTreeMap<MemberId, Held> = state
+            .roster()
+            .iter()
+            .filter(|(member, held)| live(member, &held.request))
+            .map(|(member, held)| (*member, held.clone()))
+            .collect();
+        for admit in self.counted().filter(|admit| live(&admit.member, &admit.request)) {
+            let later = |held: &Held| (held.ends, held.request) < (admit.ends, admit.request);
+            if members.get(&admit.member).is_none_or(later) {
+                members.insert(admit.member, Held::from(admit));
+            }
+        }
+        members
+    }
+
+    /// SHA-256 over the names of everything in it: equal for equal sets.
+    pub fn digest(&self) -> Digest {
+        let approvals: Vec<Digest> = self.approvals.values().map(|signed| signed.approval.digest()).collect();
+        let mut parts: Vec<&[u8]> = vec![b"folkmoot set v1\0"];
+        parts.push(b"admits");
+        parts.extend(self.admits.keys().map(<[u8; 32]>::as_slice));
+        parts.push(b"approvals");
+        parts.extend(approvals.iter().map(<[u8; 32]>::as_slice));
+        parts.push(b"effects");
+        parts.extend(self.effects.keys().map(|subject| subject.digest.as_slice()));
+        parts.push(b"refusals");
+        parts.extend(self.refusals.iter().map(|refusal| refusal.request.as_slice()));
+        parts.push(b"expires");
+        parts.extend(self.expires.iter().flat_map(|expire| [expire.member.0.as_slice(), &expire.request]));
+        digest(&parts)
+    }
+}
+
+/// The subject of approvals of a request.
+pub fn admission(request: Digest) -> Subject {
+    Subject { kind: VoteKind::Admit, digest: request }
+}
+
+/// Whether an approval could count if it had not run out: `LINE-10` to `LINE-12`. One that has run
+/// out stays as long as its base is known: a no still stands in place of an earlier yes, and the
+/// charter may let programs hold what only ran out of time.
+fn could_count(state: &State, approval: &Approval) -> bool {
+    state.counts(approval, 0, UnixTime(0)).is_ok()
+}

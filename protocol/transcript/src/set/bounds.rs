@@ -1,0 +1,52 @@
+//! What stays if there is too much: the same at everybody who has the same.
+
+use super::{Kept, Set};
+use crate::{State, Subject};
+use folkmoot_base::{Digest, MemberId};
+use folkmoot_identity::VoteKind;
+use std::collections::BTreeSet;
+
+/// Most admissions that no decision holds.
+pub const ADMITS_MAX: usize = 4_096;
+/// Most approvals of one voter.
+pub const APPROVALS_MAX: usize = 4_096;
+/// Most effects that one voter keeps in the set by approving them.
+pub const SPONSORED_MAX: usize = 16;
+
+impl Set {
+    /// Of the admissions those that count stay first, then those with the lowest digests.
+    pub(super) fn bound_admits(&mut self) {
+        while self.admits.len() > ADMITS_MAX {
+            let late = |(_, kept): &(&Digest, &Kept)| kept.verdict.is_err();
+            let last = self.admits.iter().rev().find(late).or_else(|| self.admits.iter().next_back());
+            let Some(request) = last.map(|(request, _)| *request) else { return };
+            self.admits.remove(&request);
+        }
+    }
+
+    /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set harms
+    /// its own vote.
+    pub(super) fn bound_approvals(&mut self, voter: &MemberId) {
+        let of_voter = self.approvals.iter().filter(|((_, by), _)| by == voter);
+        if of_voter.clone().count() <= APPROVALS_MAX {
+            return;
+        }
+        let highest = of_voter.max_by_key(|(_, signed)| signed.approval.digest());
+        if let Some(key) = highest.map(|(key, _)| *key) {
+            self.approvals.remove(&key);
+        }
+    }
+
+    /// An effect stays as long as a voter sponsors it: it is among the first that this voter
+    /// approves, by digest. So nobody's flood drives out what another voter wants.
+    pub(super) fn bound_effects(&mut self, state: &State) {
+        let mut kept: BTreeSet<Subject> = BTreeSet::new();
+        for place in state.places() {
+            let yes = self.approvals.iter().filter(|((subject, voter), signed)| {
+                *voter == place.voter && subject.kind != VoteKind::Admit && signed.approval.is_yes()
+            });
+            kept.extend(yes.map(|((subject, _), _)| *subject).take(SPONSORED_MAX));
+        }
+        self.effects.retain(|subject, _| kept.contains(subject));
+    }
+}

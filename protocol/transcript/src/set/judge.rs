@@ -1,0 +1,174 @@
+//! Which admissions of the set count: rules 4 to 7 of the line.
+
+use super::{Kept, Set, admission};
+use crate::{Admit, Approval, Held, Refusal, State, Subject, Uncounted};
+use folkmoot_base::{MemberId, UnixTime, limits};
+use folkmoot_identity::VoteKind;
+use std::collections::BTreeSet;
+
+const DAY_SECONDS: u64 = 86_400;
+
+impl Set {
+    /// Whether an admission counts at this state by the approvals that are here: `LINE-20` to
+    /// `LINE-31`.
+    ///
+    /// # Errors
+    /// Why not: it is late.
+    pub fn judge(&self, state: &State, admit: &Admit) -> Result<(), Uncounted> {
+        self.judge_at(state, admit, state.time())
+    }
+
+    /// The same with approvals that had not run out at `time`.
+    pub(super) fn judge_at(&self, state: &State, admit: &Admit, time: UnixTime) -> Result<(), Uncounted> {
+        check_request(state, admit)?;
+        if self.is_refused(state, admit) {
+            return Err(Uncounted::Refused);
+        }
+        let stamp = state.removed_at(&admit.member);
+        let mut yes = BTreeSet::new();
+        let mut first = None;
+        for approval in self.approvals_of(admission(admit.request)).filter(|approval| approval.is_yes()) {
+            match state.counts(approval, stamp, time).and_then(|()| fits(state, admit, approval)) {
+                Ok(()) => {
+                    yes.insert(approval.voter);
+                }
+                Err(why) => first = first.or(Some(why)),
+            }
+        }
+        // What one approval lacks says more than that one is missing.
+        state.lets_in(&admit.member, &yes).map_err(|why| first.unwrap_or(why))
+    }
+
+    /// Whether objections end this admission: they count here, or a decision has said so.
+    pub fn is_refused(&self, state: &State, admit: &Admit) -> bool {
+        let named = |refusal: &&Refusal| refusal.covers(admit);
+        state.is_refused(admit)
+            || self.is_objected(state, &admit.request)
+            || self.refusals.iter().filter(named).any(|refusal| self.is_objected(state, &refusal.request))
+    }
+
+    /// Whether as many rejections of this request count as the charter asks for.
+    pub(super) fn is_objected(&self, state: &State, request: &folkmoot_base::Digest) -> bool {
+        let need = usize::try_from(state.charter().policies().objections.unwrap_or_default());
+        let no = self.objections(state, request).count();
+        need.is_ok_and(|need| need > 0 && no >= need)
+    }
+
+    pub(super) fn objections<'a>(
+        &'a self,
+        state: &'a State,
+        request: &folkmoot_base::Digest,
+    ) -> impl Iterator<Item = &'a super::Signed> {
+        let no = self.signed_of(admission(*request)).filter(|signed| !signed.approval.is_yes());
+        no.filter(|signed| state.counts(&signed.approval, 0, state.time()).is_ok())
+    }
+
+    /// Judges what an approval of this subject may have changed.
+    pub(super) fn judge_again(&mut self, state: &State, subject: &Subject) {
+        if subject.kind != VoteKind::Admit {
+            return;
+        }
+        let by_csr = self.refusals.iter().any(|refusal| refusal.request == subject.digest);
+        let named: Vec<_> = self
+            .admits
+            .iter()
+            .filter(|(request, kept)| **request == subject.digest || (by_csr && kept.admit.csr.is_some()))
+            .map(|(request, _)| *request)
+            .collect();
+        for request in named {
+            let Some(kept) = self.admits.get(&request) else { continue };
+            let verdict = self.judge(state, &kept.admit);
+            if let Some(kept) = self.admits.get_mut(&request) {
+                kept.verdict = verdict;
+            }
+        }
+        self.crowd(state);
+    }
+
+    pub(super) fn judge_all(&mut self, state: &State) {
+        let verdicts: Vec<_> = self.admits.values().map(|kept| self.judge(state, &kept.admit)).collect();
+        for (kept, verdict) in self.admits.values_mut().zip(verdicts) {
+            kept.verdict = verdict;
+        }
+        self.crowd(state);
+    }
+
+    /// `LINE-29`, `LINE-30`: what cannot hold beside what comes before it, by request: a serial
+    /// number that another certificate has, and one member too many.
+    pub(super) fn crowd(&mut self, state: &State) {
+        let mut serials = BTreeSet::new();
+        let mut members: BTreeSet<MemberId> = state.roster().keys().copied().collect();
+        let crowded = |why: &Uncounted| matches!(why, Uncounted::Full | Uncounted::SerialNumber);
+        for kept in self.admits.values_mut() {
+            if kept.verdict.as_ref().is_err_and(|why| !crowded(why)) {
+                continue;
+            }
+            let Kept { admit, verdict } = kept;
+            let another = |serial| serials.contains(&serial) || has_serial(state, admit, serial);
+            *verdict = match admit.issued {
+                Some(serial) if another(serial) => Err(Uncounted::SerialNumber),
+                _ if members.len() >= limits::MEMBERS_MAX && !members.contains(&admit.member) => {
+                    Err(Uncounted::Full)
+                }
+                _ => Ok(()),
+            };
+            if verdict.is_ok() {
+                serials.extend(admit.issued);
+                members.insert(admit.member);
+            }
+        }
+    }
+}
+
+/// Whether a certificate of another request has this serial number.
+fn has_serial(state: &State, admit: &Admit, serial: folkmoot_identity::Serial) -> bool {
+    let other = |held: &Held| held.issued == Some(serial) && held.request != admit.request;
+    state.revoked().contains_key(&serial) || state.roster().values().any(other)
+}
+
+/// What does not depend on approvals.
+fn check_request(state: &State, admit: &Admit) -> Result<(), Uncounted> {
+    if state.is_used(&admit.request) {
+        return Err(Uncounted::Used);
+    }
+    if admit.ends < state.time() {
+        return Err(Uncounted::Ended);
+    }
+    if !state.has_on_line(&admit.base) {
+        return Err(Uncounted::RequestOffLine);
+    }
+    if admit.base.number < state.removed_at(&admit.member) && !state.is_stampless() {
+        return Err(Uncounted::Removed(admit.member));
+    }
+    let days = u64::from(state.charter().certificate_days());
+    if admit.ends.0.saturating_sub(admit.begins.0) > days.saturating_mul(DAY_SECONDS) {
+        return Err(Uncounted::Term);
+    }
+    check_epoch(state, admit)
+}
+
+/// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present shares, and
+/// those who left could not have signed.
+fn check_epoch(state: &State, admit: &Admit) -> Result<(), Uncounted> {
+    if !state.charter().scheme().shared() || state.is_for_authority() {
+        return Ok(());
+    }
+    let sharing = state.sharing().ok_or(Uncounted::Epoch)?;
+    if admit.epoch != Some(sharing.facts.epoch) {
+        return Err(Uncounted::Epoch);
+    }
+    let (leavers, threshold) = (state.leavers_with_shares().len(), sharing.facts.threshold);
+    if leavers >= threshold { Err(Uncounted::SharesStale { leavers, threshold }) } else { Ok(()) }
+}
+
+/// Whether the approval's end fits the term that it approves: it had not run out before the term
+/// begins, and it does not outlast what the charter allows a request.
+fn fits(state: &State, admit: &Admit, approval: &Approval) -> Result<(), Uncounted> {
+    let days =
+        state.charter().policies().request_days.map(|days| u64::from(days).saturating_mul(DAY_SECONDS));
+    let last = days.map(|seconds| admit.begins.0.saturating_add(seconds));
+    if approval.expires < admit.begins || last.is_some_and(|last| approval.expires.0 > last) {
+        return Err(Uncounted::Expired(approval.voter));
+    }
+    Ok(())
+}

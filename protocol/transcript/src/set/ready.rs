@@ -1,0 +1,75 @@
+//! What a decision could carry out now.
+
+use super::{Set, admission};
+use crate::{Approved, Change, Effect, Proof, Refusal, Refused, State, Subject};
+use folkmoot_base::{Digest, UnixTime};
+use folkmoot_identity::{Adopt, VoteKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Set {
+    /// The effects that enough voters approve at `time`, with the approvals that a decision of that
+    /// time may carry. Whether each may be carried out is not judged here.
+    pub fn approved(&self, state: &State, time: UnixTime) -> Vec<Approved> {
+        let ready = |effect: &Effect| {
+            let proofs = self.proofs(state, effect, time);
+            let yes = proofs.iter().map(|proof| proof.voter).collect();
+            state.carries(&effect.change, &yes).is_ok().then(|| Approved { effect: effect.clone(), proofs })
+        };
+        self.effects.values().filter_map(ready).collect()
+    }
+
+    /// The approvals of an effect that count at `time`, as a decision carries them.
+    pub fn proofs(&self, state: &State, effect: &Effect, time: UnixTime) -> Vec<Proof> {
+        let subject = effect.subject();
+        let named = match &effect.change {
+            Change::Hold { request } | Change::Rotate { request, .. } => self.admit(request),
+            _ => None,
+        };
+        let stamp = named.map_or(0, |named| state.removed_at(&named.member)).max(state.stamp(&effect.change));
+        let yes = self.signed_of(subject).filter(|signed| signed.approval.is_yes());
+        let counting = yes.filter(|signed| state.counts(&signed.approval, stamp, time).is_ok());
+        counting.filter_map(|signed| Some(Proof::of(&signed.approval, signed.signature.clone()?))).collect()
+    }
+
+    /// The admissions that a decision of programs holds: those that count, and, where the charter
+    /// says so, those that would if their approvals had not run out.
+    pub fn holdable(&self, state: &State) -> BTreeSet<Digest> {
+        let auto = state.charter().adopt() == Adopt::Auto;
+        let held = self.admits.iter().filter(|(_, kept)| {
+            kept.verdict.is_ok() || (auto && self.judge_at(state, &kept.admit, UnixTime(0)).is_ok())
+        });
+        held.map(|(request, _)| *request).collect()
+    }
+
+    /// The requests that enough voters reject, for a decision to say so.
+    pub fn refusable(&self, state: &State) -> Vec<Refused> {
+        let rejected = self
+            .approvals
+            .iter()
+            .filter(|((subject, _), signed)| subject.kind == VoteKind::Admit && !signed.approval.is_yes());
+        let requests: BTreeSet<Subject> = rejected.map(|((subject, _), _)| *subject).collect();
+        let csr: BTreeMap<Digest, &Refusal> =
+            self.refusals.iter().map(|refusal| (refusal.request, refusal)).collect();
+        let refused = requests.into_iter().filter(|subject| self.is_objected(state, &subject.digest));
+        let refused = refused.map(|subject| Refused {
+            request: subject.digest,
+            csr: csr.get(&subject.digest).and_then(|refusal| refusal.csr),
+            proofs: self.rejections(state, &subject.digest),
+        });
+        refused.filter(|refused| !state.has_refused(&refused.refusal())).collect()
+    }
+
+    fn rejections(&self, state: &State, request: &Digest) -> Vec<Proof> {
+        let no = self.objections(state, request);
+        no.filter_map(|signed| Some(Proof::of(&signed.approval, signed.signature.clone()?))).collect()
+    }
+
+    /// How many approvals of a request count.
+    pub fn yes_on_request(&self, state: &State, request: &Digest) -> BTreeSet<folkmoot_base::MemberId> {
+        let stamp = self.admit(request).map_or(0, |admit| state.removed_at(&admit.member));
+        let yes = self.approvals_of(admission(*request)).filter(|approval| approval.is_yes());
+        yes.filter(|approval| state.counts(approval, stamp, state.time()).is_ok())
+            .map(|approval| approval.voter)
+            .collect()
+    }
+}

@@ -1,0 +1,238 @@
+//! State(n): who is in and who decides, after n decisions.
+//!
+//! ```text
+//! State(n) = number, time T, roster, places of the electorate with each voter's "since", charter, sharing,
+//!            stamps, recent decisions, used and refused requests, revoked certificates
+//! ```
+//! Its digest is SHA-256 of its only encoding, and every decision carries the digest of the state
+//! after it. So all who applied the same decisions agree on every byte of it, and a newcomer can
+//! start from it.
+//!
+//! A *stamp* is the number of the decision that last changed a subject: the removal of a key, a
+//! field of the charter, the electorate, the sharing. What was approved before that counts no more.
+
+mod change;
+mod encode;
+mod next;
+mod outcome;
+mod sharing;
+mod voters;
+
+pub use change::VOTERS_MAX;
+pub use encode::StateError;
+pub use next::{Batch, IDLE_SECONDS};
+
+use crate::{Admit, Change, Head, Refusal};
+use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_identity::{Charter, Serial, SharedKey};
+use folkmoot_signing::VerifyingKey;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A member, as the line holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The request that admitted it; the founding's digest for a founder.
+    pub request: Digest,
+    /// Its name.
+    pub name: String,
+    /// Its key.
+    pub key: VerifyingKey,
+    /// When its term ends; `UnixTime(u64::MAX)` for a founder.
+    pub ends: UnixTime,
+    /// The serial number of its certificate, if the group's key or its authority's issued that.
+    pub issued: Option<Serial>,
+}
+
+/// A place in the electorate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Whose.
+    pub voter: MemberId,
+    /// The number of the decision since which it has it: what it approved before counts no more.
+    pub since: u64,
+}
+
+/// When each subject last changed, by the number of the decision.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Stamps {
+    removed: BTreeMap<MemberId, u64>,
+    fields: BTreeMap<String, u64>,
+    electorate: u64,
+    sharing: u64,
+}
+
+/// The state after some number of decisions.
+#[derive(Debug, Clone)]
+pub struct State {
+    head: Head,
+    group: GroupId,
+    time: UnixTime,
+    founding: Arc<Charter>,
+    charter: Arc<Charter>,
+    changes: BTreeMap<String, String>,
+    roster: BTreeMap<MemberId, Held>,
+    places: Vec<Place>,
+    sharing: Option<Arc<SharedKey>>,
+    stamps: Stamps,
+    /// Keys that the charter's list names and that were expelled since the list was last decided.
+    struck: BTreeSet<MemberId>,
+    /// The decisions that an approval may name as its base besides the head, and until when each was
+    /// the head.
+    recent: BTreeMap<u64, (Digest, UnixTime)>,
+    /// Requests that have admitted somebody, until their terms end.
+    used: BTreeMap<Digest, UnixTime>,
+    /// Requests that objections ended, and at which number.
+    refused: BTreeMap<Refusal, u64>,
+    /// Certificates of the group's key whose holders were expelled, until their terms end.
+    revoked: BTreeMap<Serial, UnixTime>,
+    danger: Mutant,
+}
+
+impl State {
+    /// Makes it judge wrongly on purpose from now on, in tests of the tests.
+    pub fn endanger(&mut self, danger: Mutant) {
+        self.danger = danger;
+    }
+
+    /// State(0): the founders are the members and the voters.
+    pub fn founded(charter: Charter) -> Self {
+        let charter = Arc::new(charter);
+        let founding = digest(&[b"folkmoot founding v1\0", &charter.group().0]);
+        let member = |founder: &folkmoot_identity::Founder| {
+            let held = Held {
+                request: founding,
+                name: founder.name.clone(),
+                key: founder.key.clone(),
+                ends: UnixTime(u64::MAX),
+                issued: None,
+            };
+            (founder.key.member_id(), held)
+        };
+        let place = |founder: &folkmoot_identity::Founder| Place { voter: founder.key.member_id(), since: 0 };
+        Self {
+            head: Head { number: 0, digest: founding },
+            group: charter.group(),
+            time: UnixTime(0),
+            roster: charter.founders().iter().map(member).collect(),
+            places: charter.founders().iter().map(place).collect(),
+            founding: charter.clone(),
+            charter,
+            changes: BTreeMap::new(),
+            sharing: None,
+            stamps: Stamps::default(),
+            struck: BTreeSet::new(),
+            recent: BTreeMap::new(),
+            used: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            revoked: BTreeMap::new(),
+            danger: Mutant::NONE,
+        }
+    }
+
+    /// The last decision: number and digest. The digest is not part of the encoding, because the
+    /// decision carries the digest of the state.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The group.
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    /// The time of the last decision; zero for the founding.
+    pub fn time(&self) -> UnixTime {
+        self.time
+    }
+
+    /// The charter as changed so far.
+    pub fn charter(&self) -> &Arc<Charter> {
+        &self.charter
+    }
+
+    /// The charter as founded.
+    pub fn founding_charter(&self) -> &Charter {
+        &self.founding
+    }
+
+    /// The members that decisions hold, sorted.
+    pub fn roster(&self) -> &BTreeMap<MemberId, Held> {
+        &self.roster
+    }
+
+    /// The places of the electorate, in order.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// How the members share the group's key.
+    pub fn sharing(&self) -> Option<&Arc<SharedKey>> {
+        self.sharing.as_ref()
+    }
+
+    /// The certificates of the group's key whose holders were expelled, until their terms end.
+    pub fn revoked(&self) -> &BTreeMap<Serial, UnixTime> {
+        &self.revoked
+    }
+
+    /// Whether this decision is the head or a recent decision of this line.
+    pub fn has_on_line(&self, base: &Head) -> bool {
+        *base == self.head || self.recent.get(&base.number).is_some_and(|(digest, _)| *digest == base.digest)
+    }
+
+    /// The decision of this number on this line, if it is recent enough to be known.
+    pub fn decision_at(&self, number: u64) -> Option<Head> {
+        if number == self.head.number {
+            return Some(self.head);
+        }
+        self.recent.get(&number).map(|(digest, _)| Head { number, digest: *digest })
+    }
+
+    /// Whether this request has admitted somebody whose term has not ended.
+    pub fn is_used(&self, request: &Digest) -> bool {
+        self.used.contains_key(request)
+    }
+
+    /// Whether a decision has refused the request of this admission.
+    pub fn is_refused(&self, admit: &Admit) -> bool {
+        self.refused.keys().any(|refusal| refusal.covers(admit))
+    }
+
+    /// Whether a decision has refused exactly this.
+    pub fn has_refused(&self, refusal: &Refusal) -> bool {
+        self.refused.contains_key(refusal)
+    }
+
+    /// The stamp of a key's removal.
+    pub fn removed_at(&self, member: &MemberId) -> u64 {
+        self.stamps.removed.get(member).copied().unwrap_or_default()
+    }
+
+    /// The stamp of what a change is about.
+    pub fn stamp(&self, change: &Change) -> u64 {
+        match change {
+            Change::Remove { member } | Change::Rotate { member, .. } => self.removed_at(member),
+            Change::Charter { field, .. } => {
+                let field = String::from_utf8_lossy(&field.0);
+                self.stamps.fields.get(field.as_ref()).copied().unwrap_or_default()
+            }
+            Change::Electorate { .. } => self.stamps.electorate,
+            Change::Sharing { .. } => self.stamps.sharing,
+            // That of the key: judged with the admission.
+            Change::Hold { .. } => 0,
+        }
+    }
+
+    /// Whether the charter's list names this key and no expulsion since has struck it.
+    pub fn is_listed(&self, member: &MemberId) -> bool {
+        self.charter.policies().list.contains(member) && !self.struck.contains(member)
+    }
+}
+
+impl Refusal {
+    /// Whether it ends this admission.
+    pub fn covers(&self, admit: &Admit) -> bool {
+        self.request == admit.request || (self.csr.is_some() && self.csr == admit.csr)
+    }
+}

@@ -1,0 +1,171 @@
+//! What one change does to a state, and whether it may.
+
+use super::{Held, Place, State};
+use crate::{Admit, Change, Unfit};
+use bytes::Bytes;
+use folkmoot_base::{MemberId, UnixTime};
+use folkmoot_identity::Policy;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Most voters in an electorate.
+pub const VOTERS_MAX: usize = 256;
+
+impl State {
+    /// Whether this change may be made, given enough approvals. Whoever approves should know.
+    ///
+    /// # Errors
+    /// `LINE-41` to `LINE-49`.
+    pub fn would_stand(&self, change: &Change, forced: bool, admit: Option<&Admit>) -> Result<(), Unfit> {
+        self.changed(change, forced, admit).map(|_| ())
+    }
+
+    /// The state with this change made. Its number is still that of the state before it.
+    pub(crate) fn changed(
+        &self,
+        change: &Change,
+        forced: bool,
+        admit: Option<&Admit>,
+    ) -> Result<Self, Unfit> {
+        let mut next = self.clone();
+        let number = self.head.number.saturating_add(1);
+        match change {
+            Change::Remove { member } => next.remove(*member, number)?,
+            Change::Charter { field, value } => next.change_charter(&field.0, &value.0, number)?,
+            Change::Electorate { voters } => next.elect(voters, number)?,
+            Change::Sharing { public, authority } => {
+                next.sharing = Some(Arc::new(self.judged_sharing(&public.0, &authority.0)?));
+                next.stamps.sharing = number;
+            }
+            Change::Hold { request } => {
+                let admit = admit.filter(|admit| admit.request == *request).ok_or(Unfit::NoAdmit)?;
+                if self.is_used(request) || self.removed_at(&admit.member) > admit.base.number {
+                    return Err(Unfit::NotLate);
+                }
+                next.hold(admit);
+            }
+            Change::Rotate { member, request, .. } => {
+                let admit = admit.filter(|admit| admit.request == *request).ok_or(Unfit::NoAdmit)?;
+                next.rotate(*member, admit, number)?;
+            }
+        }
+        self.check_outcome(&next, forced)?;
+        Ok(next)
+    }
+
+    /// Takes an admission into the roster. Of several for one key the latest end stands.
+    pub(super) fn hold(&mut self, admit: &Admit) {
+        self.used.insert(admit.request, admit.ends);
+        let before = self.roster.get(&admit.member);
+        let later = |held: &Held| (held.ends, held.request) < (admit.ends, admit.request);
+        if before.is_none_or(later) {
+            self.roster.insert(admit.member, Held::from(admit));
+        }
+    }
+
+    fn remove(&mut self, member: MemberId, number: u64) -> Result<(), Unfit> {
+        let held = self.roster.remove(&member).ok_or(Unfit::NotMember(member))?;
+        if self.since(&member).is_some() {
+            self.places.retain(|place| place.voter != member);
+            self.stamps.electorate = number;
+        }
+        if self.charter.policies().list.contains(&member) || self.charter.policies().policy == Policy::List {
+            self.struck.insert(member);
+        }
+        self.stamps.removed.insert(member, number);
+        self.revoke(&held);
+        Ok(())
+    }
+
+    /// Of two certificates with one serial number the later end counts.
+    fn revoke(&mut self, held: &Held) {
+        let Some(serial) = held.issued else { return };
+        let end = self.revoked.entry(serial).or_insert(held.ends);
+        *end = held.ends.max(*end);
+    }
+
+    fn change_charter(&mut self, field: &Bytes, value: &Bytes, number: u64) -> Result<(), Unfit> {
+        let text = |bytes: &Bytes| std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| Unfit::NotUtf8);
+        let (field, value) = (text(field)?, text(value)?);
+        let charter = self.charter.with_change(&field, &value).map_err(Unfit::Charter)?;
+        let (old, next) = (self.charter.threshold_rule(), charter.threshold_rule());
+        let members = self.roster.len();
+        if old != next && !old.may_become(next, members) {
+            return Err(Unfit::Threshold { next, members });
+        }
+        if field == "list" {
+            self.struck.clear();
+        }
+        self.changes.insert(field.clone(), value);
+        self.stamps.fields.insert(field, number);
+        self.amend()
+    }
+
+    /// Makes the charter anew from its founding text and the changes.
+    pub(super) fn amend(&mut self) -> Result<(), Unfit> {
+        self.charter = Arc::new(self.founding.amended(&self.changes).map_err(Unfit::Charter)?);
+        Ok(())
+    }
+
+    fn elect(&mut self, voters: &[MemberId], number: u64) -> Result<(), Unfit> {
+        let distinct: BTreeSet<&MemberId> = voters.iter().collect();
+        let legal = (1..=VOTERS_MAX).contains(&voters.len()) && distinct.len() == voters.len();
+        if !legal || !voters.iter().all(|voter| self.roster.contains_key(voter)) {
+            return Err(Unfit::Electorate);
+        }
+        let since = |voter: &MemberId| self.since(voter).unwrap_or(number);
+        let places: Vec<Place> =
+            voters.iter().map(|voter| Place { voter: *voter, since: since(voter) }).collect();
+        if places == self.places {
+            return Err(Unfit::Electorate);
+        }
+        self.places = places;
+        self.stamps.electorate = number;
+        Ok(())
+    }
+
+    /// The old key is out like an expelled one; the new one has its place from now on.
+    fn rotate(&mut self, member: MemberId, admit: &Admit, number: u64) -> Result<(), Unfit> {
+        if self.roster.contains_key(&admit.member) || self.is_used(&admit.request) {
+            return Err(Unfit::NotLate);
+        }
+        let held = self.roster.remove(&member).ok_or(Unfit::NotMember(member))?;
+        self.revoke(&held);
+        self.stamps.removed.insert(member, number);
+        if let Some(place) = self.places.iter_mut().find(|place| place.voter == member) {
+            *place = Place { voter: admit.member, since: number };
+            self.stamps.electorate = number;
+        }
+        self.hold(admit);
+        Ok(())
+    }
+
+    /// The end of a member's term is past: it is a member no more. Its place stays, without a vote.
+    pub(super) fn ended(&self, member: &MemberId) -> Self {
+        let mut next = self.clone();
+        next.roster.remove(member);
+        next
+    }
+
+    /// Members whose terms end before `time`, in the order in which they are ended: those without a
+    /// place first, then by places.
+    pub(super) fn over(&self, time: UnixTime) -> Vec<MemberId> {
+        let over = self.roster.iter().filter(|(_, held)| held.ends < time).map(|(member, _)| *member);
+        let mut over: Vec<MemberId> = over.collect();
+        let place = |member: &MemberId| self.places.iter().position(|place| place.voter == *member);
+        over.sort_by_key(|member| (place(member), *member));
+        over
+    }
+}
+
+impl From<&Admit> for Held {
+    fn from(admit: &Admit) -> Self {
+        Self {
+            request: admit.request,
+            name: admit.name.clone(),
+            key: admit.key.clone(),
+            ends: admit.ends,
+            issued: admit.issued,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The only encoding of a state, and its digest.
+
+use super::{Held, Place, Stamps, State};
+use crate::{Head, Refusal};
+use folkmoot_base::codec::{self, Blob, DecodeError, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_identity::Charter;
+use folkmoot_signing::VerifyingKey;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Why bytes are not a state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// They do not decode.
+    #[error("the state is malformed")]
+    Wire(#[from] DecodeError),
+    /// A value in it cannot be: a key, a name, a change of the charter, a sharing.
+    #[error("the state holds an impossible {0}")]
+    Value(&'static str),
+    /// It is another group's.
+    #[error("the state is another group's")]
+    OtherGroup,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct HeldWire {
+    member: MemberId,
+    request: Digest,
+    name: Blob,
+    key: Blob,
+    ends: UnixTime,
+    issued: Option<[u8; 16]>,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct PlaceWire {
+    voter: MemberId,
+    since: u64,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct ChangeWire {
+    field: Blob,
+    value: Blob,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct FieldWire {
+    field: Blob,
+    stamp: u64,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct RemovedWire {
+    member: MemberId,
+    stamp: u64,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct RecentWire {
+    head: Head,
+    until: UnixTime,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct UsedWire {
+    request: Digest,
+    ends: UnixTime,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct RefusedWire {
+    request: Digest,
+    csr: Option<[u8; 16]>,
+    number: u64,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct RevokedWire {
+    serial: [u8; 16],
+    ends: UnixTime,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct SharingWire {
+    public: Blob,
+    authority: Blob,
+}
+
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct StateWire {
+    group: GroupId,
+    number: u64,
+    time: UnixTime,
+    changes: Vec<ChangeWire>,
+    roster: Vec<HeldWire>,
+    places: Vec<PlaceWire>,
+    sharing: Option<SharingWire>,
+    removed: Vec<RemovedWire>,
+    fields: Vec<FieldWire>,
+    electorate_stamp: u64,
+    sharing_stamp: u64,
+    struck: Vec<MemberId>,
+    recent: Vec<RecentWire>,
+    used: Vec<UsedWire>,
+    refused: Vec<RefusedWire>,
+    revoked: Vec<RevokedWire>,
+}
+
+fn blob(bytes: &[u8]) -> Blob {
+    Blob::from(bytes.to_vec())
+}
+
+fn text(blob: &Blob) -> Result<String, StateError> {
+    String::from_utf8(blob.0.to_vec()).map_err(|_| StateError::Value("text"))
+}
+
+impl State {
+    /// SHA-256 of [`Self::encode`].
+    pub fn digest(&self) -> Digest {
+        digest(&[b"folkmoot state v1\0", &self.encode()])
+    }
+
+    /// Its only encoding.
+    pub fn encode(&self) -> Vec<u8> {
+        let held = |(member, held): (&MemberId, &Held)| HeldWire {
+            member: *member,
+            request: held.request,
+            name: blob(held.name.as_bytes()),
+            key: blob(held.key.spki_der()),
+            ends: held.ends,
+            issued: held.issued,
+        };
+        let sharing = self.sharing.as_ref().map(|sharing| SharingWire {
+            public: Blob(sharing.public.clone()),
+            authority: Blob(sharing.authority.clone()),
+        });
+        let change = |(field, value): (&String, &String)| ChangeWire {
+            field: blob(field.as_bytes()),
+            value: blob(value.as_bytes()),
+        };
+        let field =
+            |(field, stamp): (&String, &u64)| FieldWire { field: blob(field.as_bytes()), stamp: *stamp };
+        let recent = |(number, (digest, until)): (&u64, &(Digest, UnixTime))| RecentWire {
+            head: Head { number: *number, digest: *digest },
+            until: *until,
+        };
+        let refused = |(refusal, number): (&Refusal, &u64)| RefusedWire {
+            request: refusal.request,
+            csr: refusal.csr,
+            number: *number,
+        };
+        let removed = self.stamps.removed.iter();
+        codec::encode(&StateWire {
+            group: self.group,
+            number: self.head.number,
+            time: self.time,
+            changes: self.changes.iter().map(change).collect(),
+            roster: self.roster.iter().map(held).collect(),
+            places: self
+                .places
+                .iter()
+                .map(|place| PlaceWire { voter: place.voter, since: place.since })
+                .collect(),
+            sharing,
+            removed: removed.map(|(member, stamp)| RemovedWire { member: *member, stamp: *stamp }).collect(),
+            fields: self.stamps.fields.iter().map(field).collect(),
+            electorate_stamp: self.stamps.electorate,
+            sharing_stamp: self.stamps.sharing,
+            struck: self.struck.iter().copied().collect(),
+            recent: self.recent.iter().map(recent).collect(),
+            used: self
+                .used
+                .iter()
+                .map(|(request, ends)| UsedWire { request: *request, ends: *ends })
+                .collect(),
+            refused: self.refused.iter().map(refused).collect(),
+            revoked: self
+                .revoked
+                .iter()
+                .map(|(serial, ends)| RevokedWire { serial: *serial, ends: *ends })
+                .collect(),
+        })
+    }
+
+    /// Reads what [`Self::encode`] writes: the state after the decision with this digest, of the
+    /// group that this charter founds. Whoever calls this has compared [`Self::digest`] with what
+    /// that decision says.
+    ///
+    /// # Errors
+    /// [`StateError`].
+    pub fn decode(bytes: &[u8], founding: Arc<Charter>, decision: Digest) -> Result<Self, StateError> {
+        let wire: StateWire = codec::decode(bytes)?;
+        if wire.group != founding.group() {
+            return Err(StateError::OtherGroup);
+        }
+        let held = |wire: &HeldWire| {
+            let key = VerifyingKey::from_spki_der(&wire.key.0).map_err(|_| StateError::Value("key"))?;
+            if key.member_id() != wire.member {
+                return Err(StateError::Value("key"));
+            }
+            let (request, name, ends, issued) = (wire.request, text(&wire.name)?, wire.ends, wire.issued);
+            Ok((wire.member, Held { request, name, key, ends, issued }))
+        };
+        let change = |wire: &ChangeWire| Ok((text(&wire.field)?, text(&wire.value)?));
+        let field = |wire: &FieldWire| Ok((text(&wire.field)?, wire.stamp));
+        let stamps = Stamps {
+            removed: wire.removed.iter().map(|one| (one.member, one.stamp)).collect(),
+            fields: wire.fields.iter().map(field).collect::<Result<_, StateError>>()?,
+            electorate: wire.electorate_stamp,
+            sharing: wire.sharing_stamp,
+        };
+        let refusal = |one: &RefusedWire| (Refusal { request: one.request, csr: one.csr }, one.number);
+        let mut state = Self {
+            head: Head { number: wire.number, digest: decision },
+            group: wire.group,
+            time: wire.time,
+            charter: founding.clone(),
+            founding,
+            changes: wire.changes.iter().map(change).collect::<Result<BTreeMap<_, _>, StateError>>()?,
+            roster: wire.roster.iter().map(held).collect::<Result<_, StateError>>()?,
+            places: wire.places.iter().map(|one| Place { voter: one.voter, since: one.since }).collect(),
+            sharing: None,
+            stamps,
+            struck: wire.struck.iter().copied().collect(),
+            recent: wire.recent.iter().map(|one| (one.head.number, (one.head.digest, one.until))).collect(),
+            used: wire.used.iter().map(|one| (one.request, one.ends)).collect(),
+            refused: wire.refused.iter().map(refusal).collect(),
+            revoked: wire.revoked.iter().map(|one| (one.serial, one.ends)).collect(),
+            danger: Mutant::NONE,
+        };
+        state.amend().map_err(|_| StateError::Value("change of the charter"))?;
+        if let Some(sharing) = &wire.sharing {
+            state.sharing = Some(Arc::new(state.decoded_sharing(&sharing.public.0, &sharing.authority.0)?));
+        }
+        // Sorted, each once, as the maps hold them: anything else would have another digest.
+        if state.encode() == bytes { Ok(state) } else { Err(DecodeError::NotCanonical.into()) }
+    }
+}

@@ -1,0 +1,227 @@
+//! From one state to the next, by a decision.
+
+use super::State;
+use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
+use crate::{
+    Admit, Approved, Change, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Wrong,
+};
+use folkmoot_base::{Blob, Digest, UnixTime};
+use folkmoot_identity::Quorum;
+use std::collections::BTreeSet;
+
+/// A decision may do nothing but tell the time if the time before is so old: 30 days, in seconds.
+pub const IDLE_SECONDS: u64 = 30 * 86_400;
+
+/// What a decision is made of, before the state after it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The time.
+    pub time: UnixTime,
+    /// What people approved, in order.
+    pub effects: Vec<Approved>,
+    /// The requests to hold, sorted, each once.
+    pub holds: Vec<Digest>,
+    /// The requests to refuse, sorted, each once.
+    pub refusals: Vec<Refused>,
+}
+
+impl State {
+    /// The decision that makes of this batch the next state.
+    ///
+    /// # Errors
+    /// [`Wrong`], as [`Self::after`].
+    pub fn decide<'a>(
+        &self,
+        batch: Batch,
+        admit: impl Fn(&Digest) -> Option<&'a Admit>,
+    ) -> Result<(Decision, Self), Wrong> {
+        let mut decision = Decision {
+            group: self.group,
+            number: self.head.number.saturating_add(1),
+            parent: self.head.digest,
+            time: batch.time,
+            effects: batch.effects,
+            holds: batch.holds,
+            refusals: batch.refusals,
+            electorate: None,
+            state: [0; 32],
+        };
+        let mut next = self.stepped(&decision, &admit)?;
+        decision.electorate = next.handover(self);
+        decision.state = next.digest();
+        next.head = decision.head();
+        Ok((decision, next))
+    }
+
+    /// The state after a decision, which is judged by this state and by itself. Whether what it holds
+    /// counts is judged with the set (`LINE-2x`), and whether it stands with its commits.
+    ///
+    /// # Errors
+    /// `LINE-02` to `LINE-05`, `LINE-40` to `LINE-51`; [`Wrong::Missing`] names an admission that is
+    /// not here.
+    pub fn after<'a>(
+        &self,
+        decision: &Decision,
+        admit: impl Fn(&Digest) -> Option<&'a Admit>,
+    ) -> Result<Self, Wrong> {
+        let mut next = self.stepped(decision, &admit)?;
+        if decision.state != next.digest() {
+            return Err(Wrong::State);
+        }
+        if decision.electorate != next.handover(self) {
+            return Err(Wrong::Electorate);
+        }
+        next.head = decision.head();
+        Ok(next)
+    }
+
+    fn stepped<'a>(
+        &self,
+        decision: &Decision,
+        admit: &impl Fn(&Digest) -> Option<&'a Admit>,
+    ) -> Result<Self, Wrong> {
+        self.check_frame(decision)?;
+        let mut next = self.clone();
+        for request in &decision.holds {
+            let admit = admit(request).ok_or(Wrong::Missing(*request))?;
+            if next.is_used(request) {
+                return Err(Wrong::HeldBefore(*request));
+            }
+            next.hold(admit);
+        }
+        for refused in &decision.refusals {
+            self.check_refused(refused)?;
+            next.refused.insert(refused.refusal(), decision.number);
+        }
+        for (place, approved) in decision.effects.iter().enumerate() {
+            next =
+                next.carry_out(approved, decision.time, admit).map_err(|why| Wrong::Effect { place, why })?;
+        }
+        let done =
+            !(decision.holds.is_empty() && decision.refusals.is_empty() && decision.effects.is_empty());
+        let mut next = next.by_itself(decision.time);
+        let moved = next.roster != self.roster || next.charter.digest() != self.charter.digest();
+        if !done && !moved && decision.time.0 < self.time.0.saturating_add(IDLE_SECONDS) {
+            return Err(Wrong::Empty);
+        }
+        next.advance(decision);
+        Ok(next)
+    }
+
+    /// `LINE-02` to `LINE-05`: it follows this state, and its lists are sorted and not too long.
+    fn check_frame(&self, decision: &Decision) -> Result<(), Wrong> {
+        if decision.group != self.group {
+            return Err(Wrong::Group);
+        }
+        let parent = Head { number: decision.number.saturating_sub(1), digest: decision.parent };
+        if decision.number == 0 || parent != self.head {
+            return Err(Wrong::Parent { got: parent, want: self.head });
+        }
+        if decision.time < self.time {
+            return Err(Wrong::Time);
+        }
+        let sorted = decision.holds.is_sorted_by(|a, b| a < b)
+            && decision.refusals.is_sorted_by(|a, b| a.refusal() < b.refusal());
+        let small = decision.holds.len() <= HOLDS_MAX
+            && decision.effects.len() <= EFFECTS_MAX
+            && decision.refusals.len() <= REFUSALS_MAX;
+        if sorted && small { Ok(()) } else { Err(Wrong::Lists) }
+    }
+
+    /// As many objections as the charter says, each counting here.
+    fn check_refused(&self, refused: &Refused) -> Result<(), Wrong> {
+        let need = self.charter.policies().objections.unwrap_or_default();
+        let need = usize::try_from(need).unwrap_or(usize::MAX);
+        let sorted = is_sorted(&refused.proofs);
+        let no = refused.rejections().filter(|no| self.counts(no, 0, self.time).is_ok()).count();
+        if need == 0 || !sorted || no < need || self.has_refused(&refused.refusal()) {
+            return Err(Wrong::Refusal { got: no, need });
+        }
+        Ok(())
+    }
+
+    /// Carries out an effect with its approvals, judged after what came before it in the decision.
+    fn carry_out<'a>(
+        &self,
+        approved: &Approved,
+        time: UnixTime,
+        admit: &impl Fn(&Digest) -> Option<&'a Admit>,
+    ) -> Result<Self, crate::Refuted> {
+        if !is_sorted(&approved.proofs) {
+            return Err(crate::Refuted::Order);
+        }
+        let change = &approved.effect.change;
+        let named = match change {
+            Change::Hold { request } | Change::Rotate { request, .. } => admit(request),
+            _ => None,
+        };
+        let stamp = named.map_or(0, |named| self.removed_at(&named.member)).max(self.stamp(change));
+        let mut yes = BTreeSet::new();
+        for approval in approved.approvals() {
+            self.counts(&approval, stamp, time)?;
+            yes.insert(approval.voter);
+        }
+        self.carries(change, &yes)?;
+        Ok(self.changed(change, approved.effect.is_forced(), named)?)
+    }
+
+    /// What follows without anybody's approval: terms that `time` is past end, as far as the rules
+    /// allow, and the threshold follows the group's size.
+    fn by_itself(mut self, time: UnixTime) -> Self {
+        for member in self.over(time) {
+            let without = self.ended(&member);
+            if self.check_outcome(&without, false).is_ok() {
+                self = without;
+            }
+        }
+        if let Some(threshold) = self.threshold_update() {
+            let mut next = self.clone();
+            next.changes.insert("threshold".to_owned(), threshold.to_string());
+            if next.amend().is_ok() && self.check_outcome(&next, false).is_ok() {
+                self = next;
+            }
+        }
+        self
+    }
+
+    /// Forgets what can no longer matter, and takes number and time.
+    fn advance(&mut self, decision: &Decision) {
+        let time = decision.time;
+        self.recent.insert(self.head.number, (self.head.digest, time));
+        self.recent.retain(|_, (_, until)| until.0.saturating_add(LIFE_SECONDS) >= time.0);
+        let oldest = self.recent.keys().next().copied().unwrap_or(decision.number);
+        self.stamps.removed.retain(|_, stamp| *stamp > oldest);
+        self.stamps.fields.retain(|_, stamp| *stamp > oldest);
+        self.refused.retain(|_, number| *number > oldest);
+        self.used.retain(|_, ends| *ends >= time);
+        self.revoked.retain(|_, ends| *ends >= time);
+        self.head.number = decision.number;
+        self.time = time;
+    }
+
+    /// The electorate, if it is not that of `before`.
+    fn handover(&self, before: &Self) -> Option<Electorate> {
+        let (now, then) = (self.electorate(), before.electorate());
+        (now != then).then_some(now)
+    }
+
+    /// The electorate as a decision tells it.
+    pub fn electorate(&self) -> Electorate {
+        let key = |member: &folkmoot_base::MemberId| {
+            self.roster.get(member).map(|held| held.key.spki_der().to_vec())
+        };
+        let elector = |place: &super::Place| Elector {
+            member: place.voter,
+            key: Blob::from(key(&place.voter).unwrap_or_default()),
+        };
+        let quorum = match self.charter.quorum() {
+            Quorum::Majority => 1,
+            Quorum::TwoThirds => 2,
+        };
+        Electorate { quorum, places: self.places.iter().map(elector).collect() }
+    }
+}
+
+fn is_sorted(proofs: &[Proof]) -> bool {
+    proofs.is_sorted_by(|a, b| a.voter < b.voter)
+}

@@ -1,0 +1,154 @@
+//! Whose approvals suffice for what.
+
+use super::State;
+use crate::{Approval, Change, Uncounted};
+use folkmoot_base::{Danger, MemberId, UnixTime};
+use folkmoot_identity::{Below, CertificateError, Policy, Threshold};
+use std::collections::BTreeSet;
+
+impl State {
+    /// Whether this member's approvals and commits count: it has a place, and its membership holds.
+    /// A voter whose term is over still votes until a decision ends the term.
+    pub fn may_vote(&self, member: &MemberId) -> bool {
+        self.since(member).is_some() && self.roster.contains_key(member)
+    }
+
+    /// Those who [`Self::may_vote`].
+    pub fn voters(&self) -> BTreeSet<MemberId> {
+        self.places.iter().map(|place| place.voter).filter(|voter| self.roster.contains_key(voter)).collect()
+    }
+
+    /// The number of the decision since which this member has its place.
+    pub fn since(&self, member: &MemberId) -> Option<u64> {
+        self.places.iter().find(|place| place.voter == *member).map(|place| place.since)
+    }
+
+    /// Whether `yes` are a quorum of the places: two quorums share a voter.
+    pub fn is_quorum(&self, yes: &BTreeSet<MemberId>) -> bool {
+        let places: Vec<MemberId> = self.places.iter().map(|place| place.voter).collect();
+        self.charter.quorum().holds(&places, yes)
+    }
+
+    /// Whether `yes` suffice for an effect, before its own rule: the threshold, and a quorum.
+    pub fn decides(&self, yes: &BTreeSet<MemberId>) -> bool {
+        yes.len() >= self.threshold() && self.is_quorum(yes)
+    }
+
+    /// How many approvals an effect takes at the least, for a message to people.
+    pub fn decision_need(&self) -> usize {
+        self.threshold().max(self.places.len().div_ceil(2))
+    }
+
+    /// How many approvals it takes before any quorum: the charter's threshold, or all voters if they
+    /// are fewer and the charter resets it then.
+    pub fn threshold(&self) -> usize {
+        let asked = self.asked();
+        match self.charter.policies().below {
+            Below::Reset => self.below_threshold().map_or(asked, |voters| voters.max(1)),
+            Below::Nobody | Below::Authority => asked,
+        }
+    }
+
+    fn asked(&self) -> usize {
+        usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX)
+    }
+
+    /// How many voters there are, if they are fewer than the charter asks for and it says who admits
+    /// then.
+    pub fn below_threshold(&self) -> Option<usize> {
+        let voters = self.voters().len();
+        (self.charter.policies().below != Below::Nobody && voters < self.asked()).then_some(voters)
+    }
+
+    /// Whether the charter's authority admits without approvals: by policy, or because there are too
+    /// few voters and the charter says so.
+    pub fn is_for_authority(&self) -> bool {
+        let policies = self.charter.policies();
+        policies.policy == Policy::Authority
+            || (policies.below == Below::Authority && self.below_threshold().is_some())
+    }
+
+    /// Whether the approvals of `yes` let `holder` in: `LINE-24`, `LINE-25`.
+    ///
+    /// # Errors
+    /// What they lack.
+    pub fn lets_in(&self, holder: &MemberId, yes: &BTreeSet<MemberId>) -> Result<(), Uncounted> {
+        if self.is_for_authority() {
+            return Ok(());
+        }
+        let policies = self.charter.policies();
+        if policies.policy == Policy::List && !self.is_listed(holder) {
+            return Err(Uncounted::Policy(CertificateError::PeerNotListed));
+        }
+        policies.let_in(Some(holder), yes, self.threshold()).map_err(Uncounted::Policy)?;
+        if self.charter.minority_may_admit() || self.is_quorum(yes) {
+            Ok(())
+        } else {
+            Err(Uncounted::Minority { got: yes.len(), need: self.decision_need() })
+        }
+    }
+
+    /// Whether an approval counts here, for a subject that last changed at `stamp`, at a time:
+    /// `LINE-10` to `LINE-14`.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn counts(&self, approval: &Approval, stamp: u64, time: UnixTime) -> Result<(), Uncounted> {
+        if !self.has_on_line(&approval.base) {
+            return Err(Uncounted::OffLine(approval.voter));
+        }
+        let since = self.since(&approval.voter).filter(|_| self.may_vote(&approval.voter));
+        let since = since.ok_or(Uncounted::NotVoter(approval.voter))?;
+        if approval.base.number < since && !self.danger.is(Danger::LineNoSince) {
+            return Err(Uncounted::BeforeSince(approval.voter));
+        }
+        if approval.base.number < stamp && !self.danger.is(Danger::LineNoStamps) {
+            return Err(Uncounted::BeforeStamp(approval.voter));
+        }
+        if approval.expires < time && !self.danger.is(Danger::LineNoExpiry) {
+            return Err(Uncounted::Expired(approval.voter));
+        }
+        Ok(())
+    }
+
+    /// The mutant for which stamps mean nothing.
+    pub(crate) fn is_stampless(&self) -> bool {
+        self.danger.is(Danger::LineNoStamps)
+    }
+
+    /// How many voters must approve this change besides threshold and quorum: for a sharing as many
+    /// as sign by its scheme, because whoever approves it has its share on disk.
+    pub fn signers_for(&self, change: &Change) -> usize {
+        match change {
+            Change::Sharing { .. } => self.charter.scheme().signers(self.threshold()),
+            _ => 0,
+        }
+    }
+
+    /// Whether `yes` suffice for this change: `LINE-40`, `LINE-48`.
+    ///
+    /// # Errors
+    /// What they lack.
+    pub fn carries(&self, change: &Change, yes: &BTreeSet<MemberId>) -> Result<(), Uncounted> {
+        let signers = self.signers_for(change);
+        if !self.decides(yes) || yes.len() < signers {
+            return Err(Uncounted::TooFew { got: yes.len(), need: self.decision_need().max(signers) });
+        }
+        match change {
+            Change::Remove { .. } => self.charter.policies().let_go(yes).map_err(Uncounted::Rule),
+            _ => Ok(()),
+        }
+    }
+
+    /// The threshold that is due if it follows the group's size and the size has moved.
+    pub(super) fn threshold_update(&self) -> Option<Threshold> {
+        self.charter.threshold_rule().update(self.roster.len())
+    }
+
+    /// Holders of shares of the group's key that have no vote any more. As many as the threshold
+    /// could sign without the members.
+    pub fn leavers_with_shares(&self) -> Vec<MemberId> {
+        let holders = self.sharing.iter().flat_map(|sharing| &sharing.facts.holders);
+        holders.filter(|holder| !self.may_vote(holder)).copied().collect()
+    }
+}
