@@ -17,11 +17,11 @@ fn export(place: &Place, who: &Actor, name: &str) -> PathBuf {
     folder
 }
 
-/// Stops it, exports, and starts it again until there is a list.
-fn list_of(place: &Place, who: &mut Actor, at: &str) -> PathBuf {
+/// Stops it, exports, and starts it again until there is a list: each time for a second longer.
+pub(crate) fn list_of(place: &Place, who: &mut Actor, at: &str) -> PathBuf {
     let begun = Instant::now();
-    loop {
-        std::thread::sleep(Duration::from_secs(1));
+    for seconds in 1.. {
+        std::thread::sleep(Duration::from_secs(seconds));
         who.kill();
         let folder = export(place, who, "evidence");
         if folder.join("revoked.crl").exists() {
@@ -30,6 +30,7 @@ fn list_of(place: &Place, who: &mut Actor, at: &str) -> PathBuf {
         assert!(begun.elapsed() < Duration::from_secs(60), "no list");
         who.start(place, &[at.to_owned()], &[]);
     }
+    unreachable!()
 }
 
 /// The one membership certificate of this name.
