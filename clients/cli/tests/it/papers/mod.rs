@@ -10,12 +10,12 @@
 //! `testing/papers/check.py` hands them to GnuTLS, Python and pkilint.
 
 use crate::common::actor::Actor;
+use crate::common::openssl::openssl;
 use crate::common::place::{Place, Times};
 use crate::proof::passed_on;
 use crate::revoked::list_of;
 use folkmoot_identity::{Csr, Identity};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Whether a key of the group, or its authority's, signs certificates; otherwise their holders do.
 fn is_issued(scheme: &str, centralised: bool) -> bool {
@@ -119,13 +119,6 @@ fn requests(place: &Place, to: &Path) {
     for csr in made {
         std::fs::write(to.join(format!("{}.der", csr.name())), csr.der()).unwrap();
     }
-}
-
-fn openssl(folder: &Path, line: &str) -> (bool, String) {
-    let output = Command::new("openssl").args(line.split(' ')).current_dir(folder).output();
-    let output = output.expect("the openssl command is needed: apt-get install openssl");
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
 fn accepted(folder: &Path, line: &str) -> String {

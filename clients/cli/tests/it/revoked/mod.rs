@@ -6,9 +6,9 @@
 //! ```
 
 use crate::common::actor::Actor;
+use crate::common::openssl::openssl;
 use crate::common::place::{Place, Times};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn export(place: &Place, who: &Actor, name: &str) -> PathBuf {
@@ -40,13 +40,6 @@ fn certificate(folder: &Path, name: &str) -> String {
     let file = files.filter(|file| file.starts_with(name) && file.ends_with(".pem")).collect::<Vec<_>>();
     assert_eq!(file.len(), 1, "{file:?}");
     format!("certificates/{}", file[0])
-}
-
-fn openssl(folder: &Path, line: &str) -> (bool, String) {
-    let output = Command::new("openssl").args(line.split(' ')).current_dir(folder).output();
-    let output = output.expect("the openssl command is needed: apt-get install openssl");
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
 #[test]
