@@ -7,7 +7,7 @@ use crate::common::openssl::openssl;
 use crate::common::place::{Place, Times};
 use crate::common::program::{call, code, complaint, good, program};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 /// The exit codes of docs/cli.md.
