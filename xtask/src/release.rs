@@ -85,12 +85,14 @@ const ISSUE_4: &[u32] = &[4];
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 
 /// Every scheme with an authority and without, fixed and following the size, in real processes;
-/// authority and voters killed at many moments; the story of each.
+/// authority and voters killed at many moments; the papers of each, read by other software; the
+/// story of each.
 fn signatures() -> Vec<String> {
     let mut all = vec![
         "env FOLKMOOT_MATRIX=all cargo test -p folkmoot-cli --test it matrix:: -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=20 cargo test -p folkmoot-cli --test it authority:: -- --nocapture".to_owned(),
         "env FOLKMOOT_KILLS=40 cargo test -p folkmoot-cli --test it replicas:: -- --nocapture".to_owned(),
+        "python3 testing/papers/check.py".to_owned(),
     ];
     // The tables; joins of the usual case, by the members alone and through an authority; by votes
     // and by size, seldom where a join takes seconds; joins in a flood.

@@ -11,18 +11,18 @@
 //! [`open`] takes apart what came, assembles the message anew from content, certificates and
 //! signatures, and compares byte for byte (no signature need be checked to refuse what differs).
 //! Then it verifies each certificate, and each signature over attributes that it made itself. The
-//! comparison checks everything that no signature covers.
+//! comparison checks everything that no signature covers, and the order of every SET OF: that of
+//! the encodings of its elements, as DER has it (X.690, 11.6).
 
 use crate::{CmsError, IdentityCertificate};
 use ::cms::cert::{CertificateChoices, IssuerAndSerialNumber};
 use ::cms::content_info::{CmsVersion, ContentInfo};
 use ::cms::signed_data::{
-    CertificateSet, EncapsulatedContentInfo, SignedAttributes, SignedData, SignerIdentifier, SignerInfo,
-    SignerInfos,
+    EncapsulatedContentInfo, SignedAttributes, SignedData, SignerIdentifier, SignerInfo,
 };
 use const_oid::db::{rfc5911, rfc5912};
 use der::asn1::{Any, OctetString, SetOfVec};
-use der::{Decode, Encode};
+use der::{Decode, Encode, Sequence};
 use folkmoot_base::{Digest, digest, limits};
 use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
 use spki::AlgorithmIdentifierOwned;
@@ -35,7 +35,8 @@ pub(crate) const REQUEST_BYTES_MAX: usize = 4 * 1024;
 /// Longest signed charter, in bytes of DER: it must fit an entry of the transcript.
 pub(crate) const CHARTER_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 
-/// The DER of the two signed attributes, but for the message digest at the end.
+/// The DER of the two signed attributes, but for the message digest at the end. Their second bytes,
+/// 18 and 2f, put them in DER's order.
 const ATTRIBUTES_HEAD: [u8; 45] = [
     0x31, 0x4b, // SET OF, 75 bytes
     0x30, 0x18, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x03, // content-type
@@ -187,38 +188,47 @@ fn identifier(certificate: &Certificate) -> SignerIdentifier {
     })
 }
 
+/// What [`parse`] reads as [`SignedData`]. The elements of the two sets are values already encoded,
+/// and so they are sorted by their encodings. The types of the crate `cms` are not: they compare
+/// certificates and identifiers of signers as if their bytes were INTEGERs of a SEQUENCE OF.
+#[derive(Sequence)]
+struct SignedDataDer {
+    version: CmsVersion,
+    digests: SetOfVec<AlgorithmIdentifierOwned>,
+    content: EncapsulatedContentInfo,
+    #[asn1(context_specific = "0", tag_mode = "IMPLICIT", constructed = "true")]
+    certificates: SetOfVec<Any>,
+    infos: SetOfVec<Any>,
+}
+
 fn encode<'a>(
     content: &[u8],
     signers: impl Iterator<Item = (&'a [u8], &'a Signature)>,
 ) -> der::Result<Vec<u8>> {
     let attributes = SignedAttributes::from_der(&attributes(&digest(&[content])))?;
-    let mut certificates = SetOfVec::new();
-    let mut infos = SetOfVec::new();
+    let mut certificates = Vec::new();
+    let mut infos = Vec::new();
     for (certificate, signature) in signers {
-        let certificate = Certificate::from_der(certificate)?;
-        infos.insert(SignerInfo {
+        infos.push(Any::encode_from(&SignerInfo {
             version: CmsVersion::V1,
-            sid: identifier(&certificate),
+            sid: identifier(&Certificate::from_der(certificate)?),
             digest_alg: algorithm(rfc5912::ID_SHA_256),
             signed_attrs: Some(attributes.clone()),
             signature_algorithm: algorithm(rfc5912::ECDSA_WITH_SHA_256),
             signature: OctetString::new(signature.to_der())?,
             unsigned_attrs: None,
-        })?;
-        certificates.insert(CertificateChoices::Certificate(certificate))?;
+        })?);
+        certificates.push(Any::from_der(certificate)?);
     }
-    let mut digests = SetOfVec::new();
-    digests.insert(algorithm(rfc5912::ID_SHA_256))?;
-    let signed = SignedData {
+    let signed = SignedDataDer {
         version: CmsVersion::V1,
-        digest_algorithms: digests,
-        encap_content_info: EncapsulatedContentInfo {
+        digests: SetOfVec::try_from([algorithm(rfc5912::ID_SHA_256)])?,
+        content: EncapsulatedContentInfo {
             econtent_type: rfc5911::ID_DATA,
             econtent: Some(Any::encode_from(&OctetString::new(content)?)?),
         },
-        certificates: Some(CertificateSet(certificates)),
-        crls: None,
-        signer_infos: SignerInfos(infos),
+        certificates: SetOfVec::try_from(certificates)?,
+        infos: SetOfVec::try_from(infos)?,
     };
     ContentInfo { content_type: rfc5911::ID_SIGNED_DATA, content: Any::encode_from(&signed)? }.to_der()
 }

@@ -17,6 +17,7 @@ mod csr;
 mod letters;
 mod matrix;
 mod offline;
+mod papers;
 mod policies;
 mod proof;
 mod renewal;

@@ -24,6 +24,7 @@ mod multi;
 mod openssl;
 mod policies;
 mod removals;
+mod sets;
 mod suites;
 mod sybil;
 mod transcript;

@@ -3,5 +3,6 @@
 
 pub(crate) mod actor;
 pub(crate) mod draw;
+pub(crate) mod openssl;
 pub(crate) mod place;
 pub(crate) mod program;

@@ -3,23 +3,17 @@
 //! holder signs its certificate itself, the key is imported and asks.
 
 use crate::common::actor::Actor;
+use crate::common::openssl::openssl;
 use crate::common::place::{Place, Times};
 use crate::common::program::{call, code, complaint, good, program};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Stdio;
 
 /// The exit codes of docs/cli.md.
 const CONFIGURATION: i32 = 3;
 const REFUSED: i32 = 5;
 const TIMED_OUT: i32 = 6;
-
-fn openssl(folder: &Path, line: &str) -> (bool, String) {
-    let output = Command::new("openssl").args(line.split(' ')).current_dir(folder).output();
-    let output = output.expect("the openssl command is needed: apt-get install openssl");
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
-}
 
 /// A key `NAME.key` and a CSR `NAME.csr`, of OpenSSL.
 fn asks(place: &Place, name: &str) {

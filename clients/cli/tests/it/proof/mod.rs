@@ -55,7 +55,13 @@ impl Judge<'_> {
 }
 
 /// Sends through one, and saves at the other what it kept of it.
-fn passed_on(place: &Place, from: &Actor, to: &Actor, text: &str, more: &[&str]) -> (PathBuf, Value) {
+pub(crate) fn passed_on(
+    place: &Place,
+    from: &Actor,
+    to: &Actor,
+    text: &str,
+    more: &[&str],
+) -> (PathBuf, Value) {
     let line: Vec<&str> = ["send", text].iter().chain(more).copied().collect();
     from.good(&line);
     let signed = !more.is_empty();

@@ -6,9 +6,9 @@
 //! ```
 
 use crate::common::actor::Actor;
+use crate::common::openssl::openssl;
 use crate::common::place::{Place, Times};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn export(place: &Place, who: &Actor, name: &str) -> PathBuf {
@@ -17,11 +17,11 @@ fn export(place: &Place, who: &Actor, name: &str) -> PathBuf {
     folder
 }
 
-/// Stops it, exports, and starts it again until there is a list.
-fn list_of(place: &Place, who: &mut Actor, at: &str) -> PathBuf {
+/// Stops it, exports, and starts it again until there is a list: each time for a second longer.
+pub(crate) fn list_of(place: &Place, who: &mut Actor, at: &str) -> PathBuf {
     let begun = Instant::now();
-    loop {
-        std::thread::sleep(Duration::from_secs(1));
+    for seconds in 1.. {
+        std::thread::sleep(Duration::from_secs(seconds));
         who.kill();
         let folder = export(place, who, "evidence");
         if folder.join("revoked.crl").exists() {
@@ -30,6 +30,7 @@ fn list_of(place: &Place, who: &mut Actor, at: &str) -> PathBuf {
         assert!(begun.elapsed() < Duration::from_secs(60), "no list");
         who.start(place, &[at.to_owned()], &[]);
     }
+    unreachable!()
 }
 
 /// The one membership certificate of this name.
@@ -39,13 +40,6 @@ fn certificate(folder: &Path, name: &str) -> String {
     let file = files.filter(|file| file.starts_with(name) && file.ends_with(".pem")).collect::<Vec<_>>();
     assert_eq!(file.len(), 1, "{file:?}");
     format!("certificates/{}", file[0])
-}
-
-fn openssl(folder: &Path, line: &str) -> (bool, String) {
-    let output = Command::new("openssl").args(line.split(' ')).current_dir(folder).output();
-    let output = output.expect("the openssl command is needed: apt-get install openssl");
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }
 
 #[test]

@@ -1,0 +1,223 @@
+//! The papers of real groups, as other software reads them; here OpenSSL. Schemes with shares and
+//! without, each with an authority and without:
+//!
+//! ```text
+//! found   anna, ben, cleo      admit   dora, who asks by herself; erik, by CSR where a key of the group or an authority signs
+//! sign    a message each of anna and dora                     expel   dora, so that such a key signs a list
+//! export  what ben's transcript holds; beside it the messages and the CSRs
+//! ```
+//! With `FOLKMOOT_PAPERS=FOLDER` they are kept there, in a folder for each group:
+//! `testing/papers/check.py` hands them to GnuTLS, Python and pkilint.
+
+use crate::common::actor::Actor;
+use crate::common::openssl::openssl;
+use crate::common::place::{Place, Times};
+use crate::proof::passed_on;
+use crate::revoked::list_of;
+use folkmoot_identity::{Csr, Identity};
+use std::path::{Path, PathBuf};
+
+/// Whether a key of the group, or its authority's, signs certificates; otherwise their holders do.
+fn is_issued(scheme: &str, centralised: bool) -> bool {
+    centralised || has_shares(scheme)
+}
+
+/// Whether the group's key is shared, and with an authority has a dealer.
+fn has_shares(scheme: &str) -> bool {
+    !["plain", "asm"].contains(&scheme)
+}
+
+struct Group {
+    place: Place,
+    members: [Actor; 3],
+    authority: Option<Actor>,
+}
+
+impl Group {
+    fn found(scheme: &str, centralised: bool) -> Self {
+        let place = Place::new(&format!("papers-{scheme}-{centralised}"));
+        let members = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
+        let authority = centralised.then(|| Actor::authority(&place, "authority", scheme));
+        let state = authority.as_ref().map(|one| one.state.display().to_string());
+        let mut rules = vec!["--scheme", scheme];
+        if let Some(state) = &state {
+            rules.extend(["--mode", "centralised", "--authority", state]);
+            if has_shares(scheme) {
+                rules.extend(["--dealer", "keeps"]);
+            }
+        }
+        let folders: Vec<_> = members.iter().map(|one| one.state.as_path()).collect();
+        place.found_with(&folders, Times::PATIENT, &rules);
+        let mut group = Self { place, members, authority };
+        let mut at: Vec<String> = Vec::new();
+        for one in group.members.iter_mut().chain(&mut group.authority) {
+            one.start(&group.place, &at, &[]);
+            at = vec![at.first().unwrap_or(&one.locator).clone()];
+        }
+        for one in ["ben", "cleo"] {
+            group.members[0].why(one, "present");
+        }
+        group
+    }
+
+    fn approve(&self, name: &str) {
+        for voter in self.members.iter().take(2) {
+            voter.until(&["vote", "approve", name], |told| !told.is_null());
+        }
+    }
+
+    /// Everything that the group has signed, in one folder.
+    fn papers(mut self, issued: bool) -> (Place, PathBuf) {
+        let at: Vec<String> = self.members.iter().map(|one| one.locator.clone()).collect();
+        let mut dora = Actor::new(&self.place, "dora");
+        dora.start(&self.place, &at, &["--apply"]);
+        self.approve("dora");
+        self.members[1].why("dora", "present");
+        let csr = self.request();
+        if issued {
+            self.members[0].good(&["csr", "submit", &csr.display().to_string()]);
+            self.approve("erik");
+            self.members[0].good(&["csr", "fetch", &csr.display().to_string(), "--timeout", "60"]);
+        }
+        let [anna, ben, _] = &mut self.members;
+        let (by_anna, _) = passed_on(&self.place, anna, ben, "from anna", &["--sign"]);
+        let (by_dora, _) = passed_on(&self.place, &dora, ben, "from dora", &["--sign"]);
+        anna.good(&["expel", "dora"]);
+        ben.until(&["vote", "approve", "expel", "dora"], |told| !told.is_null());
+        ben.why("dora", "expelled");
+        let papers = if issued {
+            list_of(&self.place, ben, &anna.locator)
+        } else {
+            ben.kill();
+            let papers = self.place.path().join("evidence");
+            ben.good(&["export", &papers.display().to_string()]);
+            papers
+        };
+        std::fs::create_dir(papers.join("messages")).unwrap();
+        for (name, file) in [("anna.cms", by_anna), ("dora.cms", by_dora)] {
+            std::fs::copy(file, papers.join("messages").join(name)).unwrap();
+        }
+        requests(&self.place, &papers.join("requests"));
+        (self.place, papers)
+    }
+
+    /// The CSR that OpenSSL makes for erik.
+    fn request(&self) -> PathBuf {
+        accepted(self.place.path(), "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out erik.key");
+        accepted(self.place.path(), "req -new -key erik.key -subj /CN=erik -out erik.csr");
+        self.place.path().join("erik.csr")
+    }
+}
+
+/// The two CSRs that there can be, in the one form in which a group keeps them: OpenSSL's, with the
+/// lower s of its signature, and one that this library signs.
+fn requests(place: &Place, to: &Path) {
+    let read = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
+    let anna = Identity::from_pem(&read("anna/identity.key"), &read("anna/identity.pem")).unwrap();
+    let made = [Csr::read(read("erik.csr").as_bytes()).unwrap(), Csr::sign(anna.key(), "anna").unwrap()];
+    std::fs::create_dir(to).unwrap();
+    for csr in made {
+        std::fs::write(to.join(format!("{}.der", csr.name())), csr.der()).unwrap();
+    }
+}
+
+fn accepted(folder: &Path, line: &str) -> String {
+    let (good, said) = openssl(folder, line);
+    assert!(good, "openssl {line}: {said}");
+    said
+}
+
+/// The files in a folder of the papers that end like this, by their paths within the papers.
+fn files(papers: &Path, folder: &str, end: &str) -> Vec<String> {
+    let names = std::fs::read_dir(papers.join(folder)).unwrap();
+    let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<String> =
+        names.filter(|name| name.ends_with(end)).map(|name| format!("{folder}/{name}")).collect();
+    found.sort();
+    found
+}
+
+/// OpenSSL verifies every paper.
+fn judge(papers: &Path, issued: bool) {
+    const STRICT: &str = "verify -x509_strict -check_ss_sig";
+    let cms = |file: &str, authority: &str| {
+        let line = format!("cms -verify -inform DER -in {file} -CAfile {authority} -binary -out content");
+        assert!(accepted(papers, &line).contains("Verification successful"), "{file}");
+    };
+    accepted(papers, &format!("{STRICT} -CAfile identities.pem identities.pem"));
+    cms("charter.cms", "identities.pem");
+    let votes = files(papers, "votes", ".cms");
+    votes.iter().for_each(|vote| cms(vote, "identities.pem"));
+    let certificates = files(papers, "certificates", ".pem");
+    let of = |name: &str| certificates.iter().find(|file| file.contains(&format!("/{name}-")));
+    assert_eq!(certificates.len(), 1 + usize::from(issued), "{certificates:?}");
+    cms("messages/anna.cms", "identities.pem");
+    let dora = of("dora").unwrap();
+    if issued {
+        accepted(papers, &format!("{STRICT} -CAfile authority.pem authority.pem"));
+        let revoking = format!("{STRICT} -crl_check -CAfile authority.pem -CRLfile revoked.pem");
+        accepted(papers, &format!("{revoking} {}", of("erik").unwrap()));
+        let (stands, said) = openssl(papers, &format!("{revoking} {dora}"));
+        assert!(!stands && said.contains("error 23"), "{said}");
+        let said = accepted(papers, "crl -inform DER -in revoked.crl -noout -text -CAfile authority.pem");
+        assert!(said.contains("verify OK"), "{said}");
+    } else {
+        assert!(!papers.join("authority.pem").exists() && !papers.join("revoked.crl").exists());
+    }
+    let authority = if issued { "authority.pem" } else { dora };
+    accepted(papers, &format!("{STRICT} -CAfile {authority} {dora}"));
+    cms("messages/dora.cms", authority);
+    for request in files(papers, "requests", ".der") {
+        let said = accepted(papers, &format!("req -inform DER -in {request} -verify -noout"));
+        assert!(said.contains("verify OK"), "{said}");
+    }
+    std::fs::remove_file(papers.join("content")).unwrap();
+}
+
+/// Copies all files of a folder.
+fn keep(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        let (source, target) = (file.path(), to.join(file.file_name()));
+        if source.is_dir() {
+            keep(&source, &target);
+        } else {
+            std::fs::copy(source, target).unwrap();
+        }
+    }
+}
+
+/// Both groups of this scheme; their papers are kept if a folder is named.
+fn run(scheme: &str) {
+    for centralised in [false, true] {
+        let issued = is_issued(scheme, centralised);
+        let (place, papers) = Group::found(scheme, centralised).papers(issued);
+        judge(&papers, issued);
+        if let Some(kept) = std::env::var_os("FOLKMOOT_PAPERS") {
+            let mode = if centralised { "centralised" } else { "decentralised" };
+            keep(&papers, &Path::new(&kept).join(format!("{scheme}-{mode}")));
+        }
+        drop(place);
+    }
+}
+
+#[test]
+fn openssl_reads_the_papers_of_plain() {
+    run("plain");
+}
+
+#[test]
+fn openssl_reads_the_papers_of_asm() {
+    run("asm");
+}
+
+#[test]
+fn openssl_reads_the_papers_of_frost() {
+    run("frost");
+}
+
+#[test]
+fn openssl_reads_the_papers_of_ts_dsa() {
+    run("ts-dsa");
+}
