@@ -12,7 +12,7 @@ use crate::Head;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize, encode};
 use folkmoot_base::{Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::{Verdict, VoteKind};
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 /// How long an approval may count after its base, or after it is signed if its base is the head, in
 /// seconds: 90 days.
@@ -60,6 +60,9 @@ impl Approval {
     /// Whether it stands in place of `other`, by the same voter on the same subject.
     pub(crate) fn replaces(&self, other: &Self) -> bool {
         let rank = |one: &Self| (one.turn, !one.is_yes());
-        (rank(self), Reverse(self.digest())) > (rank(other), Reverse(other.digest()))
+        match rank(self).cmp(&rank(other)) {
+            Ordering::Equal => self.digest() < other.digest(),
+            order => order.is_gt(),
+        }
     }
 }

@@ -14,10 +14,11 @@ mod owner;
 mod voter;
 
 use crate::proposal::{Commit, Promise, Proposal, Report, Standing, Statement};
-use crate::{Admit, Decision, Head, Set, SignatureBytes, State, Unproposed, Wrong};
+use crate::{Admit, Approved, Decision, Head, Set, SignatureBytes, State, Unproposed, Wrong};
 use core::time::Duration;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
+use std::sync::Arc;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How long a voter waits for the owner of a ballot.
@@ -118,11 +119,15 @@ pub struct Ballots {
     proposals: BTreeMap<Report, Proposal>,
     commits: BTreeMap<Report, CommitsByVoter>,
     promises: BTreeMap<u32, BTreeMap<MemberId, Promise>>,
+    /// The highest ballot that each voter has promised.
+    promised: BTreeMap<MemberId, u32>,
     /// Since when each thing that could be decided has been known here.
     known: BTreeMap<Digest, Instant>,
     /// When the present ballot has lasted long enough.
     deadline: Option<Instant>,
     stands: bool,
+    /// What could be carried out at this version of the set and this time.
+    carriable: Option<(u64, UnixTime, Arc<Vec<Approved>>)>,
     danger: Mutant,
     out: VecDeque<BallotOutput>,
 }
@@ -138,9 +143,11 @@ impl Ballots {
             proposals: BTreeMap::new(),
             commits: BTreeMap::new(),
             promises: BTreeMap::new(),
+            promised: BTreeMap::new(),
             known: BTreeMap::new(),
             deadline: None,
             stands: false,
+            carriable: None,
             danger,
             out: VecDeque::new(),
         }
@@ -260,11 +267,23 @@ impl Ballots {
     }
 
     /// The highest ballot that anybody here may promise or propose: as many beyond the highest that
-    /// was proposed as there are places.
+    /// was proposed, or that a quorum has promised, as there are places.
     fn last_ballot(&self, look: &Look<'_>) -> u32 {
-        let proven = self.proposals.keys().map(|report| report.ballot).max().unwrap_or_default();
+        let proposed = self.proposals.keys().map(|report| report.ballot).max().unwrap_or_default();
+        let proven = self.promised_by_quorum(look).max(proposed);
         let places = u32::try_from(look.state.places().len()).unwrap_or(u32::MAX);
         proven.saturating_add(places)
+    }
+
+    /// The highest ballot of which a quorum has promised it or a later one.
+    fn promised_by_quorum(&self, look: &Look<'_>) -> u32 {
+        let all = self.promised.values().copied().filter(|ballot| look.state.is_quorum(&self.at_least(*ballot)));
+        all.max().unwrap_or_default()
+    }
+
+    /// Who has promised this ballot or a later one.
+    fn at_least(&self, ballot: u32) -> BTreeSet<MemberId> {
+        self.promised.iter().filter(|(_, promised)| **promised >= ballot).map(|(voter, _)| *voter).collect()
     }
 
     /// A decision stands when a quorum has committed to it in one ballot.
@@ -299,13 +318,15 @@ impl Ballots {
         let statement = Statement::Promise { parent, ballot, report };
         let promise = Promise { voter: self.me, report, signature: (look.sign)(&statement) };
         self.promises.entry(ballot).or_default().insert(self.me, promise.clone());
+        self.promised.insert(self.me, ballot);
         let report = self.record.committed.clone();
         self.out.push_back(BallotOutput::Send(BallotMessage::Promise { parent, ballot, promise, report }));
     }
 
     /// Notes since when each thing has been there to decide, and says whether anything is.
     fn watch(&mut self, look: &Look<'_>) -> bool {
-        let effects = self.carriable(look).into_iter().map(|one| one.effect.subject().digest);
+        let carriable = self.carriable(look);
+        let effects = carriable.iter().map(|one| one.effect.subject().digest);
         let held = look.set.holdable(look.state);
         let refused = look.set.refusable(look.state).into_iter().map(|one| one.request);
         let there: BTreeSet<Digest> = effects.chain(held).chain(refused).collect();

@@ -236,6 +236,15 @@ pub enum Unproposed {
     /// The commits are not those of a quorum.
     #[error("the commits are not those of a quorum (LINE-65)")]
     Commits,
+    /// A handover does not follow the head, or is another group's.
+    #[error("a handover does not follow the one before it (LINE-70)")]
+    Handover,
+    /// The state is not the one that its decision names.
+    #[error("the state is not the one that its decision names (LINE-71)")]
+    State,
+    /// Nothing shows that our head is on its line.
+    #[error("our own head is too old to be seen on that line (LINE-72)")]
+    TooOld,
     /// The decision in it is refused.
     #[error("the decision in it is refused")]
     Decision(#[from] Wrong),

@@ -126,6 +126,61 @@ impl Line {
         Ok(Applied::Next)
     }
 
+    /// Goes on to a later state without the decisions between: `handovers` are the last decisions
+    /// under each electorate since the head, `last` is the one that the state follows, each committed
+    /// by a quorum of the electorate that the one before names.
+    ///
+    /// # Errors
+    /// `LINE-70` a decision is not of those who could commit it; `LINE-71` the state is not the one
+    /// that the last decision names; `LINE-72` it does not show that our head is on its line.
+    pub fn skip(
+        &mut self,
+        handovers: &[Standing],
+        last: &Standing,
+        state: State,
+    ) -> Result<Applied, Unproposed> {
+        let mut electors = self.state.electorate();
+        let mut number = self.state.head().number;
+        let mut proven = number == 0 || state.has_on_line(&self.state.head());
+        for standing in handovers.iter().chain([last]) {
+            let decision = &standing.proposal.decision;
+            if decision.number <= number || decision.group != self.state.group() {
+                return Err(Unproposed::Handover);
+            }
+            standing.check(&electors)?;
+            proven = proven || standing.proposal.parent() == self.state.head();
+            number = decision.number;
+            if let Some(next) = &decision.electorate {
+                electors = next.clone();
+            }
+        }
+        if last.proposal.decision.state != state.digest() || last.head() != state.head() {
+            return Err(Unproposed::State);
+        }
+        if !proven {
+            return Err(Unproposed::TooOld);
+        }
+        let kept = handovers.iter().filter(|standing| standing.proposal.decision.electorate.is_some());
+        for standing in kept.chain([last]) {
+            self.decisions.insert(standing.head().number, standing.clone());
+        }
+        let danger = self.state.danger();
+        self.state = state;
+        self.state.endanger(danger);
+        self.set.advance(&self.state);
+        Ok(Applied::Next)
+    }
+
+    /// What somebody needs to [`Self::skip`] from a head of this number: the handovers since, and the
+    /// last decision.
+    pub fn handovers_since(&self, number: u64) -> Option<(Vec<Standing>, Standing)> {
+        let head = self.state.head().number;
+        let last = self.decisions.get(&head).filter(|_| head > number)?.clone();
+        let since = self.decisions.range(number.saturating_add(1)..head);
+        let since = since.filter(|(_, standing)| standing.proposal.decision.electorate.is_some());
+        Some((since.map(|(_, standing)| standing.clone()).collect(), last))
+    }
+
     /// A decision of a number that was decided: the same, or the other side of a fork.
     fn compare(&mut self, theirs: Standing) -> Result<Applied, Unproposed> {
         let number = theirs.proposal.decision.number;

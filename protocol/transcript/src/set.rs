@@ -20,6 +20,7 @@ pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
 use folkmoot_base::{Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
+use std::sync::OnceLock;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long after the end of a certificate a clock must show before its holder's term is said to be
@@ -59,9 +60,22 @@ pub struct Set {
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
+    /// How often it has changed.
+    version: u64,
+    digest: OnceLock<Digest>,
 }
 
 impl Set {
+    /// A number that grows with every change.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn changed(&mut self) {
+        self.version = self.version.wrapping_add(1);
+        self.digest = OnceLock::new();
+    }
+
     /// Takes an admission. Whether it was new and has been kept.
     pub fn take_admit(&mut self, state: &State, admit: Admit) -> bool {
         if state.is_used(&admit.request) || self.admits.contains_key(&admit.request) {
@@ -70,6 +84,7 @@ impl Set {
         let request = admit.request;
         let verdict = self.judge(state, &admit);
         self.admits.insert(request, Kept { admit, verdict });
+        self.changed();
         self.bound_admits();
         self.admits.contains_key(&request)
     }
@@ -80,8 +95,9 @@ impl Set {
         let key = (approval.subject, approval.voter);
         match self.approvals.get_mut(&key) {
             Some(known) if known.approval == approval => {
-                if known.signature.is_none() {
+                if known.signature.is_none() && signed.signature.is_some() {
                     known.signature = signed.signature;
+                    self.changed();
                 }
                 return false;
             }
@@ -90,6 +106,7 @@ impl Set {
             _ => {}
         }
         self.approvals.insert(key, signed);
+        self.changed();
         self.bound_approvals(&approval.voter);
         self.judge_again(state, &approval.subject);
         self.bound_effects(state);
@@ -102,6 +119,7 @@ impl Set {
         if self.effects.insert(subject, effect).is_some() {
             return false;
         }
+        self.changed();
         self.bound_effects(state);
         self.effects.contains_key(&subject)
     }
@@ -113,6 +131,7 @@ impl Set {
         if !wanted || refusal.csr.is_none() || !self.refusals.insert(refusal) {
             return false;
         }
+        self.changed();
         self.judge_again(state, &admission(refusal.request));
         true
     }
@@ -125,7 +144,11 @@ impl Set {
             Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
             None => state.time() > ends,
         };
-        over && self.expires.insert(expire)
+        let taken = over && self.expires.insert(expire);
+        if taken {
+            self.changed();
+        }
+        taken
     }
 
     /// Drops ends of terms that this clock has not come to. Whether there were any.
@@ -138,6 +161,7 @@ impl Set {
             .copied()
             .collect();
         self.expires = kept;
+        self.changed();
         before != self.expires.len()
     }
 
@@ -165,6 +189,7 @@ impl Set {
         self.refusals.retain(|refusal| !state.has_refused(refusal));
         let expires = std::mem::take(&mut self.expires);
         self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
+        self.changed();
         self.judge_all(state);
         self.bound_effects(state);
     }
@@ -251,6 +276,10 @@ impl Set {
 
     /// SHA-256 over the names of everything in it: equal for equal sets.
     pub fn digest(&self) -> Digest {
+        *self.digest.get_or_init(|| self.worked_out())
+    }
+
+    fn worked_out(&self) -> Digest {
         let approvals: Vec<Digest> = self.approvals.values().map(|signed| signed.approval.digest()).collect();
         let mut parts: Vec<&[u8]> = vec![b"folkmoot set v1\0"];
         parts.push(b"admits");

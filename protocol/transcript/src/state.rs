@@ -26,6 +26,7 @@ use crate::{Admit, Change, Head, Refusal};
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{Charter, Serial, SharedKey};
 use folkmoot_signing::VerifyingKey;
+use std::sync::OnceLock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -87,12 +88,18 @@ pub struct State {
     /// Certificates of the group's key whose holders were expelled, until their terms end.
     revoked: BTreeMap<Serial, UnixTime>,
     danger: Mutant,
+    digest: OnceLock<Digest>,
 }
 
 impl State {
     /// Makes it judge wrongly on purpose from now on, in tests of the tests.
     pub fn endanger(&mut self, danger: Mutant) {
         self.danger = danger;
+    }
+
+    /// What it does wrong on purpose.
+    pub(crate) fn danger(&self) -> Mutant {
+        self.danger
     }
 
     /// State(0): the founders are the members and the voters.
@@ -127,6 +134,7 @@ impl State {
             refused: BTreeMap::new(),
             revoked: BTreeMap::new(),
             danger: Mutant::NONE,
+            digest: OnceLock::new(),
         }
     }
 

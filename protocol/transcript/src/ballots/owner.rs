@@ -5,6 +5,7 @@ use crate::proposal::{Promise, Proposal, Stage, Statement, highest, promises_dig
 use crate::{Approved, Batch, EFFECTS_MAX, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
 use core::time::Duration;
 use folkmoot_base::{Danger, UnixTime};
+use std::sync::Arc;
 
 /// So many entries that no decision holds are enough for one.
 const ENTRIES_DUE: usize = 64;
@@ -78,13 +79,14 @@ impl Ballots {
     /// Everything that can be decided now, up to the bounds. Effects in the order of their names,
     /// each that still stands after those before it.
     pub(super) fn batch(&self, look: &Look<'_>, time: UnixTime) -> Batch {
+        let approved = look.set.approved(look.state, time);
         let holds = look.set.holdable(look.state).into_iter().take(HOLDS_MAX).collect();
         let refusals = look.set.refusable(look.state).into_iter().take(REFUSALS_MAX).collect();
         let mut batch = Batch { time, effects: Vec::new(), holds, refusals };
-        for approved in look.set.approved(look.state, time) {
+        for approved in approved {
             let mut longer = batch.clone();
             longer.effects.push(approved);
-            let stands = look.state.decide(longer.clone(), |request| Self::admit(look, request)).is_ok();
+            let stands = look.state.takes(longer.clone(), |request| Self::admit(look, request));
             if stands && longer.effects.len() <= EFFECTS_MAX {
                 batch = longer;
             }
@@ -93,14 +95,19 @@ impl Ballots {
     }
 
     /// The effects that a decision of this moment could carry out.
-    pub(super) fn carriable(&self, look: &Look<'_>) -> Vec<Approved> {
-        let time = look.clock.max(look.state.time());
-        self.batch(look, time).effects
+    pub(super) fn carriable(&mut self, look: &Look<'_>) -> Arc<Vec<Approved>> {
+        let (version, time) = (look.set.version(), look.clock.max(look.state.time()));
+        if let Some((_, _, known)) = self.carriable.as_ref().filter(|(v, t, _)| (*v, *t) == (version, time)) {
+            return known.clone();
+        }
+        let carriable = Arc::new(self.batch(look, time).effects);
+        self.carriable = Some((version, time, carriable.clone()));
+        carriable
     }
 
     /// Whether there is something to decide: what people approved, at once; what programs hold by
     /// themselves, in time.
-    pub(super) fn is_due(&self, look: &Look<'_>) -> bool {
+    pub(super) fn is_due(&mut self, look: &Look<'_>) -> bool {
         let state = look.state;
         if !self.carriable(look).is_empty() {
             return true;

@@ -5,6 +5,9 @@ use crate::proposal::{Promise, Proposal, Report};
 use crate::{HOLDS_MAX, State, Unproposed};
 use folkmoot_base::{Danger, MemberId};
 
+/// By how many times patience grows, at the most.
+const PATIENCE_GROWTH_MAX: u32 = 15;
+
 impl Ballots {
     /// Commits to whatever it may: once in a ballot, in none below what it promised or committed in.
     pub(super) fn commit_all(&mut self, look: &Look<'_>) {
@@ -13,9 +16,9 @@ impl Ballots {
         }
         let reports: Vec<Report> = self.proposals.keys().copied().collect();
         for report in reports {
-            let Some(proposal) = self.proposals.get(&report) else { continue };
-            if self.may_commit(look, proposal) {
-                self.record.committed = Some(proposal.clone());
+            let Some(proposal) = self.proposals.get(&report).cloned() else { continue };
+            if self.may_commit(look, &proposal) {
+                self.record.committed = Some(proposal);
                 self.record.promised = self.record.promised.max(report.ballot);
                 self.persist();
                 self.say_commit(look, report);
@@ -23,7 +26,7 @@ impl Ballots {
         }
     }
 
-    fn may_commit(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
+    fn may_commit(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
         let ballot = proposal.ballot();
         let last = self.record.committed.as_ref().map(Proposal::ballot);
         let once = last.is_none_or(|last| last < ballot) || self.danger.is(Danger::LineTwoCommits);
@@ -36,7 +39,8 @@ impl Ballots {
 
     /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has counted
     /// here for a minute.
-    fn is_whole(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
+    fn is_whole(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
+        let carriable = self.carriable(look);
         let holdable = look.set.holdable(look.state);
         let decision = &proposal.decision;
         if !decision.holds.iter().all(|request| holdable.contains(request)) {
@@ -52,7 +56,7 @@ impl Ballots {
         let Ok(after) = look.state.after(decision, |request| Self::admit(look, request)) else {
             return false;
         };
-        !self.carriable(look).iter().any(|approved| {
+        !carriable.iter().any(|approved| {
             let subject = approved.effect.subject();
             let there = decision.effects.iter().any(|one| one.effect.subject() == subject);
             long(&subject.digest) && !there && after_still(&after, approved)
@@ -65,11 +69,11 @@ impl Ballots {
             self.deadline = None;
             return;
         }
-        let deadline = *self.deadline.get_or_insert(look.now + PATIENCE);
+        let deadline = *self.deadline.get_or_insert(look.now + self.patience());
         if look.now < deadline {
             return;
         }
-        self.deadline = Some(look.now + PATIENCE);
+        self.deadline = Some(look.now + self.patience());
         let Some(ballot) = self.next_ballot(look) else {
             self.resend(look);
             return;
@@ -80,17 +84,27 @@ impl Ballots {
         self.own(look, true);
     }
 
-    /// The ballot to promise: the highest that somebody else has promised already, or the first after
-    /// this voter's own whose owner can be heard.
+    /// How long to wait for the owner of the present ballot: longer with each ballot, so that on a
+    /// slow network one of them is heard in time.
+    fn patience(&self) -> core::time::Duration {
+        PATIENCE.saturating_mul(self.record.promised.min(PATIENCE_GROWTH_MAX).saturating_add(1))
+    }
+
+    /// The ballot to promise: the first after this voter's own whose owner can be heard; but the one
+    /// that so many others have promised that no lower one can come to anything.
     fn next_ballot(&self, look: &Look<'_>) -> Option<u32> {
         let committed = self.record.committed.as_ref().map(Proposal::ballot);
         let proposed = self.proposals.keys().map(|report| report.ballot).max();
         let mine = self.record.promised.max(committed.unwrap_or_default()).max(proposed.unwrap_or_default());
         let range = mine.saturating_add(1)..=self.last_ballot(look);
         let heard = |ballot: &u32| look.present.contains(&look.state.owner(*ballot));
-        let others =
-            self.promises.keys().copied().filter(|ballot| range.contains(ballot) && heard(ballot)).max();
-        others.or_else(|| range.clone().find(heard)).or_else(|| range.clone().next())
+        let alone = |ballot: &u32| {
+            let above = self.at_least(*ballot);
+            let below = look.state.voters().into_iter().filter(|voter| !above.contains(voter)).collect();
+            !look.state.is_quorum(&below)
+        };
+        let others = self.promised.values().copied().filter(|ballot| range.contains(ballot) && alone(ballot));
+        others.max().or_else(|| range.clone().find(heard)).or_else(|| range.clone().next())
     }
 
     /// `LINE-68`: a promise counts if the commit that it reports can be worked out here.
@@ -102,7 +116,12 @@ impl Ballots {
         report: Option<Proposal>,
     ) -> Result<(), Unproposed> {
         let voter: MemberId = promise.voter;
-        if !look.state.may_vote(&voter) || ballot == 0 || ballot > self.last_ballot(look) {
+        if !look.state.may_vote(&voter) || ballot == 0 {
+            return Ok(());
+        }
+        let highest = self.promised.entry(voter).or_default();
+        *highest = ballot.max(*highest);
+        if ballot > self.last_ballot(look) {
             return Ok(());
         }
         if report.as_ref().map(Proposal::report) != promise.report {

@@ -7,6 +7,7 @@ use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::Charter;
 use folkmoot_signing::VerifyingKey;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::sync::Arc;
 
 /// Why bytes are not a state.
@@ -120,7 +121,7 @@ fn text(blob: &Blob) -> Result<String, StateError> {
 impl State {
     /// SHA-256 of [`Self::encode`].
     pub fn digest(&self) -> Digest {
-        digest(&[b"folkmoot state v1\0", &self.encode()])
+        *self.digest.get_or_init(|| digest(&[b"folkmoot state v1\0", &self.encode()]))
     }
 
     /// Its only encoding.
@@ -230,6 +231,7 @@ impl State {
             refused: wire.refused.iter().map(refusal).collect(),
             revoked: wire.revoked.iter().map(|one| (one.serial, one.ends)).collect(),
             danger: Mutant::NONE,
+            digest: OnceLock::new(),
         };
         state.amend().map_err(|_| StateError::Value("change of the charter"))?;
         if let Some(sharing) = &wire.sharing {

@@ -7,6 +7,7 @@ use crate::{
 };
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
+use std::sync::OnceLock;
 use std::collections::BTreeSet;
 
 /// A decision may do nothing but tell the time if the time before is so old: 30 days, in seconds.
@@ -35,7 +36,22 @@ impl State {
         batch: Batch,
         admit: impl Fn(&Digest) -> Option<&'a Admit>,
     ) -> Result<(Decision, Self), Wrong> {
-        let mut decision = Decision {
+        let mut decision = self.bare(batch);
+        let mut next = self.stepped(&decision, &admit)?;
+        decision.electorate = next.handover(self);
+        decision.state = next.digest();
+        next.head = decision.head();
+        Ok((decision, next))
+    }
+
+    /// Whether a decision could be made of this batch.
+    pub(crate) fn takes<'a>(&self, batch: Batch, admit: impl Fn(&Digest) -> Option<&'a Admit>) -> bool {
+        self.stepped(&self.bare(batch), &admit).is_ok()
+    }
+
+    /// The batch as a decision that does not yet say what comes of it.
+    fn bare(&self, batch: Batch) -> Decision {
+        Decision {
             group: self.group,
             number: self.head.number.saturating_add(1),
             parent: self.head.digest,
@@ -45,12 +61,7 @@ impl State {
             refusals: batch.refusals,
             electorate: None,
             state: [0; 32],
-        };
-        let mut next = self.stepped(&decision, &admit)?;
-        decision.electorate = next.handover(self);
-        decision.state = next.digest();
-        next.head = decision.head();
-        Ok((decision, next))
+        }
     }
 
     /// The state after a decision, which is judged by this state and by itself. Whether what it holds
@@ -105,6 +116,7 @@ impl State {
             return Err(Wrong::Empty);
         }
         next.advance(decision);
+        next.digest = OnceLock::new();
         Ok(next)
     }
 

@@ -1,0 +1,237 @@
+//! What liars do with their own keys and with every key that the group has expelled.
+
+use crate::node::{Fault, Node, START};
+use crate::people::signature;
+use crate::world::World;
+use folkmoot_base::{MemberId, UnixTime};
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{
+    Approval, Approved, BallotMessage, Batch, Change, Commit, Effect, Force, Head, Promise, Proof, Proposal,
+    Report, Signed, Stage, Standing, State, Subject, admission,
+};
+use std::collections::BTreeSet;
+
+impl World<'_> {
+    pub(crate) fn lie(&mut self) -> Result<(), Fault> {
+        let keys: Vec<MemberId> = self.stolen.iter().copied().collect();
+        let Some(key) = self.dice.pick(&keys).copied() else { return Ok(()) };
+        let target = self.dice.roll(self.honest);
+        match self.dice.roll(10) {
+            0..=2 => self.false_approval(key, target),
+            3 => self.false_commit(key, target)?,
+            4 => self.false_promise(key, target)?,
+            5 => self.two_proposals(key, target)?,
+            _ => self.takeover(&keys, target)?,
+        }
+        Ok(())
+    }
+
+    fn any_head(&mut self) -> Head {
+        let heads: Vec<Head> = self.records.heads().collect();
+        self.dice.pick(&heads).copied().unwrap_or(Head { number: 0, digest: [0; 32] })
+    }
+
+    /// An approval over any base, of any turn, for as long as it likes.
+    fn false_approval(&mut self, voter: MemberId, target: usize) {
+        let base = self.any_head();
+        let members = self.people.everybody();
+        let requests: Vec<_> = self.contents.keys().copied().collect();
+        let mut effect = None;
+        let subject: Subject = if self.dice.chance(50) {
+            let person = self.dice.roll(members.len());
+            match self.dice.pick(&requests).copied() {
+                Some(request) if self.dice.chance(50) => admission(request),
+                _ => match self.admit(person, base, 300) {
+                    Some(admit) => admission(admit.request),
+                    None => return,
+                },
+            }
+        } else {
+            effect = self.effect(&members);
+            match &effect {
+                Some(effect) => effect.subject(),
+                None => return,
+            }
+        };
+        let turn = u32::try_from(self.dice.roll(3)).unwrap_or_default();
+        let verdict = if self.dice.chance(70) { Verdict::Approve } else { Verdict::Reject };
+        let expires = UnixTime(START + self.seconds + 86_400 * u64::try_from(self.dice.roll(300)).unwrap_or(1));
+        let approval = Approval { voter, base, subject, turn, verdict, expires };
+        let admit = self.contents.get(&subject.digest).cloned();
+        let Some(node) = self.nodes.get_mut(target) else { return };
+        node.take_approval(Signed { approval, signature: Some(signature()) });
+        if let Some(effect) = effect {
+            node.take_effect(&effect);
+        }
+        if let Some(admit) = admit {
+            node.take_admit(&admit);
+        }
+    }
+
+    fn tell(&mut self, target: usize, message: BallotMessage) -> Result<(), Fault> {
+        let present = self.present(self.nodes.get(target).map_or(0, |node| node.side));
+        let (seconds, contents) = (self.seconds, &self.contents);
+        match self.nodes.get_mut(target) {
+            Some(node) => node.hear(message, seconds, &present, contents),
+            None => Ok(()),
+        }
+    }
+
+    /// A proposal that anybody has heard of, about the decision that follows the target's head.
+    fn heard(&mut self, target: usize) -> Option<Proposal> {
+        let head = self.nodes.get(target)?.state().head();
+        let all = self.nodes.iter().flat_map(|node| &node.said);
+        let proposals = all.filter_map(|message| match message {
+            BallotMessage::Proposal(proposal) if proposal.parent() == head => Some(proposal.clone()),
+            _ => None,
+        });
+        let proposals: Vec<Proposal> = proposals.collect();
+        self.dice.pick(&proposals).cloned()
+    }
+
+    fn false_commit(&mut self, voter: MemberId, target: usize) -> Result<(), Fault> {
+        let Some(proposal) = self.heard(target) else { return Ok(()) };
+        let commit = Commit { voter, signature: signature() };
+        let (parent, report) = (proposal.parent(), proposal.report());
+        self.tell(target, BallotMessage::Commit { parent, report, commit })
+    }
+
+    fn false_promise(&mut self, voter: MemberId, target: usize) -> Result<(), Fault> {
+        let Some(head) = self.nodes.get(target).map(|node| node.state().head()) else { return Ok(()) };
+        let ballot = u32::try_from(1 + self.dice.roll(4)).unwrap_or(1);
+        let report = if self.dice.chance(50) { self.heard(target) } else { None };
+        let promise = Promise { voter, report: report.as_ref().map(Proposal::report), signature: signature() };
+        self.tell(target, BallotMessage::Promise { parent: head, ballot, promise, report })
+    }
+
+    /// The owner of a ballot proposes another decision to the target than to others; above ballot 0
+    /// it needs promises that were given.
+    fn two_proposals(&mut self, owner: MemberId, target: usize) -> Result<(), Fault> {
+        let Some(state) = self.nodes.get(target).map(|node| node.state().clone()) else { return Ok(()) };
+        let ballot = u32::try_from(self.dice.roll(4)).unwrap_or_default();
+        if state.owner(ballot) != owner {
+            return Ok(());
+        }
+        let mut promises = self.promises(&state, ballot);
+        let follow = promises.iter().filter_map(|promise| promise.report).max();
+        let earlier = follow.and_then(|report| self.proposal(&report));
+        let (decision, mut stages) = match earlier {
+            Some(earlier) => (earlier.decision, earlier.stages),
+            None => match self.part_of_what_is_due(&state, target) {
+                Some(decision) => (decision, Vec::new()),
+                None => return Ok(()),
+            },
+        };
+        if ballot == 0 {
+            promises.clear();
+        }
+        stages.push(Stage { ballot, promises, signature: signature() });
+        self.tell(target, BallotMessage::Proposal(Proposal { decision, stages }))
+    }
+
+    /// The promises for a ballot that anybody has heard, and those that liars add, with no report.
+    fn promises(&self, state: &State, ballot: u32) -> Vec<Promise> {
+        let heard = self.nodes.iter().flat_map(|node| &node.said);
+        let given = heard.filter_map(|message| match message {
+            BallotMessage::Promise { parent, ballot: of, promise, .. }
+                if *parent == state.head() && *of == ballot =>
+            {
+                Some((promise.voter, promise.clone()))
+            }
+            _ => None,
+        });
+        let mut promises: std::collections::BTreeMap<MemberId, Promise> = given.collect();
+        for liar in &self.stolen {
+            let promise = Promise { voter: *liar, report: None, signature: signature() };
+            promises.insert(*liar, promise);
+        }
+        promises.into_values().filter(|promise| state.may_vote(&promise.voter)).collect()
+    }
+
+    fn proposal(&self, report: &Report) -> Option<Proposal> {
+        let all = self.nodes.iter().flat_map(|node| &node.said);
+        all.filter_map(|message| match message {
+            BallotMessage::Proposal(proposal) if proposal.report() == *report => Some(proposal.clone()),
+            _ => None,
+        })
+        .next()
+    }
+
+    /// A decision on this state that these keys approve alone, as far as they can; otherwise one that
+    /// only holds, or an empty hand.
+    fn some_decision(
+        &mut self,
+        state: &State,
+        keys: &BTreeSet<MemberId>,
+    ) -> Option<folkmoot_transcript::Decision> {
+        let voters: Vec<MemberId> = state.voters().into_iter().filter(|voter| keys.contains(voter)).collect();
+        let time = UnixTime((START + self.seconds).max(state.time().0));
+        let mut effects = Vec::new();
+        if self.dice.chance(70) {
+            let change = if self.dice.chance(60) {
+                Change::Electorate { voters: voters.clone() }
+            } else {
+                self.effect(&state.roster().keys().copied().collect::<Vec<_>>())?.change
+            };
+            let effect = Effect { change, force: Force::Yes };
+            let subject = effect.subject();
+            let proof = |voter: &MemberId| {
+                let approval = Approval {
+                    voter: *voter,
+                    base: state.head(),
+                    subject,
+                    turn: 9,
+                    verdict: Verdict::Approve,
+                    expires: UnixTime(time.0 + 86_400),
+                };
+                Proof::of(&approval, signature())
+            };
+            effects.push(Approved { effect, proofs: voters.iter().map(proof).collect() });
+        }
+        let person = self.dice.roll(crate::people::PEOPLE);
+        let admit = self.admit(person, state.head(), 300)?;
+        let batch = Batch { time, effects, holds: vec![admit.request], refusals: Vec::new() };
+        let contents = &self.contents;
+        state.decide(batch, |request| contents.get(request)).ok().map(|(decision, _)| decision)
+    }
+
+    /// A decision that the target would commit to: some of what counts there.
+    fn part_of_what_is_due(
+        &mut self,
+        state: &State,
+        target: usize,
+    ) -> Option<folkmoot_transcript::Decision> {
+        let node = self.nodes.get(target)?;
+        let time = node.clock(self.seconds).max(state.time());
+        let (held, approved) = (node.set().holdable(state), node.set().approved(state, time));
+        let holds = held.into_iter().filter(|_| self.dice.chance(60)).collect();
+        let effects = approved.into_iter().filter(|_| self.dice.chance(60)).collect();
+        let batch = Batch { time, effects, holds, refusals: Vec::new() };
+        let contents = &self.contents;
+        state.decide(batch, |request| contents.get(request)).ok().map(|(decision, _)| decision)
+    }
+
+    /// Those who once were a quorum write another decision over the state in which they were, and
+    /// show it to somebody.
+    fn takeover(&mut self, keys: &[MemberId], target: usize) -> Result<(), Fault> {
+        let head = self.any_head();
+        let Some(state) = self.records.state(&head).cloned() else { return Ok(()) };
+        let keys: BTreeSet<MemberId> = keys.iter().copied().filter(|key| state.may_vote(key)).collect();
+        if !state.is_quorum(&keys) {
+            return Ok(());
+        }
+        let Some(decision) = self.some_decision(&state, &keys) else { return Ok(()) };
+        let Some(ballot) = (0..8).find(|ballot| keys.contains(&state.owner(*ballot))) else { return Ok(()) };
+        let promise = |voter: &MemberId| Promise { voter: *voter, report: None, signature: signature() };
+        let promises = if ballot == 0 { Vec::new() } else { keys.iter().map(promise).collect() };
+        let stages = vec![Stage { ballot, promises, signature: signature() }];
+        let commit = |voter: &MemberId| Commit { voter: *voter, signature: signature() };
+        let commits = keys.iter().map(commit).collect();
+        let standing = Standing { proposal: Proposal { decision, stages }, commits };
+        let contents = &self.contents;
+        match self.nodes.get_mut(target) {
+            Some(node) => Node::apply(node, &standing, contents),
+            None => Ok(()),
+        }
+    }
+}

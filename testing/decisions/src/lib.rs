@@ -1,0 +1,17 @@
+//! The rules of the line of decisions under random schedules: three to five founders, two sides, up
+//! to two liars who have every former key, any order of delivery.
+//!
+//! The rules that run are those of `folkmoot-transcript`; only signatures are left out, since nobody
+//! here can forge one. The checks look at the history of decisions and at nothing that the rules keep
+//! for themselves.
+
+mod check;
+mod liar;
+mod node;
+mod people;
+mod world;
+
+pub use check::Records;
+pub use node::{Contents, Fault, Node, START};
+pub use people::{Dice, PEOPLE, People};
+pub use world::World;

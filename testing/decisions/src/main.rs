@@ -1,0 +1,152 @@
+//! Runs the rules of the line many times and says what it found.
+
+use clap::{Parser, ValueEnum};
+use folkmoot_base::{Danger, Mutant};
+use folkmoot_decisions::{People, World};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Runs the rules of the line of decisions under random schedules with liars.
+#[derive(Debug, Parser)]
+#[command(name = "folkmoot-decisions", version, about)]
+struct Arguments {
+    /// How many runs.
+    #[arg(long, default_value_t = 10_000)]
+    runs: u64,
+    /// The seed of the first run.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Steps of a run, before everybody who is honest meets.
+    #[arg(long, default_value_t = 60)]
+    steps: usize,
+    /// How many runs at once.
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    /// Without this rule: ends at the first fault.
+    #[arg(long, value_enum)]
+    without: Option<Rule>,
+    /// Every rule in turn, and then all together: fails if one of them can be left out.
+    #[arg(long)]
+    mutants: bool,
+    /// One object on stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rule {
+    Since,
+    Stamps,
+    Expiry,
+    OneCommit,
+    Promises,
+    HighestCommit,
+}
+
+impl Rule {
+    fn danger(self) -> Danger {
+        match self {
+            Self::Since => Danger::LineNoSince,
+            Self::Stamps => Danger::LineNoStamps,
+            Self::Expiry => Danger::LineNoExpiry,
+            Self::OneCommit => Danger::LineTwoCommits,
+            Self::Promises => Danger::LineBelowPromise,
+            Self::HighestCommit => Danger::LineOwnChoice,
+        }
+    }
+}
+
+/// What a search saw: decisions, decisions of later ballots, forks; and the first fault, with its seed.
+struct Outcome {
+    tally: [usize; 3],
+    fault: Option<(u64, String)>,
+}
+
+/// Runs until the first fault, on as many threads as asked for.
+fn search(arguments: &Arguments, people: &People, danger: Mutant) -> Outcome {
+    let next = AtomicU64::new(arguments.seed);
+    let found = AtomicBool::new(false);
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let workers = (0..arguments.threads.max(1)).map(|_| {
+            scope.spawn(|| {
+                let mut outcome = Outcome { tally: [0; 3], fault: None };
+                while !found.load(Ordering::Relaxed) && outcome.fault.is_none() {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= arguments.seed.saturating_add(arguments.runs) {
+                        break;
+                    }
+                    outcome.run(people, seed, arguments.steps, danger);
+                }
+                found.fetch_or(outcome.fault.is_some(), Ordering::Relaxed);
+                outcome
+            })
+        });
+        let workers: Vec<_> = workers.collect();
+        workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+    });
+    let mut sum = Outcome { tally: [0; 3], fault: None };
+    for outcome in outcomes {
+        sum.tally.iter_mut().zip(outcome.tally).for_each(|(sum, one)| *sum += one);
+        sum.fault = [sum.fault.take(), outcome.fault].into_iter().flatten().min();
+    }
+    sum
+}
+
+impl Outcome {
+    fn run(&mut self, people: &People, seed: u64, steps: usize, danger: Mutant) {
+        let run = World::new(people, seed, danger).and_then(|mut world| {
+            world.run(steps)?;
+            self.tally.iter_mut().zip(world.tally()).for_each(|(sum, one)| *sum += one);
+            Ok(())
+        });
+        self.fault = run.err().map(|fault| (seed, fault));
+    }
+}
+
+fn say(arguments: &Arguments, rule: Option<Rule>, outcome: &Outcome) {
+    let (found, [decisions, later, forks]) = (outcome.fault.as_ref(), outcome.tally);
+    let without = rule.map(|rule| format!("{rule:?}"));
+    if arguments.json {
+        let line = serde_json::json!({
+            "runs": arguments.runs,
+            "without": without,
+            "decisions": decisions,
+            "later_ballots": later,
+            "forks": forks,
+            "seed": found.map(|found| found.0),
+            "fault": found.map(|found| &found.1),
+        });
+        println!("{line}");
+        return;
+    }
+    let rules = without.map_or("all rules".to_owned(), |rule| format!("without {rule}"));
+    match found {
+        Some((seed, fault)) => println!("{rules}: seed {seed}: {fault}"),
+        None => println!(
+            "{rules}: {} runs, {decisions} decisions, {later} of them in later ballots, {forks} forks: no fault",
+            arguments.runs
+        ),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let people = People::new();
+    let mut good = true;
+    let rules: Vec<Rule> = match (arguments.mutants, arguments.without) {
+        (true, _) => Rule::value_variants().to_vec(),
+        (false, Some(rule)) => vec![rule],
+        (false, None) => Vec::new(),
+    };
+    for rule in &rules {
+        let found = search(&arguments, &people, Some(rule.danger()).into());
+        say(&arguments, Some(*rule), &found);
+        good &= found.fault.is_some();
+    }
+    if rules.is_empty() || arguments.mutants {
+        let found = search(&arguments, &people, Mutant::NONE);
+        say(&arguments, None, &found);
+        good &= found.fault.is_none();
+    }
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
