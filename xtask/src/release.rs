@@ -59,6 +59,8 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[2, 3], format!("{SIM} --schedules {schedules} --seed 1 --json")),
         (&[2, 3, 4], format!("{SIM} --mutants")),
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
+        (&[15], format!("{DECISIONS} --runs 1000000 --json")),
+        (&[15], format!("{DECISIONS} --runs 40000 --steps 120 --mutants --json")),
     ];
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));
     all.extend(SCHEMES.map(|scheme| {
@@ -77,6 +79,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
 }
 
 const SIM: &str = "cargo run --release -p folkmoot-sim --";
+const DECISIONS: &str = "cargo run --release -p folkmoot-decisions --";
 const BENCH: &str = "cargo run --release -p folkmoot-bench --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];

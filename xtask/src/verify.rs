@@ -35,6 +35,7 @@ fn full() -> Vec<Step> {
         Step::new("simulator: 300 schedules", 30, || simulate("--schedules 300")),
         Step::new("simulator: every other module", 60, modules),
         Step::new("simulator: voters who sign together", 60, schemes),
+        Step::new("line of decisions: 4,000 runs, and every rule left out", 30, decisions),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
     ]);
     steps
@@ -97,6 +98,27 @@ fn model() -> Result<(), String> {
     }
     Ok(())
 }
+
+/// The rules of the line of decisions with liars; and with a rule left out, beginning shortly before
+/// a run that shows it: without a rule a run must fail.
+fn decisions() -> Result<(), String> {
+    let program = built("folkmoot-decisions");
+    run(&format!("{program} --runs 4000"))?;
+    for (rule, seed) in RULES_LEFT_OUT {
+        run(&format!("{program} --without {rule} --steps 120 --seed {seed} --runs 3000"))?;
+    }
+    Ok(())
+}
+
+/// Rules of the line, and where to begin to look for what goes wrong without each.
+const RULES_LEFT_OUT: [(&str, u32); 6] = [
+    ("since", 3_000),
+    ("stamps", 1),
+    ("expiry", 1),
+    ("one-commit", 14_000),
+    ("promises", 1),
+    ("highest-commit", 1),
+];
 
 /// Schedules for each scheme in which voters sign together: the dearer its signatures, the fewer.
 fn schemes() -> Result<(), String> {

@@ -5,8 +5,8 @@
 //! ```
 //! The base is the last decision that the voter knew. An approval counts only for what has not
 //! changed since. Of a voter's approvals of one subject only one stands: the one with the highest
-//! turn; of equal turns a no; of two noes, or two yeses, the one with the lower digest. So the union
-//! of two sets of approvals is the same whatever order they came in.
+//! turn; of equal turns a no; of two noes, or two yeses, the one with the lower digest. So the
+//! union of two sets of approvals is the same whatever order they came in.
 
 use crate::Head;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize, encode};

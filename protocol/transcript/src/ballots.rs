@@ -5,26 +5,28 @@
 //!                    '--> nothing within PATIENCE --> promise the next ballot --> its owner proposes
 //! ```
 //! Promises: this voter commits once in a ballot, in no ballot below one that it promised, and only
-//! to what it has worked out itself. What it signs is persisted before it is sent, so a restart adds
-//! nothing. It promises at most as many ballots beyond the highest that was proposed as there are
-//! places. Bounds: two proposals for each ballot within that range. Relies on: messages whose
+//! to what it has worked out itself. What it signs is persisted before it is sent, so a restart
+//! adds nothing. It promises at most as many ballots beyond the highest that was proposed as there
+//! are places. Bounds: two proposals for each ballot within that range. Relies on: messages whose
 //! signatures are verified, and a disk that is not older than what it has sent.
 
 mod owner;
 mod voter;
 
 use crate::proposal::{Commit, Promise, Proposal, Report, Standing, Statement};
-use crate::{Admit, Approved, Decision, Head, Set, SignatureBytes, State, Unproposed, Wrong};
+use crate::{Admit, Approved, Head, Set, SignatureBytes, State, Unproposed, Wrong};
 use core::time::Duration;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
-use std::sync::Arc;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// How long a voter waits for the owner of a ballot.
 pub const PATIENCE: Duration = Duration::from_secs(3);
 /// How long something that counts may be left out of a fresh proposal.
 pub const KNOWN_FOR: Duration = Duration::from_secs(60);
+/// Proposals of one ballot that are kept unless a voter reports them.
+const TWO: usize = 2;
 /// How far the time of a decision may be from a voter's clock, in seconds.
 pub const SKEW_SECONDS: u64 = 60;
 
@@ -85,6 +87,19 @@ pub enum BallotOutput {
     Missing(Digest),
 }
 
+/// How far the ballots have come, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BallotStatus {
+    /// The lowest ballot in which this voter may still commit.
+    pub promised: u32,
+    /// Its highest commit.
+    pub committed: Option<Report>,
+    /// What was proposed, and how many have committed to it.
+    pub proposed: BTreeMap<Report, usize>,
+    /// The highest ballot that each voter has promised.
+    pub promised_by: BTreeMap<MemberId, u32>,
+}
+
 /// What a step looks at.
 #[derive(Clone, Copy)]
 pub struct Look<'a> {
@@ -123,8 +138,8 @@ pub struct Ballots {
     promised: BTreeMap<MemberId, u32>,
     /// Since when each thing that could be decided has been known here.
     known: BTreeMap<Digest, Instant>,
-    /// When the present ballot has lasted long enough.
-    deadline: Option<Instant>,
+    /// When the present ballot began.
+    began: Option<Instant>,
     stands: bool,
     /// What could be carried out at this version of the set and this time.
     carriable: Option<(u64, UnixTime, Arc<Vec<Approved>>)>,
@@ -145,7 +160,7 @@ impl Ballots {
             promises: BTreeMap::new(),
             promised: BTreeMap::new(),
             known: BTreeMap::new(),
-            deadline: None,
+            began: None,
             stands: false,
             carriable: None,
             danger,
@@ -160,7 +175,18 @@ impl Ballots {
 
     /// When [`Self::work`] wants to be called again, at the latest.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        self.deadline
+        self.began.map(|began| began + self.patience())
+    }
+
+    /// How far the ballots have come.
+    pub fn status(&self) -> BallotStatus {
+        let commits = |report: &Report| self.commits.get(report).map_or(0, BTreeMap::len);
+        BallotStatus {
+            promised: self.record.promised,
+            committed: self.record.committed.as_ref().map(Proposal::report),
+            proposed: self.proposals.keys().map(|report| (*report, commits(report))).collect(),
+            promised_by: self.promised.clone(),
+        }
     }
 
     /// Says again what others may have missed.
@@ -199,7 +225,7 @@ impl Ballots {
             return Ok(());
         }
         match message {
-            BallotMessage::Proposal(proposal) => self.hear_proposal(look, proposal)?,
+            BallotMessage::Proposal(proposal) => self.hear_proposal(look, proposal, TWO)?,
             BallotMessage::Promise { parent, ballot, promise, report } => {
                 if parent == self.record.parent {
                     self.hear_promise(look, ballot, promise, report)?;
@@ -215,15 +241,17 @@ impl Ballots {
         Ok(())
     }
 
-    /// `LINE-66`: a proposal counts if its owners were entitled to it and its decision can be worked
-    /// out here.
-    fn hear_proposal(&mut self, look: &Look<'_>, proposal: Proposal) -> Result<(), Unproposed> {
+    /// `LINE-66`: a proposal counts if its owners were entitled to it and its decision can be
+    /// worked out here. Of one ballot at most so many are kept: more come from an owner who lies.
+    /// What a voter reports that it committed to must be known whatever else there is.
+    fn hear_proposal(&mut self, look: &Look<'_>, proposal: Proposal, most: usize) -> Result<(), Unproposed> {
         if proposal.parent() != self.record.parent {
             return Ok(());
         }
         let report = proposal.report();
         let in_ballot = self.proposals.keys().filter(|known| known.ballot == report.ballot).count();
-        if self.proposals.contains_key(&report) || in_ballot >= 2 || report.ballot > self.last_ballot(look) {
+        if self.proposals.contains_key(&report) || in_ballot >= most || report.ballot > self.last_ballot(look)
+        {
             return Ok(());
         }
         proposal.check(look.state)?;
@@ -245,7 +273,7 @@ impl Ballots {
         }
         let highest = self.proposals.keys().map(|known| known.ballot).max();
         if highest.is_none_or(|highest| highest < report.ballot) {
-            self.deadline = None;
+            self.began = None;
         }
         self.proposals.insert(report, proposal);
         Ok(())
@@ -277,7 +305,8 @@ impl Ballots {
 
     /// The highest ballot of which a quorum has promised it or a later one.
     fn promised_by_quorum(&self, look: &Look<'_>) -> u32 {
-        let all = self.promised.values().copied().filter(|ballot| look.state.is_quorum(&self.at_least(*ballot)));
+        let all =
+            self.promised.values().copied().filter(|ballot| look.state.is_quorum(&self.at_least(*ballot)));
         all.max().unwrap_or_default()
     }
 
@@ -295,7 +324,7 @@ impl Ballots {
         });
         if let Some(standing) = stands {
             self.stands = true;
-            self.deadline = None;
+            self.began = None;
             self.out.push_back(BallotOutput::Stands(standing));
         }
     }
@@ -339,10 +368,5 @@ impl Ballots {
 
     fn admit<'a>(look: &Look<'a>, request: &Digest) -> Option<&'a Admit> {
         look.set.admit(request)
-    }
-
-    /// The decision that a proposal of this voter was fresh with, if it made one.
-    pub fn proposed(&self) -> Option<&Decision> {
-        self.record.proposed.as_ref().map(|proposal| &proposal.decision)
     }
 }

@@ -16,7 +16,7 @@ mod state;
 pub use admit::{Admit, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};
 pub use ballots::{
-    BallotMessage, BallotOutput, BallotRecord, Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS,
+    BallotMessage, BallotOutput, BallotRecord, BallotStatus, Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS,
 };
 pub use decision::{
     Approved, Decision, EFFECTS_MAX, Elector, Electorate, HOLDS_MAX, Proof, REFUSALS_MAX, Refused,

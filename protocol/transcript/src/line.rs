@@ -5,8 +5,8 @@
 //! founding --- 1 --- 2 --- ... --- n = head        each applied once, never another for the same number
 //!                     \--- 3'                      another that stands: somebody signed both; evidence
 //! ```
-//! Promises: the first standing decision on the head is applied, and no other for that number, except
-//! by [`Line::go_over`]. Bounds: [`FORKS_MAX`] forks, two decisions of each.
+//! Promises: the first standing decision on the head is applied, and no other for that number,
+//! except by [`Line::go_over`]. Bounds: [`FORKS_MAX`] forks, two decisions of each.
 
 use crate::proposal::{Claim, Electors, Standing, Statement};
 use crate::{Head, Set, State, Unproposed};
@@ -127,8 +127,8 @@ impl Line {
     }
 
     /// Goes on to a later state without the decisions between: `handovers` are the last decisions
-    /// under each electorate since the head, `last` is the one that the state follows, each committed
-    /// by a quorum of the electorate that the one before names.
+    /// under each electorate since the head, `last` is the one that the state follows, each
+    /// committed by a quorum of the electorate that the one before names.
     ///
     /// # Errors
     /// `LINE-70` a decision is not of those who could commit it; `LINE-71` the state is not the one
@@ -171,8 +171,8 @@ impl Line {
         Ok(Applied::Next)
     }
 
-    /// What somebody needs to [`Self::skip`] from a head of this number: the handovers since, and the
-    /// last decision.
+    /// What somebody needs to [`Self::skip`] from a head of this number: the handovers since, and
+    /// the last decision.
     pub fn handovers_since(&self, number: u64) -> Option<(Vec<Standing>, Standing)> {
         let head = self.state.head().number;
         let last = self.decisions.get(&head).filter(|_| head > number)?.clone();
@@ -203,8 +203,8 @@ impl Line {
         Ok(Applied::Fork(liars))
     }
 
-    /// Who committed the decision of this number: those of the present state, or those whom the last
-    /// change of the electorate before it names.
+    /// Who committed the decision of this number: those of the present state, or those whom the
+    /// last change of the electorate before it names.
     pub fn electors_of(&self, number: u64) -> Option<Box<dyn Electors>> {
         if number > self.state.head().number {
             return Some(Box::new(self.state.electorate()));
@@ -216,8 +216,9 @@ impl Line {
         ))
     }
 
-    /// Goes over to another line, by a decision of one's own people (`Rejoin`) or of the person here:
-    /// the state that the head named there has. What no decision of that line holds is judged anew.
+    /// Goes over to another line, by a decision of one's own people (`Rejoin`) or of the person
+    /// here: the state that the head named there has. What no decision of that line holds is judged
+    /// anew.
     pub fn go_over(&mut self, state: State, decisions: BTreeMap<u64, Standing>) {
         self.state = state;
         self.decisions = decisions;

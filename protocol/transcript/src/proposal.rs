@@ -6,9 +6,9 @@
 //!                         owner of 1, with a quorum of promises, proposes the highest reported: D, again
 //! ```
 //! Ballot b of decision n+1 belongs to the voter in place (n + b) mod v. A proposal carries the
-//! promises that it rests on, and those of the ballots before, down to the one in which the decision
-//! was fresh. So nobody can report a commit that could not have been given. Source: Lamport, Paxos
-//! Made Simple (2001), section 2.2, with the accepted values proven by signatures.
+//! promises that it rests on, and those of the ballots before, down to the one in which the
+//! decision was fresh. So nobody can report a commit that could not have been given. Source:
+//! Lamport, Paxos Made Simple (2001), section 2.2, with the accepted values proven by signatures.
 
 use crate::decision::{Decision, Electorate};
 use crate::{Head, SignatureBytes, State, Unproposed};

@@ -5,11 +5,11 @@
 //! set of A  ∪  set of B  =  one set, whatever order its parts came in
 //! roster    =  what State(n) holds  +  the admissions of the set that count at n  -  ended terms
 //! ```
-//! Promise: two members with equal heads and equal sets have equal rosters. What counts follows from
-//! State(n) and the set alone; no clock and no order of arrival enters. Bounds: [`ADMITS_MAX`]
+//! Promise: two members with equal heads and equal sets have equal rosters. What counts follows
+//! from State(n) and the set alone; no clock and no order of arrival enters. Bounds: [`ADMITS_MAX`]
 //! admissions, [`APPROVALS_MAX`] approvals of one voter, [`SPONSORED_MAX`] effects that one voter
-//! keeps here by approving them. Of too many admissions those that count stay first, then those with
-//! the lowest digests.
+//! keeps here by approving them. Of too many admissions those that count stay first, then those
+//! with the lowest digests.
 
 mod bounds;
 mod judge;
@@ -20,8 +20,8 @@ pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
 use folkmoot_base::{Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
-use std::sync::OnceLock;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// How long after the end of a certificate a clock must show before its holder's term is said to be
 /// over, in seconds.

@@ -26,9 +26,9 @@ use crate::{Admit, Change, Head, Refusal};
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{Charter, Serial, SharedKey};
 use folkmoot_signing::VerifyingKey;
-use std::sync::OnceLock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// A member, as the line holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,8 +78,8 @@ pub struct State {
     stamps: Stamps,
     /// Keys that the charter's list names and that were expelled since the list was last decided.
     struck: BTreeSet<MemberId>,
-    /// The decisions that an approval may name as its base besides the head, and until when each was
-    /// the head.
+    /// The decisions that an approval may name as its base besides the head, and until when each
+    /// was the head.
     recent: BTreeMap<u64, (Digest, UnixTime)>,
     /// Requests that have admitted somebody, until their terms end.
     used: BTreeMap<Digest, UnixTime>,

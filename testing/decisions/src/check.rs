@@ -4,9 +4,7 @@ use crate::node::{Fault, Node};
 use crate::world::World;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::Charter;
-use folkmoot_transcript::{
-    Approval, Change, Decision, Head, Standing, State, admission, contradictions,
-};
+use folkmoot_transcript::{Approval, Change, Decision, Head, Standing, State, admission, contradictions};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every decision that anybody applied, with the state after it.
@@ -63,9 +61,11 @@ impl Records {
     fn may_count(&self, approval: &Approval, head: &Head, touches: &dyn Fn(&Change) -> bool) -> bool {
         let line = self.back(head);
         let Some(base) = line.iter().position(|state| state.head() == approval.base) else { return false };
-        // From the base to the head the voter had a vote, and nothing was decided about the subject.
+        // From the base to the head the voter had a vote, and nothing was decided about the
+        // subject.
         let later: Vec<&&State> = line.iter().take(base + 1).collect();
-        let voted = later.iter().all(|state| state.places().iter().any(|place| place.voter == approval.voter));
+        let voted =
+            later.iter().all(|state| state.places().iter().any(|place| place.voter == approval.voter));
         let changed = later.iter().take(base).any(|state| {
             let decision = self.decision(&state.head());
             decision.is_some_and(|one| one.effects.iter().any(|effect| touches(&effect.effect.change)))
@@ -120,19 +120,23 @@ impl World<'_> {
             let mine = &approved.effect.change;
             let touches = |other: &Change| is_about_the_same(mine, other);
             let counting = approved.approvals().filter(|approval| {
-                approval.expires >= decision.time && self.records.may_count(approval, &before.head(), &touches)
+                approval.expires >= decision.time
+                    && self.records.may_count(approval, &before.head(), &touches)
             });
             let yes: BTreeSet<MemberId> = counting.map(|approval| approval.voter).collect();
             let all = approved.approvals().count();
             if yes.len() < all {
-                return Err(format!("{mine:?} was carried out with {all} approvals; {} may count", yes.len()));
+                return Err(format!(
+                    "{mine:?} was carried out with {all} approvals; {} may count",
+                    yes.len()
+                ));
             }
         }
         Ok(())
     }
 
-    /// Two with equal head and set have equal states and rosters; and whoever is let in has approvals
-    /// that may count.
+    /// Two with equal head and set have equal states and rosters; and whoever is let in has
+    /// approvals that may count.
     pub(crate) fn check_marks(&mut self) -> Result<(), Fault> {
         for node in self.nodes.iter().take(self.honest) {
             let mark = node.line.mark();
@@ -152,7 +156,8 @@ impl World<'_> {
     fn check_admits(&self, node: &Node) -> Result<(), Fault> {
         let (state, set) = (node.state(), node.set());
         for admit in set.counted() {
-            let touches = |other: &Change| matches!(other, Change::Remove { member } if *member == admit.member);
+            let touches =
+                |other: &Change| matches!(other, Change::Remove { member } if *member == admit.member);
             let yes = set.approvals_of(admission(admit.request)).filter(|approval| {
                 approval.is_yes()
                     && approval.expires >= state.time()
@@ -206,7 +211,7 @@ impl World<'_> {
         for (place, node) in self.nodes.iter_mut().enumerate() {
             node.side = if place < self.honest { 0 } else { 7 };
         }
-        let rounds = 60;
+        let rounds = 120;
         for round in 0..rounds {
             for from in 0..self.honest {
                 for to in (0..self.honest).filter(|to| *to != from) {
@@ -282,4 +287,3 @@ fn is_about_the_same(one: &Change, other: &Change) -> bool {
         _ => false,
     }
 }
-

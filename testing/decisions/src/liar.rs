@@ -17,10 +17,11 @@ impl World<'_> {
         let Some(key) = self.dice.pick(&keys).copied() else { return Ok(()) };
         let target = self.dice.roll(self.honest);
         match self.dice.roll(10) {
-            0..=2 => self.false_approval(key, target),
+            0 | 1 => self.false_approval(key, target),
+            2 => self.early_approval(key, target),
             3 => self.false_commit(key, target)?,
             4 => self.false_promise(key, target)?,
-            5 => self.two_proposals(key, target)?,
+            5 | 6 => self.two_proposals(key, target)?,
             _ => self.takeover(&keys, target)?,
         }
         Ok(())
@@ -55,7 +56,8 @@ impl World<'_> {
         };
         let turn = u32::try_from(self.dice.roll(3)).unwrap_or_default();
         let verdict = if self.dice.chance(70) { Verdict::Approve } else { Verdict::Reject };
-        let expires = UnixTime(START + self.seconds + 86_400 * u64::try_from(self.dice.roll(300)).unwrap_or(1));
+        let expires =
+            UnixTime(START + self.seconds + 86_400 * u64::try_from(self.dice.roll(300)).unwrap_or(1));
         let approval = Approval { voter, base, subject, turn, verdict, expires };
         let admit = self.contents.get(&subject.digest).cloned();
         let Some(node) = self.nodes.get_mut(target) else { return };
@@ -66,6 +68,18 @@ impl World<'_> {
         if let Some(admit) = admit {
             node.take_admit(&admit);
         }
+    }
+
+    /// An approval of something open, over a base from before the liar had a vote.
+    fn early_approval(&mut self, voter: MemberId, target: usize) {
+        let Some(node) = self.nodes.get_mut(target) else { return };
+        let Some(since) = node.state().since(&voter).filter(|since| *since > 0) else { return };
+        let Some(base) = node.state().decision_at(since - 1) else { return };
+        let subjects: Vec<Subject> = node.set().effects().map(Effect::subject).collect();
+        let Some(subject) = self.dice.pick(&subjects).copied() else { return };
+        let expires = UnixTime(START + self.seconds + 86_400);
+        let approval = Approval { voter, base, subject, turn: 9, verdict: Verdict::Approve, expires };
+        node.take_approval(Signed { approval, signature: Some(signature()) });
     }
 
     fn tell(&mut self, target: usize, message: BallotMessage) -> Result<(), Fault> {
@@ -100,33 +114,43 @@ impl World<'_> {
         let Some(head) = self.nodes.get(target).map(|node| node.state().head()) else { return Ok(()) };
         let ballot = u32::try_from(1 + self.dice.roll(4)).unwrap_or(1);
         let report = if self.dice.chance(50) { self.heard(target) } else { None };
-        let promise = Promise { voter, report: report.as_ref().map(Proposal::report), signature: signature() };
+        let promise =
+            Promise { voter, report: report.as_ref().map(Proposal::report), signature: signature() };
         self.tell(target, BallotMessage::Promise { parent: head, ballot, promise, report })
     }
 
-    /// The owner of a ballot proposes another decision to the target than to others; above ballot 0
-    /// it needs promises that were given.
+    /// The owner of a ballot proposes two decisions: to two people, in either order.
     fn two_proposals(&mut self, owner: MemberId, target: usize) -> Result<(), Fault> {
         let Some(state) = self.nodes.get(target).map(|node| node.state().clone()) else { return Ok(()) };
-        let ballot = u32::try_from(self.dice.roll(4)).unwrap_or_default();
-        if state.owner(ballot) != owner {
-            return Ok(());
+        let owned: Vec<u32> = (0..6).filter(|ballot| state.owner(*ballot) == owner).collect();
+        let Some(ballot) = self.dice.pick(&owned).copied() else { return Ok(()) };
+        let mut told: Vec<BallotMessage> = Vec::new();
+        for _ in 0..2 {
+            told.extend(self.false_proposal(&state, ballot, target).map(BallotMessage::Proposal));
         }
-        let mut promises = self.promises(&state, ballot);
+        let other = self.dice.roll(self.honest);
+        for message in told.iter().rev() {
+            self.tell(other, message.clone())?;
+        }
+        for message in told {
+            self.tell(target, message)?;
+        }
+        Ok(())
+    }
+
+    fn false_proposal(&mut self, state: &State, ballot: u32, target: usize) -> Option<Proposal> {
+        let mut promises = self.promises(state, ballot);
         let follow = promises.iter().filter_map(|promise| promise.report).max();
         let earlier = follow.and_then(|report| self.proposal(&report));
         let (decision, mut stages) = match earlier {
             Some(earlier) => (earlier.decision, earlier.stages),
-            None => match self.part_of_what_is_due(&state, target) {
-                Some(decision) => (decision, Vec::new()),
-                None => return Ok(()),
-            },
+            None => (self.part_of_what_is_due(state, target)?, Vec::new()),
         };
         if ballot == 0 {
             promises.clear();
         }
         stages.push(Stage { ballot, promises, signature: signature() });
-        self.tell(target, BallotMessage::Proposal(Proposal { decision, stages }))
+        Some(Proposal { decision, stages })
     }
 
     /// The promises for a ballot that anybody has heard, and those that liars add, with no report.
@@ -157,8 +181,8 @@ impl World<'_> {
         .next()
     }
 
-    /// A decision on this state that these keys approve alone, as far as they can; otherwise one that
-    /// only holds, or an empty hand.
+    /// A decision on this state that these keys approve alone, as far as they can; otherwise one
+    /// that only holds, or an empty hand.
     fn some_decision(
         &mut self,
         state: &State,
@@ -196,11 +220,7 @@ impl World<'_> {
     }
 
     /// A decision that the target would commit to: some of what counts there.
-    fn part_of_what_is_due(
-        &mut self,
-        state: &State,
-        target: usize,
-    ) -> Option<folkmoot_transcript::Decision> {
+    fn part_of_what_is_due(&mut self, state: &State, target: usize) -> Option<folkmoot_transcript::Decision> {
         let node = self.nodes.get(target)?;
         let time = node.clock(self.seconds).max(state.time());
         let (held, approved) = (node.set().holdable(state), node.set().approved(state, time));

@@ -1,9 +1,9 @@
 //! The rules of the line of decisions under random schedules: three to five founders, two sides, up
 //! to two liars who have every former key, any order of delivery.
 //!
-//! The rules that run are those of `folkmoot-transcript`; only signatures are left out, since nobody
-//! here can forge one. The checks look at the history of decisions and at nothing that the rules keep
-//! for themselves.
+//! The rules that run are those of `folkmoot-transcript`; only signatures are left out, since
+//! nobody here can forge one. The checks look at the history of decisions and at nothing that the
+//! rules keep for themselves.
 
 mod check;
 mod liar;

@@ -56,7 +56,8 @@ impl Rule {
     }
 }
 
-/// What a search saw: decisions, decisions of later ballots, forks; and the first fault, with its seed.
+/// What a search saw: decisions, decisions of later ballots, forks; and the first fault, with its
+/// seed.
 struct Outcome {
     tally: [usize; 3],
     fault: Option<(u64, String)>,
@@ -95,7 +96,7 @@ fn search(arguments: &Arguments, people: &People, danger: Mutant) -> Outcome {
 impl Outcome {
     fn run(&mut self, people: &People, seed: u64, steps: usize, danger: Mutant) {
         let run = World::new(people, seed, danger).and_then(|mut world| {
-            world.run(steps)?;
+            world.run(steps).map_err(|fault| format!("{fault}\n{}", world.describe()))?;
             self.tally.iter_mut().zip(world.tally()).for_each(|(sum, one)| *sum += one);
             Ok(())
         });

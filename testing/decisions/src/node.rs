@@ -188,8 +188,8 @@ impl Node {
     /// Applies a decision that somebody shows.
     ///
     /// # Errors
-    /// A fault: a decision that a quorum of the present voters committed to, and that does not stand
-    /// by the rules.
+    /// A fault: a decision that a quorum of the present voters committed to, and that does not
+    /// stand by the rules.
     pub fn apply(&mut self, standing: &Standing, contents: &Contents) -> Result<(), Fault> {
         for request in &standing.proposal.decision.holds {
             if let Some(admit) = contents.get(request) {
@@ -206,6 +206,27 @@ impl Node {
             return Err("the head went back".to_owned());
         }
         Ok(())
+    }
+
+    /// What it has, in a few lines.
+    pub fn describe(&self, seconds: u64) -> String {
+        let (state, set, clock) = (self.state(), self.set(), self.clock(seconds));
+        let places: Vec<String> =
+            state.places().iter().map(|place| format!("{} since {}", place.voter, place.since)).collect();
+        let ready = set.approved(state, clock.max(state.time()));
+        let ready: Vec<String> =
+            ready.iter().map(|one| format!("{:?} by {}", one.effect.change, one.proofs.len())).collect();
+        format!(
+            "{} at {} of {}, clock {clock}, side {}\n  places: {}\n  ready: {}\n  holdable: {}\n  {:?}",
+            self.me,
+            state.head(),
+            state.time(),
+            self.side,
+            places.join(", "),
+            ready.join("; "),
+            set.holdable(state).len(),
+            self.ballots.status(),
+        )
     }
 
     /// Follows a line of which the decisions since its own head are gone.

@@ -111,6 +111,6 @@ impl People {
 }
 
 /// In the model nobody can forge, so a signature need not say anything.
-pub fn signature() -> SignatureBytes {
+pub(crate) fn signature() -> SignatureBytes {
     SignatureBytes { algorithm: Algorithm::P256, bytes: Blob::default() }
 }

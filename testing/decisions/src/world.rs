@@ -68,6 +68,12 @@ impl<'a> World<'a> {
         })
     }
 
+    /// What every program has, in a few lines each.
+    pub fn describe(&self) -> String {
+        let lines: Vec<String> = self.nodes.iter().map(|node| node.describe(self.seconds)).collect();
+        lines.join("\n")
+    }
+
     /// Decisions, those of later ballots, and forks.
     pub fn tally(&self) -> [usize; 3] {
         self.records.tally()
@@ -141,25 +147,30 @@ impl<'a> World<'a> {
 
     /// Everything that `from` has, to `to`; of what was said about ballots so many in a hundred.
     pub(crate) fn carry(&mut self, from: usize, to: usize, percent: usize) -> Result<(), Fault> {
-        let said: Vec<BallotMessage> =
-            self.nodes.get(from).map(|node| node.said.clone()).unwrap_or_default();
-        let (seconds, contents) = (self.seconds, &self.contents);
+        let said: Vec<BallotMessage> = self.nodes.get(from).map(|node| node.said.clone()).unwrap_or_default();
         let present = self.nodes.get(to).map(|node| self.present(node.side)).unwrap_or_default();
-        let (source, target) = if from < to {
-            let (low, high) = self.nodes.split_at_mut(to);
-            (low.get(from), high.first_mut())
-        } else {
-            let (low, high) = self.nodes.split_at_mut(from);
-            (high.first().map(|node| &*node), low.get_mut(to))
-        };
-        let (Some(source), Some(target)) = (source, target) else { return Ok(()) };
-        target.learn(source, seconds, contents)?;
+        // Sometimes what was said comes before what became of it.
+        if self.dice.chance(percent) {
+            self.learn(from, to)?;
+        }
+        let (seconds, contents) = (self.seconds, &self.contents);
+        let Some(target) = self.nodes.get_mut(to) else { return Ok(()) };
         for message in said {
             if self.dice.chance(percent) {
                 target.hear(message, seconds, &present, contents)?;
             }
         }
         Ok(())
+    }
+
+    fn learn(&mut self, from: usize, to: usize) -> Result<(), Fault> {
+        let (low, high) = self.nodes.split_at_mut(from.max(to));
+        let (source, target) =
+            if from < to { (low.get(from), high.first_mut()) } else { (high.first(), low.get_mut(to)) };
+        match (source, target) {
+            (Some(source), Some(target)) => target.learn(source, self.seconds, &self.contents),
+            _ => Ok(()),
+        }
     }
 
     fn pass_time(&mut self) -> Result<(), Fault> {
@@ -209,7 +220,8 @@ impl<'a> World<'a> {
         let Some((side, state)) = self.nodes.get(first).map(|node| (node.side, node.state().clone())) else {
             return;
         };
-        let Some((subject, effect)) = self.subject(first, &state.roster().keys().copied().collect::<Vec<_>>())
+        let Some((subject, effect)) =
+            self.subject(first, &state.roster().keys().copied().collect::<Vec<_>>())
         else {
             return;
         };
@@ -228,10 +240,17 @@ impl<'a> World<'a> {
         let set = self.nodes.get(node)?.set();
         let mut open: Vec<(Subject, Option<Effect>)> =
             set.effects().map(|effect| (effect.subject(), Some(effect.clone()))).collect();
-        open.extend(set.approvals().map(|signed| {
-            (signed.approval.subject, set.effect(&signed.approval.subject).cloned())
-        }));
+        open.extend(
+            set.approvals()
+                .map(|signed| (signed.approval.subject, set.effect(&signed.approval.subject).cloned())),
+        );
         open.extend(set.admits().map(|admit| (admission(admit.request), None)));
+        let requests: Vec<Digest> = set.admits().map(|admit| admit.request).collect();
+        if self.dice.chance(25)
+            && let Some(request) = self.dice.pick(&requests)
+        {
+            return Some((admission(*request), None));
+        }
         if self.dice.chance(70)
             && let Some(one) = self.dice.pick(&open)
         {
@@ -300,5 +319,8 @@ impl<'a> World<'a> {
 }
 
 fn field(name: &str, value: &str) -> Change {
-    Change::Charter { field: Blob::from(name.as_bytes().to_vec()), value: Blob::from(value.as_bytes().to_vec()) }
+    Change::Charter {
+        field: Blob::from(name.as_bytes().to_vec()),
+        value: Blob::from(value.as_bytes().to_vec()),
+    }
 }

@@ -10,6 +10,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-agreement", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-attach", &["folkmoot-base"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
+    ("folkmoot-transcript", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-ring", &["folkmoot-base"]),
     ("folkmoot-group", &["folkmoot-base"]),
@@ -94,6 +95,10 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),
+    (
+        "folkmoot-decisions",
+        &["folkmoot-base", "folkmoot-signing", "folkmoot-identity", "folkmoot-transcript"],
+    ),
     (
         "folkmoot-fuzz",
         &[

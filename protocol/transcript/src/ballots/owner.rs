@@ -15,8 +15,8 @@ const ENTRIES_AGE: Duration = Duration::from_secs(600);
 const TERM_SECONDS: u64 = 3_600;
 
 impl Ballots {
-    /// Proposes in the ballots that this voter owns: in ballot 0 what is due; above, with a quorum of
-    /// promises, what they report, or, if they report nothing, what there is.
+    /// Proposes in the ballots that this voter owns: in ballot 0 what is due; above, with a quorum
+    /// of promises, what they report, or, if they report nothing, what there is.
     pub(super) fn own(&mut self, look: &Look<'_>, wanted: bool) {
         let done = self.record.proposed.as_ref().map(Proposal::ballot);
         if self.record.promised == 0 && done.is_none() && look.state.owner(0) == self.me {

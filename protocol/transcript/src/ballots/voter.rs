@@ -3,13 +3,15 @@
 use super::{Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Report};
 use crate::{HOLDS_MAX, State, Unproposed};
+use core::time::Duration;
 use folkmoot_base::{Danger, MemberId};
 
 /// By how many times patience grows, at the most.
 const PATIENCE_GROWTH_MAX: u32 = 15;
 
 impl Ballots {
-    /// Commits to whatever it may: once in a ballot, in none below what it promised or committed in.
+    /// Commits to whatever it may: once in a ballot, in none below what it promised or committed
+    /// in.
     pub(super) fn commit_all(&mut self, look: &Look<'_>) {
         if !look.state.may_vote(&self.me) {
             return;
@@ -37,8 +39,8 @@ impl Ballots {
         once && promised && !ahead && !behind && (!proposal.is_fresh() || self.is_whole(look, proposal))
     }
 
-    /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has counted
-    /// here for a minute.
+    /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has
+    /// counted here for a minute.
     fn is_whole(&mut self, look: &Look<'_>, proposal: &Proposal) -> bool {
         let carriable = self.carriable(look);
         let holdable = look.set.holdable(look.state);
@@ -63,17 +65,18 @@ impl Ballots {
         })
     }
 
-    /// After the deadline: promises the first later ballot whose owner can be heard.
+    /// When the present ballot has lasted too long: promises the first later one whose owner can be
+    /// heard.
     pub(super) fn give_up(&mut self, look: &Look<'_>, wanted: bool) {
         if !wanted {
-            self.deadline = None;
+            self.began = None;
             return;
         }
-        let deadline = *self.deadline.get_or_insert(look.now + self.patience());
-        if look.now < deadline {
+        self.began.get_or_insert(look.now);
+        if self.poll_timeout().is_some_and(|deadline| look.now < deadline) {
             return;
         }
-        self.deadline = Some(look.now + self.patience());
+        self.began = Some(look.now);
         let Some(ballot) = self.next_ballot(look) else {
             self.resend(look);
             return;
@@ -85,13 +88,16 @@ impl Ballots {
     }
 
     /// How long to wait for the owner of the present ballot: longer with each ballot, so that on a
-    /// slow network one of them is heard in time.
-    fn patience(&self) -> core::time::Duration {
-        PATIENCE.saturating_mul(self.record.promised.min(PATIENCE_GROWTH_MAX).saturating_add(1))
+    /// slow network one of them is heard in time. A quarter of that once somebody else has given up
+    /// on it: so all are in one ballot most of the time, and a liar cannot hurry them much.
+    pub(super) fn patience(&self) -> Duration {
+        let grown = PATIENCE.saturating_mul(self.record.promised.min(PATIENCE_GROWTH_MAX).saturating_add(1));
+        let followed = self.promised.values().any(|ballot| *ballot > self.record.promised);
+        if followed { grown / 4 } else { grown }
     }
 
-    /// The ballot to promise: the first after this voter's own whose owner can be heard; but the one
-    /// that so many others have promised that no lower one can come to anything.
+    /// The ballot to promise: the first after this voter's own whose owner can be heard; but the
+    /// one that so many others have promised that no lower one can come to anything.
     fn next_ballot(&self, look: &Look<'_>) -> Option<u32> {
         let committed = self.record.committed.as_ref().map(Proposal::ballot);
         let proposed = self.proposals.keys().map(|report| report.ballot).max();
@@ -133,7 +139,8 @@ impl Ballots {
                 return Err(Unproposed::Promises);
             }
             let name = report.report();
-            self.hear_proposal(look, report)?;
+            // One for each voter besides.
+            self.hear_proposal(look, report, look.state.places().len().saturating_add(2))?;
             if !self.proposals.contains_key(&name) {
                 return Ok(());
             }

@@ -24,8 +24,8 @@ impl Set {
         }
     }
 
-    /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set harms
-    /// its own vote.
+    /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set
+    /// harms its own vote.
     pub(super) fn bound_approvals(&mut self, voter: &MemberId) {
         let of_voter = self.approvals.iter().filter(|((_, by), _)| by == voter);
         if of_voter.clone().count() <= APPROVALS_MAX {

@@ -147,8 +147,8 @@ fn check_request(state: &State, admit: &Admit) -> Result<(), Uncounted> {
     check_epoch(state, admit)
 }
 
-/// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present shares, and
-/// those who left could not have signed.
+/// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present shares,
+/// and those who left could not have signed.
 fn check_epoch(state: &State, admit: &Admit) -> Result<(), Uncounted> {
     if !state.charter().scheme().shared() || state.is_for_authority() {
         return Ok(());

@@ -7,8 +7,8 @@ use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::Charter;
 use folkmoot_signing::VerifyingKey;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 /// Why bytes are not a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,8 +7,8 @@ use crate::{
 };
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
-use std::sync::OnceLock;
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 /// A decision may do nothing but tell the time if the time before is so old: 30 days, in seconds.
 pub const IDLE_SECONDS: u64 = 30 * 86_400;
@@ -64,12 +64,12 @@ impl State {
         }
     }
 
-    /// The state after a decision, which is judged by this state and by itself. Whether what it holds
-    /// counts is judged with the set (`LINE-2x`), and whether it stands with its commits.
+    /// The state after a decision, which is judged by this state and by itself. Whether what it
+    /// holds counts is judged with the set (`LINE-2x`), and whether it stands with its commits.
     ///
     /// # Errors
-    /// `LINE-02` to `LINE-05`, `LINE-40` to `LINE-51`; [`Wrong::Missing`] names an admission that is
-    /// not here.
+    /// `LINE-02` to `LINE-05`, `LINE-40` to `LINE-51`; [`Wrong::Missing`] names an admission that
+    /// is not here.
     pub fn after<'a>(
         &self,
         decision: &Decision,

@@ -39,8 +39,8 @@ impl State {
         self.threshold().max(self.places.len().div_ceil(2))
     }
 
-    /// How many approvals it takes before any quorum: the charter's threshold, or all voters if they
-    /// are fewer and the charter resets it then.
+    /// How many approvals it takes before any quorum: the charter's threshold, or all voters if
+    /// they are fewer and the charter resets it then.
     pub fn threshold(&self) -> usize {
         let asked = self.asked();
         match self.charter.policies().below {
@@ -53,15 +53,15 @@ impl State {
         usize::try_from(self.charter.threshold()).unwrap_or(usize::MAX)
     }
 
-    /// How many voters there are, if they are fewer than the charter asks for and it says who admits
-    /// then.
+    /// How many voters there are, if they are fewer than the charter asks for and it says who
+    /// admits then.
     pub fn below_threshold(&self) -> Option<usize> {
         let voters = self.voters().len();
         (self.charter.policies().below != Below::Nobody && voters < self.asked()).then_some(voters)
     }
 
-    /// Whether the charter's authority admits without approvals: by policy, or because there are too
-    /// few voters and the charter says so.
+    /// Whether the charter's authority admits without approvals: by policy, or because there are
+    /// too few voters and the charter says so.
     pub fn is_for_authority(&self) -> bool {
         let policies = self.charter.policies();
         policies.policy == Policy::Authority
