@@ -11,8 +11,9 @@
 use crate::SigningError;
 use crate::verifying::{Kind, Verifying, head, labelled};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
+use bytes::Bytes;
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, tls_codec};
-use folkmoot_base::{Entropy, Secret};
+use folkmoot_base::{Algorithm, Entropy, Secret, SignatureBytes};
 use p256::ecdsa::signature::Signer;
 use p256::pkcs8::{DecodePrivateKey, EncodePrivateKey};
 use std::io::Write;
@@ -90,9 +91,9 @@ impl SigningKey {
         self.sign_raw(&labelled(label, message))
     }
 
-    /// [`Self::sign`], as the 64 bytes that stand in our own messages.
-    pub fn sign_fixed(&self, label: &'static [u8], message: &[u8]) -> [u8; SIGNATURE_BYTES] {
-        self.sign(label, message).to_bytes()
+    /// [`Self::sign`], as it stands in our own messages.
+    pub fn sign_wire(&self, label: &'static [u8], message: &[u8]) -> SignatureBytes {
+        self.sign(label, message).to_wire()
     }
 
     /// Signs `message` without a label. Only for X.509 and CMS, whose formats fix the bytes.
@@ -159,18 +160,18 @@ impl VerifyingKey {
         p256::PublicKey::from_sec1_bytes(point).ok().map(|key| key.to_projective())
     }
 
-    /// [`Self::verify`] for the 64 bytes that stand in our own messages.
+    /// [`Self::verify`] for a signature as it stands in our own messages.
     ///
     /// # Errors
     /// [`SigningError::WireSignature`], [`SigningError::WireHighS`],
     /// [`SigningError::PeerSignature`].
-    pub fn verify_fixed(
+    pub fn verify_wire(
         &self,
         label: &'static [u8],
         message: &[u8],
-        signature: &[u8; SIGNATURE_BYTES],
+        signature: &SignatureBytes,
     ) -> Result<(), SigningError> {
-        self.verify(label, message, &Signature::from_bytes(signature)?)
+        self.verify(label, message, &Signature::from_wire(signature)?)
     }
 }
 
@@ -215,6 +216,22 @@ impl Signature {
         Ok(Self(signature.normalize_s()))
     }
 
+    /// As it stands in our own messages.
+    pub fn to_wire(&self) -> SignatureBytes {
+        SignatureBytes { algorithm: Algorithm::P256, bytes: Bytes::copy_from_slice(&self.to_bytes()) }
+    }
+
+    /// Reads what [`Self::to_wire`] makes.
+    ///
+    /// # Errors
+    /// [`SigningError::WireSignature`] also for another algorithm; [`SigningError::WireHighS`].
+    pub fn from_wire(signature: &SignatureBytes) -> Result<Self, SigningError> {
+        if signature.algorithm != Algorithm::P256 {
+            return Err(SigningError::WireSignature);
+        }
+        Self::from_bytes(&signature.bytes)
+    }
+
     /// r ‖ s.
     pub fn to_bytes(&self) -> [u8; SIGNATURE_BYTES] {
         self.0.to_bytes().into()
@@ -238,24 +255,21 @@ impl core::fmt::Debug for Signature {
 
 impl Size for Signature {
     fn tls_serialized_len(&self) -> usize {
-        SIGNATURE_BYTES
+        self.to_wire().tls_serialized_len()
     }
 }
 
 impl Serialize for Signature {
     fn tls_serialize<W: Write>(&self, writer: &mut W) -> Result<usize, tls_codec::Error> {
-        writer
-            .write_all(&self.to_bytes())
-            .map_err(|_| tls_codec::Error::InvalidWriteLength("signature".into()))?;
-        Ok(SIGNATURE_BYTES)
+        self.to_wire().tls_serialize(writer)
     }
 }
 
 impl DeserializeBytes for Signature {
     fn tls_deserialize_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), tls_codec::Error> {
-        let (head, rest) = bytes.split_at_checked(SIGNATURE_BYTES).ok_or(tls_codec::Error::EndOfStream)?;
+        let (wire, rest) = SignatureBytes::tls_deserialize_bytes(bytes)?;
         let value =
-            Self::from_bytes(head).map_err(|error| tls_codec::Error::DecodingError(error.to_string()))?;
+            Self::from_wire(&wire).map_err(|error| tls_codec::Error::DecodingError(error.to_string()))?;
         Ok((value, rest))
     }
 }

@@ -7,8 +7,8 @@
 //! Its digest covers all of that. It covers neither the ballot in which it was proposed nor the
 //! commits that made it stand: these are beside it.
 
-use crate::signature::SignatureBytes;
 use crate::{Approval, Effect, Head, Refusal, Subject};
+use folkmoot_base::SignatureBytes;
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, encode};
 use folkmoot_base::{Digest, GroupId, MemberId, UnixTime, digest};
 use folkmoot_identity::{Verdict, VoteKind};

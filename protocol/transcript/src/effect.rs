@@ -1,7 +1,7 @@
 //! What people decide, and how it is named in an approval.
 
 use crate::Subject;
-use crate::signature::SignatureBytes;
+use folkmoot_base::SignatureBytes;
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use folkmoot_base::{Digest, MemberId, digest};
 use folkmoot_identity::{VoteKind, change_digest};

@@ -10,7 +10,6 @@ mod head;
 mod line;
 mod proposal;
 mod set;
-mod signature;
 mod state;
 
 pub use admit::{Admit, Refusal};
@@ -23,11 +22,11 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{Refuted, Uncounted, Unfit, Unproposed, Wrong};
+pub use folkmoot_base::{Algorithm, SignatureBytes};
 pub use head::Head;
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
 };
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
-pub use signature::{Algorithm, SignatureBytes};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};

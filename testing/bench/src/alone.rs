@@ -10,7 +10,7 @@ use crate::meter::thread_worked;
 use folkmoot::tools::{Entropy, OsEntropy};
 use folkmoot::{Bytes, Cause, GroupId, MemberId, NodeId, ViewId};
 use folkmoot_agreement::ModuleName;
-use folkmoot_base::{Cipher, ConfigurationId, Digest, Instant, Keying as Rule, digest};
+use folkmoot_base::{Cipher, ConfigurationId, Digest, Instant, Keying as Rule, SignatureBytes, digest};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{SigningKey, VerifyingKey};
 use folkmoot_keying::{Config, Credentials, Input, Keying, Output, State, Terms, View};
@@ -64,12 +64,12 @@ impl Pen<'_> {
 }
 
 impl Credentials for Pen<'_> {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
-        if self.signed { self.time(|| self.key.sign_fixed(LABEL, message)) } else { [0; 64] }
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
+        if self.signed { self.time(|| self.key.sign_wire(LABEL, message)) } else { SignatureBytes::NONE }
     }
 
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
-        let stands = |key: &VerifyingKey| key.verify_fixed(LABEL, message, signature).is_ok();
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
+        let stands = |key: &VerifyingKey| key.verify_wire(LABEL, message, signature).is_ok();
         !self.signed || self.known.get(member).is_some_and(|key| self.time(|| stands(key)))
     }
 

@@ -26,12 +26,12 @@ impl Price {
         let one =
             Identity::new("price", &mut entropy, UnixTime(0), UnixTime(86_400)).map_err(Failure::bug)?;
         let began = Instant::now();
-        let signed = (0..TIMES).map(|_| one.key().sign_fixed(LABEL, b"price")).last();
+        let signed = (0..TIMES).map(|_| one.key().sign_wire(LABEL, b"price")).last();
         let sign = began.elapsed() / TIMES;
         let signature = signed.ok_or_else(|| Failure::bug("nothing was signed"))?;
         let began = Instant::now();
         for _ in 0..TIMES {
-            one.key().verifying_key().verify_fixed(LABEL, b"price", &signature).map_err(Failure::bug)?;
+            one.key().verifying_key().verify_wire(LABEL, b"price", &signature).map_err(Failure::bug)?;
         }
         Ok(Self { sign, verify: began.elapsed() / TIMES })
     }

@@ -1,8 +1,8 @@
 //! Everybody who occurs: a fixed list of keys, made once, and charters among them.
 
-use folkmoot_base::{Blob, Entropy, GroupName, MemberId, digest};
+use folkmoot_base::{Entropy, GroupName, MemberId, digest};
 use folkmoot_identity::{Charter, CharterDraft, Founder, Quorum, SigningKey, VerifyingKey};
-use folkmoot_transcript::{Algorithm, SignatureBytes};
+use folkmoot_transcript::SignatureBytes;
 
 /// How many people there are: at most five founders, and others who may come in.
 pub const PEOPLE: usize = 10;
@@ -112,5 +112,5 @@ impl People {
 
 /// In the model nobody can forge, so a signature need not say anything.
 pub(crate) fn signature() -> SignatureBytes {
-    SignatureBytes { algorithm: Algorithm::P256, bytes: Blob::default() }
+    SignatureBytes::NONE
 }

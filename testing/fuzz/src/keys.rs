@@ -4,7 +4,9 @@ use crate::frames::{member, view_id};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Secret, Service};
+use folkmoot_base::{
+    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Secret, Service, SignatureBytes,
+};
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
 use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
@@ -114,11 +116,11 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
 struct Trusting;
 
 impl Credentials for Trusting {
-    fn sign(&self, _: &[u8]) -> [u8; 64] {
-        [1; 64]
+    fn sign(&self, _: &[u8]) -> SignatureBytes {
+        [1; 64].into()
     }
 
-    fn verify(&self, _: &MemberId, _: &[u8], _: &[u8; 64]) -> bool {
+    fn verify(&self, _: &MemberId, _: &[u8], _: &SignatureBytes) -> bool {
         true
     }
 

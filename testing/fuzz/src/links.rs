@@ -4,7 +4,7 @@ use crate::script::{Dice, number, owned, script, steps};
 use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Instant, Locator, NodeId, draw};
+use folkmoot_base::{Algorithm, Instant, Locator, NodeId, SignatureBytes, draw};
 use folkmoot_identity::Identity;
 use folkmoot_link::message::Datagram;
 use folkmoot_link::{
@@ -226,16 +226,23 @@ impl Credentials for Liar {
         self.identity.node()
     }
 
-    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>> {
-        let genuine = || self.identity.sign(label, message).to_bytes().to_vec();
-        Some(self.signature.as_ref().map_or_else(genuine, |bytes| bytes.to_vec()))
+    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<SignatureBytes> {
+        let genuine = || self.identity.sign(label, message).to_wire();
+        let given = |bytes: &Bytes| SignatureBytes { algorithm: Algorithm::P256, bytes: bytes.clone() };
+        Some(self.signature.as_ref().map_or_else(genuine, given))
     }
 
     fn claim(&self, certificate: &[u8]) -> Option<Claim> {
         IdentityCredentials::new(self.identity.clone()).claim(certificate)
     }
 
-    fn verify(&self, c: &[u8], label: &'static [u8], message: &[u8], signature: &[u8]) -> Option<Claim> {
+    fn verify(
+        &self,
+        c: &[u8],
+        label: &'static [u8],
+        message: &[u8],
+        signature: &SignatureBytes,
+    ) -> Option<Claim> {
         IdentityCredentials::new(self.identity.clone()).verify(c, label, message, signature)
     }
 

@@ -4,7 +4,7 @@ use super::entry::{Body, DecisionVotes, ENTRY_LABEL, Entry, PARENTS_MAX};
 use super::{BuildError, Decision, EntryError, Transcript, judge};
 use crate::{Identity, Request, Slot, VoteProof};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, EntryId, MemberId, UnixTime};
+use folkmoot_base::{Blob, Digest, EntryId, MemberId, SignatureBytes, UnixTime};
 
 impl Transcript {
     /// An entry that admits the holder of this certificate (GMC, DER).
@@ -96,9 +96,14 @@ impl Transcript {
 
     fn make(&self, body: Body, author: &Identity) -> Result<Bytes, BuildError> {
         let parents: Vec<EntryId> = self.heads().iter().take(PARENTS_MAX).copied().collect();
-        let mut entry =
-            Entry { group: self.group(), parents, author: author.member(), body, signature: [0; 64] };
-        entry.signature = author.key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
+        let mut entry = Entry {
+            group: self.group(),
+            parents,
+            author: author.member(),
+            body,
+            signature: SignatureBytes::NONE,
+        };
+        entry.signature = author.key().sign_wire(ENTRY_LABEL, &entry.signed_part());
         let bytes = entry.encode();
         let entry = self.admissible(&bytes)?;
         let branch = self.branch(&entry.parents);

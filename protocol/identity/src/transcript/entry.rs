@@ -14,8 +14,7 @@ use super::{Decision, EntryError};
 use crate::{Slot, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, EntryId, GroupId, MemberId, UnixTime, digest, limits};
-use folkmoot_signing::plain::SIGNATURE_BYTES;
+use folkmoot_base::{Digest, EntryId, GroupId, MemberId, SignatureBytes, UnixTime, digest, limits};
 
 /// Most heads that one entry names. More are joined by several entries, one after another.
 pub const PARENTS_MAX: usize = 256;
@@ -96,7 +95,7 @@ pub struct Entry {
     /// What it says.
     pub body: Body,
     /// The author's signature.
-    pub signature: [u8; SIGNATURE_BYTES],
+    pub signature: SignatureBytes,
 }
 
 impl Entry {
@@ -108,7 +107,7 @@ impl Entry {
             parents: Vec::new(),
             author: MemberId([0; 32]),
             body: Body::Genesis { charter: Blob(Bytes::copy_from_slice(charter)) },
-            signature: [0; SIGNATURE_BYTES],
+            signature: SignatureBytes::NONE,
         }
     }
 
@@ -141,7 +140,8 @@ impl Entry {
     /// What the author signs, without label and group: the encoding up to the signature.
     pub fn signed_part(&self) -> Vec<u8> {
         let mut bytes = codec::encode(self);
-        bytes.truncate(bytes.len().saturating_sub(SIGNATURE_BYTES));
+        let signature = tls_codec::Size::tls_serialized_len(&self.signature);
+        bytes.truncate(bytes.len().saturating_sub(signature));
         bytes
     }
 }

@@ -7,7 +7,7 @@ use super::judge::Act;
 use super::{Body, Entry, EntryError, Transcript};
 use crate::{CharterDraft, Identity, SignedCharter};
 use bytes::Bytes;
-use folkmoot_base::{Entropy, EntryId, GroupName, UnixTime, digest, limits};
+use folkmoot_base::{Entropy, EntryId, GroupName, SignatureBytes, UnixTime, digest, limits};
 
 struct Fixed;
 
@@ -37,7 +37,7 @@ fn trn_08_a_full_transcript_takes_no_more_and_knows_what_it_has() {
         parents: vec![last],
         author: founder.member(),
         body,
-        signature: [0; 64],
+        signature: SignatureBytes::NONE,
     };
     let heads = full.heads_digest();
     assert_eq!(full.append(&more.encode()), Err(EntryError::LocalFull));

@@ -235,7 +235,7 @@ impl Transcript {
     /// signed, are not worth that.
     fn check_signature(&self, entry: &Entry) -> Result<(), EntryError> {
         let key = self.roster.key_of(&entry.author).ok_or(EntryError::PeerNotMember(entry.author))?;
-        key.verify_fixed(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
+        key.verify_wire(ENTRY_LABEL, &entry.signed_part(), &entry.signature)
             .map_err(|_| EntryError::WireSignature)
     }
 

@@ -7,6 +7,7 @@ use crate::base::{
 use bytes::Bytes;
 use core::fmt;
 use core::time::Duration;
+use folkmoot_base::SignatureBytes;
 
 /// The settings of this machine.
 #[derive(Debug, Clone)]
@@ -27,9 +28,9 @@ impl Default for Config {
 pub trait Credentials {
     /// Signs with this member's identity key: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC
     /// 6979).
-    fn sign(&self, message: &[u8]) -> [u8; 64];
+    fn sign(&self, message: &[u8]) -> SignatureBytes;
     /// Whether `signature` over `message` is by `member`. `false` also for an unknown member.
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool;
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool;
     /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have
     /// the member.
     fn certificate(&self, member: &MemberId) -> Option<Digest>;

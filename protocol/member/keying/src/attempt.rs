@@ -16,6 +16,7 @@ use crate::error::KeyingError;
 use crate::last_run::origins;
 use crate::message::{CONFIRM, Envelope, Instance, REFRESH, binding};
 use bytes::Bytes;
+use folkmoot_base::SignatureBytes;
 use std::collections::{BTreeSet, VecDeque};
 use subtle::ConstantTimeEq as _;
 
@@ -347,7 +348,7 @@ impl Attempt {
 
     fn envelope(&self, step: u8, instance: Instance, body: Vec<u8>, credentials: &dyn Credentials) -> Bytes {
         let (view, attempt, body) = (self.view, self.number, Blob::from(body));
-        let mut envelope = Envelope { view, attempt, instance, step, body, signature: [0; 64] };
+        let mut envelope = Envelope { view, attempt, instance, step, body, signature: SignatureBytes::NONE };
         envelope.signature = credentials.sign(&envelope.signed_content(&self.binding, self.me));
         codec::encode(&envelope).into()
     }
@@ -404,7 +405,7 @@ pub(crate) fn refresh(
         instance: core.new_instance(entropy),
         step: REFRESH,
         body: Blob::default(),
-        signature: [0; 64],
+        signature: SignatureBytes::NONE,
     };
     envelope.signature = credentials.sign(&envelope.signed_content(&roll.binding(number), place));
     Ok(codec::encode(&envelope).into())

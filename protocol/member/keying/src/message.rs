@@ -17,6 +17,7 @@ use crate::base::codec::{self, Serialize as _, TlsDeserializeBytes, TlsSerialize
 use crate::base::limits::MEMBERS_MAX;
 use crate::base::{Blob, DecodeError, Digest, GroupId, MemberId, ViewId, digest};
 use bytes::Bytes;
+use folkmoot_base::SignatureBytes;
 
 /// CONFIRM.
 pub const CONFIRM: u8 = 200;
@@ -53,8 +54,8 @@ pub struct Envelope {
     pub step: u8,
     /// The step's bytes.
     pub body: Blob,
-    /// ECDSA P-256, r ‖ s.
-    pub signature: [u8; 64],
+    /// The sender's.
+    pub signature: SignatureBytes,
 }
 
 impl Envelope {

@@ -9,6 +9,7 @@ use crate::pace::Pace;
 use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
 use crate::{ContactKey, Sealed};
 use bytes::Bytes;
+use folkmoot_base::SignatureBytes;
 use std::collections::VecDeque;
 
 const KEY_LABEL: &[u8] = b"folkmoot door v1";
@@ -215,7 +216,7 @@ impl Desk {
         };
         let key: Blob = ContactKey::derive(front.seed).public().to_vec().into();
         let content = door_content(&front.view, &front.epoch, &key, from, &nonce);
-        let signature = counter.identity.key().sign_fixed(KEY_LABEL, &content);
+        let signature = counter.identity.key().sign_wire(KEY_LABEL, &content);
         let (view, epoch, by) = (front.view, front.epoch, counter.identity.member());
         self.say(from, &GuestMessage::Key { view, epoch, key, by, nonce, signature });
         Ok(())
@@ -327,7 +328,7 @@ impl Desk {
         }
         let (group, by) = (held.group, counter.identity.member());
         let body = AnswerBody { group, letter, by, nonce: draw(entropy), text: text.into() };
-        let signature = counter.identity.key().sign_fixed(ANSWER_LABEL, &codec::encode(&body));
+        let signature = counter.identity.key().sign_wire(ANSWER_LABEL, &codec::encode(&body));
         let payload = codec::encode(&MemberMessage::Answer { answer: Answer { body, signature } }).into();
         self.out.push_back(DeskOutput::Multicast { group, payload });
         Ok(())
@@ -396,16 +397,16 @@ pub(crate) fn door_content(
 }
 
 /// Whether `by` is a member now, and signed this.
-pub(crate) fn is_door(roster: &Roster, by: &MemberId, content: &[u8], signature: &[u8; 64]) -> bool {
+pub(crate) fn is_door(roster: &Roster, by: &MemberId, content: &[u8], signature: &SignatureBytes) -> bool {
     let key = roster.member(by).map(|admission| &admission.key);
-    key.is_some_and(|key| key.verify_fixed(KEY_LABEL, content, signature).is_ok())
+    key.is_some_and(|key| key.verify_wire(KEY_LABEL, content, signature).is_ok())
 }
 
 /// Whether the member that the answer names is a member now, and signed the answer.
 pub(crate) fn is_signed(answer: &Answer, roster: &Roster) -> bool {
     let key = roster.member(&answer.body.by).map(|admission| &admission.key);
     key.is_some_and(|key| {
-        key.verify_fixed(ANSWER_LABEL, &codec::encode(&answer.body), &answer.signature).is_ok()
+        key.verify_wire(ANSWER_LABEL, &codec::encode(&answer.body), &answer.signature).is_ok()
     })
 }
 
@@ -421,7 +422,7 @@ pub(crate) fn answer_info(group: &GroupId, letter: &Digest) -> Vec<u8> {
 
 /// The writer's signature on a letter.
 pub(crate) fn sign(body: message::LetterBody, identity: &Identity) -> Letter {
-    let signature = identity.key().sign_fixed(LETTER_LABEL, &codec::encode(&body));
+    let signature = identity.key().sign_wire(LETTER_LABEL, &codec::encode(&body));
     Letter { body, signature }
 }
 
@@ -443,7 +444,7 @@ fn verify(letter: &Letter, group: &GroupId, from: Option<NodeId>) -> Result<Read
     let certificate =
         IdentityCertificate::from_der(&letter.body.certificate.0).map_err(|_| nobody.clone())?;
     let content = codec::encode(&letter.body);
-    let stands = certificate.key().verify_fixed(LETTER_LABEL, &content, &letter.signature).is_ok();
+    let stands = certificate.key().verify_wire(LETTER_LABEL, &content, &letter.signature).is_ok();
     if !stands || from.is_some_and(|from| certificate.node() != from) {
         return Err(nobody);
     }

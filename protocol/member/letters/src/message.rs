@@ -17,6 +17,7 @@ use crate::Sealed;
 use crate::base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::{Digest, GroupId, MemberId, ViewId, digest};
 use crate::{ANSWERS_MAX, LettersError};
+use folkmoot_base::SignatureBytes;
 
 /// Longest text of a letter or an answer, in bytes.
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
@@ -62,7 +63,7 @@ pub enum GuestMessage {
         /// The nonce of the Ask.
         nonce: [u8; 16],
         /// Over all of that and the writer.
-        signature: [u8; 64],
+        signature: SignatureBytes,
     },
     /// Writer → contact: a letter.
     #[tls_codec(discriminant = 67)]
@@ -145,7 +146,7 @@ pub struct Letter {
     /// The body.
     pub body: LetterBody,
     /// The writer's signature, r ‖ s.
-    pub signature: [u8; 64],
+    pub signature: SignatureBytes,
 }
 
 /// What the answering member signs.
@@ -169,7 +170,7 @@ pub struct Answer {
     /// The body.
     pub body: AnswerBody,
     /// The member's signature, r ‖ s.
-    pub signature: [u8; 64],
+    pub signature: SignatureBytes,
 }
 
 /// The messages from a member to all members, sealed by session.

@@ -250,7 +250,7 @@ fn read(opened: &Bytes, origin: Origin, stamp: &Stamp, verify: Verify<'_>) -> Re
     let (content, signature, payload) = parts(opened).ok_or(OpenError::PeerContent(stamp.sender))?;
     let Some(signature) = signature else { return Ok(Message { payload, origin, content }) };
     let forged = OpenError::PeerSignature(stamp.sender);
-    let signature = Signature::from_bytes(&signature).map_err(|_| forged)?;
+    let signature = Signature::from_wire(&signature).map_err(|_| forged)?;
     if !verify(stamp, &payload, &signature) {
         return Err(forged);
     }

@@ -4,10 +4,10 @@
 //!  0        1           9        11          19
 //!  +--------+-----------+--------+-----------+--------------------+--------+
 //!  | version| epoch tag | sender | counter   | ciphertext         | tag    |
-//!  | 1      | 8         | 2      | 8         | 1..=16 MiB + 65    | 16     |
+//!  | 1      | 8         | 2      | 8         | 1..=16 MiB + 516   | 16     |
 //!  +--------+-----------+--------+-----------+--------------------+--------+
 //!  sealed:  0 ‖ text                      not signed
-//!           1 ‖ signature 64 ‖ text       signed by its sender: seen by those who open it, and nobody else
+//!           1 ‖ signature ‖ text          signed by its sender: seen by those who open it, and nobody else
 //!           2 ‖ message                   of the letters layer, which signs its messages itself
 //! ```
 //! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId,
@@ -17,7 +17,8 @@ use crate::base::limits::MESSAGE_BYTES_MAX;
 use crate::error::OpenError;
 use crate::identity::{Signature, Stamp};
 use bytes::Bytes;
-use folkmoot_base::{MemberId, Service, ViewId};
+use folkmoot_base::codec::DeserializeBytes;
+use folkmoot_base::{MemberId, SIGNATURE_BYTES_MAX, Service, SignatureBytes, ViewId};
 
 /// The version in the first byte.
 pub const VERSION: u8 = 2;
@@ -27,8 +28,11 @@ pub const HEADER_BYTES: usize = 19;
 pub const TAG_BYTES: usize = 16;
 /// Sealed before the text of a message that is not signed.
 pub const PLAIN_BYTES: usize = 1;
-/// Sealed before the text of a message that is signed: r ‖ s after the first byte.
-pub const SIGNED_BYTES: usize = 65;
+/// Sealed before the text of a message that is signed with P-256: the first byte, algorithm, length,
+/// r ‖ s.
+pub const SIGNED_BYTES: usize = 68;
+/// The same for the longest signature.
+const SIGNED_BYTES_MAX: usize = 4 + SIGNATURE_BYTES_MAX;
 /// The first sealed byte.
 const PLAIN: u8 = 0;
 const SIGNED: u8 = 1;
@@ -68,7 +72,7 @@ impl Header {
     /// Reads the header of a sealed message of legal length (SES-01).
     pub(crate) fn decode(sealed: &[u8]) -> Result<Self, OpenError> {
         let around = HEADER_BYTES.saturating_add(TAG_BYTES);
-        let longest = around.saturating_add(SIGNED_BYTES).saturating_add(MESSAGE_BYTES_MAX);
+        let longest = around.saturating_add(SIGNED_BYTES_MAX).saturating_add(MESSAGE_BYTES_MAX);
         if sealed.len() < around.saturating_add(PLAIN_BYTES) || sealed.len() > longest {
             return Err(OpenError::PeerMalformed);
         }
@@ -113,20 +117,23 @@ pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SI
     let first = if content == Content::Letters { LETTERS } else { PLAIN };
     let mut out = [first; SIGNED_BYTES];
     let Some(signature) = signature else { return (out, PLAIN_BYTES) };
-    let fields = core::iter::once(SIGNED).chain(signature.to_bytes());
-    out.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
-    (out, SIGNED_BYTES)
+    let signature = signature.to_wire();
+    let length = u16::try_from(signature.bytes.len()).unwrap_or_default().to_be_bytes();
+    let fields = [SIGNED, signature.algorithm as u8].into_iter().chain(length).chain(signature.bytes);
+    let count = out.iter_mut().zip(fields).map(|(to, from)| *to = from).count();
+    (out, count)
 }
 
 /// Takes the sealed bytes apart, without a copy; the signature is returned as its bytes (SES-12).
-pub(crate) fn parts(opened: &Bytes) -> Option<(Content, Option<[u8; 64]>, Bytes)> {
+pub(crate) fn parts(opened: &Bytes) -> Option<(Content, Option<SignatureBytes>, Bytes)> {
     let (first, rest) = opened.split_first()?;
     match *first {
         PLAIN => Some((Content::Text, None, opened.slice(PLAIN_BYTES..))),
         LETTERS => Some((Content::Letters, None, opened.slice(PLAIN_BYTES..))),
         SIGNED => {
-            let (signature, _) = rest.split_first_chunk::<64>()?;
-            Some((Content::Text, Some(*signature), opened.slice(SIGNED_BYTES..)))
+            let (signature, text) = SignatureBytes::tls_deserialize_bytes(rest).ok()?;
+            let text = opened.len().saturating_sub(text.len());
+            Some((Content::Text, Some(signature), opened.slice(text..)))
         }
         _ => None,
     }

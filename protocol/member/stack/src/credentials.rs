@@ -1,7 +1,7 @@
 //! The answers to keying's and session's questions about identities, from our own key and the
 //! transcript.
 
-use folkmoot_base::{Digest, GroupId, MemberId};
+use folkmoot_base::{Digest, GroupId, MemberId, SignatureBytes};
 use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{Identity, Signature, Stamp, VerifyingKey};
 use folkmoot_keying::{Credentials, Terms};
@@ -31,12 +31,12 @@ impl Who<'_> {
 }
 
 impl Credentials for Who<'_> {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
-        self.identity.key().sign_fixed(LABEL, message)
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
+        self.identity.key().sign_wire(LABEL, message)
     }
 
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
-        self.key(member).is_some_and(|key| key.verify_fixed(LABEL, message, signature).is_ok())
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
+        self.key(member).is_some_and(|key| key.verify_wire(LABEL, message, signature).is_ok())
     }
 
     fn certificate(&self, member: &MemberId) -> Option<Digest> {

@@ -1,7 +1,7 @@
 //! The interface to identities: what a link must know of keys and certificates, and no more.
 
 use bytes::Bytes;
-use folkmoot_base::NodeId;
+use folkmoot_base::{NodeId, SignatureBytes};
 use folkmoot_identity::{Gmc, Identity, IdentityCertificate};
 use folkmoot_signing::{Signature, VerifyingKey};
 
@@ -20,7 +20,7 @@ pub trait Credentials {
     /// Our own node.
     fn node(&self) -> NodeId;
     /// Signs `label` ‖ `message` with the identity key; `None` if the key does not work.
-    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>>;
+    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<SignatureBytes>;
     /// What `certificate` (DER) says of its holder; `None` if it is malformed. Does not look at the
     /// time.
     fn claim(&self, certificate: &[u8]) -> Option<Claim>;
@@ -31,7 +31,7 @@ pub trait Credentials {
         certificate: &[u8],
         label: &'static [u8],
         message: &[u8],
-        signature: &[u8],
+        signature: &SignatureBytes,
     ) -> Option<Claim>;
     /// Our own certificate now, DER.
     fn certificate(&self) -> Bytes;
@@ -70,8 +70,8 @@ impl Credentials for IdentityCredentials {
         self.identity.node()
     }
 
-    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>> {
-        Some(self.identity.sign(label, message).to_bytes().to_vec())
+    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<SignatureBytes> {
+        Some(self.identity.sign(label, message).to_wire())
     }
 
     fn claim(&self, certificate: &[u8]) -> Option<Claim> {
@@ -84,10 +84,10 @@ impl Credentials for IdentityCredentials {
         certificate: &[u8],
         label: &'static [u8],
         message: &[u8],
-        signature: &[u8],
+        signature: &SignatureBytes,
     ) -> Option<Claim> {
         let (key, rostered) = open(certificate)?;
-        let signature = Signature::from_bytes(signature).ok()?;
+        let signature = Signature::from_wire(signature).ok()?;
         key.verify(label, message, &signature).ok()?;
         Some(Claim { node: key.node_id(), rostered })
     }

@@ -357,7 +357,7 @@ impl<C: Credentials> Own<'_, C> {
         let statement = statement(role, &self.group, hash, &self.own.public, node, peer);
         let signature = self.credentials.sign(LABEL, &statement).ok_or(LinkError::LocalCrypto)?;
         let certificate = Blob(self.certificate.clone());
-        Ok(codec::encode(&Proof { index, certificate, signature: signature.into() }))
+        Ok(codec::encode(&Proof { index, certificate, signature }))
     }
 
     /// LINK-05: the signature is by the certificate's key, over this very handshake, its static key
@@ -377,7 +377,7 @@ impl<C: Credentials> Own<'_, C> {
         }
         let node = self.credentials.claim(certificate)?.node;
         let statement = statement(role, &self.group, hash, remote_static, node, to);
-        let claim = self.credentials.verify(certificate, LABEL, &statement, proof.signature.as_ref())?;
+        let claim = self.credentials.verify(certificate, LABEL, &statement, &proof.signature)?;
         (claim.node == node).then_some((claim, proof))
     }
 }

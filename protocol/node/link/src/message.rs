@@ -19,7 +19,7 @@ use crate::{Channel, Exchange};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
 use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
-use folkmoot_base::{Blob, DecodeError, Digest};
+use folkmoot_base::{Blob, DecodeError, Digest, SignatureBytes};
 
 pub(crate) const COOKIE_BYTES: usize = 16;
 pub(crate) const NOISE_HELLO_BYTES: usize = 32;
@@ -224,7 +224,7 @@ pub struct Proof {
     pub certificate: Blob,
     /// Signed by the certificate's key, over role, ring, handshake hash, own static key, and both
     /// NodeIds as far as they are known.
-    pub signature: Blob,
+    pub signature: SignatureBytes,
 }
 
 /// What the two links send each other under seal.

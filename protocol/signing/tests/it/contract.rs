@@ -70,9 +70,9 @@ fn sign_01_labels_separate() {
 #[test]
 fn sign_02_mirrored_signatures_are_refused() {
     let key = key(1);
-    let twin = mirrored(&key.sign_fixed(LABEL, b"hello"));
+    let twin = mirrored(&key.sign(LABEL, b"hello").to_bytes());
     assert_eq!(Signature::from_bytes(&twin), Err(SigningError::WireHighS));
-    assert_eq!(key.verifying_key().verify_fixed(LABEL, b"hello", &twin), Err(SigningError::WireHighS));
+    assert_eq!(key.verifying_key().verify_wire(LABEL, b"hello", &twin.into()), Err(SigningError::WireHighS));
 }
 
 #[test]
@@ -121,7 +121,7 @@ proptest! {
         let key = key(seed);
         let signature = key.sign(LABEL, &message);
         prop_assert_eq!(key.verifying_key().verify(LABEL, &message, &signature), Ok(()));
-        prop_assert_eq!(key.verifying_key().verify_fixed(LABEL, &message, &key.sign_fixed(LABEL, &message)), Ok(()));
+        prop_assert_eq!(key.verifying_key().verify_wire(LABEL, &message, &key.sign_wire(LABEL, &message)), Ok(()));
         prop_assert_eq!(Signature::from_der(&signature.to_der()), Ok(signature));
         prop_assert_eq!(Signature::from_bytes(&signature.to_bytes()), Ok(signature));
         let wire = signature.tls_serialize_detached().unwrap();

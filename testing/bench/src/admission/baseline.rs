@@ -149,9 +149,9 @@ impl Papers {
 }
 
 fn words(one: &Identity) -> Result<(Duration, Duration), Failure> {
-    let (say, signature) = timed(|| Ok(one.key().sign_fixed(LABEL, MESSAGE)))?;
+    let (say, signature) = timed(|| Ok(one.key().sign_wire(LABEL, MESSAGE)))?;
     let key = one.key().verifying_key();
-    let (hear, ()) = timed(|| key.verify_fixed(LABEL, MESSAGE, &signature).map_err(Failure::bug))?;
+    let (hear, ()) = timed(|| key.verify_wire(LABEL, MESSAGE, &signature).map_err(Failure::bug))?;
     Ok((say, hear))
 }
 

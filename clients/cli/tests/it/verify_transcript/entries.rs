@@ -67,7 +67,7 @@ fn an_entry_of_another_group() {
 #[test]
 fn a_forged_authors_signature() {
     let mut entry = STORY.entry(80);
-    entry.signature[10] ^= 1;
+    entry.signature = [9; 64].into();
     refused_at("signature", &STORY.instead(80, entry.encode()), "TRN-07", Some(81));
     // Under another member's name.
     let mut entry =

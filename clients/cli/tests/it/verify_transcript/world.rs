@@ -2,7 +2,9 @@
 //! needs to forge more of it.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, Entropy, EntryId, GroupId, GroupName, MemberId, UnixTime, digest};
+use folkmoot_base::{
+    Blob, Digest, Entropy, EntryId, GroupId, GroupName, MemberId, SignatureBytes, UnixTime, digest,
+};
 use folkmoot_identity::transcript::{Body, DecisionVotes, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
     CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Motion, SignedCharter, Slot, Transcript,
@@ -277,13 +279,14 @@ pub(crate) fn forge(t: &Transcript, body: Body, author: usize) -> Bytes {
 
 /// The same over any past.
 pub(crate) fn forge_over(t: &Transcript, parents: Vec<EntryId>, body: Body, author: usize) -> Bytes {
-    let entry = Entry { group: t.group(), parents, author: id(author), body, signature: [0; 64] };
+    let entry =
+        Entry { group: t.group(), parents, author: id(author), body, signature: SignatureBytes::NONE };
     signed(entry, author)
 }
 
 /// An entry, changed or not, signed anew by one who holds this key.
 pub(crate) fn signed(mut entry: Entry, author: usize) -> Bytes {
-    entry.signature = PEOPLE[author].key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
+    entry.signature = PEOPLE[author].key().sign_wire(ENTRY_LABEL, &entry.signed_part());
     entry.encode()
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) use crate::common::Seed;
 use bytes::Bytes;
-use folkmoot_base::{Blob, EntryId, GroupId, GroupName, MemberId, UnixTime};
+use folkmoot_base::{Blob, EntryId, GroupId, GroupName, MemberId, SignatureBytes, UnixTime};
 use folkmoot_identity::transcript::{Body, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
     BuildError, CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, SignedCharter, Slot, Transcript,
@@ -86,8 +86,9 @@ pub(crate) fn entry(transcript: &Transcript, body: Body, author: usize) -> Bytes
 }
 
 pub(crate) fn sign(group: GroupId, parents: Vec<EntryId>, body: Body, author: usize) -> Bytes {
-    let mut entry = Entry { group, parents, author: PEOPLE[author].member(), body, signature: [0; 64] };
-    entry.signature = PEOPLE[author].key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
+    let mut entry =
+        Entry { group, parents, author: PEOPLE[author].member(), body, signature: SignatureBytes::NONE };
+    entry.signature = PEOPLE[author].key().sign_wire(ENTRY_LABEL, &entry.signed_part());
     entry.encode()
 }
 

@@ -6,7 +6,7 @@ mod roles;
 
 use crate::common::{Seed, person};
 use bytes::Bytes;
-use folkmoot_base::{Blob, EntryId, GroupName, MemberId, UnixTime, codec};
+use folkmoot_base::{Blob, EntryId, GroupName, MemberId, SignatureBytes, UnixTime, codec};
 use folkmoot_identity::transcript::{Body, ENTRY_LABEL, Entry};
 use folkmoot_identity::{
     Below, BuildError, CertificateError, Change, Charter, CharterDraft, CharterError, Decision, EntryError,
@@ -112,9 +112,14 @@ fn refused(made: Result<Bytes, BuildError>) -> EntryError {
 fn entry(transcript: &Transcript, body: Body, author: usize) -> Bytes {
     let parents: Vec<EntryId> = transcript.heads().iter().copied().collect();
     let author = &PEOPLE[author];
-    let mut entry =
-        Entry { group: transcript.group(), parents, author: author.member(), body, signature: [0; 64] };
-    entry.signature = author.key().sign_fixed(ENTRY_LABEL, &entry.signed_part());
+    let mut entry = Entry {
+        group: transcript.group(),
+        parents,
+        author: author.member(),
+        body,
+        signature: SignatureBytes::NONE,
+    };
+    entry.signature = author.key().sign_wire(ENTRY_LABEL, &entry.signed_part());
     entry.encode()
 }
 

@@ -16,9 +16,8 @@
 use crate::signers::SignerMessage;
 use crate::{AdmissionError, PrivateMessage, Reason, SignerKey};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, GroupId, MemberId, UnixTime};
+use folkmoot_base::{Digest, GroupId, MemberId, SignatureBytes, UnixTime};
 use folkmoot_identity::{Combined, Grounds, Identity, Multi, Transcript, VerifyingKey, VoteProof};
-use folkmoot_signing::plain::SIGNATURE_BYTES;
 
 /// The domain label of a heartbeat.
 pub const HEARTBEAT_LABEL: &[u8] = b"folkmoot heartbeat v1";
@@ -97,7 +96,7 @@ pub struct Heartbeat {
     /// Members in its view of the group; 0 outside one.
     pub present: u32,
     /// By the member's identity key.
-    pub signature: [u8; SIGNATURE_BYTES],
+    pub signature: SignatureBytes,
 }
 
 /// A signer that is ready, by its own signed message.
@@ -169,14 +168,14 @@ impl WireGrounds {
 impl Heartbeat {
     /// Signs a member's heartbeat.
     pub fn sign(group: &GroupId, identity: &Identity, time: UnixTime, present: u32) -> Self {
-        let mut beat = Self { member: identity.member(), time, present, signature: [0; SIGNATURE_BYTES] };
-        beat.signature = identity.key().sign_fixed(HEARTBEAT_LABEL, &beat.covered(group));
+        let mut beat = Self { member: identity.member(), time, present, signature: SignatureBytes::NONE };
+        beat.signature = identity.key().sign_wire(HEARTBEAT_LABEL, &beat.covered(group));
         beat
     }
 
     /// Whether the member with this key said it, in this group.
     pub fn verify(&self, group: &GroupId, key: &VerifyingKey) -> bool {
-        key.verify_fixed(HEARTBEAT_LABEL, &self.covered(group), &self.signature).is_ok()
+        key.verify_wire(HEARTBEAT_LABEL, &self.covered(group), &self.signature).is_ok()
     }
 
     fn covered(&self, group: &GroupId) -> Vec<u8> {
@@ -195,7 +194,7 @@ pub struct Dealt {
     /// To each holder its share, sealed to its one-time key.
     pub to_each: Vec<PrivateMessage>,
     /// By the node's identity key.
-    pub signature: [u8; SIGNATURE_BYTES],
+    pub signature: SignatureBytes,
 }
 
 impl Dealt {
@@ -208,8 +207,8 @@ impl Dealt {
         to_each: Vec<PrivateMessage>,
     ) -> Self {
         let by = SignerKey { spki: Blob::from(identity.key().verifying_key().spki_der().to_vec()) };
-        let mut dealt = Self { by, public, to_each, signature: [0; SIGNATURE_BYTES] };
-        dealt.signature = identity.key().sign_fixed(DEALT_LABEL, &dealt.covered(transcript, session));
+        let mut dealt = Self { by, public, to_each, signature: SignatureBytes::NONE };
+        dealt.signature = identity.key().sign_wire(DEALT_LABEL, &dealt.covered(transcript, session));
         dealt
     }
 
@@ -217,7 +216,7 @@ impl Dealt {
     /// none has.
     pub fn dealer(&self, transcript: &Transcript, session: &Digest) -> Option<MemberId> {
         let key = VerifyingKey::from_spki_der(&self.by.spki.0).ok()?;
-        key.verify_fixed(DEALT_LABEL, &self.covered(transcript, session), &self.signature).ok()?;
+        key.verify_wire(DEALT_LABEL, &self.covered(transcript, session), &self.signature).ok()?;
         let central = transcript.roster().charter().central()?;
         Some(key.member_id()).filter(|by| central.speaks(by))
     }

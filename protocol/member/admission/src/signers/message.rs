@@ -14,9 +14,8 @@
 
 use crate::{AdmissionError, Dealt};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, MemberId, Sealed, UnixTime, digest};
+use folkmoot_base::{Digest, MemberId, Sealed, SignatureBytes, UnixTime, digest};
 use folkmoot_identity::{Identity, Transcript, VerifyingKey};
-use folkmoot_signing::plain::SIGNATURE_BYTES;
 
 /// The domain label of a signer's message.
 pub const SIGNER_LABEL: &[u8] = b"folkmoot hands v1";
@@ -181,7 +180,7 @@ pub struct SignerMessage {
     /// What.
     pub body: SignerBody,
     /// By whom: the sender of the message.
-    pub signature: [u8; SIGNATURE_BYTES],
+    pub signature: SignatureBytes,
 }
 
 impl SignerMessage {
@@ -194,14 +193,14 @@ impl SignerMessage {
         body: SignerBody,
     ) -> Self {
         let (label, at) = heard.map_or((SIGNER_LABEL, &session), |heard| (ROUND_LABEL, heard));
-        let signature = identity.key().sign_fixed(label, &covered(transcript, &identity.member(), at, &body));
+        let signature = identity.key().sign_wire(label, &covered(transcript, &identity.member(), at, &body));
         Self { session, body, signature }
     }
 
     /// `ADM-73`: whether `sender` has signed it in this run, having heard what we have.
     pub(crate) fn is_of_run(&self, transcript: &Transcript, sender: &MemberId, heard: &Digest) -> bool {
         let covered = covered(transcript, sender, heard, &self.body);
-        let signed = |key: &VerifyingKey| key.verify_fixed(ROUND_LABEL, &covered, &self.signature).is_ok();
+        let signed = |key: &VerifyingKey| key.verify_wire(ROUND_LABEL, &covered, &self.signature).is_ok();
         transcript.roster().member(sender).is_some_and(|member| signed(&member.key))
     }
 
@@ -212,7 +211,7 @@ impl SignerMessage {
     pub fn verify(&self, transcript: &Transcript, sender: &MemberId) -> Result<(), AdmissionError> {
         let member = transcript.roster().member(sender).ok_or(AdmissionError::PeerNotMember(*sender))?;
         let covered = covered(transcript, sender, &self.session, &self.body);
-        let signed = member.key.verify_fixed(SIGNER_LABEL, &covered, &self.signature);
+        let signed = member.key.verify_wire(SIGNER_LABEL, &covered, &self.signature);
         signed.map_err(|_| AdmissionError::PeerSigner(*sender, "it is not signed by its sender"))
     }
 }

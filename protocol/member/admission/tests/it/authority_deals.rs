@@ -164,7 +164,7 @@ fn word(town: &Town, who: &Identity, session: Digest) -> SignedReady {
 fn signed(town: &Town, who: &Identity, session: Digest, say: SignerBody) -> SignedReady {
     let covered =
         [&town.transcript().group().0[..], &who.member().0, &session, &codec::encode(&say)].concat();
-    let signature = who.key().sign_fixed(SIGNER_LABEL, &covered);
+    let signature = who.key().sign_wire(SIGNER_LABEL, &covered);
     SignedReady { member: who.member(), message: SignerMessage { session, body: say, signature } }
 }
 
@@ -186,7 +186,7 @@ fn adm_65_only_signers_that_say_so_themselves_are_dealt_to() {
         let asker = town.bus.players[0].identity.member();
         let (session, good) = ready(&town, &[0, 1, 2, 3]);
         let mut unsigned = good.clone();
-        unsigned[1].message.signature[3] ^= 1;
+        unsigned[1].message.signature = [9; 64].into();
         let mut swapped = good.clone();
         swapped.swap(0, 1);
         let mut twice = good.clone();

@@ -162,7 +162,7 @@ fn passed(town: &Town, who: usize, session: Digest, dealt: &Dealt) -> bytes::Byt
     let (identity, say) = (&town.bus.players[who].identity, SignerBody::Dealt { dealt: dealt.clone() });
     let covered =
         [&town.transcript().group().0[..], &identity.member().0, &session, &codec::encode(&say)].concat();
-    let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
+    let signature = identity.key().sign_wire(SIGNER_LABEL, &covered);
     open(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } })
 }
 

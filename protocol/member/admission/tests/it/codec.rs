@@ -51,12 +51,14 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
         OpenMessage::DecisionVote { decision: remove, cms: cms.clone() },
         OpenMessage::Revocations { der: cms.clone() },
-        OpenMessage::Signer { message: SignerMessage { session: [5; 32], body: say, signature: [6; 64] } },
+        OpenMessage::Signer {
+            message: SignerMessage { session: [5; 32], body: say, signature: [6; 64].into() },
+        },
         OpenMessage::Signer {
             message: SignerMessage {
                 session: [5; 32],
                 body: SignerBody::Start { purpose: Purpose::Revoke { tbs: cms }, attempt: 3 },
-                signature: [6; 64],
+                signature: [6; 64].into(),
             },
         },
     ]
@@ -69,8 +71,11 @@ fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
     let blob = Blob::from(bytes);
     let (time, request) = (UnixTime(u64::from(number)), [1; 32]);
     let grant = |grounds| AuthorityMessage::Grant { request: blob.clone(), grounds };
-    let word =
-        SignerMessage { session: [5; 32], body: SignerBody::Ready { key: blob.clone() }, signature: [6; 64] };
+    let word = SignerMessage {
+        session: [5; 32],
+        body: SignerBody::Ready { key: blob.clone() },
+        signature: [6; 64].into(),
+    };
     let sealed = Sealed { encapsulated: blob.clone(), body: blob.clone() };
     let dealt = Dealt {
         by: SignerKey { spki: blob.clone() },
@@ -79,9 +84,9 @@ fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
             PrivateMessage { to: voter, sealed: sealed.clone() },
             PrivateMessage { to: MemberId([2; 32]), sealed },
         ],
-        signature: [3; 64],
+        signature: [3; 64].into(),
     };
-    let beat = Heartbeat { member: voter, time, present: number, signature: [4; 64] };
+    let beat = Heartbeat { member: voter, time, present: number, signature: [4; 64].into() };
     vec![
         AuthorityMessage::Heartbeat { beat },
         grant(WireGrounds::Votes(vec![vote, vote])),

@@ -344,7 +344,7 @@ fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
         Body::RefuseCsr { request: Blob::from(signed.der().to_vec()), votes: no(signed.digest(), &[1, 2]) };
     let mut dressed = Entry { body, ..Entry::decode(&entry).unwrap() };
     let label = folkmoot_identity::transcript::ENTRY_LABEL;
-    dressed.signature = player.identity.key().sign_fixed(label, &dressed.signed_part());
+    dressed.signature = player.identity.key().sign_wire(label, &dressed.signed_part());
     let why = player.transcript.clone().append(&dressed.encode()).unwrap_err();
     assert_eq!(why, EntryError::PeerRequest(RequestError::WireDomain));
 }

@@ -202,7 +202,7 @@ fn say(bus: &Bus, who: usize, session: [u8; 32], say: SignerBody) -> Input {
     let player = &bus.players[who].identity;
     let group = bus.players[0].transcript.group();
     let covered = [&group.0[..], &player.member().0, &session, &codec::encode(&say)].concat();
-    let signature = player.key().sign_fixed(SIGNER_LABEL, &covered);
+    let signature = player.key().sign_wire(SIGNER_LABEL, &covered);
     let word = SignerMessage { session, body: say, signature };
     Input::Open {
         sender: player.member(),

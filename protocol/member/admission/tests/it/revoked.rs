@@ -190,7 +190,7 @@ fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> 
     let (serial, epoch) = (roster.electorate().serial.to_be_bytes(), roster.sharing().unwrap().facts.epoch);
     let session: Digest = digest(&[b"folkmoot table v1", &group.0, &coordinator.0, &serial, &epoch, &said]);
     let covered = [&group.0[..], &coordinator.0, &session, &said].concat();
-    let signature = identity.key().sign_fixed(SIGNER_LABEL, &covered);
+    let signature = identity.key().sign_wire(SIGNER_LABEL, &covered);
     let payload = open(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } });
     let ready = Rc::new(Cell::new(0));
     let count = ready.clone();

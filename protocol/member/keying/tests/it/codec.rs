@@ -10,7 +10,14 @@ use proptest::prelude::*;
 
 fn sample(body: Vec<u8>) -> Envelope {
     let instance = Instance { counter: 3, nonce: [4; 16] };
-    Envelope { view: view_id(1), attempt: 0, instance, step: 1, body: Blob::from(body), signature: [5; 64] }
+    Envelope {
+        view: view_id(1),
+        attempt: 0,
+        instance,
+        step: 1,
+        body: Blob::from(body),
+        signature: [5; 64].into(),
+    }
 }
 
 proptest! {

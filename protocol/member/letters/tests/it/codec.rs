@@ -1,6 +1,6 @@
 //! Every message reads back as it was written, and no other bytes read as it.
 
-use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, ViewId, codec};
+use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, SignatureBytes, ViewId, codec};
 use folkmoot_letters::{
     Answer, AnswerBody, GuestMessage, Letter, LetterBody, MemberMessage, Sealed, Standing,
 };
@@ -21,8 +21,8 @@ fn view() -> impl Strategy<Value = ViewId> {
     })
 }
 
-fn signature() -> impl Strategy<Value = [u8; 64]> {
-    prop::collection::vec(any::<u8>(), 64).prop_map(|bytes| bytes.try_into().unwrap())
+fn signature() -> impl Strategy<Value = SignatureBytes> {
+    prop::collection::vec(any::<u8>(), 64).prop_map(|bytes| <[u8; 64]>::try_from(bytes).unwrap().into())
 }
 
 fn guest_messages() -> impl Strategy<Value = GuestMessage> {

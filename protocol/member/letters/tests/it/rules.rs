@@ -114,11 +114,38 @@ fn let_06_a_door_is_a_members() {
     let stray = ContactKey::draw(&mut moot.dice).public().to_vec();
     let other_view = folkmoot_base::ViewId { order: 2, ..view };
     let keys = [
-        (GuestMessage::Key { view: other_view, epoch, key: key.clone(), by, nonce, signature }, by),
-        (GuestMessage::Key { view, epoch: [0; 8], key: key.clone(), by, nonce, signature }, by),
-        (GuestMessage::Key { view, epoch, key: stray.into(), by, nonce, signature }, by),
         (
-            GuestMessage::Key { view, epoch, key: key.clone(), by: mallory.member(), nonce, signature },
+            GuestMessage::Key {
+                view: other_view,
+                epoch,
+                key: key.clone(),
+                by,
+                nonce,
+                signature: signature.clone(),
+            },
+            by,
+        ),
+        (
+            GuestMessage::Key {
+                view,
+                epoch: [0; 8],
+                key: key.clone(),
+                by,
+                nonce,
+                signature: signature.clone(),
+            },
+            by,
+        ),
+        (GuestMessage::Key { view, epoch, key: stray.into(), by, nonce, signature: signature.clone() }, by),
+        (
+            GuestMessage::Key {
+                view,
+                epoch,
+                key: key.clone(),
+                by: mallory.member(),
+                nonce,
+                signature: signature.clone(),
+            },
             mallory.member(),
         ),
     ];
@@ -128,7 +155,7 @@ fn let_06_a_door_is_a_members() {
     }
     // A key that mallory, who is not a member, signed in a founder's name.
     let content = [&view.group.0[..], &codec::encode(&view), &epoch, &from.0, &nonce, &key.0].concat();
-    let forged = mallory.key().sign_fixed(b"folkmoot door v1", &content);
+    let forged = mallory.key().sign_wire(b"folkmoot door v1", &content);
     bring(&mut moot, came.clone(), &GuestMessage::Key { view, epoch, key, by, nonce, signature: forged });
     assert_eq!(moot.strangers[dora].errors.pop(), Some(LettersError::PeerNotMember(by)));
     assert!(moot.wire.is_empty(), "nothing was written to any of these");
@@ -211,7 +238,7 @@ fn forged(
         text: b"hello".to_vec().into(),
     };
     change(&mut body);
-    let signature = by.key().sign_fixed(b"folkmoot letter v1", &codec::encode(&body));
+    let signature = by.key().sign_wire(b"folkmoot letter v1", &codec::encode(&body));
     folkmoot_letters::Letter { body, signature }
 }
 
@@ -355,7 +382,7 @@ fn let_10_an_answer_that_no_member_signed_is_refused() {
             nonce: [1; 16],
             text: b"forged".to_vec().into(),
         };
-        let signature = mallory.key().sign_fixed(b"folkmoot answer v1", &codec::encode(&body));
+        let signature = mallory.key().sign_wire(b"folkmoot answer v1", &codec::encode(&body));
         let answer = folkmoot_letters::Answer { body, signature };
         let sealed =
             folkmoot_letters::danger_seal_answer(&written.body.reply.0, &answer, &mut moot.dice).unwrap();

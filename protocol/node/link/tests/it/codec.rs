@@ -2,7 +2,7 @@
 //! error or another legal value, never a panic.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, DecodeError, codec};
+use folkmoot_base::{Algorithm, Blob, DecodeError, SignatureBytes, codec};
 use folkmoot_link::Exchange;
 use folkmoot_link::message::{Control, Datagram, Part, Proof, next_piece};
 use proptest::prelude::*;
@@ -96,7 +96,7 @@ proptest! {
         certificate in prop::collection::vec(any::<u8>(), 0..60),
         signature in prop::collection::vec(any::<u8>(), 0..70),
     ) {
-        let proof = Proof { index, certificate: Blob::from(certificate), signature: Blob::from(signature) };
+        let proof = Proof { index, certificate: Blob::from(certificate), signature: SignatureBytes { algorithm: Algorithm::P256, bytes: signature.into() } };
         let bytes = codec::encode(&proof);
         prop_assert_eq!(codec::decode::<Proof>(&bytes), Ok(proof));
         mistreat(&bytes, codec::decode::<Proof>, codec::encode);

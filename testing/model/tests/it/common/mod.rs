@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service, ViewId,
-    digest, hmac_sha256,
+    Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service,
+    SignatureBytes, ViewId, digest, hmac_sha256,
 };
 use folkmoot_flush::message::{Control, Frame};
 use folkmoot_flush::{Flush, Output as Below, message as frames};
@@ -72,13 +72,13 @@ fn heads(off: Set) -> Digest {
 struct Signs(Who, Set);
 
 impl Credentials for Signs {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
         let mac = hmac_sha256(&digest(&[b"test key", &id(self.0).0]), &[message]);
         let mut out = [0; 64];
         out[..32].copy_from_slice(&mac);
-        out
+        out.into()
     }
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
         let who = member.0[31];
         !self.1.has(who) && Signs(who, self.1).sign(message) == *signature
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn say_as(bus: &Bus, signer: &Identity, session: Digest, say: SignerBody) -> Input {
     let group = bus.players[0].transcript.group();
     let covered = [&group.0[..], &signer.member().0, &session, &codec::encode(&say)].concat();
-    let signature = signer.key().sign_fixed(SIGNER_LABEL, &covered);
+    let signature = signer.key().sign_wire(SIGNER_LABEL, &covered);
     let word = SignerMessage { session, body: say, signature };
     Input::Open {
         sender: signer.member(),
@@ -92,7 +92,7 @@ impl Runs {
         let SignerBody::Round { round, .. } = &say else { panic!("no word of a round") };
         let covered =
             [&group.0[..], &signer.member().0, &self.heard(&session, *round), &codec::encode(&say)].concat();
-        let signature = signer.key().sign_fixed(ROUND_LABEL, &covered);
+        let signature = signer.key().sign_wire(ROUND_LABEL, &covered);
         codec::encode(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } })
             .into()
     }

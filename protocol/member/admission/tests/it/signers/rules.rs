@@ -110,7 +110,7 @@ fn adm_45_a_word_out_of_its_round_is_refused() {
         if sender == who.member() {
             *round += 1;
             let covered = [&group.0[..], &sender.0, &word.session, &codec::encode(&word.body)].concat();
-            word.signature = who.key().sign_fixed(SIGNER_LABEL, &covered);
+            word.signature = who.key().sign_wire(SIGNER_LABEL, &covered);
             *payload = codec::encode(&OpenMessage::Signer { message: word }).into();
         }
         true
@@ -129,7 +129,7 @@ fn adm_41_words_that_are_not_signed_by_their_sender_are_refused() {
     let mut bus = Bus::silent(Scheme::Frost, 3, 2);
     bus.tamper = Some(Box::new(|_, payload| {
         let Ok(OpenMessage::Signer { message: mut word }) = codec::decode(payload) else { return true };
-        word.signature[0] ^= 1;
+        word.signature = [9; 64].into();
         *payload = codec::encode(&OpenMessage::Signer { message: word }).into();
         true
     }));

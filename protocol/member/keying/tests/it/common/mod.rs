@@ -6,7 +6,7 @@ pub mod scene;
 pub mod table;
 
 use folkmoot_base::{
-    ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, ViewId, digest, hmac_sha256,
+    ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, SignatureBytes, ViewId, digest, hmac_sha256,
 };
 use folkmoot_keying::{Credentials, Terms};
 use std::collections::BTreeSet;
@@ -64,24 +64,24 @@ pub struct Stamper(pub usize);
 /// A member under a charter, whose roster has lost some members.
 pub struct Over<'a>(pub Stamper, pub &'a BTreeSet<usize>, pub Terms);
 
-fn stamp(member: &MemberId, message: &[u8]) -> [u8; 64] {
+fn stamp(member: &MemberId, message: &[u8]) -> SignatureBytes {
     stamped(&digest(&[b"test key", &member.0]), message)
 }
 
 /// What anyone who has `key` can put in the place of a signature.
-pub fn stamped(key: &[u8; 32], message: &[u8]) -> [u8; 64] {
+pub fn stamped(key: &[u8; 32], message: &[u8]) -> SignatureBytes {
     let mac = hmac_sha256(key, &[message]);
     let mut out = [0; 64];
     out[..32].copy_from_slice(&mac);
     out[32..].copy_from_slice(&mac);
-    out
+    out.into()
 }
 
 impl Credentials for Stamper {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
         stamp(&member(self.0), message)
     }
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
         stamp(member, message) == *signature
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
@@ -93,10 +93,10 @@ impl Credentials for Stamper {
 }
 
 impl Credentials for Over<'_> {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
         self.0.sign(message)
     }
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
         !self.1.contains(&number(member)) && self.0.verify(member, message, signature)
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {

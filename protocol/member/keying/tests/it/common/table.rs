@@ -4,7 +4,7 @@
 use super::{GROUP, Over, Seeded, Stamper, member, stamped, view_id};
 use bytes::Bytes;
 use folkmoot_base::{
-    Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, ViewId, codec, digest,
+    Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, SignatureBytes, ViewId, codec, digest,
 };
 use folkmoot_keying::message::{Envelope, binding};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms, View};
@@ -76,10 +76,10 @@ pub fn key(output: &Output) -> Option<[u8; 32]> {
 struct Believes<'a>(Over<'a>, &'a [[u8; 32]]);
 
 impl Credentials for Believes<'_> {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
         self.0.sign(message)
     }
-    fn verify(&self, member: &MemberId, message: &[u8], signature: &[u8; 64]) -> bool {
+    fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
         let believed = self.1.iter().any(|key| stamped(key, message) == *signature);
         believed || self.0.verify(member, message, signature)
     }

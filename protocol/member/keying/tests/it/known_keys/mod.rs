@@ -15,7 +15,7 @@ use crate::common::table::Table;
 use crate::common::{Seeded, Stamper, member, stamped};
 use bytes::Bytes;
 use folkmoot_agreement::{ModuleName, PrimeGroup, Ristretto};
-use folkmoot_base::{Blob, Danger, Entropy as _, GroupId, codec, digest, hmac_sha256};
+use folkmoot_base::{Blob, Danger, Entropy as _, GroupId, SignatureBytes, codec, digest, hmac_sha256};
 use folkmoot_keying::message::{CONFIRM, Envelope};
 use folkmoot_keying::{Credentials as _, KeyingError};
 use hkdf::Hkdf;
@@ -100,12 +100,12 @@ fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
 
 /// What may be put in the place of a signature: nothing, the signature of an earlier message,
 /// stamps under known keys.
-fn signatures(scene: &Scene, envelope: &Envelope, from: usize, told: &Told) -> Vec<[u8; 64]> {
+fn signatures(scene: &Scene, envelope: &Envelope, from: usize, told: &Told) -> Vec<SignatureBytes> {
     let content = scene.content(envelope, from);
     let before = told.heard.iter().filter(|(other, _)| *other == from);
     let before = before.filter_map(|(_, bytes)| Some(Envelope::decode(bytes).ok()?.signature));
     let keys = told.keys.iter().flat_map(derived).map(|key| stamped(&key, &content));
-    [[0; 64]].into_iter().chain(before.take(4)).chain(keys).collect()
+    [[0; 64].into()].into_iter().chain(before.take(4)).chain(keys).collect()
 }
 
 /// What an attacker achieved.

@@ -6,7 +6,7 @@ use crate::common::table::key;
 use crate::common::{GROUP, Seeded, Stamper, member, stamped};
 use bytes::Bytes;
 use folkmoot_agreement::ModuleName;
-use folkmoot_base::{Digest, Instant, MemberId};
+use folkmoot_base::{Digest, Instant, MemberId, SignatureBytes};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms};
 use std::collections::BTreeSet;
 
@@ -48,10 +48,10 @@ fn keying(of: usize) -> Keying {
 struct Stamps(usize, Key, Terms);
 
 impl Credentials for Stamps {
-    fn sign(&self, message: &[u8]) -> [u8; 64] {
+    fn sign(&self, message: &[u8]) -> SignatureBytes {
         stamped(&self.1, message)
     }
-    fn verify(&self, _: &MemberId, _: &[u8], _: &[u8; 64]) -> bool {
+    fn verify(&self, _: &MemberId, _: &[u8], _: &SignatureBytes) -> bool {
         true
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Entropy, GroupId, Instant, Locator, NodeId, digest};
+use folkmoot_base::{Algorithm, Entropy, GroupId, Instant, Locator, NodeId, SignatureBytes, digest};
 use folkmoot_link::{Channel, Claim, Config, Credentials, Input, LinkError, Links, Output};
 use std::collections::BTreeSet;
 
@@ -56,14 +56,19 @@ pub fn certificate_of(name: u8, rostered: bool, length: usize) -> Bytes {
     out.into()
 }
 
+/// Stands for a signature.
+fn signature_of(digest: [u8; 32]) -> SignatureBytes {
+    SignatureBytes { algorithm: Algorithm::P256, bytes: digest.to_vec().into() }
+}
+
 impl Credentials for Named {
     fn node(&self) -> NodeId {
         node_of(self.name)
     }
 
-    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<Vec<u8>> {
+    fn sign(&self, label: &'static [u8], message: &[u8]) -> Option<SignatureBytes> {
         let name = if self.liar { 255 } else { self.name };
-        Some(digest(&[&[name], label, message]).to_vec())
+        Some(signature_of(digest(&[&[name], label, message])))
     }
 
     fn claim(&self, certificate: &[u8]) -> Option<Claim> {
@@ -76,10 +81,10 @@ impl Credentials for Named {
         certificate: &[u8],
         label: &'static [u8],
         message: &[u8],
-        signature: &[u8],
+        signature: &SignatureBytes,
     ) -> Option<Claim> {
         let claim = self.claim(certificate)?;
-        (digest(&[&certificate[..1], label, message])[..] == *signature).then_some(claim)
+        (signature_of(digest(&[&certificate[..1], label, message])) == *signature).then_some(claim)
     }
 
     fn certificate(&self) -> Bytes {
