@@ -2,7 +2,7 @@
 //! group (N1).
 //!
 //! ```toml
-//! version = 1
+//! format = 2
 //! name = "book club"
 //! nonce = "00112233445566778899aabbccddeeff"
 //! threshold = 2                        # votes that admit; or { ratio = "30%", window = 5 }: a share of the group's size

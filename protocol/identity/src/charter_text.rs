@@ -18,7 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Text {
-    pub(crate) version: u32,
+    format: Option<u32>,
+    /// What the first format had in its place.
+    version: Option<u32>,
     pub(crate) name: String,
     pub(crate) nonce: String,
     threshold: ThresholdText,
@@ -85,8 +87,11 @@ impl Text {
     pub(crate) fn read(text: &str) -> Result<Self, CharterError> {
         let text: Self =
             toml::from_str(text).map_err(|error| CharterError::WireMalformed(error.message().to_owned()))?;
-        if text.version != 1 {
-            return Err(value("version", "this release reads version 1"));
+        if text.version.is_some() {
+            return Err(value("version", OLD));
+        }
+        if text.format != Some(2) {
+            return Err(value("format", "this release reads format 2"));
         }
         Ok(text)
     }
@@ -190,6 +195,7 @@ impl Text {
     }
 }
 
+const OLD: &str = "this charter has the first format, which this release does not read: found the group anew with folkmoot charter new, and admit its members again";
 const SCHEMES: &str = "it must be plain, asm, ts-dsa, frost or shoup-rsa";
 const NO_KEY_ID: &str = "it must be a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
 

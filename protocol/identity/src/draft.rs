@@ -82,7 +82,7 @@ impl CharterDraft {
     /// The text to sign. [`crate::Charter::from_toml`] judges it.
     pub fn to_toml(&self) -> String {
         let mut out = String::from(
-            "# The founding rules of a group. Signed by its founders; every byte counts.\nversion = 1\n",
+            "# The founding rules of a group. Signed by its founders; every byte counts.\nformat = 2\n",
         );
         let mut line = |key: &str, value: String| {
             let _ = writeln!(out, "{key} = {value}");

@@ -2,24 +2,27 @@
 //!
 //! ```text
 //! Membership ::= SEQUENCE {                          -- extension 1.3.6.1.4.1.59999.1.1, not critical for OpenSSL's sake,
-//!   version INTEGER (1),                             -- required by us
+//!   version INTEGER (2),                             -- required by us
 //!   groupName UTF8String, groupId OCTET STRING (32), scheme ENUMERATED, mode ENUMERATED,
-//!   thresholdAtIssue INTEGER, groupSizeAtIssue INTEGER, charterDigest OCTET STRING (32), nonce OCTET STRING (16),
-//!   votes [0] EXPLICIT SEQUENCE OF SEQUENCE { voter OCTET STRING (32), expires INTEGER, signature OCTET STRING (64) }
+//!   thresholdAtIssue INTEGER, groupSizeAtIssue INTEGER, base Base, nonce OCTET STRING (16),
+//!   votes [0] EXPLICIT SEQUENCE OF SEQUENCE { voter OCTET STRING (32), base Base, turn INTEGER, expires INTEGER,
+//!                                  algorithm ENUMERATED, signature OCTET STRING }
 //!         OPTIONAL,
 //!   issued [1] EXPLICIT OCTET STRING (32) OPTIONAL,  -- the share-epoch of the group's key, which has signed
 //!   multi [2] EXPLICIT Multi OPTIONAL,               -- a multisignature of the voters (multi.rs)
 //!   combined [3] EXPLICIT Combined OPTIONAL,         -- the group's key on the request, where an authority signs the certificate
 //!   removals [4] EXPLICIT OCTET STRING (32) OPTIONAL } -- of a holder who was expelled before: Roster::removals_of
+//! Base ::= SEQUENCE { number INTEGER, digest OCTET STRING (32) }
 //! Combined ::= SEQUENCE { epoch OCTET STRING (32), signature OCTET STRING }
 //! ```
 //! None of votes, issued, multi and combined: a founder, who rests on the charter (N1). Never two
 //! of them.
 
 use crate::{Multi, VoteProof};
+use bytes::Bytes;
 use der::asn1::OctetString;
 use der::{Decode, Encode, Enumerated, Sequence};
-use folkmoot_base::{Digest, GroupId, GroupName, MemberId, UnixTime};
+use folkmoot_base::{Algorithm, Digest, GroupId, GroupName, Head, MemberId, SignatureBytes, UnixTime};
 use folkmoot_signing::{Mode, Scheme, Signature};
 
 /// Most votes in one certificate.
@@ -40,8 +43,8 @@ pub struct Membership {
     pub threshold: u32,
     /// Members when this was proposed, as far as the proposer knew.
     pub group_size: u32,
-    /// The charter, as changed so far ([`Charter::digest`]).
-    pub charter: Digest,
+    /// The last decision that whoever proposed this knew.
+    pub base: Head,
     /// Drawn by the holder.
     pub nonce: [u8; 16],
     /// The votes, sorted by voter, each once; `None` for a founder, and if the group's key or a
@@ -91,6 +94,15 @@ enum ModeDer {
     Centralised = 2,
 }
 
+/// [`Algorithm`] as it is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Enumerated)]
+#[repr(u8)]
+enum AlgorithmDer {
+    P256 = 1,
+    Ed25519 = 2,
+    Rsa = 3,
+}
+
 #[derive(Sequence)]
 struct MembershipDer {
     version: u8,
@@ -100,7 +112,7 @@ struct MembershipDer {
     mode: ModeDer,
     threshold: u32,
     group_size: u32,
-    charter: OctetString,
+    base: BaseDer,
     nonce: OctetString,
     #[asn1(context_specific = "0", tag_mode = "EXPLICIT", optional = "true")]
     votes: Option<Vec<VoteDer>>,
@@ -121,7 +133,25 @@ struct CombinedDer {
 }
 
 #[derive(Sequence)]
+struct BaseDer {
+    number: u64,
+    digest: OctetString,
+}
+
+impl BaseDer {
+    fn of(base: Head) -> Result<Self, ()> {
+        Ok(Self { number: base.number, digest: OctetString::new(base.digest.as_slice()).map_err(|_| ())? })
+    }
+
+    fn decode(&self) -> Option<Head> {
+        Some(Head { number: self.number, digest: self.digest.as_bytes().try_into().ok()? })
+    }
+}
+
+#[derive(Sequence)]
 struct MultiDer {
+    base: BaseDer,
+    turn: u32,
     expires: u64,
     signature: OctetString,
 }
@@ -129,7 +159,10 @@ struct MultiDer {
 #[derive(Sequence)]
 struct VoteDer {
     voter: OctetString,
+    base: BaseDer,
+    turn: u32,
     expires: u64,
+    algorithm: AlgorithmDer,
     signature: OctetString,
 }
 
@@ -162,21 +195,24 @@ impl Membership {
             let one = |vote: &VoteProof| {
                 Ok(VoteDer {
                     voter: octets(&vote.voter.0)?,
+                    base: BaseDer::of(vote.base)?,
+                    turn: vote.turn,
                     expires: vote.expires.0,
+                    algorithm: Algorithm::P256.into(),
                     signature: octets(&vote.signature.to_bytes())?,
                 })
             };
             votes.iter().map(one).collect::<Result<Vec<_>, ()>>()
         });
         let der = MembershipDer {
-            version: 1,
+            version: 2,
             group_name: self.group_name.as_str().to_owned(),
             group: octets(&self.group.0)?,
             scheme: self.scheme.into(),
             mode: self.mode.into(),
             threshold: self.threshold,
             group_size: self.group_size,
-            charter: octets(&self.charter)?,
+            base: BaseDer::of(self.base)?,
             nonce: octets(&self.nonce)?,
             votes: votes.transpose()?,
             issued: self.issued.map(|epoch| octets(&epoch)).transpose()?,
@@ -201,7 +237,7 @@ impl Membership {
             None => None,
         };
         let multi = match der.multi {
-            Some(multi) => Some(Multi::new(UnixTime(multi.expires), multi.signature.as_bytes()).ok()?),
+            Some(multi) => Some(multi.decode()?),
             None => None,
         };
         let combined = match der.combined {
@@ -219,7 +255,7 @@ impl Membership {
             mode: der.mode.into(),
             threshold: der.threshold,
             group_size: der.group_size,
-            charter: der.charter.as_bytes().try_into().ok()?,
+            base: der.base.decode()?,
             nonce: der.nonce.as_bytes().try_into().ok()?,
             votes,
             issued,
@@ -230,7 +266,7 @@ impl Membership {
         // An authority signs by the charter alone; it has no share-epoch.
         let one =
             membership.authorities() <= 1 && !(membership.is_by_authority() && membership.issued.is_some());
-        (der.version == 1 && one).then_some(membership)
+        (der.version == 2 && one).then_some(membership)
     }
 }
 
@@ -253,16 +289,25 @@ impl CombinedDer {
 impl MultiDer {
     fn of(multi: &Multi) -> Result<Self, ()> {
         let signature = OctetString::new(multi.signature()).map_err(|_| ())?;
-        Ok(Self { expires: multi.expires().0, signature })
+        let (base, turn) = (BaseDer::of(multi.base())?, multi.turn());
+        Ok(Self { base, turn, expires: multi.expires().0, signature })
+    }
+
+    fn decode(&self) -> Option<Multi> {
+        Multi::new(self.base.decode()?, self.turn, UnixTime(self.expires), self.signature.as_bytes()).ok()
     }
 }
 
 impl VoteDer {
     fn decode(&self) -> Option<VoteProof> {
+        let bytes = Bytes::copy_from_slice(self.signature.as_bytes());
         Some(VoteProof {
             voter: MemberId(self.voter.as_bytes().try_into().ok()?),
+            base: self.base.decode()?,
+            turn: self.turn,
             expires: UnixTime(self.expires),
-            signature: Signature::from_bytes(self.signature.as_bytes()).ok()?,
+            signature: Signature::from_wire(&SignatureBytes { algorithm: self.algorithm.into(), bytes })
+                .ok()?,
         })
     }
 }
@@ -283,6 +328,7 @@ macro_rules! same_words {
 }
 same_words!(SchemeDer, Scheme, Plain, TsRsa, Shoup, TsDsa, Asm, Frost);
 same_words!(ModeDer, Mode, Decentralised, Centralised);
+same_words!(AlgorithmDer, Algorithm, P256, Ed25519, Rsa);
 
 /// Whether votes stand in their one order, each voter once, not too many.
 fn sorted(votes: &[VoteProof]) -> bool {

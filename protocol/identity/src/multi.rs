@@ -2,14 +2,14 @@
 //! charter's scheme is `asm`.
 //!
 //! ```text
-//! Multi ::= SEQUENCE { expires INTEGER, signature OCTET STRING }      in the membership extension
+//! Multi ::= SEQUENCE { base Base, turn INTEGER, expires INTEGER, signature OCTET STRING }      in the membership extension
 //! signature   a multisignature over P-256 by the signers' identity keys (signing.md, ASM), the GroupId its context, the label
 //!             "folkmoot multi v1", and the message the content of a vote: motion, approve, expires (vote.rs)
 //! ```
 //! So it says of every signer what that signer's vote would say. It names the signers.
 
 use crate::{CertificateError, Identity, Motion, Verdict, VoteContent};
-use folkmoot_base::{MemberId, UnixTime};
+use folkmoot_base::{Head, MemberId, UnixTime};
 use folkmoot_signing::asm::{self, MultiSignature, ProvenKey, Signers};
 use folkmoot_signing::shared::AnyRun;
 use folkmoot_signing::{Fault, FaultKind, P256, RunId, VerifyingKey};
@@ -21,6 +21,8 @@ pub const MULTI_LABEL: &[u8] = b"folkmoot multi v1";
 /// verify again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multi {
+    base: Head,
+    turn: u32,
     expires: UnixTime,
     signature: MultiSignature<P256>,
 }
@@ -31,12 +33,22 @@ impl Multi {
     ///
     /// # Errors
     /// [`CertificateError::WireProfile`] for any other bytes.
-    pub fn new(expires: UnixTime, signature: &[u8]) -> Result<Self, CertificateError> {
+    pub fn new(base: Head, turn: u32, expires: UnixTime, signature: &[u8]) -> Result<Self, CertificateError> {
         let signature = MultiSignature::decode(signature)
             .ok()
             .filter(|read| read.encode() == signature)
             .ok_or(CertificateError::WireProfile("its multisignature is malformed"))?;
-        Ok(Self { expires, signature })
+        Ok(Self { base, turn, expires, signature })
+    }
+
+    /// The last decision that its signers knew.
+    pub fn base(&self) -> Head {
+        self.base
+    }
+
+    /// How often they had changed their minds.
+    pub fn turn(&self) -> u32 {
+        self.turn
     }
 
     /// Until when it may be counted: no later than any signer's own vote.
@@ -66,6 +78,9 @@ impl Multi {
         motion: &Motion,
         keys: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
     ) -> Result<(), CertificateError> {
+        if (self.base, self.turn) != (motion.base(), motion.turn()) {
+            return Err(CertificateError::PeerMulti);
+        }
         if let Some(stranger) = self.signers().iter().find(|signer| keys(signer).is_none()) {
             return Err(CertificateError::PeerNotVoter(*stranger));
         }

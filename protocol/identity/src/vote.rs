@@ -1,20 +1,20 @@
 //! A vote: one voter's signed yes or no on one motion (DECISIONS T6). Voter → everyone.
 //!
 //! ```text
-//! content = "folkmoot vote v1" ‖ 00 ‖ version byte ‖ VoteContent (motion, verdict, expires)      one encoding
+//! content = "folkmoot vote v2" ‖ 00 ‖ version byte ‖ group, base, kind, subject, turn, verdict, expires    one encoding
 //! CMS     = SignedData(content attached, voter's identity certificate, one SignerInfo)            stands alone
-//! proof   = (voter, expires, signature)             what certificates and entries carry; enough, with the motion, to
+//! proof   = (voter, base, turn, expires, signature) what certificates and entries carry; enough, with the motion, to
 //!                                                   rebuild content and signed attributes and verify again
 //! ```
 
 use crate::cms;
 use crate::{CmsError, Identity, IdentityCertificate, VoteError};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, GroupId, MemberId, UnixTime};
+use folkmoot_base::{Digest, GroupId, Head, MemberId, UnixTime};
 use folkmoot_signing::{Signature, VerifyingKey};
 
 /// First bytes of every vote's content.
-const DOMAIN: &[u8] = b"folkmoot vote v1\0";
+const DOMAIN: &[u8] = b"folkmoot vote v2\0";
 
 /// What a vote is about.
 #[derive(
@@ -66,9 +66,7 @@ pub struct Slot {
 
 /// What is voted on: the same for every voter. Made by [`Motion::admit`] or
 /// [`crate::Decision::motion`].
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Motion {
     /// The group.
     pub group: GroupId,
@@ -88,6 +86,16 @@ impl Motion {
         Self { group, charter, kind: VoteKind::Admit, subject: request, slot: None }
     }
 
+    /// The base that a vote on it names: the charter, and for a decision the electorate's serial.
+    pub fn base(&self) -> Head {
+        Head { number: self.slot.map_or(0, |slot| slot.serial), digest: self.charter }
+    }
+
+    /// The turn that a vote on it names: for a decision the ballot.
+    pub fn turn(&self) -> u32 {
+        self.slot.map_or(0, |slot| slot.ballot)
+    }
+
     /// Whether kind and slot fit: decisions have one, admissions do not.
     pub fn is_legal(&self) -> bool {
         (self.kind == VoteKind::Admit) == self.slot.is_none()
@@ -95,9 +103,7 @@ impl Motion {
 }
 
 /// What one voter signs.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VoteContent {
     /// The motion.
     pub motion: Motion,
@@ -108,11 +114,49 @@ pub struct VoteContent {
     pub expires: UnixTime,
 }
 
+/// [`VoteContent`] as it is encoded.
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct ContentWire {
+    group: GroupId,
+    base: Head,
+    kind: VoteKind,
+    subject: Digest,
+    turn: u32,
+    verdict: Verdict,
+    expires: UnixTime,
+}
+
+impl ContentWire {
+    /// What it says, if kind, base and turn fit.
+    fn content(&self) -> Option<VoteContent> {
+        let slot = Slot { serial: self.base.number, ballot: self.turn };
+        let slot = (self.kind != VoteKind::Admit).then_some(slot);
+        let motion = Motion {
+            group: self.group,
+            charter: self.base.digest,
+            kind: self.kind,
+            subject: self.subject,
+            slot,
+        };
+        let fits = motion.base() == self.base && motion.turn() == self.turn;
+        fits.then_some(VoteContent { motion, verdict: self.verdict, expires: self.expires })
+    }
+}
+
 impl VoteContent {
     /// The bytes that are signed: domain label, zero byte, encoding.
     pub fn encode(&self) -> Vec<u8> {
+        let motion = &self.motion;
         let mut out = DOMAIN.to_vec();
-        out.extend(codec::encode(self));
+        out.extend(codec::encode(&ContentWire {
+            group: motion.group,
+            base: motion.base(),
+            kind: motion.kind,
+            subject: motion.subject,
+            turn: motion.turn(),
+            verdict: self.verdict,
+            expires: self.expires,
+        }));
         out
     }
 
@@ -122,11 +166,7 @@ impl VoteContent {
     /// [`VoteError::WireDomain`], [`VoteError::WireContent`], [`VoteError::WireSlot`].
     pub fn decode(bytes: &[u8]) -> Result<Self, VoteError> {
         let body = bytes.strip_prefix(DOMAIN).ok_or(VoteError::WireDomain)?;
-        let content: Self = codec::decode(body)?;
-        if !content.motion.is_legal() {
-            return Err(VoteError::WireSlot);
-        }
-        Ok(content)
+        codec::decode::<ContentWire>(body)?.content().ok_or(VoteError::WireSlot)
     }
 }
 
@@ -204,7 +244,7 @@ impl Vote {
 
     /// The part that certificates and entries carry.
     pub fn proof(&self) -> VoteProof {
-        VoteProof { voter: self.voter(), expires: self.content.expires, signature: self.signature }
+        VoteProof::of(self.voter(), &self.content, self.signature)
     }
 }
 
@@ -214,6 +254,10 @@ impl Vote {
 pub struct VoteProof {
     /// Who voted.
     pub voter: MemberId,
+    /// The last decision that the voter knew.
+    pub base: Head,
+    /// How often the voter had changed its mind.
+    pub turn: u32,
     /// Until when the vote may be counted.
     pub expires: UnixTime,
     /// Over the CMS signed attributes of the rebuilt content.
@@ -221,6 +265,12 @@ pub struct VoteProof {
 }
 
 impl VoteProof {
+    /// The proof of a vote with this content and signature.
+    pub fn of(voter: MemberId, content: &VoteContent, signature: Signature) -> Self {
+        let VoteContent { motion, expires, .. } = *content;
+        Self { voter, base: motion.base(), turn: motion.turn(), expires, signature }
+    }
+
     /// Checks that `key` is the voter's and approved `motion` with this expiry.
     ///
     /// # Errors
@@ -243,7 +293,7 @@ impl VoteProof {
         if !motion.is_legal() {
             return Err(VoteError::WireSlot);
         }
-        if key.member_id() != self.voter {
+        if key.member_id() != self.voter || (self.base, self.turn) != (motion.base(), motion.turn()) {
             return Err(refuse);
         }
         let content = VoteContent { motion: *motion, verdict, expires: self.expires };

@@ -108,7 +108,7 @@ pub enum Unfit {
     #[error("an electorate is 1 to 256 distinct members, and not the present one (LINE-44)")]
     Electorate,
     /// The group could not decide any more.
-    #[error("{voters} voters would be left and {threshold} are needed (LINE-45)")]
+    #[error("the voters who would be left are {voters}, and {threshold} are needed (LINE-45)")]
     DeadEnd {
         /// Voters left.
         voters: usize,

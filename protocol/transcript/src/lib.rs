@@ -6,7 +6,6 @@ mod ballots;
 mod decision;
 mod effect;
 mod error;
-mod head;
 mod line;
 mod proposal;
 mod set;
@@ -22,8 +21,7 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{Refuted, Uncounted, Unfit, Unproposed, Wrong};
-pub use folkmoot_base::{Algorithm, SignatureBytes};
-pub use head::Head;
+pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,

@@ -5,7 +5,7 @@ use crate::envelope::{Envelope, Serial, draw_serial};
 use crate::issuer::Issuer;
 use crate::membership::{Combined, Membership};
 use crate::{CertificateError, Charter, Csr, Identity, Motion, Multi, Roster, VoteProof};
-use folkmoot_base::{Digest, Entropy, MemberId, UnixTime, digest, draw};
+use folkmoot_base::{Digest, Entropy, Head, MemberId, UnixTime, digest, draw};
 use folkmoot_signing::{GroupKey, VerifyingKey};
 
 /// First bytes of every request's content, and of what the request digest covers.
@@ -86,7 +86,7 @@ impl GmcBody {
                 mode: charter.mode(),
                 threshold: charter.threshold(),
                 group_size,
-                charter: charter.digest(),
+                base: Head { number: 0, digest: charter.digest() },
                 nonce,
                 votes: Some(Vec::new()),
                 issued: None,
@@ -135,7 +135,7 @@ impl GmcBody {
     /// # Errors
     /// As [`Self::proposed`].
     pub fn motion(&self) -> Result<Motion, CertificateError> {
-        Ok(Motion::admit(self.membership.group, self.membership.charter, self.request_digest()?))
+        Ok(Motion::admit(self.membership.group, self.membership.base.digest, self.request_digest()?))
     }
 
     /// Whether `charter` (as changed so far) lets the group vote on this body, or found with it
@@ -149,7 +149,7 @@ impl GmcBody {
         if said.group != charter.group() || said.group_name != *charter.name() {
             return refuse("it is for another group");
         }
-        if said.charter != charter.digest() {
+        if said.base != (Head { number: 0, digest: charter.digest() }) {
             return refuse("it is for another version of the charter");
         }
         if said.threshold != charter.threshold() {

@@ -130,8 +130,8 @@ fn id_32_a_charter_with_a_founder_missing_is_not_complete() {
 fn id_31_charters_have_limits_and_no_unknown_keys() {
     let toml = std::str::from_utf8(World::new().charter().bytes()).unwrap().to_owned();
     let changes = [
-        ("version = 1", "version = 2"),
-        ("version = 1", "version = 1\ncolour = \"red\""),
+        ("format = 2", "format = 3"),
+        ("format = 2", "format = 2\ncolour = \"red\""),
         ("threshold = 2", "threshold = 0"),
         ("threshold = 2", "threshold = 4"),
         ("threshold = 2", "threshold = -1"),
@@ -173,7 +173,13 @@ fn id_31_what_this_release_cannot_do_is_refused_with_the_reason() {
     let toml = std::str::from_utf8(world.charter().bytes()).unwrap();
     let all: Vec<_> = world.founders.iter().collect();
     for (from, to, key, reason) in [
-        ("version = 1", "version = 2", "version", "this release reads version 1"),
+        ("format = 2", "format = 3", "format", "this release reads format 2"),
+        (
+            "format = 2",
+            "version = 1",
+            "version",
+            "this charter has the first format, which this release does not read: found the group anew with folkmoot charter new, and admit its members again",
+        ),
         ("\"plain\"", "\"rsa\"", "scheme", "it must be plain, asm, ts-dsa, frost or shoup-rsa"),
         (
             "\"by-size\"",
@@ -293,7 +299,6 @@ fn id_41_decisions_have_a_slot_and_admissions_none() {
         assert_eq!(*Vote::from_der(vote.der()).unwrap().content(), content);
         let bare = VoteContent { motion: Motion { slot: None, ..motion }, ..content };
         assert_eq!(Vote::sign(&world.founders[1], bare).unwrap_err(), VoteError::WireSlot);
-        assert_eq!(VoteContent::decode(&bare.encode()).unwrap_err(), VoteError::WireSlot);
     }
     let motion = Motion { slot: Some(slot), ..world.motion() };
     let content = VoteContent { motion, verdict: Verdict::Approve, expires: END };
@@ -426,5 +431,5 @@ fn a_certificate_grows_linearly_with_its_votes() {
     let votes: Vec<_> = (0..3).map(|who| world.vote(who).proof()).collect();
     let sizes: Vec<_> = (0..=3).map(|n| world.gmc_with(&votes[..n]).der().len()).collect();
     let steps: Vec<_> = sizes.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    assert!(steps.iter().all(|step| (100..=118).contains(step)), "{steps:?}");
+    assert!(steps.iter().all(|step| (140..=170).contains(step)), "{steps:?}");
 }

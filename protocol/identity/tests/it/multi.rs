@@ -3,7 +3,7 @@
 
 use crate::common::{END, START, Seed, person};
 use bytes::Bytes;
-use folkmoot_base::{GroupName, MemberId, UnixTime};
+use folkmoot_base::{GroupName, Head, MemberId, UnixTime};
 use folkmoot_identity::{
     BuildError, CertificateError, CharterDraft, EntryError, Gmc, GmcBody, Identity, Motion, Multi, Policies,
     Rule, Scheme, SignedCharter, Transcript, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
@@ -53,7 +53,9 @@ fn approve(hands: &[usize], motion: &Motion, expires: UnixTime) -> Multi {
         for (member, next) in said {
             match next {
                 Next::Say(words) => to_all.insert(member, words.to_all),
-                Next::Done(Outcome::Signature(bytes)) => return Multi::new(expires, &bytes).unwrap(),
+                Next::Done(Outcome::Signature(bytes)) => {
+                    return Multi::new(motion.base(), motion.turn(), expires, &bytes).unwrap();
+                }
                 Next::Done(other) => panic!("{other:?}"),
             };
         }
@@ -109,13 +111,14 @@ fn trn_55_every_changed_bit_of_a_multisignature_is_refused() {
         assert!(transcript.make_admit(&der, &PEOPLE[0]).is_err(), "byte {place}");
     }
     // The holder signs whatever it likes.
-    let bytes = gmc.multi().unwrap().signature();
+    let good = gmc.multi().unwrap();
+    let bytes = good.signature();
     assert_eq!(bytes.len(), 68 + 2 * 32);
     let mut read = 0;
     for bit in 0..bytes.len() * 8 {
         let mut bad = bytes.clone();
         bad[bit / 8] ^= 1 << (bit % 8);
-        let Ok(multi) = Multi::new(END, &bad) else { continue };
+        let Ok(multi) = Multi::new(good.base(), good.turn(), END, &bad) else { continue };
         read += 1;
         let forged = Gmc::compose_multi(&body(&transcript), &multi, &PEOPLE[5]).unwrap();
         assert!(admit(&transcript, &forged).is_err(), "bit {bit}");
@@ -132,7 +135,10 @@ fn trn_55_it_is_of_its_signers_for_this_request_until_then() {
     let with = |multi: &Multi| rule_of(&transcript, &Gmc::compose_multi(&body, multi, &PEOPLE[5]).unwrap());
     assert_eq!(with(&good), "stands");
     // Another expiry than was signed; another request; another group.
-    assert_eq!(with(&Multi::new(UnixTime(END.0 - 1), &good.signature()).unwrap()), "TRN-55");
+    assert_eq!(
+        with(&Multi::new(good.base(), good.turn(), UnixTime(END.0 - 1), &good.signature()).unwrap()),
+        "TRN-55"
+    );
     let other = Motion { subject: [9; 32], ..motion };
     assert_eq!(with(&approve(&[0, 1], &other, END)), "TRN-55");
     let elsewhere = Motion { group: folkmoot_base::GroupId([9; 32]), ..motion };
@@ -141,7 +147,7 @@ fn trn_55_it_is_of_its_signers_for_this_request_until_then() {
     let theirs = approve(&[0, 2], &motion, END).signature();
     let mut swapped = theirs[..68].to_vec();
     swapped.extend_from_slice(&good.signature()[68..]);
-    assert_eq!(with(&Multi::new(END, &swapped).unwrap()), "TRN-55");
+    assert_eq!(with(&Multi::new(good.base(), good.turn(), END, &swapped).unwrap()), "TRN-55");
     // Too few; one who has no vote, the holder itself among such.
     assert_eq!(with(&approve(&[0], &motion, END)), "TRN-11");
     assert_eq!(with(&approve(&[0, 6], &motion, END)), "TRN-12");
@@ -180,7 +186,7 @@ fn id_11_a_certificate_has_one_authority() {
     assert!(Gmc::compose(&both, &[], &PEOPLE[5]).is_err(), "votes and a multisignature");
     for bytes in [&[][..], &[1; 100]] {
         assert_eq!(
-            Multi::new(END, bytes),
+            Multi::new(Head { number: 0, digest: [0; 32] }, 0, END, bytes),
             Err(CertificateError::WireProfile("its multisignature is malformed"))
         );
     }

@@ -102,8 +102,8 @@ fn the_golden_entry_is_taken() {
     assert_eq!(transcript.roster().len(), 4);
 }
 
-const GROUP: &str = "661fd8145ca7c4f874c4518876e8d65e9791024fba59cff8d39c2c1c3194993a";
-const REQUEST: &str = "98cfdf8e78fbb0c59de40b43f99a7fee2dda11e8006040d252654230aad53c80";
+const GROUP: &str = "b5916347c0117ecb22949470bf2e3da0a0a39b792de1bed44487298efeb6755b";
+const REQUEST: &str = "961cb0ea96ae8f85ac6a4badaf42615d00b96bcf52159016851befc8e838e372";
 const NONCE: &str = "062ce95fd8745a66fbba39fb2141eff8";
 const SERIAL: &str = "4ff4752dd75312bc46e8bbcf0a9efeb4";
-const ENTRY: &str = "ff365be3d06b73d159fb5fb37667250583fbec8f1c2bb8beae01ec7232546a40";
+const ENTRY: &str = "35fd98e29d982fd811aac086c5f899c38f42b7dd3002e88db2569515ece13d4a";

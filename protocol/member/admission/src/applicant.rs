@@ -268,10 +268,11 @@ impl Applicant {
                 self.unanswered = 0;
                 self.take_issued(from, &request, &der.0, transcript)
             }
-            GuestMessage::Multi { request, expires, signature, keys } => {
+            GuestMessage::Multi { request, base, turn, expires, signature, keys } => {
                 self.is_ours(from, &request)?;
                 self.unanswered = 0;
-                let multi = Multi::new(expires, &signature.0).map_err(AdmissionError::PeerCertificate)?;
+                let multi =
+                    Multi::new(base, turn, expires, &signature.0).map_err(AdmissionError::PeerCertificate)?;
                 self.certify_multi(&multi, &keys, transcript, identity)
             }
             GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => {
@@ -346,7 +347,7 @@ impl Applicant {
     ) -> Result<(), AdmissionError> {
         let roster = transcript.roster();
         let now = (roster.charter().digest(), roster.removals_of(&identity.member()));
-        let said = |body: &GmcBody| (body.membership.charter, body.membership.removals);
+        let said = |body: &GmcBody| (body.membership.base.digest, body.membership.removals);
         let asked = self.request.as_ref().map(|request| said(request.body()));
         let certified = self.certificate.as_ref().map(|gmc| said(gmc.body()));
         if asked.or(certified).is_some_and(|asked| asked != now) {

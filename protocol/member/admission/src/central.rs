@@ -183,7 +183,7 @@ impl Admission {
             Reason::Objected | Reason::NotListed => false,
             Reason::Votes => open.enough(roster).is_none(),
             Reason::Stale => {
-                let other = body.membership.charter != roster.charter().digest();
+                let other = body.membership.base.digest != roster.charter().digest();
                 let used = roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial);
                 other || used || body.check_removals(roster).is_err()
             }

@@ -19,7 +19,7 @@
 use crate::AdmissionError;
 use crate::signers::SignerMessage;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, UnixTime, limits};
+use folkmoot_base::{Digest, Head, UnixTime, limits};
 use folkmoot_identity::{Decision, VoteProof};
 
 /// Longest admission message, in bytes: one long frame less what a link adds.
@@ -102,6 +102,10 @@ pub enum GuestMessage {
     Multi {
         /// Which request.
         request: Digest,
+        /// The last decision that its signers knew.
+        base: Head,
+        /// How often they had changed their minds.
+        turn: u32,
         /// Until when the signature counts.
         expires: UnixTime,
         /// The multisignature, which names its signers.

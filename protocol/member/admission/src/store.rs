@@ -207,7 +207,7 @@ impl Admission {
             b'r' => {
                 let stored: StoredRequest = codec::decode(value).ok()?;
                 let request = Request::from_der(&stored.cms.0).ok()?;
-                let charter = request.body().membership.charter;
+                let charter = request.body().membership.base.digest;
                 let motion = Motion::admit(transcript.group(), charter, request.digest());
                 let (contact, expires) = (stored.contact, stored.expires);
                 self.requests.insert(Open::new(

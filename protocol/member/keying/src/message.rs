@@ -1,7 +1,7 @@
 //! The one message of keying, sender → all members of the view, in the one order:
 //!
 //! ```text
-//!  version | view | attempt u32 | instance (u64, 16 bytes) | step u8 | body | signature 64
+//!  version | view | attempt u32 | instance (u64, 16 bytes) | step u8 | body | signature
 //! ```
 //! | step | service | sender | body |
 //! |---|---|---|---|

@@ -63,7 +63,7 @@ impl Judge<'_> {
         let (roster, said) = (self.transcript.roster(), &body.membership);
         let refuse = |reason, why| Err(self.refuse(reason, EntryError::PeerCertificate(why)));
         let ours = said.group == self.transcript.group();
-        if ours && said.charter != roster.charter().digest() && !roster.had_charter(&said.charter) {
+        if ours && said.base.digest != roster.charter().digest() && !roster.had_charter(&said.base.digest) {
             let why = CertificateError::PeerCharter("its version of the charter is not known here");
             return refuse(Reason::AwaitingAuthority, why);
         }

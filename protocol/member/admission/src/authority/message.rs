@@ -16,7 +16,7 @@
 use crate::signers::SignerMessage;
 use crate::{AdmissionError, PrivateMessage, Reason, SignerKey};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, GroupId, MemberId, SignatureBytes, UnixTime};
+use folkmoot_base::{Digest, GroupId, Head, MemberId, SignatureBytes, UnixTime};
 use folkmoot_identity::{Combined, Grounds, Identity, Multi, Transcript, VerifyingKey, VoteProof};
 
 /// The domain label of a heartbeat.
@@ -118,6 +118,10 @@ pub enum WireGrounds {
     /// A multisignature.
     #[tls_codec(discriminant = 2)]
     Multi {
+        /// The last decision that its signers knew.
+        base: Head,
+        /// How often they had changed their minds.
+        turn: u32,
         /// Until when the signature counts.
         expires: UnixTime,
         /// It names its signers.
@@ -139,7 +143,8 @@ impl WireGrounds {
         match grounds {
             Grounds::Votes(votes) => Self::Votes(votes.clone()),
             Grounds::Multi(multi) => {
-                Self::Multi { expires: multi.expires(), signature: Blob::from(multi.signature().to_vec()) }
+                let (base, turn, expires) = (multi.base(), multi.turn(), multi.expires());
+                Self::Multi { base, turn, expires, signature: Blob::from(multi.signature().to_vec()) }
             }
             Grounds::Combined(combined) => {
                 Self::Combined { epoch: combined.epoch, signature: Blob::from(combined.signature.clone()) }
@@ -154,8 +159,9 @@ impl WireGrounds {
     pub fn read(&self) -> Result<Grounds, AdmissionError> {
         match self {
             Self::Votes(votes) => Ok(Grounds::Votes(votes.clone())),
-            Self::Multi { expires, signature } => {
-                let multi = Multi::new(*expires, &signature.0).map_err(AdmissionError::PeerCertificate)?;
+            Self::Multi { base, turn, expires, signature } => {
+                let multi = Multi::new(*base, *turn, *expires, &signature.0)
+                    .map_err(AdmissionError::PeerCertificate)?;
                 Ok(Grounds::Multi(multi))
             }
             Self::Combined { epoch, signature } => {

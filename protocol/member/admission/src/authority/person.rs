@@ -110,7 +110,7 @@ impl Authority {
         let roster = call.transcript.roster();
         let (charter, alone) = (roster.charter().digest(), roster.is_for_authority());
         let settled = self.petitions.iter().filter_map(|(request, petition)| {
-            let stale = !alone || petition.request.body().membership.charter != charter;
+            let stale = !alone || petition.request.body().membership.base.digest != charter;
             let why = match () {
                 () if roster.is_used(request) => Closed::Granted,
                 () if roster.is_refused(request) => Closed::Rejected,

@@ -115,13 +115,11 @@ impl Admission {
     pub(crate) fn take_multi(&mut self, call: &Call<'_>, session: &SigningSession, signature: &[u8]) {
         let Purpose::Multi { request, expires } = &session.purpose else { return };
         let roster = call.transcript.roster();
-        if self.requests.get(request).is_none() {
-            return;
-        }
+        let Some(motion) = self.requests.get(request).map(|open| open.motion) else { return };
         // The run has checked each part against its signer's key. For the whole, only whether these
         // still vote needs a check.
         let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
-        match Multi::new(*expires, signature) {
+        match Multi::new(motion.base(), motion.turn(), *expires, signature) {
             Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
             Ok(multi) => {
                 self.signers.multis.insert(*request, multi);
@@ -140,6 +138,8 @@ impl Admission {
         };
         Some(GuestMessage::Multi {
             request: *request,
+            base: multi.base(),
+            turn: multi.turn(),
             expires: multi.expires(),
             signature: Blob::from(multi.signature()),
             keys: multi.signers().iter().map(key).collect::<Option<_>>()?,

@@ -5,7 +5,7 @@ use folkmoot_admission::{
     PrivateMessage, Purpose, Reason, SignedReady, SignerBody, SignerKey, SignerMessage, WireGrounds,
 };
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
-use folkmoot_base::{Blob, Entropy, EntryId, MemberId, Sealed, UnixTime};
+use folkmoot_base::{Blob, Entropy, EntryId, Head, MemberId, Sealed, UnixTime};
 use folkmoot_identity::{Decision, SigningKey, VoteProof};
 use proptest::prelude::*;
 
@@ -17,11 +17,13 @@ impl Entropy for Dice {
     }
 }
 
+const BASE: Head = Head { number: 3, digest: [8; 32] };
+
 fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
     let key = SigningKey::generate(&mut Dice);
     let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
     let vote = KeyedVote {
-        proof: VoteProof { voter, expires: UnixTime(7), signature },
+        proof: VoteProof { voter, base: BASE, turn: 2, expires: UnixTime(7), signature },
         spki: Blob::from(key.verifying_key().spki_der().to_vec()),
     };
     let cms = Blob::from(bytes);
@@ -31,6 +33,8 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
         GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
         GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote.clone()] },
         GuestMessage::Multi {
+            base: BASE,
+            turn: 1,
             request: [1; 32],
             expires: UnixTime(u64::from(have)),
             signature: cms,
@@ -67,7 +71,7 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
 fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
     let key = SigningKey::generate(&mut Dice);
     let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
-    let vote = VoteProof { voter, expires: UnixTime(7), signature };
+    let vote = VoteProof { voter, base: BASE, turn: 2, expires: UnixTime(7), signature };
     let blob = Blob::from(bytes);
     let (time, request) = (UnixTime(u64::from(number)), [1; 32]);
     let grant = |grounds| AuthorityMessage::Grant { request: blob.clone(), grounds };
@@ -90,7 +94,7 @@ fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
     vec![
         AuthorityMessage::Heartbeat { beat },
         grant(WireGrounds::Votes(vec![vote, vote])),
-        grant(WireGrounds::Multi { expires: time, signature: blob.clone() }),
+        grant(WireGrounds::Multi { base: BASE, turn: 1, expires: time, signature: blob.clone() }),
         grant(WireGrounds::Combined { epoch: [8; 32], signature: blob.clone() }),
         AuthorityMessage::Granted { request, der: blob.clone() },
         AuthorityMessage::Denied { request, reason: Reason::AwaitingAuthority },

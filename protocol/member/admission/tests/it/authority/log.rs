@@ -241,7 +241,7 @@ fn adm_68_what_may_stand_once_entries_come_is_not_refused_for_good() {
     }
     town.pass(3);
     let request = town.request(40, |_| {});
-    assert_ne!(request.body().membership.charter, before.body().membership.charter);
+    assert_ne!(request.body().membership.base.digest, before.body().membership.base.digest);
     let votes = town.votes(&request, &[1, 2]);
     assert_eq!(denied(&town.ask(&request, votes.clone())), Reason::AwaitingAuthority);
     town.desks[0].hears = true;

@@ -11,7 +11,7 @@ use folkmoot_admission::{
     AdmissionError, Authority, AuthorityMessage, Closed, Command, Config, Event, Heartbeat, Input,
     LOGGING_MAX, Office, Output, PETITIONS_MAX, Reason, WireGrounds,
 };
-use folkmoot_base::{Blob, GroupId, UnixTime, codec};
+use folkmoot_base::{Blob, GroupId, Head, UnixTime, codec};
 use folkmoot_identity::{
     Below, Decision, Gmc, Identity, Motion, Policy, Scheme, Verdict, Vote, VoteContent, VoteProof,
 };
@@ -66,7 +66,12 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
     }
     let combined = WireGrounds::Combined { epoch: [1; 32], signature: Blob::from(vec![1; 64]) };
     assert_eq!(denied(&town.ask(&request, combined)), Reason::AwaitingAuthority);
-    let multi = WireGrounds::Multi { expires: later, signature: Blob::from(vec![1; 64]) };
+    let multi = WireGrounds::Multi {
+        base: Head { number: 3, digest: [8; 32] },
+        turn: 0,
+        expires: later,
+        signature: Blob::from(vec![1; 64]),
+    };
     assert_eq!(denied(&town.ask(&request, multi)), Reason::Votes);
     nothing_issued(&town);
     let gmc = Gmc::from_der(&granted(&town.ask(&request, WireGrounds::Votes(good)))).unwrap();

@@ -72,7 +72,7 @@ fn adm_04_a_request_fits_group_and_charter() {
     let other = folkmoot_base::GroupId([1; 32]);
     let wrong = [
         request(&bus, dora, |body| body.membership.group = other),
-        request(&bus, dora, |body| body.membership.charter = [1; 32]),
+        request(&bus, dora, |body| body.membership.base.digest = [1; 32]),
         request(&bus, dora, |body| body.not_after.0 += 86_400),
         request(&bus, dora, |body| body.membership.threshold = 1),
     ];

@@ -1,8 +1,8 @@
-//! A place on the line of decisions.
+//! A place on a group's line of decisions.
 
-use folkmoot_base::Digest;
-use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
-use std::fmt;
+use crate::Digest;
+use crate::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
+use core::fmt;
 
 /// A decision by number and digest: as the head, the last one that a member applied; as a base, the
 /// last one that a voter or a requester knew.
