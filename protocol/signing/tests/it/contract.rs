@@ -125,7 +125,8 @@ proptest! {
         prop_assert_eq!(Signature::from_der(&signature.to_der()), Ok(signature));
         prop_assert_eq!(Signature::from_bytes(&signature.to_bytes()), Ok(signature));
         let wire = signature.tls_serialize_detached().unwrap();
-        prop_assert_eq!(wire.len(), 64);
+        prop_assert_eq!(&wire[..3], [1, 0, 64]);
+        prop_assert_eq!(wire.len(), 67);
         prop_assert_eq!(Signature::tls_deserialize_exact_bytes(&wire).unwrap(), signature);
     }
 

@@ -80,7 +80,7 @@ fn a_forged_authors_signature() {
 fn a_changed_byte_in_an_entry() {
     let place = STORY.place(60, |body| matches!(body, Body::Expire { .. }));
     let mut entry = STORY.entries[place].to_vec();
-    let time = entry.len() - 66;
+    let time = entry.len() - 69;
     entry[time] ^= 1;
     refused_at("byte", &STORY.instead(place, entry.into()), "TRN-07", Some(place + 1));
 }

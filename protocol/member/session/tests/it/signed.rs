@@ -176,7 +176,9 @@ fn ses_14_a_signature_fits_one_message_only() {
 fn ses_14_what_is_not_signed_does_not_become_signed() {
     let danger = Some(Danger::SessionPlain);
     let (mut anna, mut ben) = (session(0, 1, 1, danger), session(1, 1, 1, danger));
-    let mut sealed = anna.seal(&[7; 80]).unwrap().to_vec();
+    // Read as a signed message, the text begins with a signature of P-256.
+    let text = [&[1, 0, 64][..], &[7; 80]].concat();
+    let mut sealed = anna.seal(&text).unwrap().to_vec();
     sealed[HEADER_BYTES] = 1;
     assert_eq!(open(&mut ben, 0, sealed.into()), Err(OpenError::PeerSignature(id(0))));
     let (mut anna, mut ben) = (session(0, 1, 1, None), session(1, 1, 1, None));
