@@ -80,7 +80,7 @@ pub use transcript::{
     Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Plain,
     Transcript,
 };
-pub use vote::{Motion, Slot, Verdict, Vote, VoteContent, VoteKind, VoteProof};
+pub use vote::{Motion, Slot, Verdict, Vote, VoteBody, VoteContent, VoteKind, VoteProof};
 
 /// Longest CSR, in bytes of DER.
 pub const CSR_BYTES_MAX: usize = 2 * 1024;

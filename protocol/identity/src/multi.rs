@@ -8,8 +8,8 @@
 //! ```
 //! So it says of every signer what that signer's vote would say. It names the signers.
 
-use crate::{CertificateError, Identity, Motion, Verdict, VoteContent};
-use folkmoot_base::{Head, MemberId, UnixTime};
+use crate::{CertificateError, Identity, Motion, Verdict, VoteBody, VoteContent, VoteKind};
+use folkmoot_base::{Digest, GroupId, Head, MemberId, UnixTime};
 use folkmoot_signing::asm::{self, MultiSignature, ProvenKey, Signers};
 use folkmoot_signing::shared::AnyRun;
 use folkmoot_signing::{Fault, FaultKind, P256, RunId, VerifyingKey};
@@ -66,6 +66,31 @@ impl Multi {
         self.signature.signers()
     }
 
+    /// What its signers say about a subject of this kind, in this group.
+    pub fn body(&self, group: GroupId, kind: VoteKind, subject: Digest) -> VoteBody {
+        let Self { base, turn, expires, .. } = *self;
+        VoteBody { group, base, kind, subject, turn, verdict: Verdict::Approve, expires }
+    }
+
+    /// Checks that every signer approved this. `keys` knows the keys of those whose approval counts,
+    /// as in [`Self::verify`].
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].
+    pub fn verify_body<'a>(
+        &self,
+        body: &VoteBody,
+        keys: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
+    ) -> Result<(), CertificateError> {
+        if let Some(stranger) = self.signers().iter().find(|signer| keys(signer).is_none()) {
+            return Err(CertificateError::PeerNotVoter(*stranger));
+        }
+        let proven = |member: &MemberId| {
+            keys(member).and_then(|key| ProvenKey::of_possession_proven_elsewhere(key, &body.group.0).ok())
+        };
+        self.signature.verify(MULTI_LABEL, &body.encode(), proven).map_err(|_| CertificateError::PeerMulti)
+    }
+
     /// Checks that every signer approved `motion` with this expiry. `keys` knows the keys of those
     /// whose approval counts, from a roster: the charter's signatures and the certificates in it
     /// have shown that their holders have them. With keys that were only announced, the check says
@@ -81,15 +106,7 @@ impl Multi {
         if (self.base, self.turn) != (motion.base(), motion.turn()) {
             return Err(CertificateError::PeerMulti);
         }
-        if let Some(stranger) = self.signers().iter().find(|signer| keys(signer).is_none()) {
-            return Err(CertificateError::PeerNotVoter(*stranger));
-        }
-        let proven = |member: &MemberId| {
-            keys(member).and_then(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0).ok())
-        };
-        self.signature
-            .verify(MULTI_LABEL, &content(motion, self.expires), proven)
-            .map_err(|_| CertificateError::PeerMulti)
+        self.verify_body(&self.body(motion.group, motion.kind, motion.subject), keys)
     }
 
     /// `identity` as a signer in the run in which the holders of `keys`, from a roster and its own

@@ -11,7 +11,7 @@ use crate::cms;
 use crate::{CmsError, Identity, IdentityCertificate, VoteError};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, GroupId, Head, MemberId, UnixTime};
-use folkmoot_signing::{Signature, VerifyingKey};
+use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
 /// First bytes of every vote's content.
 const DOMAIN: &[u8] = b"folkmoot vote v2\0";
@@ -114,19 +114,47 @@ pub struct VoteContent {
     pub expires: UnixTime,
 }
 
-/// [`VoteContent`] as it is encoded.
-#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-struct ContentWire {
-    group: GroupId,
-    base: Head,
-    kind: VoteKind,
-    subject: Digest,
-    turn: u32,
-    verdict: Verdict,
-    expires: UnixTime,
+/// What one voter signs, as it is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct VoteBody {
+    /// The group.
+    pub group: GroupId,
+    /// The last decision that the voter knew.
+    pub base: Head,
+    /// The kind of question.
+    pub kind: VoteKind,
+    /// Digest of the request or of what is decided.
+    pub subject: Digest,
+    /// How often the voter has changed its mind.
+    pub turn: u32,
+    /// Yes or no.
+    pub verdict: Verdict,
+    /// Until when it counts.
+    pub expires: UnixTime,
 }
 
-impl ContentWire {
+impl VoteBody {
+    /// The bytes that are signed: domain label, zero byte, encoding.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = DOMAIN.to_vec();
+        out.extend(codec::encode(self));
+        out
+    }
+
+    /// Signs it, through the signed attributes of a CMS message.
+    pub fn sign(&self, key: &SigningKey) -> Signature {
+        cms::sign_content(key, &self.encode())
+    }
+
+    /// Whether the holder of `key` has signed it.
+    ///
+    /// # Errors
+    /// [`VoteError::PeerSignature`].
+    pub fn verify(&self, key: &VerifyingKey, signature: &Signature) -> Result<(), VoteError> {
+        cms::verify_content(key, &self.encode(), signature)
+            .map_err(|_| VoteError::PeerSignature(key.member_id()))
+    }
+
     /// What it says, if kind, base and turn fit.
     fn content(&self) -> Option<VoteContent> {
         let slot = Slot { serial: self.base.number, ballot: self.turn };
@@ -147,8 +175,7 @@ impl VoteContent {
     /// The bytes that are signed: domain label, zero byte, encoding.
     pub fn encode(&self) -> Vec<u8> {
         let motion = &self.motion;
-        let mut out = DOMAIN.to_vec();
-        out.extend(codec::encode(&ContentWire {
+        VoteBody {
             group: motion.group,
             base: motion.base(),
             kind: motion.kind,
@@ -156,8 +183,8 @@ impl VoteContent {
             turn: motion.turn(),
             verdict: self.verdict,
             expires: self.expires,
-        }));
-        out
+        }
+        .encode()
     }
 
     /// Reads what [`Self::encode`] writes.
@@ -166,7 +193,7 @@ impl VoteContent {
     /// [`VoteError::WireDomain`], [`VoteError::WireContent`], [`VoteError::WireSlot`].
     pub fn decode(bytes: &[u8]) -> Result<Self, VoteError> {
         let body = bytes.strip_prefix(DOMAIN).ok_or(VoteError::WireDomain)?;
-        codec::decode::<ContentWire>(body)?.content().ok_or(VoteError::WireSlot)
+        codec::decode::<VoteBody>(body)?.content().ok_or(VoteError::WireSlot)
     }
 }
 

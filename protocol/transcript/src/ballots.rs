@@ -61,6 +61,16 @@ pub enum BallotMessage {
     },
 }
 
+impl BallotMessage {
+    /// The head that is to be followed.
+    pub fn parent(&self) -> Head {
+        match self {
+            Self::Proposal(proposal) => proposal.parent(),
+            Self::Promise { parent, .. } | Self::Commit { parent, .. } => *parent,
+        }
+    }
+}
+
 /// What a voter must not forget. One for each head; a new one replaces it.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct BallotRecord {

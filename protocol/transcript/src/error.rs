@@ -2,8 +2,9 @@
 //! behind its sentence (docs/protocol/line.md).
 
 use crate::Head;
+use folkmoot_base::DecodeError;
 use folkmoot_base::{Digest, MemberId};
-use folkmoot_identity::{CertificateError, CharterError, Threshold};
+use folkmoot_identity::{CertificateError, CharterError, RequestError, Threshold};
 
 /// Why an approval, or what it approves, does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -248,4 +249,40 @@ pub enum Unproposed {
     /// The decision in it is refused.
     #[error("the decision in it is refused")]
     Decision(#[from] Wrong),
+}
+
+/// Why an item was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ItemError {
+    /// It does not decode, or is too long.
+    #[error("the item is malformed (LINE-01)")]
+    Wire(#[from] DecodeError),
+    /// The certificate is refused, whoever approves it.
+    #[error("the certificate is refused (LINE-07)")]
+    Certificate(#[source] CertificateError),
+    /// A founder's own certificate admits nobody.
+    #[error("the certificate of {0} has no approvals: it is a founder's (LINE-07)")]
+    Founder(MemberId),
+    /// The request that somebody rejects is malformed.
+    #[error("the request is refused (LINE-08)")]
+    Request(#[source] RequestError),
+    /// The request is not by CSR.
+    #[error("the request is not by a CSR (LINE-08)")]
+    NoCsr,
+    /// A voter that is not known here.
+    #[error("{0} has no vote (LINE-11)")]
+    NotVoter(MemberId),
+    /// A signature does not verify.
+    #[error("the signature of {0} does not verify (LINE-09)")]
+    Signature(MemberId),
+    /// A decision does not stand.
+    #[error("the decision does not stand")]
+    Decision(#[from] Unproposed),
+    /// Admissions that the decision holds are not here: ask for them, then again for the decision.
+    #[error("the decision holds admissions that are not known here")]
+    Missing(Vec<Digest>),
+    /// Decisions before this one are not here: ask for what follows the head.
+    #[error("decisions before this one are not known here")]
+    Ahead,
 }

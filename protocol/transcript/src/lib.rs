@@ -6,10 +6,13 @@ mod ballots;
 mod decision;
 mod effect;
 mod error;
+mod item;
 mod line;
+mod paper;
 mod proposal;
 mod set;
 mod state;
+mod transcript;
 
 pub use admit::{Admit, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};
@@ -20,11 +23,13 @@ pub use decision::{
     Approved, Decision, EFFECTS_MAX, Elector, Electorate, HOLDS_MAX, Proof, REFUSALS_MAX, Refused,
 };
 pub use effect::{Change, Effect, Force};
-pub use error::{Refuted, Uncounted, Unfit, Unproposed, Wrong};
+pub use error::{ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
+pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
 };
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
+pub use transcript::{ROTATE_LABEL, Taken, Transcript};

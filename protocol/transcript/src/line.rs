@@ -9,7 +9,7 @@
 //! except by [`Line::go_over`]. Bounds: [`FORKS_MAX`] forks, two decisions of each.
 
 use crate::proposal::{Claim, Electors, Standing, Statement};
-use crate::{Head, Set, State, Unproposed};
+use crate::{Electorate, Head, Set, State, Unproposed};
 use folkmoot_base::{Digest, MemberId, Mutant};
 use folkmoot_identity::Charter;
 use std::collections::{BTreeMap, BTreeSet};
@@ -192,10 +192,8 @@ impl Line {
             return Err(Unproposed::Parent);
         }
         let electors = self.electors_of(number);
-        if let Some(electors) = &electors {
-            theirs.check(&**electors)?;
-        }
-        let liars = electors.map(|electors| contradictions(ours, &theirs, &*electors)).unwrap_or_default();
+        theirs.check(&electors)?;
+        let liars = contradictions(ours, &theirs, &electors);
         if self.forks.len() < FORKS_MAX {
             let fork = Fork { ours: ours.clone(), theirs, liars: liars.clone() };
             self.forks.entry(number).or_insert(fork);
@@ -205,15 +203,13 @@ impl Line {
 
     /// Who committed the decision of this number: those of the present state, or those whom the
     /// last change of the electorate before it names.
-    pub fn electors_of(&self, number: u64) -> Option<Box<dyn Electors>> {
+    pub fn electors_of(&self, number: u64) -> Electorate {
         if number > self.state.head().number {
-            return Some(Box::new(self.state.electorate()));
+            return self.state.electorate();
         }
         let before = self.decisions.range(..number).rev();
         let named = before.filter_map(|(_, standing)| standing.proposal.decision.electorate.clone()).next();
-        Some(Box::new(
-            named.unwrap_or_else(|| State::founded(self.state.founding_charter().clone()).electorate()),
-        ))
+        named.unwrap_or_else(|| State::founded(self.state.founding_charter().clone()).electorate())
     }
 
     /// Goes over to another line, by a decision of one's own people (`Rejoin`) or of the person

@@ -1,0 +1,126 @@
+//! What members give one another: one content, or one decision, with what proves it.
+//!
+//! ```text
+//! member -> everyone   Item   version(1) kind(1) content, in ring order or by catch-up
+//! ```
+//! An item has no author. Its name is the digest of its content, so a second set of signatures under
+//! the same content is not a second item.
+
+use crate::proposal::Standing;
+use crate::{Approval, Effect, ItemError, Refusal, SignatureBytes, admission};
+use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use folkmoot_base::{Digest, GroupId, MemberId, digest};
+use folkmoot_identity::{Request, VoteBody};
+use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+
+/// Longest item, in bytes.
+pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
+
+/// An approval and its voter's signature.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct SignedApproval {
+    /// What is approved, by whom.
+    pub approval: Approval,
+    /// The voter's signature on it.
+    pub signature: SignatureBytes,
+}
+
+/// One thing that a transcript takes.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Item {
+    /// A certificate that admits its holder, or renews its term.
+    #[tls_codec(discriminant = 1)]
+    Admit {
+        /// X.509, DER.
+        certificate: Blob,
+        /// Approvals of its request that the certificate does not carry.
+        approvals: Vec<SignedApproval>,
+    },
+    /// One voter's approval.
+    #[tls_codec(discriminant = 2)]
+    Approval(SignedApproval),
+    /// What approvals of its digest mean.
+    #[tls_codec(discriminant = 3)]
+    Effect(Effect),
+    /// A request by CSR that somebody rejects, whole: it says which CSR is refused.
+    #[tls_codec(discriminant = 4)]
+    Refusal {
+        /// The request.
+        request: Blob,
+    },
+    /// A member's term is over.
+    #[tls_codec(discriminant = 5)]
+    Expire {
+        /// The member.
+        member: MemberId,
+        /// The request of the admission that is over.
+        request: Digest,
+    },
+    /// A decision that stands.
+    #[tls_codec(discriminant = 6)]
+    Decision(Standing),
+}
+
+impl Item {
+    /// Its bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+
+    /// Reads an item: its form, not its truth.
+    ///
+    /// # Errors
+    /// [`ItemError::Wire`].
+    pub fn decode(bytes: &[u8]) -> Result<Self, ItemError> {
+        Ok(codec::decode_at_most(bytes, ITEM_BYTES_MAX)?)
+    }
+}
+
+/// The name of the end of a term.
+pub(crate) fn expire_name(member: &MemberId, request: &Digest) -> Digest {
+    digest(&[b"folkmoot expire v1\0", &member.0, request])
+}
+
+/// The name of what a refused request says of its CSR.
+pub(crate) fn refusal_name(refusal: &Refusal) -> Digest {
+    digest(&[b"folkmoot refusal v1\0", &refusal.request])
+}
+
+impl SignedApproval {
+    /// Signs an approval as its voter.
+    pub fn sign(key: &SigningKey, group: GroupId, approval: Approval) -> Self {
+        let signature = body(group, &approval).sign(key).to_wire();
+        Self { approval, signature }
+    }
+
+    /// Whether the holder of `key` has signed it.
+    ///
+    /// # Errors
+    /// [`ItemError::Signature`].
+    pub fn verify(&self, group: GroupId, key: &VerifyingKey) -> Result<(), ItemError> {
+        let refuse = ItemError::Signature(self.approval.voter);
+        let signature = Signature::from_wire(&self.signature).map_err(|_| refuse.clone())?;
+        body(group, &self.approval).verify(key, &signature).map_err(|_| refuse)
+    }
+}
+
+/// What a voter signs for an approval.
+pub(crate) fn body(group: GroupId, approval: &Approval) -> VoteBody {
+    VoteBody {
+        group,
+        base: approval.base,
+        kind: approval.subject.kind,
+        subject: approval.subject.digest,
+        turn: approval.turn,
+        verdict: approval.verdict,
+        expires: approval.expires,
+    }
+}
+
+/// What a refused request by CSR says.
+pub(crate) fn refusal(der: &[u8]) -> Result<Refusal, ItemError> {
+    let request = Request::from_der(der).map_err(ItemError::Request)?;
+    let csr = request.csr().ok_or(ItemError::NoCsr)?.serial();
+    Ok(Refusal { request: admission(request.digest()).digest, csr: Some(csr) })
+}

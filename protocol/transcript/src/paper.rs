@@ -1,0 +1,122 @@
+//! What a certificate says to the rules, and whether the right keys have signed it.
+
+use crate::{Admit, Approval, ItemError, Signed, State, admission};
+use folkmoot_base::{Head, MemberId, UnixTime};
+use folkmoot_identity::{CertificateError, Charter, Gmc, Verdict, VoteKind};
+use folkmoot_signing::{Mode, Scheme, VerifyingKey};
+
+/// A certificate, read.
+#[derive(Debug)]
+pub(crate) struct Paper {
+    pub(crate) gmc: Gmc,
+    pub(crate) admit: Admit,
+}
+
+impl Paper {
+    /// Reads a certificate (GMC, DER) of this group: its form, its holder's signature, and what the
+    /// charter's scheme and mode ask of every certificate.
+    ///
+    /// # Errors
+    /// [`ItemError::Certificate`], [`ItemError::Founder`].
+    pub(crate) fn read(der: &[u8], charter: &Charter) -> Result<Self, ItemError> {
+        let gmc = Gmc::from_der(der).map_err(ItemError::Certificate)?;
+        if gmc.is_founder() {
+            return Err(ItemError::Founder(gmc.member()));
+        }
+        check_form(&gmc, charter).map_err(ItemError::Certificate)?;
+        let body = gmc.body();
+        let request = body.request_digest().map_err(ItemError::Certificate)?;
+        let admit = Admit {
+            request,
+            member: gmc.member(),
+            name: gmc.name().to_owned(),
+            key: gmc.key().clone(),
+            begins: body.not_before,
+            ends: body.not_after,
+            base: body.membership.base,
+            issued: gmc.is_issued().then_some(body.serial),
+            csr: Some(body.serial),
+            epoch: gmc.issued().or(gmc.combined().map(|combined| combined.epoch)),
+        };
+        Ok(Self { gmc, admit })
+    }
+
+    /// Whether the group's key, where there is one, has signed what it must have signed. The key
+    /// never changes, so this does not depend on the state, once the state has it.
+    ///
+    /// # Errors
+    /// [`ItemError::Certificate`].
+    pub(crate) fn check_key(&self, state: &State) -> Result<(), ItemError> {
+        let charter = state.charter();
+        if !charter.scheme().shared() || self.stands_alone() {
+            return Ok(());
+        }
+        let sharing = state.sharing().ok_or(ItemError::Certificate(CertificateError::PeerGroupKey))?;
+        let signed = match charter.mode() {
+            Mode::Centralised => self.gmc.check_combined(&sharing.facts.key),
+            Mode::Decentralised => self.gmc.check_issued(&sharing.facts.key),
+        };
+        signed.map_err(ItemError::Certificate)
+    }
+
+    /// Whether an authority let its holder in without anybody's approval.
+    fn stands_alone(&self) -> bool {
+        self.gmc.is_issued() && self.gmc.body().membership.votes.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// The approvals that it carries, of voters whose keys are known, each verified. Others say
+    /// nothing here.
+    pub(crate) fn approvals<'a>(&self, key: impl Fn(&MemberId) -> Option<&'a VerifyingKey>) -> Vec<Signed> {
+        let group = self.gmc.group();
+        let of = |voter: MemberId, base: Head, turn: u32, expires: UnixTime| Approval {
+            voter,
+            base,
+            subject: admission(self.admit.request),
+            turn,
+            verdict: Verdict::Approve,
+            expires,
+        };
+        let mut all = Vec::new();
+        for vote in self.gmc.votes() {
+            let approval = of(vote.voter, vote.base, vote.turn, vote.expires);
+            let signed = key(&vote.voter)
+                .is_some_and(|key| crate::item::body(group, &approval).verify(key, &vote.signature).is_ok());
+            if signed {
+                all.push(Signed { approval, signature: Some(vote.signature.to_wire()) });
+            }
+        }
+        if let Some(multi) = self.gmc.multi() {
+            let body = multi.body(group, VoteKind::Admit, self.admit.request);
+            if multi.verify_body(&body, &key).is_ok() {
+                let each = multi.signers().iter().map(|voter| of(*voter, body.base, body.turn, body.expires));
+                all.extend(each.map(|approval| Signed { approval, signature: None }));
+            }
+        }
+        all
+    }
+}
+
+/// What every certificate of this group has, whoever approved.
+fn check_form(gmc: &Gmc, charter: &Charter) -> Result<(), CertificateError> {
+    let said = &gmc.body().membership;
+    let refuse = |what| Err(CertificateError::PeerCharter(what));
+    if said.group != charter.group() || said.group_name != *charter.name() {
+        return refuse("it is for another group");
+    }
+    if said.scheme != charter.scheme() {
+        return refuse("it names another scheme");
+    }
+    if said.mode != charter.mode() {
+        return refuse("it names another mode");
+    }
+    if charter.central().is_some_and(|central| central.speaks(&gmc.member())) {
+        return refuse("its key speaks for the authority");
+    }
+    if let Some(central) = charter.central() {
+        gmc.check_issued(central.certificate.key())?;
+    }
+    if gmc.multi().is_some() != (charter.scheme() == Scheme::Asm) {
+        return Err(CertificateError::PeerAuthority);
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! One test program of the crate: a module for each topic.
+
+mod wire;

@@ -1,0 +1,119 @@
+//! What forged, altered and foreign items do: nothing.
+
+use super::{Group, LATER, NOW, person, remove};
+use folkmoot_base::UnixTime;
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Item, ItemError, SignedApproval, Unproposed, admission};
+
+#[test]
+fn line_09_every_changed_bit_of_an_approval_is_refused_or_says_the_same() {
+    let group = Group::new(3, 2);
+    let signed = group.approval(0, remove(group.id(2)).subject(), 0, Verdict::Approve);
+    let item = Item::Approval(signed).encode();
+    for bit in 0..item.len() * 8 {
+        let mut bad = item.clone();
+        bad[bit / 8] ^= 1 << (bit % 8);
+        let mut transcript = group.first().clone();
+        assert!(transcript.take(&bad, Some(NOW)).is_err(), "bit {bit}");
+        assert_eq!(transcript.mark(), group.first().mark());
+    }
+}
+
+#[test]
+fn line_09_nobody_approves_in_anothers_name_or_in_another_group() {
+    let group = Group::new(3, 2);
+    let mut transcript = group.first().clone();
+    let subject = remove(group.id(2)).subject();
+    let signed = group.approval(0, subject, 0, Verdict::Approve);
+    let mut renamed = signed.clone();
+    renamed.approval.voter = group.id(1);
+    let refused = transcript.take(&Item::Approval(renamed).encode(), Some(NOW)).unwrap_err();
+    assert_eq!(refused, ItemError::Signature(group.id(1)));
+    let other = folkmoot_base::GroupId([7; 32]);
+    let foreign = SignedApproval::sign(group.people[0].key(), other, signed.approval);
+    let refused = transcript.take(&Item::Approval(foreign).encode(), Some(NOW)).unwrap_err();
+    assert_eq!(refused, ItemError::Signature(group.id(0)));
+}
+
+#[test]
+fn line_11_a_stranger_approves_nothing() {
+    let group = Group::new(3, 2);
+    let (stranger, mut transcript) = (person(10), group.first().clone());
+    let mut approval = group.approval(0, remove(group.id(2)).subject(), 0, Verdict::Approve).approval;
+    approval.voter = stranger.member();
+    let signed = SignedApproval::sign(stranger.key(), transcript.group(), approval);
+    let refused = transcript.take(&Item::Approval(signed).encode(), Some(NOW)).unwrap_err();
+    assert_eq!(refused, ItemError::NotVoter(stranger.member()));
+}
+
+#[test]
+fn line_07_a_forged_vote_in_a_certificate_does_not_count() {
+    let group = Group::new(3, 2);
+    let (stranger, mut transcript) = (person(10), group.first().clone());
+    let body = group.request(&stranger);
+    let subject = admission(body.request_digest().unwrap());
+    let honest = group.vote(0, subject);
+    let forged = folkmoot_identity::VoteProof { voter: group.id(1), ..honest };
+    let longer = folkmoot_identity::VoteProof { expires: UnixTime(LATER.0 + 1), ..group.vote(2, subject) };
+    let gmc = folkmoot_identity::Gmc::compose(&body, &[honest, forged, longer], &stranger).unwrap();
+    let certificate = folkmoot_base::Blob(gmc.der().clone());
+    let item = Item::Admit { certificate, approvals: Vec::new() };
+    let taken = transcript.take(&item.encode(), Some(NOW)).unwrap();
+    assert!(taken.came.is_empty());
+    assert_eq!(transcript.set().approvals_of(subject).count(), 1);
+    let own = folkmoot_identity::Gmc::found(
+        transcript.signed_charter().charter(),
+        &group.people[0],
+        super::START,
+        &mut super::Seed(1),
+    );
+    let certificate = folkmoot_base::Blob(own.unwrap().der().clone());
+    let item = Item::Admit { certificate, approvals: Vec::new() };
+    let refused = transcript.take(&item.encode(), Some(NOW)).unwrap_err();
+    assert_eq!(refused, ItemError::Founder(group.id(0)));
+}
+
+#[test]
+fn line_64_a_decision_stands_by_the_signatures_in_it() {
+    let mut group = Group::new(3, 2);
+    let before = group.first().clone();
+    let effect = remove(group.id(2));
+    group.approve(&effect, &[0, 1]);
+    let stood = group.decide(&[0, 1, 2]);
+    let Item::Decision(good) = &stood[0] else { panic!() };
+    let mut commits = good.clone();
+    commits.commits[0].signature = commits.commits[1].signature.clone();
+    let voter = commits.commits[0].voter;
+    let mut owner = good.clone();
+    owner.proposal.stages[0].signature = owner.commits[0].signature.clone();
+    let mut proofs = good.clone();
+    let other = proofs.proposal.decision.effects[0].proofs[1].signature.clone();
+    proofs.proposal.decision.effects[0].proofs[0].signature = other;
+    for (bad, liar) in [(commits, voter), (owner, group.id(0))] {
+        let refused = before.clone().take(&Item::Decision(bad).encode(), Some(NOW)).unwrap_err();
+        assert_eq!(refused, ItemError::Decision(Unproposed::Signature(liar)));
+    }
+    // Another approval makes another decision, which nobody has signed.
+    let refused = before.clone().take(&Item::Decision(proofs).encode(), Some(NOW)).unwrap_err();
+    assert!(matches!(refused, ItemError::Decision(Unproposed::Signature(_))), "{refused:?}");
+    let mut few = good.clone();
+    few.commits.truncate(1);
+    let refused = before.clone().take(&Item::Decision(few).encode(), Some(NOW)).unwrap_err();
+    assert_eq!(refused, ItemError::Decision(Unproposed::Commits));
+    assert!(before.clone().take(&stood[0].encode(), Some(NOW)).unwrap().advanced);
+}
+
+#[test]
+fn items_have_one_encoding_and_a_bound() {
+    let group = Group::new(3, 2);
+    let stranger = person(10);
+    let item = group.admit(&stranger, &group.request(&stranger), &[0, 1]);
+    let bytes = item.encode();
+    assert_eq!(Item::decode(&bytes), Ok(item));
+    assert!(matches!(Item::decode(&[&bytes[..], &[0]].concat()), Err(ItemError::Wire(_))));
+    for length in 0..bytes.len() {
+        assert!(matches!(Item::decode(&bytes[..length]), Err(ItemError::Wire(_))), "{length}");
+    }
+    let long = vec![1; folkmoot_transcript::ITEM_BYTES_MAX + 1];
+    assert!(matches!(Item::decode(&long), Err(ItemError::Wire(_))));
+}
