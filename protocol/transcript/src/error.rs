@@ -1,7 +1,7 @@
 //! Why something does not count, may not be done, or does not stand. The number of the rule stands
 //! behind its sentence (docs/protocol/line.md).
 
-use crate::Head;
+use crate::{Head, StateError};
 use folkmoot_base::DecodeError;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::{CertificateError, CharterError, RequestError, Threshold};
@@ -282,7 +282,76 @@ pub enum ItemError {
     /// Admissions that the decision holds are not here: ask for them, then again for the decision.
     #[error("the decision holds admissions that are not known here")]
     Missing(Vec<Digest>),
+    /// The state does not decode.
+    #[error("the state is malformed (LINE-71)")]
+    State(#[source] StateError),
+    /// The state holds no such admission.
+    #[error("the state holds no such admission (LINE-83)")]
+    NotHeld,
     /// Decisions before this one are not here: ask for what follows the head.
     #[error("decisions before this one are not known here")]
     Ahead,
+}
+
+/// Why a file is not the transcript that it should be. Sections are counted from 0.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// It does not begin with the label.
+    #[error("it is not a transcript of this format (LINE-80)")]
+    Label,
+    /// It does not begin with our charter, byte for byte.
+    #[error("it does not begin with this group's charter (LINE-80)")]
+    Charter,
+    /// The charter is refused.
+    #[error("the charter is refused (LINE-80)")]
+    CharterRefused(#[source] CharterError),
+    /// A section of a kind that there is not.
+    #[error("section {section} has the unknown kind {kind} (LINE-81)")]
+    Kind {
+        /// Which.
+        section: usize,
+        /// The kind.
+        kind: u8,
+    },
+    /// A section is not in its place, or comes twice.
+    #[error("section {section}, of kind {kind}, is not in its place (LINE-81)")]
+    Order {
+        /// Which.
+        section: usize,
+        /// The kind.
+        kind: u8,
+    },
+    /// A section is longer than any of its kind.
+    #[error("section {section} has {length} bytes, which is too long (LINE-81)")]
+    TooLong {
+        /// Which.
+        section: usize,
+        /// Its length.
+        length: usize,
+    },
+    /// Bytes follow the end.
+    #[error("bytes follow the end (LINE-82)")]
+    AfterEnd,
+    /// The file ends before its end.
+    #[error("the file is cut short (LINE-82)")]
+    Short,
+    /// The certificate of an admission comes twice.
+    #[error("section {section} is of an admission that an earlier one is of (LINE-83)")]
+    Twice {
+        /// Which.
+        section: usize,
+    },
+    /// A section does not stand.
+    #[error("section {section} does not stand")]
+    Item {
+        /// Which.
+        section: usize,
+        /// Why not.
+        #[source]
+        why: ItemError,
+    },
+    /// A head that is known from elsewhere is not on its line.
+    #[error("the head {0}, known from elsewhere, is not on its line (LINE-84)")]
+    NoHead(Head),
 }

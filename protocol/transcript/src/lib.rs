@@ -6,6 +6,7 @@ mod ballots;
 mod decision;
 mod effect;
 mod error;
+mod file;
 mod item;
 mod line;
 mod paper;
@@ -23,7 +24,8 @@ pub use decision::{
     Approved, Decision, EFFECTS_MAX, Elector, Electorate, HOLDS_MAX, Proof, REFUSALS_MAX, Refused,
 };
 pub use effect::{Change, Effect, Force};
-pub use error::{ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
+pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
+pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};

@@ -12,6 +12,7 @@ use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{CharterError, SignedCharter};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The domain label of an old key's signature on the request of a new one.
 pub const ROTATE_LABEL: &[u8] = b"folkmoot rotation v1";
@@ -244,6 +245,47 @@ impl Transcript {
         }
     }
 
+    /// Goes on to a later state without the decisions between: [`Line::skip`], with every signature
+    /// verified.
+    ///
+    /// # Errors
+    /// [`ItemError`]; the transcript is then as it was.
+    pub fn skip(
+        &mut self,
+        handovers: &[Standing],
+        last: &Standing,
+        state: &[u8],
+    ) -> Result<Taken, ItemError> {
+        let (head, before) = (self.state().head(), self.members());
+        let mut electors = self.state().electorate();
+        for standing in handovers.iter().chain([last]) {
+            check_claims(&standing.claims(&electors), &electors, self.group())?;
+            if let Some(next) = &standing.proposal.decision.electorate {
+                electors = next.clone();
+            }
+        }
+        let founding = Arc::new(self.signed.charter().clone());
+        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        self.line.skip(handovers, last, state)?;
+        self.forget();
+        Ok(self.told(true, head, &before))
+    }
+
+    /// Keeps the item of an admission that the state holds, with whatever proves it.
+    pub(crate) fn keep_held(&mut self, bytes: &[u8], certificate: &[u8]) -> Result<Digest, ItemError> {
+        let paper = paper::Paper::read(certificate, self.signed.charter())?;
+        paper.check_key(self.state())?;
+        let admit = &paper.admit;
+        let held = self.state().roster().get(&admit.member);
+        if held.is_none_or(|held| held.request != admit.request) {
+            return Err(ItemError::NotHeld);
+        }
+        let request = admit.request;
+        let item = Bytes::copy_from_slice(bytes);
+        self.papers.entry(request).or_insert_with(|| vec![Paper { item, proves: Vec::new() }]);
+        Ok(request)
+    }
+
     /// Whether everything in a message about the next decision was signed by whom it says. One on
     /// another head says nothing here.
     ///
@@ -331,7 +373,7 @@ impl Transcript {
     }
 
     /// The set as items, each with its name, in an order in which they can be taken.
-    fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
+    pub(crate) fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
         let set = self.set();
         let mut items: Vec<(Digest, Bytes)> = Vec::new();
         for admit in set.admits() {

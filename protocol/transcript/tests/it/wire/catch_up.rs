@@ -17,7 +17,7 @@ fn catch_up(to: &mut Transcript, from: &Transcript, bytes_max: usize) -> usize {
     panic!("it does not end");
 }
 
-fn busy() -> Group {
+pub(super) fn busy() -> Group {
     let mut group = Group::new(3, 2);
     for number in 10..14 {
         let stranger = person(number);

@@ -1,6 +1,7 @@
 //! The transcript with real keys, certificates and signatures.
 
 mod catch_up;
+mod file;
 mod lies;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};

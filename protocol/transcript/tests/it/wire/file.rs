@@ -1,0 +1,142 @@
+//! A transcript as a file, and what a tamperer does to one.
+
+use super::catch_up::busy;
+use super::{Group, person, remove};
+use folkmoot_base::Head;
+use folkmoot_transcript::{FILE_LABEL, FileError, FileReader, ItemError, Transcript, Unproposed};
+
+fn read(charter: &[u8], heads: Vec<Head>, file: &[u8], piece: usize) -> Result<Transcript, FileError> {
+    let mut reader = FileReader::new(charter, heads);
+    file.chunks(piece).try_for_each(|piece| reader.push(piece))?;
+    reader.finish()
+}
+
+fn charter(group: &Group) -> Vec<u8> {
+    group.first().signed_charter().der().to_vec()
+}
+
+/// Kind, first byte and length of each section.
+fn sections(file: &[u8]) -> Vec<(u8, usize, usize)> {
+    let (mut at, mut all) = (FILE_LABEL.len(), Vec::new());
+    while at < file.len() {
+        let length = u32::from_be_bytes(file[at + 1..at + 5].try_into().unwrap()) as usize;
+        all.push((file[at], at, 5 + length));
+        at += 5 + length;
+    }
+    all
+}
+
+#[test]
+fn a_file_says_all_that_a_member_has() {
+    let group = busy();
+    let file = group.first().file();
+    for piece in [1, 7, 1_000, file.len()] {
+        let read = read(&charter(&group), vec![group.first().state().head()], &file, piece).unwrap();
+        assert_eq!(read.mark(), group.first().mark());
+        assert_eq!(read.state().digest(), group.first().state().digest());
+        assert_eq!(read.file(), file);
+    }
+    let young = Group::new(2, 1);
+    let file = young.first().file();
+    assert_eq!(read(&charter(&young), Vec::new(), &file, 100).unwrap().mark(), young.first().mark());
+}
+
+#[test]
+fn line_82_a_file_cut_short_or_with_more_behind_it_is_refused() {
+    let group = busy();
+    let file = group.first().file();
+    for length in (0..file.len()).step_by(13) {
+        assert_eq!(read(&charter(&group), Vec::new(), &file[..length], 999).unwrap_err(), FileError::Short);
+    }
+    let more = [&file[..], &[0]].concat();
+    assert_eq!(read(&charter(&group), Vec::new(), &more, 999).unwrap_err(), FileError::AfterEnd);
+}
+
+#[test]
+fn every_changed_bit_is_refused_or_leaves_out_what_nothing_proves() {
+    let group = busy();
+    let file = group.first().file();
+    let (charter, members) = (charter(&group), group.first().set().members(group.first().state()));
+    for at in (0..file.len()).step_by(3) {
+        let mut bad = file.clone();
+        bad[at] ^= 1 << (at % 8);
+        if let Ok(read) = read(&charter, Vec::new(), &bad, file.len()) {
+            // A vote that does not verify says nothing: nobody comes in by it.
+            assert!(read.set().members(read.state()).keys().all(|one| members.contains_key(one)), "{at}");
+            assert_eq!(read.state().head(), group.first().state().head());
+        }
+    }
+}
+
+#[test]
+fn line_80_another_groups_file_or_noise_is_refused() {
+    let group = busy();
+    let other = Group::new(2, 2);
+    let file = group.first().file();
+    assert_eq!(read(&charter(&other), Vec::new(), &file, 99).unwrap_err(), FileError::Charter);
+    for noise in [vec![0; 100_000], vec![0xff; 100_000]] {
+        assert_eq!(read(&charter(&group), Vec::new(), &noise, 99).unwrap_err(), FileError::Label);
+    }
+    // Nothing is kept for a length that no section has.
+    let long = [FILE_LABEL, &[1, 0xff, 0xff, 0xff, 0xff]].concat();
+    let refused = read(&charter(&group), Vec::new(), &long, 99).unwrap_err();
+    assert_eq!(refused, FileError::TooLong { section: 0, length: 0xffff_ffff });
+    let odd = [FILE_LABEL, &[9, 0, 0, 0, 0]].concat();
+    let refused = read(&charter(&group), Vec::new(), &odd, 99).unwrap_err();
+    assert_eq!(refused, FileError::Kind { section: 0, kind: 9 });
+}
+
+#[test]
+fn line_81_sections_stand_in_their_order() {
+    let group = busy();
+    let file = group.first().file();
+    let parts = sections(&file);
+    assert_eq!(parts.first().unwrap().0, 1);
+    for swap in 0..parts.len() - 1 {
+        let [(kind, at, length), (next, from, size)] = [parts[swap], parts[swap + 1]];
+        if kind == next {
+            continue;
+        }
+        let mut swapped = file[..at].to_vec();
+        swapped.extend(&file[from..from + size]);
+        swapped.extend(&file[at..at + length]);
+        swapped.extend(&file[from + size..]);
+        assert!(read(&charter(&group), Vec::new(), &swapped, 9_999).is_err(), "section {swap}");
+    }
+    // The state without the decision that it follows, and the decision without its state.
+    for leave_out in [3, 4] {
+        let (_, at, length) = *parts.iter().find(|part| part.0 == leave_out).unwrap();
+        let cut = [&file[..at], &file[at + length..]].concat();
+        assert!(read(&charter(&group), Vec::new(), &cut, 9_999).is_err(), "kind {leave_out}");
+    }
+}
+
+#[test]
+fn line_71_the_state_is_the_one_that_the_last_decision_names() {
+    let group = busy();
+    let file = group.first().file();
+    let (_, at, _) = *sections(&file).iter().find(|part| part.0 == 4).unwrap();
+    let mut bad = file.clone();
+    // The last byte of the time.
+    bad[at + 5 + 1 + 32 + 8 + 7] ^= 1;
+    let refused = read(&charter(&group), Vec::new(), &bad, 9_999).unwrap_err();
+    let FileError::Item { why: ItemError::Decision(Unproposed::State), .. } = refused else {
+        panic!("{refused:?}")
+    };
+}
+
+#[test]
+fn line_84_a_head_that_is_known_from_elsewhere_is_on_the_line() {
+    let mut group = busy();
+    let older = group.first().clone();
+    let known = group.first().state().head();
+    let effect = remove(person(12).member());
+    group.approve(&effect, &[0, 1]);
+    group.decide(&[0, 1]);
+    let newer = group.first().state().head();
+    assert_eq!(newer.number, known.number + 1);
+    let charter = charter(&group);
+    assert!(read(&charter, vec![known], &group.first().file(), 9_999).is_ok());
+    let refused = read(&charter, vec![newer], &older.file(), 9_999).unwrap_err();
+    assert_eq!(refused, FileError::NoHead(newer), "an older file instead of the newest");
+}
