@@ -83,8 +83,12 @@ impl Set {
         }
         let request = admit.request;
         let verdict = self.judge(state, &admit);
+        let counts = verdict.is_ok();
         self.admits.insert(request, Kept { admit, verdict });
         self.changed();
+        if counts {
+            self.crowd(state);
+        }
         self.bound_admits();
         self.admits.contains_key(&request)
     }
@@ -116,9 +120,10 @@ impl Set {
     /// Takes an effect that a voter here has approved. Whether it was new and has been kept.
     pub fn take_effect(&mut self, state: &State, effect: Effect) -> bool {
         let subject = effect.subject();
-        if self.effects.insert(subject, effect).is_some() {
+        if self.effects.contains_key(&subject) {
             return false;
         }
+        self.effects.insert(subject, effect);
         self.changed();
         self.bound_effects(state);
         self.effects.contains_key(&subject)

@@ -15,6 +15,7 @@ mod change;
 mod encode;
 mod next;
 mod outcome;
+mod request;
 mod sharing;
 mod voters;
 
@@ -230,6 +231,11 @@ impl State {
             // That of the key: judged with the admission.
             Change::Hold { .. } => 0,
         }
+    }
+
+    /// The stamp of a change, with that of the key of the admission that it names.
+    pub(crate) fn stamp_with(&self, change: &Change, named: Option<&Admit>) -> u64 {
+        named.map_or(0, |named| self.removed_at(&named.member)).max(self.stamp(change))
     }
 
     /// Whether the charter's list names this key and no expulsion since has struck it.
