@@ -18,7 +18,7 @@ mod ready;
 pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 
 use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
-use folkmoot_base::{Digest, MemberId, UnixTime, digest};
+use folkmoot_base::{Danger, Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -89,7 +89,7 @@ impl Set {
         if counts {
             self.crowd(state);
         }
-        self.bound_admits();
+        self.bound_admits(state);
         self.admits.contains_key(&request)
     }
 
@@ -105,13 +105,13 @@ impl Set {
                 }
                 return false;
             }
-            Some(known) if !approval.replaces(&known.approval) => return false,
+            Some(known) if !approval.replaces(&known.approval) && !state.is(Danger::LineNoTurns) => return false,
             _ if !could_count(state, &approval) => return false,
             _ => {}
         }
         self.approvals.insert(key, signed);
         self.changed();
-        self.bound_approvals(&approval.voter);
+        self.bound_approvals(state, &approval.voter);
         self.judge_again(state, &approval.subject);
         self.bound_effects(state);
         self.approvals.contains_key(&key)
@@ -145,7 +145,8 @@ impl Set {
     /// the last decision. Whether it was new and has been taken: `LINE-33`.
     pub fn take_expire(&mut self, state: &State, expire: Expire, clock: Option<UnixTime>) -> bool {
         let Some(ends) = self.end_of(state, &expire) else { return false };
-        let over = match clock {
+        let over = state.is(Danger::LineEndsEarly)
+            || match clock {
             Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
             None => state.time() > ends,
         };

@@ -24,7 +24,7 @@ pub use encode::StateError;
 pub use next::{Batch, IDLE_SECONDS};
 
 use crate::{Admit, Change, Head, Refusal};
-use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_base::{Danger, Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{Charter, Serial, SharedKey};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,6 +101,11 @@ impl State {
     /// What it does wrong on purpose.
     pub(crate) fn danger(&self) -> Mutant {
         self.danger
+    }
+
+    /// Whether this is what it does wrong on purpose.
+    pub(crate) fn is(&self, danger: Danger) -> bool {
+        self.danger.is(danger)
     }
 
     /// State(0): the founders are the members and the voters.

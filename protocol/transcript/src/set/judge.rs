@@ -2,7 +2,7 @@
 
 use super::{Set, admission};
 use crate::{Admit, Approval, Held, Refusal, State, Subject, Uncounted};
-use folkmoot_base::{Digest, MemberId, UnixTime, limits};
+use folkmoot_base::{Danger, Digest, MemberId, UnixTime, limits};
 use folkmoot_identity::{Adopt, Serial, VoteKind};
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ impl Set {
     pub(super) fn is_objected(&self, state: &State, request: &Digest) -> bool {
         let need = usize::try_from(state.charter().policies().objections.unwrap_or_default());
         let no = self.objections(state, request).count();
-        need.is_ok_and(|need| need > 0 && no >= need)
+        need.is_ok_and(|need| need > 0 && no >= need) && !state.is(Danger::LineNoRefusals)
     }
 
     pub(super) fn objections<'a>(

@@ -2,6 +2,7 @@
 
 use super::State;
 use crate::{Admit, Uncounted};
+use folkmoot_base::Danger;
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -21,7 +22,7 @@ impl State {
         if !self.has_on_line(&admit.base) {
             return Err(Uncounted::RequestOffLine);
         }
-        if admit.base.number < self.removed_at(&admit.member) && !self.is_stampless() {
+        if admit.base.number < self.removed_at(&admit.member) && !self.is(Danger::LineNoStamps) {
             return Err(Uncounted::Removed(admit.member));
         }
         let days = u64::from(self.charter().certificate_days());

@@ -1,6 +1,6 @@
 //! What voters propose, promise and commit to.
 
-use crate::group::{Group, field, forced, fresh, member, remove};
+use crate::group::{Group, field, forced, fresh, member};
 use crate::voter::{Voter, promise, proposal, say_commit, say_promise, talk};
 use folkmoot_base::Danger;
 use folkmoot_transcript::{
@@ -94,14 +94,14 @@ fn line_66_a_decision_that_does_not_follow_is_refused_and_one_with_gaps_is_asked
 
 #[test]
 fn line_66_a_voter_commits_once_in_a_ballot() {
-    for (danger, commits) in [(None, 1), (Some(Danger::LineTwoCommits), 2)] {
+    for (danger, once) in [(None, true), (Some(Danger::LineTwoCommits), false)] {
         let (mut group, effect) = wanting();
         let (one, two) = (wanted(&group, &effect), other(&mut group));
         let mut voter = Voter::from_disk(&group, 3, None, danger);
         for decision in [one, two] {
             voter.hear(&group, 0, &told(&fresh(decision))).unwrap();
         }
-        assert_eq!(voter.commits().len(), commits);
+        assert_eq!(voter.commits().len() == 1, once);
     }
 }
 
@@ -118,7 +118,7 @@ fn line_66_a_voter_commits_in_no_ballot_below_its_promise() {
         // The disk keeps it.
         let mut again = Voter::from_disk(&group, 3, voter.record.clone(), danger);
         again.hear(&group, 4, &told(&fresh(wanted(&group, &effect)))).unwrap();
-        assert_eq!(again.commits().len(), if commits == 0 { 0 } else { again.commits().len() });
+        assert_eq!(again.commits(), []);
     }
 }
 
@@ -242,7 +242,7 @@ fn line_68_a_report_comes_with_the_proposal_that_it_is_of() {
 fn line_68_nobody_promises_far_beyond_what_is_proven() {
     let (group, _) = wanting();
     let mut voter = Voter::new(&group, 1);
-    for (person, ballot) in [(0, 1000), (3, 999)] {
+    for (person, ballot) in [(2, 1000), (3, 999)] {
         voter.hear(&group, 0, &say_promise(&group, person, ballot, None)).unwrap();
     }
     voter.work(&group, 60);
@@ -310,5 +310,4 @@ fn line_65_a_flood_of_commits_hides_none() {
     let standing = voter.stands.unwrap();
     let who: Vec<_> = standing.commits.iter().map(|commit| commit.voter).collect();
     assert!([1, 2, 3].iter().all(|person| who.contains(&member(*person))));
-    drop(remove(0));
 }

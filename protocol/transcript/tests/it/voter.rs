@@ -9,7 +9,6 @@ use folkmoot_transcript::{
 use std::collections::BTreeSet;
 
 pub struct Voter {
-    pub me: usize,
     pub ballots: Ballots,
     pub record: Option<BallotRecord>,
     pub said: Vec<BallotMessage>,
@@ -29,7 +28,7 @@ impl Voter {
         danger: Option<Danger>,
     ) -> Self {
         let ballots = Ballots::new(member(me), group.state(), record.clone(), Mutant::from(danger));
-        Self { me, ballots, record, said: Vec::new(), stands: None, missing: 0 }
+        Self { ballots, record, said: Vec::new(), stands: None, missing: 0 }
     }
 
     fn step(
