@@ -57,6 +57,8 @@ struct Kept {
 pub struct Set {
     admits: BTreeMap<Digest, Kept>,
     approvals: BTreeMap<(Subject, MemberId), Signed>,
+    /// Each voter's highest yes to an admission, where a no of it stands in place of that.
+    replaced: BTreeMap<(Subject, MemberId), Signed>,
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
@@ -93,7 +95,7 @@ impl Set {
         self.admits.contains_key(&request)
     }
 
-    /// Takes an approval whose signature is verified. Whether it is new and stands.
+    /// Takes an approval whose signature is verified. Whether it is new and has been kept.
     pub fn take_approval(&mut self, state: &State, signed: Signed) -> bool {
         let approval = signed.approval;
         let key = (approval.subject, approval.voter);
@@ -105,16 +107,40 @@ impl Set {
                 }
                 return false;
             }
-            Some(known) if !approval.replaces(&known.approval) && !state.is(Danger::LineNoTurns) => return false,
             _ if !could_count(state, &approval) => return false,
+            Some(known) if !approval.replaces(&known.approval) && !state.is(Danger::LineNoTurns) => {
+                let taken_back = approval.is_yes() && !known.approval.is_yes();
+                return taken_back && self.take_replaced(signed);
+            }
             _ => {}
         }
-        self.approvals.insert(key, signed);
+        self.replaced.remove(&key);
+        if let Some(before) = self.approvals.insert(key, signed)
+            && before.approval.is_yes()
+            && !approval.is_yes()
+        {
+            self.take_replaced(before);
+        }
         self.changed();
         self.bound_approvals(state, &approval.voter);
         self.judge_again(state, &approval.subject);
+        self.bound_refusals();
         self.bound_effects(state);
         self.approvals.contains_key(&key)
+    }
+
+    /// Keeps a yes to an admission that its voter has taken back: somebody may have committed to a
+    /// decision with it. Whether it is new, and the highest of them.
+    fn take_replaced(&mut self, signed: Signed) -> bool {
+        let approval = signed.approval;
+        let key = (approval.subject, approval.voter);
+        let higher = |known: &Signed| approval.replaces(&known.approval);
+        if approval.subject.kind != VoteKind::Admit || !self.replaced.get(&key).is_none_or(higher) {
+            return false;
+        }
+        self.replaced.insert(key, signed);
+        self.changed();
+        true
     }
 
     /// Takes an effect that a voter here has approved. Whether it was new and has been kept.
@@ -132,8 +158,7 @@ impl Set {
     /// Takes what a rejected request by CSR says of that CSR: `refusal` as the request shows it.
     /// Whether it was new.
     pub fn take_refusal(&mut self, state: &State, refusal: Refusal) -> bool {
-        let wanted = self.approvals_of(admission(refusal.request)).any(|approval| !approval.is_yes());
-        if !wanted || refusal.csr.is_none() || !self.refusals.insert(refusal) {
+        if !self.is_rejected(&refusal.request) || refusal.csr.is_none() || !self.refusals.insert(refusal) {
             return false;
         }
         self.changed();
@@ -147,9 +172,9 @@ impl Set {
         let Some(ends) = self.end_of(state, &expire) else { return false };
         let over = state.is(Danger::LineEndsEarly)
             || match clock {
-            Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
-            None => state.time() > ends,
-        };
+                Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
+                None => state.time() > ends,
+            };
         let taken = over && self.expires.insert(expire);
         if taken {
             self.changed();
@@ -191,8 +216,11 @@ impl Set {
     /// can never count again with it.
     pub fn advance(&mut self, state: &State) {
         self.approvals.retain(|_, signed| could_count(state, &signed.approval));
+        self.replaced
+            .retain(|key, signed| self.approvals.contains_key(key) && could_count(state, &signed.approval));
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
         self.refusals.retain(|refusal| !state.has_refused(refusal));
+        self.bound_refusals();
         let expires = std::mem::take(&mut self.expires);
         self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
         self.changed();
@@ -220,14 +248,24 @@ impl Set {
         self.admits.values().filter_map(|kept| kept.verdict.as_ref().err().map(|why| (&kept.admit, why)))
     }
 
-    /// The approvals, sorted by subject and voter.
+    /// The approvals that stand, sorted by subject and voter; then those that were taken back.
     pub fn approvals(&self) -> impl Iterator<Item = &Signed> {
-        self.approvals.values()
+        self.approvals.values().chain(self.replaced.values())
     }
 
     /// The approvals of one subject.
     pub fn approvals_of(&self, subject: Subject) -> impl Iterator<Item = &Approval> {
         self.signed_of(subject).map(|signed| &signed.approval)
+    }
+
+    /// Whether somebody rejects this request.
+    pub(super) fn is_rejected(&self, request: &Digest) -> bool {
+        self.approvals_of(admission(*request)).any(|approval| !approval.is_yes())
+    }
+
+    fn replaced_of(&self, subject: Subject) -> impl Iterator<Item = &Approval> {
+        let range = (subject, MemberId([0; 32]))..=(subject, MemberId([0xff; 32]));
+        self.replaced.range(range).map(|(_, signed)| &signed.approval)
     }
 
     fn signed_of(&self, subject: Subject) -> impl Iterator<Item = &Signed> {
@@ -292,6 +330,9 @@ impl Set {
         parts.extend(self.admits.keys().map(<[u8; 32]>::as_slice));
         parts.push(b"approvals");
         parts.extend(approvals.iter().map(<[u8; 32]>::as_slice));
+        let replaced: Vec<Digest> = self.replaced.values().map(|signed| signed.approval.digest()).collect();
+        parts.push(b"replaced");
+        parts.extend(replaced.iter().map(<[u8; 32]>::as_slice));
         parts.push(b"effects");
         parts.extend(self.effects.keys().map(|subject| subject.digest.as_slice()));
         parts.push(b"refusals");

@@ -1,7 +1,7 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
 use super::{Kept, Set};
-use crate::{State, Subject};
+use crate::{Refusal, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
 use std::collections::BTreeSet;
@@ -34,6 +34,16 @@ impl Set {
         let highest = of_voter.max_by_key(|(_, signed)| signed.approval.digest());
         if let Some(key) = highest.map(|(key, _)| *key) {
             self.approvals.remove(&key);
+            self.replaced.remove(&key);
+        }
+    }
+
+    /// What a refusal says of a CSR stays as long as somebody rejects the request.
+    pub(super) fn bound_refusals(&mut self) {
+        let gone = |refusal: &&Refusal| !self.is_rejected(&refusal.request);
+        let gone: Vec<Refusal> = self.refusals.iter().filter(gone).copied().collect();
+        for refusal in &gone {
+            self.refusals.remove(refusal);
         }
     }
 

@@ -24,24 +24,32 @@ impl Set {
         if self.is_refused(state, admit) {
             return Err(Uncounted::Refused);
         }
-        self.approved_at(state, admit, time)
+        self.approved_at(state, admit, time, self.approvals_of(admission(admit.request)))
     }
 
     /// `LINE-06`: whether a decision that somebody may have committed to already may hold this, by
-    /// the approvals that are here. Objections that came since do not end it.
+    /// the approvals that are here. Neither objections nor a no that came since end it.
     pub(crate) fn vouches(&self, state: &State, request: &Digest) -> bool {
         let auto = state.charter().adopt() == Adopt::Auto;
         let time = if auto { UnixTime(0) } else { state.time() };
         self.admit(request).is_some_and(|admit| {
-            state.check_request(admit).is_ok() && self.approved_at(state, admit, time).is_ok()
+            let subject = admission(admit.request);
+            let given = self.approvals_of(subject).chain(self.replaced_of(subject));
+            state.check_request(admit).is_ok() && self.approved_at(state, admit, time, given).is_ok()
         })
     }
 
-    fn approved_at(&self, state: &State, admit: &Admit, time: UnixTime) -> Result<(), Uncounted> {
+    fn approved_at<'a>(
+        &self,
+        state: &State,
+        admit: &Admit,
+        time: UnixTime,
+        given: impl Iterator<Item = &'a Approval>,
+    ) -> Result<(), Uncounted> {
         let stamp = state.removed_at(&admit.member);
         let mut yes = BTreeSet::new();
         let mut first = None;
-        for approval in self.approvals_of(admission(admit.request)).filter(|approval| approval.is_yes()) {
+        for approval in given.filter(|approval| approval.is_yes()) {
             match state.counts(approval, stamp, time).and_then(|()| fits(state, admit, approval)) {
                 Ok(()) => {
                     yes.insert(approval.voter);

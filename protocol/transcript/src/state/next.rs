@@ -2,9 +2,7 @@
 
 use super::State;
 use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
-use crate::{
-    Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Wrong,
-};
+use crate::{Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Wrong};
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
 use std::collections::BTreeSet;

@@ -123,8 +123,7 @@ fn line_24_as_many_approve_as_the_policy_asks_for() {
 
 #[test]
 fn line_24_the_rule_on_roles_is_satisfied() {
-    let mut policies =
-        Policies { admit: Some(Rule::parse("1 of doors").unwrap()), ..Policies::default() };
+    let mut policies = Policies { admit: Some(Rule::parse("1 of doors").unwrap()), ..Policies::default() };
     policies.roles.insert("doors".to_owned(), [member(3)].into());
     let mut group = Group::of(&folkmoot_identity::CharterDraft { policies, ..draft(4, 2) });
     let admit = group.ask(5);

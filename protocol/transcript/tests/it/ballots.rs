@@ -4,7 +4,7 @@ use crate::group::{Group, field, forced, fresh, member};
 use crate::voter::{Voter, promise, proposal, say_commit, say_promise, talk};
 use folkmoot_base::Danger;
 use folkmoot_transcript::{
-    BallotMessage, Batch, Change, Decision, Effect, Proposal, Report, Unproposed, admission,
+    Approval, BallotMessage, Batch, Change, Decision, Effect, Proposal, Report, Unproposed, admission,
 };
 
 /// A group of four founders in which three want a change, and its voters.
@@ -178,7 +178,9 @@ fn line_67_nothing_that_was_known_for_a_minute_is_left_out() {
     voter.work(&group, 0);
     let batch = Batch { holds: without.holds.clone(), ..group.batch() };
     let effects = vec![group.approved(&effect, &[0, 1, 2])];
-    let whole = fresh(group.decide(Batch { effects, time: folkmoot_base::UnixTime(group.now + 60), ..batch }).unwrap());
+    let whole = fresh(
+        group.decide(Batch { effects, time: folkmoot_base::UnixTime(group.now + 60), ..batch }).unwrap(),
+    );
     voter.hear(&group, 60, &told(&whole)).unwrap();
     assert_eq!(voter.commits().len(), 1);
 }
@@ -230,10 +232,7 @@ fn line_68_a_report_comes_with_the_proposal_that_it_is_of() {
     let batch = Batch { time: folkmoot_base::UnixTime(group.now + 61), ..group.batch() };
     let effects = vec![group.approved(&effect, &[0, 1, 2])];
     let ahead = fresh(group.decide(Batch { effects, ..batch }).unwrap());
-    assert_eq!(
-        voter.hear(&group, 0, &say_promise(&group, 0, 1, Some(&ahead))),
-        Err(Unproposed::Promises)
-    );
+    assert_eq!(voter.hear(&group, 0, &say_promise(&group, 0, 1, Some(&ahead))), Err(Unproposed::Promises));
     voter.hear(&group, 0, &say_promise(&group, 0, 1, Some(&one))).unwrap();
     assert!(voter.ballots.status().proposed.contains_key(&one.report()));
 }
@@ -284,12 +283,46 @@ fn line_06_a_false_report_lets_nobody_in() {
         let decision = &voter.stands.as_ref().unwrap().proposal.decision;
         assert_eq!((decision.holds.len(), decision.effects.len()), (0, 1));
     }
-    // What enough approve may have been committed to, even if somebody objects since.
-    group.welcome(&stranger, &[1, 2]);
-    let mut voter = Voter::new(&group, 1);
-    voter.hear(&group, 0, &say_promise(&group, 0, 1, Some(&fresh(lie.clone())))).unwrap();
-    assert!(voter.ballots.status().proposed.contains_key(&fresh(lie).report()));
-    assert!(group.set().approvals_of(admission(stranger.request)).count() > 0);
+}
+
+/// A voter takes back its yes after somebody has committed to a decision with it. That commit must
+/// still be told and followed: otherwise a voter that nobody hears any more stops the group.
+#[test]
+fn line_06_a_yes_that_was_taken_back_lets_a_commit_be_followed() {
+    let mut group = Group::new(4, 2);
+    let admit = group.ask(5);
+    group.welcome(&admit, &[0, 3]);
+    let decision = group.decide(Batch { holds: vec![admit.request], ..group.batch() }).unwrap();
+    let no = group.no(3, admission(admit.request));
+    let no_first = |yes_last: bool| {
+        let mut other = Group::new(4, 2);
+        let yes = other.yes(3, admission(admit.request));
+        other.welcome(&admit, &[0]);
+        other.take(Approval { turn: 1, ..no });
+        assert_eq!(other.take(yes), yes_last, "kept, although it does not stand");
+        other
+    };
+    let others = no_first(true);
+    group.take(Approval { turn: 1, ..no });
+    assert_eq!(group.line.mark(), others.line.mark());
+    assert!(!group.is_member(5));
+    let committed = fresh(decision.clone());
+    let mut all = voters(&group, &[1, 2]);
+    for voter in &mut all {
+        voter.hear(&group, 0, &told(&committed)).unwrap();
+        assert_eq!(voter.commits(), [], "fresh, it must count");
+        voter.hear(&group, 0, &say_promise(&group, 0, 1, Some(&committed))).unwrap();
+    }
+    for second in 0..60 {
+        let promised = all.iter().flat_map(Voter::promised).max().unwrap_or_default();
+        if promised > 0 {
+            let promise = say_promise(&group, 0, promised, Some(&committed));
+            all.iter_mut().for_each(|voter| voter.hear(&group, second, &promise).unwrap());
+        }
+        talk(&group, &mut all, second, 1);
+    }
+    let later = all.iter().flat_map(Voter::commits).find(|report| report.decision == decision.digest());
+    assert!(later.is_some_and(|report| report.ballot > 0));
 }
 
 /// One voter who commits to whatever it invents drowns nobody's commit.

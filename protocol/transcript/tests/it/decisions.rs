@@ -56,21 +56,25 @@ fn line_04_a_decision_does_something() {
 #[test]
 fn line_05_lists_are_sorted_and_of_a_bounded_length() {
     let mut group = Group::new(4, 2);
-    let mut holds: Vec<_> = [5, 6].map(|person| {
-        let admit = group.ask(person);
-        group.welcome(&admit, &[0, 1]);
-        admit.request
-    }).into();
+    let mut holds: Vec<_> = [5, 6]
+        .map(|person| {
+            let admit = group.ask(person);
+            group.welcome(&admit, &[0, 1]);
+            admit.request
+        })
+        .into();
     holds.sort_unstable();
     let hold = |holds: Vec<_>| group.decide(Batch { holds, ..group.batch() }).map(|_| ());
     assert_eq!(hold(holds.clone()), Ok(()));
     assert_eq!(hold(vec![holds[1], holds[0]]), Err(Wrong::Lists));
     assert_eq!(hold(vec![holds[0], holds[0]]), Err(Wrong::Lists));
-    let digests = |count: usize| (0..count).map(|number| {
-        let mut digest = [0; 32];
-        digest[..8].copy_from_slice(&(number as u64).to_be_bytes());
-        digest
-    });
+    let digests = |count: usize| {
+        (0..count).map(|number| {
+            let mut digest = [0; 32];
+            digest[..8].copy_from_slice(&(number as u64).to_be_bytes());
+            digest
+        })
+    };
     assert_eq!(hold(digests(HOLDS_MAX + 1).collect()), Err(Wrong::Lists));
     assert!(matches!(hold(digests(HOLDS_MAX).collect()), Err(Wrong::Missing(_))));
     let refusals = digests(REFUSALS_MAX + 1).map(|request| group.refused(request, &[0])).collect();

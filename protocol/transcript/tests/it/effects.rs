@@ -77,12 +77,9 @@ fn with_ratio(percent: u32, window: u32) -> Group {
 #[test]
 fn line_43_a_ratio_is_of_the_size_that_the_group_has() {
     let group = with_ratio(50, 1);
-    for (value, fits) in [
-        ("50% of 3 window 1", false),
-        ("75% of 9 window 1", false),
-        ("75% of 4 window 1", true),
-        ("3", true),
-    ] {
+    for (value, fits) in
+        [("50% of 3 window 1", false), ("75% of 9 window 1", false), ("75% of 4 window 1", true), ("3", true)]
+    {
         let change = field("threshold", value);
         let stands = group.state().would_stand(&change, false, None);
         assert_eq!(stands.is_ok(), fits, "{value}");
@@ -113,8 +110,7 @@ fn line_44_an_electorate_is_distinct_members() {
 
 #[test]
 fn line_48_a_removal_satisfies_the_charters_rule_besides() {
-    let mut policies =
-        Policies { remove: Some(Rule::parse("1 of safety").unwrap()), ..Policies::default() };
+    let mut policies = Policies { remove: Some(Rule::parse("1 of safety").unwrap()), ..Policies::default() };
     policies.roles.insert("safety".to_owned(), [member(2)].into());
     let group = Group::of(&CharterDraft { policies, ..draft(4, 2) });
     let refused = refuted(group.decision(remove(3), &[0, 1, 3]));

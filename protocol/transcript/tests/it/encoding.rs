@@ -5,7 +5,7 @@ use crate::voter::{promise, proposal, say_commit, say_promise, standing};
 use folkmoot_base::codec::{self, Wire};
 use folkmoot_identity::{Charter, CharterDraft, Policies};
 use folkmoot_transcript::{
-    Batch, BallotMessage, BallotRecord, Change, Decision, Effect, Standing, State, StateError,
+    BallotMessage, BallotRecord, Batch, Change, Decision, Effect, Standing, State, StateError,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn step(group: &mut Group, what: u8, person: usize) {
     let decision = match what {
         0 => {
             let admit = group.ask(person);
-            let issued = (person % 2 == 0).then(|| [person as u8; 16]);
+            let issued = person.is_multiple_of(2).then_some([person as u8; 16]);
             let admit = folkmoot_transcript::Admit { issued, ..admit };
             group.welcome(&admit, &voters);
             group.decide(Batch { holds: vec![admit.request], ..group.batch() })
@@ -140,8 +140,7 @@ fn what_voters_say_is_read_as_it_was_written() {
     let effects = vec![group.approved(&remove(1).into(), &[0, 1, 7, 8])];
     let batch = Batch { effects, holds: vec![admit.request], ..group.batch() };
     let voters = group.state().voters();
-    let people: Vec<usize> =
-        (0..16).filter(|one| voters.contains(&crate::group::member(*one))).collect();
+    let people: Vec<usize> = (0..16).filter(|one| voters.contains(&crate::group::member(*one))).collect();
     let effects = vec![group.approved(&remove(1).into(), &people)];
     let decision = group.decide(Batch { effects, ..batch }).unwrap();
     assert!(decision.electorate.is_some());

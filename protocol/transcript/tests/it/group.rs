@@ -4,7 +4,7 @@ use folkmoot_base::{Blob, Danger, Digest, Entropy, GroupName, MemberId, Mutant, 
 use folkmoot_identity::{Charter, CharterDraft, Founder, SigningKey, Verdict};
 use folkmoot_transcript::{
     Admit, Applied, Approval, Approved, Batch, Change, Commit, Decision, Effect, Head, Line, Proof, Proposal,
-    Refused, Set, Signed, SignatureBytes, Stage, Standing, State, Subject, Unproposed, Wrong, admission,
+    Refused, Set, SignatureBytes, Signed, Stage, Standing, State, Subject, Unproposed, Wrong, admission,
 };
 use std::sync::LazyLock;
 
@@ -45,7 +45,8 @@ pub fn signature() -> SignatureBytes {
 }
 
 pub fn draft(founders: usize, threshold: u32) -> CharterDraft {
-    let founder = |person| Founder { name: format!("person {person}"), key: key(person).verifying_key().clone() };
+    let founder =
+        |person| Founder { name: format!("person {person}"), key: key(person).verifying_key().clone() };
     let named = (0..founders).map(founder).collect();
     CharterDraft::new(GroupName::new("line").unwrap(), threshold, named, &mut Seed(1 << 48))
 }
@@ -180,8 +181,7 @@ impl Group {
 
     /// A refusal with these people's rejections over the head.
     pub fn refused(&self, request: Digest, people: &[usize]) -> Refused {
-        let mut no: Vec<_> =
-            people.iter().map(|person| self.no(*person, admission(request))).collect();
+        let mut no: Vec<_> = people.iter().map(|person| self.no(*person, admission(request))).collect();
         no.sort_by_key(|no| no.voter);
         let proofs = no.iter().map(|no| Proof::of(no, signature())).collect();
         Refused { request, csr: None, proofs }

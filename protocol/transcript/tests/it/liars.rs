@@ -176,7 +176,10 @@ fn a_taken_back_yes_carries_no_effect() {
     for person in [1, 2] {
         let yes = group.yes(person, effect.subject());
         let (state, set) = group.line.set_mut();
-        set.take_approval(state, Signed { approval: Approval { turn: 2, ..yes }, signature: Some(signature()) });
+        set.take_approval(
+            state,
+            Signed { approval: Approval { turn: 2, ..yes }, signature: Some(signature()) },
+        );
     }
     assert_eq!(ready(&group), 1);
 }

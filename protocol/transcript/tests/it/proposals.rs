@@ -4,8 +4,8 @@ use crate::group::{Group, by, commits, field, fresh, key, member, members};
 use crate::voter::{promise, proposal, standing};
 use folkmoot_base::{Blob, MemberId};
 use folkmoot_transcript::{
-    Algorithm, Applied, Claim, Decision, Promise, Proposal, Report, STATEMENT_LABEL, SignatureBytes, Standing,
-    State, Unproposed,
+    Algorithm, Applied, Claim, Decision, Promise, Proposal, Report, STATEMENT_LABEL, SignatureBytes,
+    Standing, State, Unproposed,
 };
 
 fn some(group: &Group) -> Decision {
@@ -100,7 +100,8 @@ fn line_63_the_highest_report_is_followed() {
     // Of two in one ballot the lower digest.
     let lower = mine.digest() < theirs.digest();
     assert_eq!(follows([report(0, &mine), report(0, &theirs), None]).is_ok(), lower);
-    let fresh = proposal(&theirs, &[(3, vec![promise(0, report(0, &mine)), promise(1, None), promise(2, None)])]);
+    let fresh =
+        proposal(&theirs, &[(3, vec![promise(0, report(0, &mine)), promise(1, None), promise(2, None)])]);
     assert_eq!(checked(&group, &fresh), Err(Unproposed::NotHighest));
 }
 

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Item {
-    Admit(Admit),
+    Admit(Box<Admit>),
     Approval(Approval),
     Effect(Effect),
     Refusal(Refusal),
@@ -19,8 +19,8 @@ enum Item {
 }
 
 /// A group after some decisions, so that bases differ, and requests and effects to speak of.
-fn group() -> (Group, Vec<Item>, Vec<Subject>) {
-    let policies = Policies { objections: Some(2), ..Policies::default() };
+fn group(objections: u32) -> (Group, Vec<Item>, Vec<Subject>) {
+    let policies = Policies { objections: Some(objections), ..Policies::default() };
     let mut group = Group::of(&CharterDraft { policies, ..draft(4, 2) });
     let mut items = Vec::new();
     let mut subjects = Vec::new();
@@ -33,9 +33,10 @@ fn group() -> (Group, Vec<Item>, Vec<Subject>) {
             subjects.push(admission(admit.request));
             items.push(Item::Refusal(Refusal { request: admit.request, csr: admit.csr }));
             items.push(Item::Expire(Expire { member: admit.member, request: admit.request }));
-            items.push(Item::Admit(admit));
+            items.push(Item::Admit(Box::new(admit)));
         }
-        let effect = Effect::from(if round == 0 { remove(3) } else { field("request_hours", &round.to_string()) });
+        let effect =
+            Effect::from(if round == 0 { remove(3) } else { field("request_hours", &round.to_string()) });
         subjects.push(effect.subject());
         items.push(Item::Effect(effect.clone()));
         if round == 0 {
@@ -51,7 +52,7 @@ fn take(group: &mut Group, item: &Item) {
     let clock = Some(UnixTime(group.now + 2 * 86_400));
     let (state, set) = group.line.set_mut();
     match item {
-        Item::Admit(admit) => set.take_admit(state, admit.clone()),
+        Item::Admit(admit) => set.take_admit(state, Admit::clone(admit)),
         Item::Approval(approval) => {
             set.take_approval(state, Signed { approval: *approval, signature: Some(signature()) })
         }
@@ -76,9 +77,10 @@ proptest! {
     #[test]
     fn two_members_with_the_same_have_the_same_roster(
         said in prop::collection::vec((0..5_usize, 0..9_usize, 0..4_u64, 0..3_u32, any::<bool>()), 0..40),
+        objections in 1..3_u32,
         order in Just((0..61_usize).collect::<Vec<_>>()).prop_shuffle(),
     ) {
-        let (group, mut items, subjects) = group();
+        let (group, mut items, subjects) = group(objections);
         for (voter, subject, base, turn, yes) in said {
             let base = group.state().decision_at(base).unwrap();
             let verdict = if yes { Verdict::Approve } else { Verdict::Reject };
@@ -89,12 +91,29 @@ proptest! {
         let one = taken(&group, &items.iter().collect::<Vec<_>>());
         let other = taken(&group, &shuffled);
         prop_assert_eq!(shuffled.len(), items.len());
+        prop_assert_eq!(parts(&one), parts(&other));
         prop_assert_eq!(one.line.mark(), other.line.mark());
         let members = |group: &Group| group.set().members(group.state());
         prop_assert_eq!(members(&one), members(&other));
         let late = |group: &Group| group.set().late().map(|(admit, _)| admit.request).collect::<Vec<_>>();
         prop_assert_eq!(late(&one), late(&other));
     }
+}
+
+/// What the set has, in a few words.
+fn parts(group: &Group) -> Vec<String> {
+    let set = group.set();
+    let short = |digest: &[u8; 32]| format!("{:02x}{:02x}", digest[0], digest[1]);
+    let admits = set.admits().map(|admit| format!("admit {}", short(&admit.request)));
+    let approvals = set.approvals().map(|signed| {
+        let approval = signed.approval;
+        let (subject, yes) = (short(&approval.subject.digest), approval.is_yes());
+        format!("{} on {subject}: {yes} turn {} base {}", approval.voter, approval.turn, approval.base)
+    });
+    let effects = set.effects().map(|effect| format!("effect {}", short(&effect.subject().digest)));
+    let refusals = set.refusals().map(|refusal| format!("refusal {}", short(&refusal.request)));
+    let expires = set.expires().map(|expire| format!("expire {}", short(&expire.request)));
+    admits.chain(approvals).chain(effects).chain(refusals).chain(expires).collect()
 }
 
 fn invented(number: u64, group: &Group) -> Admit {
@@ -131,7 +150,10 @@ fn flooded(danger: Option<Danger>) -> Group {
 fn a_flood_stays_within_its_bounds_and_blocks_no_expulsion() {
     let group = flooded(None);
     let set = group.set();
-    assert_eq!(set.approvals().filter(|signed| signed.approval.voter == crate::group::member(3)).count(), APPROVALS_MAX);
+    assert_eq!(
+        set.approvals().filter(|signed| signed.approval.voter == crate::group::member(3)).count(),
+        APPROVALS_MAX
+    );
     assert_eq!(set.admits().count(), ADMITS_MAX);
     assert!(set.effects().count() <= SPONSORED_MAX + 1);
     assert!(group.is_member(6), "those that count stay");

@@ -1,6 +1,6 @@
 //! The group's key: which sharings are taken into use, and what its signature admits.
 
-use crate::group::{Group, Seed, START, draft, elect, field, member, remove};
+use crate::group::{Group, START, Seed, draft, elect, field, member, remove};
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Central, CharterDraft, Dealer, GroupKey, Scheme, SigningKey,

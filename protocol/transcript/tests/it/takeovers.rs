@@ -1,6 +1,8 @@
 //! Those who once were a quorum write another past, with every key that they ever had.
 
-use crate::group::{DAY, Group, approved_by, commits, elect, field, forced, member, members, remove, signature};
+use crate::group::{
+    DAY, Group, approved_by, commits, elect, field, forced, member, members, remove, signature,
+};
 use crate::voter::promise;
 use folkmoot_base::{Danger, MemberId, UnixTime};
 use folkmoot_identity::Verdict;

@@ -21,12 +21,7 @@ impl Voter {
         Self::from_disk(group, me, None, None)
     }
 
-    pub fn from_disk(
-        group: &Group,
-        me: usize,
-        record: Option<BallotRecord>,
-        danger: Option<Danger>,
-    ) -> Self {
+    pub fn from_disk(group: &Group, me: usize, record: Option<BallotRecord>, danger: Option<Danger>) -> Self {
         let ballots = Ballots::new(member(me), group.state(), record.clone(), Mutant::from(danger));
         Self { ballots, record, said: Vec::new(), stands: None, missing: 0 }
     }
