@@ -7,8 +7,8 @@ use folkmoot_base::Danger;
 const DAY_SECONDS: u64 = 86_400;
 
 impl State {
-    /// Whether an admission may count here, whoever approves it: `LINE-20` to `LINE-22`, `LINE-26` to
-    /// `LINE-28`, `LINE-31`.
+    /// Whether an admission may count here, whoever approves it: `LINE-20` to `LINE-22`, `LINE-26`
+    /// to `LINE-28`, `LINE-31`.
     ///
     /// # Errors
     /// Why not: it is late.
@@ -32,8 +32,8 @@ impl State {
         self.check_epoch(admit)
     }
 
-    /// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present shares,
-    /// and those who left could not have signed.
+    /// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present
+    /// shares, and those who left could not have signed.
     fn check_epoch(&self, admit: &Admit) -> Result<(), Uncounted> {
         if !self.charter().scheme().shared() || self.is_for_authority() {
             return Ok(());
