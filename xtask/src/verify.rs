@@ -99,8 +99,8 @@ fn model() -> Result<(), String> {
     Ok(())
 }
 
-/// The rules of the line of decisions with liars; and with a rule left out, beginning shortly before
-/// a run that shows it: without a rule a run must fail.
+/// The rules of the line of decisions with liars; and with a rule left out, beginning shortly
+/// before a run that shows it: without a rule a run must fail.
 fn decisions() -> Result<(), String> {
     let program = built("folkmoot-decisions");
     run(&format!("{program} --runs 4000"))?;

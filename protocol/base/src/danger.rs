@@ -89,6 +89,16 @@ pub enum Danger {
     LineNoStamps,
     /// Transcript: approvals that ran out count.
     LineNoExpiry,
+    /// Transcript: of a voter's approvals of one subject the one that came last stands.
+    LineNoTurns,
+    /// Transcript: what enough voters rejected admits all the same.
+    LineNoRefusals,
+    /// Transcript: the term of a member is over as soon as somebody says so.
+    LineEndsEarly,
+    /// Transcript: anybody may fill the set.
+    LineNoBounds,
+    /// Transcript: a member goes over to another decision for a number that was decided.
+    LineTakesForks,
     /// Group: keeps members of lost nodes in its list.
     GroupKeepsLost,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.

@@ -7,8 +7,9 @@
 //! Promises: this voter commits once in a ballot, in no ballot below one that it promised, and only
 //! to what it has worked out itself. What it signs is persisted before it is sent, so a restart
 //! adds nothing. It promises at most as many ballots beyond the highest that was proposed as there
-//! are places. Bounds: two proposals for each ballot within that range. Relies on: messages whose
-//! signatures are verified, and a disk that is not older than what it has sent.
+//! are places. Bounds: two proposals for each ballot within that range, and two commits of each
+//! voter. Relies on: messages whose signatures are verified, and a disk that is not older than what
+//! it has sent.
 
 mod owner;
 mod voter;
@@ -290,7 +291,10 @@ impl Ballots {
     }
 
     fn hear_commit(&mut self, look: &Look<'_>, report: Report, commit: Commit) {
-        let room = self.commits.len() <= self.proposals.len() + look.state.places().len();
+        let given = self.commits.iter().filter(|(other, by)| {
+            other.ballot == report.ballot && **other != report && by.contains_key(&commit.voter)
+        });
+        let room = given.count() < TWO;
         if !look.state.may_vote(&commit.voter) || report.ballot > self.last_ballot(look) || !room {
             return;
         }

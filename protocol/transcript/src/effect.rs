@@ -112,6 +112,14 @@ impl Effect {
 }
 
 impl Change {
+    /// The request that it names, if it names one.
+    pub(crate) fn request(&self) -> Option<&Digest> {
+        match self {
+            Self::Hold { request } | Self::Rotate { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
     fn digest(&self) -> Digest {
         match self {
             Self::Remove { member } => digest(&[b"folkmoot removal v2\0", &member.0]),

@@ -10,7 +10,7 @@
 
 use crate::proposal::{Claim, Electors, Standing, Statement};
 use crate::{Electorate, Head, Set, State, Unproposed};
-use folkmoot_base::{Digest, MemberId, Mutant};
+use folkmoot_base::{Danger, Digest, MemberId, Mutant};
 use folkmoot_identity::Charter;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -184,6 +184,15 @@ impl Line {
     /// A decision of a number that was decided: the same, or the other side of a fork.
     fn compare(&mut self, theirs: Standing) -> Result<Applied, Unproposed> {
         let number = theirs.proposal.decision.number;
+        if self.state.is(Danger::LineTakesForks) {
+            // Only over the founding: of no other number is the state before it at hand.
+            let mut founded = State::founded(self.state.founding_charter().clone());
+            founded.endanger(self.state.danger());
+            theirs.check(&founded)?;
+            let state = founded.after(&theirs.proposal.decision, |request| self.set.admit(request))?;
+            self.go_over(state, BTreeMap::from([(number, theirs)]));
+            return Ok(Applied::Next);
+        }
         let Some(ours) = self.decisions.get(&number) else { return Ok(Applied::Known) };
         if ours.head() == theirs.head() {
             return Ok(Applied::Known);

@@ -18,7 +18,7 @@ mod ready;
 pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 
 use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
-use folkmoot_base::{Digest, MemberId, UnixTime, digest};
+use folkmoot_base::{Danger, Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -57,6 +57,8 @@ struct Kept {
 pub struct Set {
     admits: BTreeMap<Digest, Kept>,
     approvals: BTreeMap<(Subject, MemberId), Signed>,
+    /// Each voter's highest yes to an admission, where a no of it stands in place of that.
+    replaced: BTreeMap<(Subject, MemberId), Signed>,
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
@@ -83,13 +85,17 @@ impl Set {
         }
         let request = admit.request;
         let verdict = self.judge(state, &admit);
+        let counts = verdict.is_ok();
         self.admits.insert(request, Kept { admit, verdict });
         self.changed();
-        self.bound_admits();
+        if counts {
+            self.crowd(state);
+        }
+        self.bound_admits(state);
         self.admits.contains_key(&request)
     }
 
-    /// Takes an approval whose signature is verified. Whether it is new and stands.
+    /// Takes an approval whose signature is verified. Whether it is new and has been kept.
     pub fn take_approval(&mut self, state: &State, signed: Signed) -> bool {
         let approval = signed.approval;
         let key = (approval.subject, approval.voter);
@@ -101,24 +107,49 @@ impl Set {
                 }
                 return false;
             }
-            Some(known) if !approval.replaces(&known.approval) => return false,
             _ if !could_count(state, &approval) => return false,
+            Some(known) if !approval.replaces(&known.approval) && !state.is(Danger::LineNoTurns) => {
+                let taken_back = approval.is_yes() && !known.approval.is_yes();
+                return taken_back && self.take_replaced(signed);
+            }
             _ => {}
         }
-        self.approvals.insert(key, signed);
+        self.replaced.remove(&key);
+        if let Some(before) = self.approvals.insert(key, signed)
+            && before.approval.is_yes()
+            && !approval.is_yes()
+        {
+            self.take_replaced(before);
+        }
         self.changed();
-        self.bound_approvals(&approval.voter);
+        self.bound_approvals(state, &approval.voter);
         self.judge_again(state, &approval.subject);
+        self.bound_refusals();
         self.bound_effects(state);
         self.approvals.contains_key(&key)
+    }
+
+    /// Keeps a yes to an admission that its voter has taken back: somebody may have committed to a
+    /// decision with it. Whether it is new, and the highest of them.
+    fn take_replaced(&mut self, signed: Signed) -> bool {
+        let approval = signed.approval;
+        let key = (approval.subject, approval.voter);
+        let higher = |known: &Signed| approval.replaces(&known.approval);
+        if approval.subject.kind != VoteKind::Admit || !self.replaced.get(&key).is_none_or(higher) {
+            return false;
+        }
+        self.replaced.insert(key, signed);
+        self.changed();
+        true
     }
 
     /// Takes an effect that a voter here has approved. Whether it was new and has been kept.
     pub fn take_effect(&mut self, state: &State, effect: Effect) -> bool {
         let subject = effect.subject();
-        if self.effects.insert(subject, effect).is_some() {
+        if self.effects.contains_key(&subject) {
             return false;
         }
+        self.effects.insert(subject, effect);
         self.changed();
         self.bound_effects(state);
         self.effects.contains_key(&subject)
@@ -127,8 +158,7 @@ impl Set {
     /// Takes what a rejected request by CSR says of that CSR: `refusal` as the request shows it.
     /// Whether it was new.
     pub fn take_refusal(&mut self, state: &State, refusal: Refusal) -> bool {
-        let wanted = self.approvals_of(admission(refusal.request)).any(|approval| !approval.is_yes());
-        if !wanted || refusal.csr.is_none() || !self.refusals.insert(refusal) {
+        if !self.is_rejected(&refusal.request) || refusal.csr.is_none() || !self.refusals.insert(refusal) {
             return false;
         }
         self.changed();
@@ -140,10 +170,11 @@ impl Set {
     /// the last decision. Whether it was new and has been taken: `LINE-33`.
     pub fn take_expire(&mut self, state: &State, expire: Expire, clock: Option<UnixTime>) -> bool {
         let Some(ends) = self.end_of(state, &expire) else { return false };
-        let over = match clock {
-            Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
-            None => state.time() > ends,
-        };
+        let over = state.is(Danger::LineEndsEarly)
+            || match clock {
+                Some(clock) => clock.0 > ends.0.saturating_add(EXPIRE_SECONDS),
+                None => state.time() > ends,
+            };
         let taken = over && self.expires.insert(expire);
         if taken {
             self.changed();
@@ -185,8 +216,11 @@ impl Set {
     /// can never count again with it.
     pub fn advance(&mut self, state: &State) {
         self.approvals.retain(|_, signed| could_count(state, &signed.approval));
+        self.replaced
+            .retain(|key, signed| self.approvals.contains_key(key) && could_count(state, &signed.approval));
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
         self.refusals.retain(|refusal| !state.has_refused(refusal));
+        self.bound_refusals();
         let expires = std::mem::take(&mut self.expires);
         self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
         self.changed();
@@ -214,14 +248,24 @@ impl Set {
         self.admits.values().filter_map(|kept| kept.verdict.as_ref().err().map(|why| (&kept.admit, why)))
     }
 
-    /// The approvals, sorted by subject and voter.
+    /// The approvals that stand, sorted by subject and voter; then those that were taken back.
     pub fn approvals(&self) -> impl Iterator<Item = &Signed> {
-        self.approvals.values()
+        self.approvals.values().chain(self.replaced.values())
     }
 
     /// The approvals of one subject.
     pub fn approvals_of(&self, subject: Subject) -> impl Iterator<Item = &Approval> {
         self.signed_of(subject).map(|signed| &signed.approval)
+    }
+
+    /// Whether somebody rejects this request.
+    pub(super) fn is_rejected(&self, request: &Digest) -> bool {
+        self.approvals_of(admission(*request)).any(|approval| !approval.is_yes())
+    }
+
+    fn replaced_of(&self, subject: Subject) -> impl Iterator<Item = &Approval> {
+        let range = (subject, MemberId([0; 32]))..=(subject, MemberId([0xff; 32]));
+        self.replaced.range(range).map(|(_, signed)| &signed.approval)
     }
 
     fn signed_of(&self, subject: Subject) -> impl Iterator<Item = &Signed> {
@@ -286,6 +330,9 @@ impl Set {
         parts.extend(self.admits.keys().map(<[u8; 32]>::as_slice));
         parts.push(b"approvals");
         parts.extend(approvals.iter().map(<[u8; 32]>::as_slice));
+        let replaced: Vec<Digest> = self.replaced.values().map(|signed| signed.approval.digest()).collect();
+        parts.push(b"replaced");
+        parts.extend(replaced.iter().map(<[u8; 32]>::as_slice));
         parts.push(b"effects");
         parts.extend(self.effects.keys().map(|subject| subject.digest.as_slice()));
         parts.push(b"refusals");

@@ -15,6 +15,7 @@ mod change;
 mod encode;
 mod next;
 mod outcome;
+mod request;
 mod sharing;
 mod voters;
 
@@ -23,7 +24,7 @@ pub use encode::StateError;
 pub use next::{Batch, IDLE_SECONDS};
 
 use crate::{Admit, Change, Head, Refusal};
-use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_base::{Danger, Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{Charter, Serial, SharedKey};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,6 +101,11 @@ impl State {
     /// What it does wrong on purpose.
     pub(crate) fn danger(&self) -> Mutant {
         self.danger
+    }
+
+    /// Whether this is what it does wrong on purpose.
+    pub(crate) fn is(&self, danger: Danger) -> bool {
+        self.danger.is(danger)
     }
 
     /// State(0): the founders are the members and the voters.
@@ -230,6 +236,11 @@ impl State {
             // That of the key: judged with the admission.
             Change::Hold { .. } => 0,
         }
+    }
+
+    /// The stamp of a change, with that of the key of the admission that it names.
+    pub(crate) fn stamp_with(&self, change: &Change, named: Option<&Admit>) -> u64 {
+        named.map_or(0, |named| self.removed_at(&named.member)).max(self.stamp(change))
     }
 
     /// Whether the charter's list names this key and no expulsion since has struck it.

@@ -2,7 +2,7 @@
 
 use super::{Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Report};
-use crate::{HOLDS_MAX, State, Unproposed};
+use crate::{Approved, HOLDS_MAX, State, Unproposed};
 use core::time::Duration;
 use folkmoot_base::{Danger, MemberId};
 
@@ -36,7 +36,10 @@ impl Ballots {
         let (time, clock) = (proposal.decision.time.0, look.clock.0);
         let ahead = time > clock.saturating_add(SKEW_SECONDS);
         let behind = proposal.is_fresh() && time.saturating_add(SKEW_SECONDS) < clock;
-        once && promised && !ahead && !behind && (!proposal.is_fresh() || self.is_whole(look, proposal))
+        if !once || !promised || ahead || behind {
+            return false;
+        }
+        if proposal.is_fresh() { self.is_whole(look, proposal) } else { is_vouched(look, proposal) }
     }
 
     /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has
@@ -61,7 +64,7 @@ impl Ballots {
         !carriable.iter().any(|approved| {
             let subject = approved.effect.subject();
             let there = decision.effects.iter().any(|one| one.effect.subject() == subject);
-            long(&subject.digest) && !there && after_still(&after, approved)
+            long(&subject.digest) && !there && after_still(look, &after, approved)
         })
     }
 
@@ -113,6 +116,20 @@ impl Ballots {
         others.max().or_else(|| range.clone().find(heard)).or_else(|| range.clone().next())
     }
 
+    /// What this voter promised before its disk was restored from an older one binds it again.
+    fn bound_by(&mut self, ballot: u32, report: Option<&Proposal>) {
+        let last = |proposal: Option<&Proposal>| proposal.map(Proposal::ballot);
+        let forgot = last(report) > last(self.record.committed.as_ref());
+        if ballot <= self.record.promised && !forgot {
+            return;
+        }
+        if forgot {
+            self.record.committed = report.cloned();
+        }
+        self.record.promised = self.record.promised.max(ballot);
+        self.persist();
+    }
+
     /// `LINE-68`: a promise counts if the commit that it reports can be worked out here.
     pub(super) fn hear_promise(
         &mut self,
@@ -127,16 +144,22 @@ impl Ballots {
         }
         let highest = self.promised.entry(voter).or_default();
         *highest = ballot.max(*highest);
-        if ballot > self.last_ballot(look) {
-            return Ok(());
-        }
         if report.as_ref().map(Proposal::report) != promise.report {
             return Err(Unproposed::NotHighest);
+        }
+        if voter == self.me {
+            self.bound_by(ballot, report.as_ref());
+        }
+        if ballot > self.last_ballot(look) {
+            return Ok(());
         }
         if let Some(report) = report {
             let ahead = report.decision.time.0 > look.clock.0.saturating_add(SKEW_SECONDS);
             if ahead || report.ballot() >= ballot {
                 return Err(Unproposed::Promises);
+            }
+            if !is_vouched(look, &report) {
+                return Ok(());
             }
             let name = report.report();
             // One for each voter besides.
@@ -151,12 +174,18 @@ impl Ballots {
     }
 }
 
+/// `LINE-06`: whether the approvals here let in whomever a proposal holds.
+fn is_vouched(look: &Look<'_>, proposal: &Proposal) -> bool {
+    proposal.decision.holds.iter().all(|request| look.set.vouches(look.state, request))
+}
+
 /// Whether an effect could still be carried out after a decision.
-fn after_still(after: &State, approved: &crate::Approved) -> bool {
+fn after_still(look: &Look<'_>, after: &State, approved: &Approved) -> bool {
     let change = &approved.effect.change;
-    let stamp = after.stamp(change);
+    let named = change.request().and_then(|request| look.set.admit(request));
+    let stamp = after.stamp_with(change, named);
     let yes = approved.approvals().filter(|one| after.counts(one, stamp, after.time()).is_ok());
     let yes = yes.map(|one| one.voter).collect();
     after.carries(change, &yes).is_ok()
-        && after.would_stand(change, approved.effect.is_forced(), None).is_ok()
+        && after.would_stand(change, approved.effect.is_forced(), named).is_ok()
 }

@@ -1,8 +1,8 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
 use super::{Kept, Set};
-use crate::{State, Subject};
-use folkmoot_base::{Digest, MemberId};
+use crate::{Refusal, State, Subject};
+use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
 use std::collections::BTreeSet;
 
@@ -15,8 +15,8 @@ pub const SPONSORED_MAX: usize = 16;
 
 impl Set {
     /// Of the admissions those that count stay first, then those with the lowest digests.
-    pub(super) fn bound_admits(&mut self) {
-        while self.admits.len() > ADMITS_MAX {
+    pub(super) fn bound_admits(&mut self, state: &State) {
+        while self.admits.len() > ADMITS_MAX && !state.is(Danger::LineNoBounds) {
             let late = |(_, kept): &(&Digest, &Kept)| kept.verdict.is_err();
             let last = self.admits.iter().rev().find(late).or_else(|| self.admits.iter().next_back());
             let Some(request) = last.map(|(request, _)| *request) else { return };
@@ -26,14 +26,24 @@ impl Set {
 
     /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set
     /// harms its own vote.
-    pub(super) fn bound_approvals(&mut self, voter: &MemberId) {
+    pub(super) fn bound_approvals(&mut self, state: &State, voter: &MemberId) {
         let of_voter = self.approvals.iter().filter(|((_, by), _)| by == voter);
-        if of_voter.clone().count() <= APPROVALS_MAX {
+        if of_voter.clone().count() <= APPROVALS_MAX || state.is(Danger::LineNoBounds) {
             return;
         }
         let highest = of_voter.max_by_key(|(_, signed)| signed.approval.digest());
         if let Some(key) = highest.map(|(key, _)| *key) {
             self.approvals.remove(&key);
+            self.replaced.remove(&key);
+        }
+    }
+
+    /// What a refusal says of a CSR stays as long as somebody rejects the request.
+    pub(super) fn bound_refusals(&mut self) {
+        let gone = |refusal: &&Refusal| !self.is_rejected(&refusal.request);
+        let gone: Vec<Refusal> = self.refusals.iter().filter(gone).copied().collect();
+        for refusal in &gone {
+            self.refusals.remove(refusal);
         }
     }
 
@@ -45,7 +55,8 @@ impl Set {
             let yes = self.approvals.iter().filter(|((subject, voter), signed)| {
                 *voter == place.voter && subject.kind != VoteKind::Admit && signed.approval.is_yes()
             });
-            kept.extend(yes.map(|((subject, _), _)| *subject).take(SPONSORED_MAX));
+            let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
+            kept.extend(yes.map(|((subject, _), _)| *subject).take(most));
         }
         self.effects.retain(|subject, _| kept.contains(subject));
     }

@@ -1,9 +1,9 @@
 //! Which admissions of the set count: rules 4 to 7 of the line.
 
-use super::{Kept, Set, admission};
+use super::{Set, admission};
 use crate::{Admit, Approval, Held, Refusal, State, Subject, Uncounted};
-use folkmoot_base::{MemberId, UnixTime, limits};
-use folkmoot_identity::VoteKind;
+use folkmoot_base::{Danger, Digest, MemberId, UnixTime, limits};
+use folkmoot_identity::{Adopt, Serial, VoteKind};
 use std::collections::BTreeSet;
 
 const DAY_SECONDS: u64 = 86_400;
@@ -20,14 +20,36 @@ impl Set {
 
     /// The same with approvals that had not run out at `time`.
     pub(super) fn judge_at(&self, state: &State, admit: &Admit, time: UnixTime) -> Result<(), Uncounted> {
-        check_request(state, admit)?;
+        state.check_request(admit)?;
         if self.is_refused(state, admit) {
             return Err(Uncounted::Refused);
         }
+        self.approved_at(state, admit, time, self.approvals_of(admission(admit.request)))
+    }
+
+    /// `LINE-06`: whether a decision that somebody may have committed to already may hold this, by
+    /// the approvals that are here. Neither objections nor a no that came since end it.
+    pub(crate) fn vouches(&self, state: &State, request: &Digest) -> bool {
+        let auto = state.charter().adopt() == Adopt::Auto;
+        let time = if auto { UnixTime(0) } else { state.time() };
+        self.admit(request).is_some_and(|admit| {
+            let subject = admission(admit.request);
+            let given = self.approvals_of(subject).chain(self.replaced_of(subject));
+            state.check_request(admit).is_ok() && self.approved_at(state, admit, time, given).is_ok()
+        })
+    }
+
+    fn approved_at<'a>(
+        &self,
+        state: &State,
+        admit: &Admit,
+        time: UnixTime,
+        given: impl Iterator<Item = &'a Approval>,
+    ) -> Result<(), Uncounted> {
         let stamp = state.removed_at(&admit.member);
         let mut yes = BTreeSet::new();
         let mut first = None;
-        for approval in self.approvals_of(admission(admit.request)).filter(|approval| approval.is_yes()) {
+        for approval in given.filter(|approval| approval.is_yes()) {
             match state.counts(approval, stamp, time).and_then(|()| fits(state, admit, approval)) {
                 Ok(()) => {
                     yes.insert(approval.voter);
@@ -48,16 +70,16 @@ impl Set {
     }
 
     /// Whether as many rejections of this request count as the charter asks for.
-    pub(super) fn is_objected(&self, state: &State, request: &folkmoot_base::Digest) -> bool {
+    pub(super) fn is_objected(&self, state: &State, request: &Digest) -> bool {
         let need = usize::try_from(state.charter().policies().objections.unwrap_or_default());
         let no = self.objections(state, request).count();
-        need.is_ok_and(|need| need > 0 && no >= need)
+        need.is_ok_and(|need| need > 0 && no >= need) && !state.is(Danger::LineNoRefusals)
     }
 
     pub(super) fn objections<'a>(
         &'a self,
         state: &'a State,
-        request: &folkmoot_base::Digest,
+        request: &Digest,
     ) -> impl Iterator<Item = &'a super::Signed> {
         let no = self.signed_of(admission(*request)).filter(|signed| !signed.approval.is_yes());
         no.filter(|signed| state.counts(&signed.approval, 0, state.time()).is_ok())
@@ -96,69 +118,49 @@ impl Set {
     /// `LINE-29`, `LINE-30`: what cannot hold beside what comes before it, by request: a serial
     /// number that another certificate has, and one member too many.
     pub(super) fn crowd(&mut self, state: &State) {
-        let mut serials = BTreeSet::new();
-        let mut members: BTreeSet<MemberId> = state.roster().keys().copied().collect();
+        let mut room = Room::at(state);
         let crowded = |why: &Uncounted| matches!(why, Uncounted::Full | Uncounted::SerialNumber);
         for kept in self.admits.values_mut() {
             if kept.verdict.as_ref().is_err_and(|why| !crowded(why)) {
                 continue;
             }
-            let Kept { admit, verdict } = kept;
-            let another = |serial| serials.contains(&serial) || has_serial(state, admit, serial);
-            *verdict = match admit.issued {
-                Some(serial) if another(serial) => Err(Uncounted::SerialNumber),
-                _ if members.len() >= limits::MEMBERS_MAX && !members.contains(&admit.member) => {
-                    Err(Uncounted::Full)
-                }
-                _ => Ok(()),
-            };
-            if verdict.is_ok() {
-                serials.extend(admit.issued);
-                members.insert(admit.member);
-            }
+            kept.verdict = room.take(&kept.admit);
         }
     }
 }
 
+/// The room that a state leaves for admissions.
+pub(super) struct Room<'a> {
+    state: &'a State,
+    serials: BTreeSet<Serial>,
+    members: BTreeSet<MemberId>,
+}
+
+impl<'a> Room<'a> {
+    pub(super) fn at(state: &'a State) -> Self {
+        let members = state.roster().keys().copied().collect();
+        Self { state, serials: BTreeSet::new(), members }
+    }
+
+    /// Takes one more, if there is room for it.
+    pub(super) fn take(&mut self, admit: &Admit) -> Result<(), Uncounted> {
+        let another = |serial| self.serials.contains(&serial) || has_serial(self.state, admit, serial);
+        if admit.issued.is_some_and(another) {
+            return Err(Uncounted::SerialNumber);
+        }
+        if self.members.len() >= limits::MEMBERS_MAX && !self.members.contains(&admit.member) {
+            return Err(Uncounted::Full);
+        }
+        self.serials.extend(admit.issued);
+        self.members.insert(admit.member);
+        Ok(())
+    }
+}
+
 /// Whether a certificate of another request has this serial number.
-fn has_serial(state: &State, admit: &Admit, serial: folkmoot_identity::Serial) -> bool {
+fn has_serial(state: &State, admit: &Admit, serial: Serial) -> bool {
     let other = |held: &Held| held.issued == Some(serial) && held.request != admit.request;
     state.revoked().contains_key(&serial) || state.roster().values().any(other)
-}
-
-/// What does not depend on approvals.
-fn check_request(state: &State, admit: &Admit) -> Result<(), Uncounted> {
-    if state.is_used(&admit.request) {
-        return Err(Uncounted::Used);
-    }
-    if admit.ends < state.time() {
-        return Err(Uncounted::Ended);
-    }
-    if !state.has_on_line(&admit.base) {
-        return Err(Uncounted::RequestOffLine);
-    }
-    if admit.base.number < state.removed_at(&admit.member) && !state.is_stampless() {
-        return Err(Uncounted::Removed(admit.member));
-    }
-    let days = u64::from(state.charter().certificate_days());
-    if admit.ends.0.saturating_sub(admit.begins.0) > days.saturating_mul(DAY_SECONDS) {
-        return Err(Uncounted::Term);
-    }
-    check_epoch(state, admit)
-}
-
-/// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present shares,
-/// and those who left could not have signed.
-fn check_epoch(state: &State, admit: &Admit) -> Result<(), Uncounted> {
-    if !state.charter().scheme().shared() || state.is_for_authority() {
-        return Ok(());
-    }
-    let sharing = state.sharing().ok_or(Uncounted::Epoch)?;
-    if admit.epoch != Some(sharing.facts.epoch) {
-        return Err(Uncounted::Epoch);
-    }
-    let (leavers, threshold) = (state.leavers_with_shares().len(), sharing.facts.threshold);
-    if leavers >= threshold { Err(Uncounted::SharesStale { leavers, threshold }) } else { Ok(()) }
 }
 
 /// Whether the approval's end fits the term that it approves: it had not run out before the term

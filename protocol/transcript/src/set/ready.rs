@@ -1,7 +1,8 @@
 //! What a decision could carry out now.
 
+use super::judge::Room;
 use super::{Set, admission};
-use crate::{Approved, Change, Effect, Proof, Refusal, Refused, State, Subject};
+use crate::{Approved, Effect, Proof, Refusal, Refused, State, Subject};
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_identity::{Adopt, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +22,8 @@ impl Set {
     /// The approvals of an effect that count at `time`, as a decision carries them.
     pub fn proofs(&self, state: &State, effect: &Effect, time: UnixTime) -> Vec<Proof> {
         let subject = effect.subject();
-        let named = match &effect.change {
-            Change::Hold { request } | Change::Rotate { request, .. } => self.admit(request),
-            _ => None,
-        };
-        let stamp = named.map_or(0, |named| state.removed_at(&named.member)).max(state.stamp(&effect.change));
+        let named = effect.change.request().and_then(|request| self.admit(request));
+        let stamp = state.stamp_with(&effect.change, named);
         let yes = self.signed_of(subject).filter(|signed| signed.approval.is_yes());
         let counting = yes.filter(|signed| state.counts(&signed.approval, stamp, time).is_ok());
         counting.filter_map(|signed| Some(Proof::of(&signed.approval, signed.signature.clone()?))).collect()
@@ -35,10 +33,17 @@ impl Set {
     /// says so, those that would if their approvals had not run out.
     pub fn holdable(&self, state: &State) -> BTreeSet<Digest> {
         let auto = state.charter().adopt() == Adopt::Auto;
-        let held = self.admits.iter().filter(|(_, kept)| {
-            kept.verdict.is_ok() || (auto && self.judge_at(state, &kept.admit, UnixTime(0)).is_ok())
-        });
-        held.map(|(request, _)| *request).collect()
+        let mut room = Room::at(state);
+        let mut held = BTreeSet::new();
+        for admit in self.counted().filter(|admit| room.take(admit).is_ok()) {
+            held.insert(admit.request);
+        }
+        for admit in self.late().map(|(admit, _)| admit).filter(|_| auto) {
+            if self.judge_at(state, admit, UnixTime(0)).is_ok() && room.take(admit).is_ok() {
+                held.insert(admit.request);
+            }
+        }
+        held
     }
 
     /// The requests that enough voters reject, for a decision to say so.

@@ -2,9 +2,7 @@
 
 use super::State;
 use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
-use crate::{
-    Admit, Approved, Change, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Wrong,
-};
+use crate::{Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Wrong};
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
 use std::collections::BTreeSet;
@@ -64,11 +62,11 @@ impl State {
         }
     }
 
-    /// The state after a decision, which is judged by this state and by itself. Whether what it
-    /// holds counts is judged with the set (`LINE-2x`), and whether it stands with its commits.
+    /// The state after a decision, which is judged by this state and by itself. Whether enough
+    /// approve what it holds is judged with the set, and whether it stands with its commits.
     ///
     /// # Errors
-    /// `LINE-02` to `LINE-05`, `LINE-40` to `LINE-51`; [`Wrong::Missing`] names an admission that
+    /// `LINE-02` to `LINE-06`, `LINE-40` to `LINE-51`; [`Wrong::Missing`] names an admission that
     /// is not here.
     pub fn after<'a>(
         &self,
@@ -98,6 +96,7 @@ impl State {
             if next.is_used(request) {
                 return Err(Wrong::HeldBefore(*request));
             }
+            self.check_request(admit).map_err(|why| Wrong::Uncounted { request: *request, why })?;
             next.hold(admit);
         }
         for refused in &decision.refusals {
@@ -163,11 +162,8 @@ impl State {
             return Err(crate::Refuted::Order);
         }
         let change = &approved.effect.change;
-        let named = match change {
-            Change::Hold { request } | Change::Rotate { request, .. } => admit(request),
-            _ => None,
-        };
-        let stamp = named.map_or(0, |named| self.removed_at(&named.member)).max(self.stamp(change));
+        let named = change.request().and_then(admit);
+        let stamp = self.stamp_with(change, named);
         let mut yes = BTreeSet::new();
         for approval in approved.approvals() {
             self.counts(&approval, stamp, time)?;

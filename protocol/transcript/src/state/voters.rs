@@ -111,11 +111,6 @@ impl State {
         Ok(())
     }
 
-    /// The mutant for which stamps mean nothing.
-    pub(crate) fn is_stampless(&self) -> bool {
-        self.danger.is(Danger::LineNoStamps)
-    }
-
     /// How many voters must approve this change besides threshold and quorum: for a sharing as many
     /// as sign by its scheme, because whoever approves it has its share on disk.
     pub fn signers_for(&self, change: &Change) -> usize {

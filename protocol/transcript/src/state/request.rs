@@ -1,0 +1,48 @@
+//! What a state says of a request, whoever approves it.
+
+use super::State;
+use crate::{Admit, Uncounted};
+use folkmoot_base::Danger;
+
+const DAY_SECONDS: u64 = 86_400;
+
+impl State {
+    /// Whether an admission may count here, whoever approves it: `LINE-20` to `LINE-22`, `LINE-26`
+    /// to `LINE-28`, `LINE-31`.
+    ///
+    /// # Errors
+    /// Why not: it is late.
+    pub(crate) fn check_request(&self, admit: &Admit) -> Result<(), Uncounted> {
+        if self.is_used(&admit.request) {
+            return Err(Uncounted::Used);
+        }
+        if admit.ends < self.time() {
+            return Err(Uncounted::Ended);
+        }
+        if !self.has_on_line(&admit.base) {
+            return Err(Uncounted::RequestOffLine);
+        }
+        if admit.base.number < self.removed_at(&admit.member) && !self.is(Danger::LineNoStamps) {
+            return Err(Uncounted::Removed(admit.member));
+        }
+        let days = u64::from(self.charter().certificate_days());
+        if admit.ends.0.saturating_sub(admit.begins.0) > days.saturating_mul(DAY_SECONDS) {
+            return Err(Uncounted::Term);
+        }
+        self.check_epoch(admit)
+    }
+
+    /// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present
+    /// shares, and those who left could not have signed.
+    fn check_epoch(&self, admit: &Admit) -> Result<(), Uncounted> {
+        if !self.charter().scheme().shared() || self.is_for_authority() {
+            return Ok(());
+        }
+        let sharing = self.sharing().ok_or(Uncounted::Epoch)?;
+        if admit.epoch != Some(sharing.facts.epoch) {
+            return Err(Uncounted::Epoch);
+        }
+        let (leavers, threshold) = (self.leavers_with_shares().len(), sharing.facts.threshold);
+        if leavers >= threshold { Err(Uncounted::SharesStale { leavers, threshold }) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,196 @@
+//! What a change may be, and who must approve it.
+
+use crate::group::{DAY, Group, draft, elect, field, forced, member, members, remove, signature};
+use folkmoot_base::{Blob, UnixTime};
+use folkmoot_identity::{CharterDraft, Policies, Rule};
+use folkmoot_transcript::{Change, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
+
+fn refuted<T: std::fmt::Debug>(result: Result<T, Wrong>) -> Refuted {
+    match result.unwrap_err() {
+        Wrong::Effect { place: 0, why } => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn unfit(group: &Group, change: &Change) -> Unfit {
+    group.state().would_stand(change, false, None).unwrap_err()
+}
+
+#[test]
+fn line_40_an_effect_has_the_threshold_and_a_quorum() {
+    let group = Group::new(4, 2);
+    let change = field("request_hours", "24");
+    for (people, enough) in [(&[0][..], false), (&[1, 2], false), (&[0, 3], true), (&[1, 2, 3], true)] {
+        let decision = group.decision(change.clone(), people);
+        assert_eq!(decision.is_ok(), enough, "{people:?}");
+        if !enough {
+            let why = Uncounted::TooFew { got: people.len(), need: 2 };
+            assert_eq!(refuted(decision), Refuted::Uncounted(why));
+        }
+    }
+    let strict = CharterDraft { quorum: folkmoot_identity::Quorum::TwoThirds, ..draft(6, 2) };
+    let group = Group::of(&strict);
+    assert!(group.decision(change.clone(), &[0, 1, 2, 3]).is_err());
+    assert!(group.decision(change, &[1, 2, 3, 4, 5]).is_ok());
+}
+
+#[test]
+fn line_40_no_approval_that_does_not_count_is_carried() {
+    let mut group = Group::new(4, 2);
+    group.let_in(&[5], &[0, 1]);
+    let decision = group.decision(field("request_hours", "24"), &[0, 1, 2, 5]);
+    assert_eq!(refuted(decision), Refuted::Uncounted(Uncounted::NotVoter(member(5))));
+}
+
+#[test]
+fn line_41_only_a_member_is_removed() {
+    let group = Group::new(4, 2);
+    assert_eq!(unfit(&group, &remove(5)), Unfit::NotMember(member(5)));
+    assert_eq!(group.state().would_stand(&remove(3), false, None), Ok(()));
+}
+
+#[test]
+fn line_41_an_expelled_voter_loses_its_place() {
+    let mut group = Group::new(4, 2);
+    group.pass(remove(3), &[0, 1, 2]);
+    assert_eq!(group.state().since(&member(3)), None);
+    assert_eq!(group.state().removed_at(&member(3)), 1);
+    assert!(!group.is_member(3));
+}
+
+#[test]
+fn line_42_the_charter_takes_the_change() {
+    let group = Group::new(4, 2);
+    let refused = [field("name", "other"), field("request_hours", "0"), field("nothing", "1")];
+    for change in refused {
+        assert!(matches!(unfit(&group, &change), Unfit::Charter(_)));
+    }
+    let noise = Change::Charter { field: Blob::from(vec![0xff]), value: Blob::default() };
+    assert_eq!(unfit(&group, &noise), Unfit::NotUtf8);
+    assert_eq!(group.state().would_stand(&field("request_hours", "1"), false, None), Ok(()));
+}
+
+fn with_ratio(percent: u32, window: u32) -> Group {
+    Group::of(&CharterDraft { ratio: Some((percent, window)), ..draft(4, 2) })
+}
+
+#[test]
+fn line_43_a_ratio_is_of_the_size_that_the_group_has() {
+    let group = with_ratio(50, 1);
+    for (value, fits) in
+        [("50% of 3 window 1", false), ("75% of 9 window 1", false), ("75% of 4 window 1", true), ("3", true)]
+    {
+        let change = field("threshold", value);
+        let stands = group.state().would_stand(&change, false, None);
+        assert_eq!(stands.is_ok(), fits, "{value}");
+        assert!(fits || matches!(stands, Err(Unfit::Threshold { members: 4, .. })));
+    }
+}
+
+#[test]
+fn line_43_a_threshold_that_follows_the_size_does_so_by_itself() {
+    let mut group = with_ratio(50, 1);
+    group.let_in(&[5], &[0, 1, 2]);
+    assert_eq!(group.state().charter().threshold(), 2, "within the window");
+    group.let_in(&[6, 7], &[0, 1, 2]);
+    assert_eq!(group.state().charter().threshold(), 4, "half of seven");
+}
+
+#[test]
+fn line_44_an_electorate_is_distinct_members() {
+    let group = Group::new(4, 2);
+    let many = Change::Electorate { voters: vec![member(0); VOTERS_MAX + 1] };
+    for change in [elect(&[]), elect(&[0, 1, 1]), elect(&[0, 1, 5]), elect(&[0, 1, 2, 3]), many] {
+        assert_eq!(unfit(&group, &change), Unfit::Electorate);
+    }
+    for people in [&[3, 2, 1, 0][..], &[0, 1, 2]] {
+        assert_eq!(group.state().would_stand(&elect(people), false, None), Ok(()));
+    }
+}
+
+#[test]
+fn line_48_a_removal_satisfies_the_charters_rule_besides() {
+    let mut policies = Policies { remove: Some(Rule::parse("1 of safety").unwrap()), ..Policies::default() };
+    policies.roles.insert("safety".to_owned(), [member(2)].into());
+    let group = Group::of(&CharterDraft { policies, ..draft(4, 2) });
+    let refused = refuted(group.decision(remove(3), &[0, 1, 3]));
+    assert!(matches!(refused, Refuted::Uncounted(Uncounted::Rule(_))));
+    assert!(group.decision(remove(3), &[0, 1, 2]).is_ok());
+    assert!(group.decision(field("request_hours", "24"), &[0, 1, 3]).is_ok(), "only a removal");
+}
+
+fn hold(group: &Group, request: [u8; 32]) -> Result<(), Wrong> {
+    group.decision(Change::Hold { request }, &[0, 1, 2]).map(|_| ())
+}
+
+#[test]
+fn line_49_people_hold_what_came_too_late() {
+    let mut group = Group::new(4, 2);
+    let late = group.ask(5);
+    assert_eq!(refuted(hold(&group, late.request)), Refuted::Unfit(Unfit::NoAdmit));
+    group.take_admit(&late);
+    group.pass(Change::Hold { request: late.request }, &[0, 1, 2]);
+    assert!(group.state().roster().contains_key(&member(5)));
+    // It is held.
+    assert!(hold(&group, late.request).is_err());
+    let state = group.state();
+    let change = Change::Hold { request: late.request };
+    assert_eq!(state.would_stand(&change, false, Some(&late)), Err(Unfit::NotLate));
+}
+
+#[test]
+fn line_49_whoever_was_expelled_since_is_not_held() {
+    let mut group = Group::new(4, 2);
+    let late = group.ask(3);
+    group.pass(remove(3), &[0, 1, 2]);
+    group.take_admit(&late);
+    assert_eq!(refuted(hold(&group, late.request)), Refuted::Unfit(Unfit::NotLate));
+    let anew = group.ask(3);
+    group.take_admit(&anew);
+    assert_eq!(hold(&group, anew.request), Ok(()));
+}
+
+#[test]
+fn line_49_a_new_key_has_the_place_of_the_old_one() {
+    let mut group = Group::new(4, 2);
+    let new = group.ask(5);
+    let change = Change::Rotate { member: member(3), request: new.request, signature: signature() };
+    assert_eq!(unfit(&group, &change), Unfit::NoAdmit);
+    group.take_admit(&new);
+    group.pass(change, &[0, 1, 2]);
+    let places: Vec<_> = group.state().places().iter().map(|place| place.voter).collect();
+    assert_eq!(places, members(&[0, 1, 2, 5]));
+    assert_eq!((group.state().since(&member(5)), group.state().removed_at(&member(3))), (Some(1), 1));
+    // A key that is a member's is nobody's new key.
+    let taken = group.ask(1);
+    let change = Change::Rotate { member: member(2), request: taken.request, signature: signature() };
+    assert_eq!(group.state().would_stand(&change, false, Some(&taken)), Err(Unfit::NotLate));
+}
+
+#[test]
+fn effects_of_one_decision_are_judged_one_after_the_other() {
+    let group = Group::new(4, 2);
+    let effects = |changes: [Change; 2]| {
+        let effects = changes.map(|change| group.approved(&change.into(), &[0, 1, 2])).to_vec();
+        group.decide(folkmoot_transcript::Batch { effects, ..group.batch() })
+    };
+    assert!(effects([remove(3), field("request_hours", "24")]).is_ok());
+    let twice = effects([remove(3), remove(3)]);
+    assert!(matches!(twice, Err(Wrong::Effect { place: 1, .. })));
+    let without = effects([remove(2), remove(3)]);
+    assert!(matches!(without, Err(Wrong::Effect { place: 1, .. })), "2 approved, and is out");
+}
+
+#[test]
+fn a_decision_ends_the_terms_that_it_is_past() {
+    let mut group = Group::new(4, 2);
+    let short = folkmoot_transcript::Admit { ends: UnixTime(group.now + DAY), ..group.ask(5) };
+    group.welcome(&short, &[0, 1]);
+    let holds = vec![short.request];
+    group.follow(group.decide(folkmoot_transcript::Batch { holds, ..group.batch() }).unwrap());
+    group.now += 2 * DAY;
+    // Nobody approves anything: the end of a term is enough.
+    group.follow(group.decide(group.batch()).unwrap());
+    assert!(!group.state().roster().contains_key(&member(5)));
+    assert!(group.decision(forced(remove(5)), &[0, 1, 2]).is_err());
+}

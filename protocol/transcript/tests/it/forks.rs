@@ -1,0 +1,90 @@
+//! Two decisions for one number: which one a member keeps, and who is named.
+
+use crate::group::{Group, field, fresh, member};
+use crate::voter::{promise, proposal, standing};
+use folkmoot_base::MemberId;
+use folkmoot_transcript::{Applied, Decision, Promise, Report, Standing, contradictions};
+
+fn two(group: &Group) -> (Decision, Decision) {
+    let decision = |hours| group.decision(field("request_hours", hours), &[0, 1, 2]).unwrap();
+    (decision("24"), decision("48"))
+}
+
+fn named(group: &Group, one: &Standing, other: &Standing) -> Vec<MemberId> {
+    let named = contradictions(one, other, group.state());
+    assert_eq!(named, contradictions(other, one, group.state()), "in either order");
+    named.into_iter().collect()
+}
+
+fn silent(people: &[usize]) -> Vec<Promise> {
+    people.iter().map(|person| promise(*person, None)).collect()
+}
+
+#[test]
+fn the_first_standing_decision_stays_and_the_other_is_evidence() {
+    let mut group = Group::new(4, 2);
+    let (one, two) = two(&group);
+    let one = standing(fresh(one), &[0, 1, 3]);
+    let two = standing(fresh(two), &[1, 2, 3]);
+    group.apply(one.clone()).unwrap();
+    let before = group.line.mark();
+    let liars = [member(0), member(1), member(3)].into();
+    assert_eq!(group.apply(two.clone()), Ok(Applied::Fork(liars)), "0 proposed both");
+    assert_eq!(group.line.mark(), before);
+    let fork = &group.line.forks()[&1];
+    assert_eq!((&fork.ours, &fork.theirs), (&one, &two));
+    assert_eq!(group.apply(one), Ok(Applied::Known));
+}
+
+#[test]
+fn a_decision_that_stands_with_nobodys_commits_is_no_fork() {
+    let mut group = Group::new(4, 2);
+    let (one, two) = two(&group);
+    group.apply(standing(fresh(one), &[0, 1, 3])).unwrap();
+    assert!(group.apply(standing(fresh(two), &[3])).is_err());
+    assert!(group.line.forks().is_empty());
+}
+
+/// Both in different ballots is what every honest voter may have to sign.
+#[test]
+fn who_signed_both_in_different_ballots_is_not_named() {
+    let group = Group::new(4, 2);
+    let (one, two) = two(&group);
+    let one = standing(fresh(one), &[0, 1]);
+    let theirs = |report| {
+        let promises = vec![promise(0, report), promise(2, None), promise(3, None)];
+        standing(proposal(&two, &[(1, promises)]), &[0, 2, 3])
+    };
+    // 0 promised ballot 1 and left out its commit in ballot 0.
+    assert_eq!(named(&group, &one, &theirs(None)), [member(0)]);
+    let told = Some(Report { ballot: 0, decision: one.proposal.decision.digest() });
+    assert_eq!(named(&group, &one, &theirs(told)), []);
+}
+
+#[test]
+fn two_promises_and_two_proposals_of_one_ballot_contradict_each_other() {
+    let group = Group::new(4, 2);
+    let (one, two) = two(&group);
+    let owner = member(1);
+    let ours = standing(proposal(&one, &[(1, silent(&[1, 2, 3]))]), &[2, 3]);
+    let theirs = standing(proposal(&two, &[(1, silent(&[1, 2, 3]))]), &[0, 1]);
+    assert_eq!(named(&group, &ours, &theirs), [owner], "it proposed both in ballot 1");
+    let report = Report { ballot: 0, decision: two.digest() };
+    let promises = vec![promise(0, None), promise(2, None), promise(3, Some(report))];
+    let theirs = standing(proposal(&two, &[(0, vec![]), (1, promises)]), &[0, 1]);
+    let both: Vec<MemberId> = named(&group, &ours, &theirs);
+    assert!(both.contains(&owner) && both.contains(&member(3)) && !both.contains(&member(2)));
+}
+
+#[test]
+fn one_fork_of_a_number_is_kept() {
+    let mut group = Group::new(4, 2);
+    let (one, two) = two(&group);
+    let third = group.decision(field("request_hours", "12"), &[0, 1, 2]).unwrap();
+    group.apply(standing(fresh(one), &[0, 1])).unwrap();
+    for other in [two.clone(), third] {
+        assert!(matches!(group.apply(standing(fresh(other), &[0, 2])), Ok(Applied::Fork(_))));
+    }
+    assert_eq!(group.line.forks().len(), 1);
+    assert_eq!(group.line.forks()[&1].theirs.proposal.decision, two);
+}

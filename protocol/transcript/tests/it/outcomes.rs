@@ -1,0 +1,60 @@
+//! What a decision may not leave behind.
+
+use crate::group::{Group, draft, elect, field, member, remove};
+use folkmoot_identity::{Below, CharterDraft, Policies, Rule};
+use folkmoot_transcript::{Change, Unfit};
+
+fn stands(group: &Group, change: &Change, forced: bool) -> Result<(), Unfit> {
+    group.state().would_stand(change, forced, None)
+}
+
+#[test]
+fn line_45_enough_voters_stay() {
+    let group = Group::new(3, 3);
+    let dead = Err(Unfit::DeadEnd { voters: 2, threshold: 3 });
+    for change in [remove(2), elect(&[0, 1])] {
+        assert_eq!(stands(&group, &change, false), dead);
+        assert_eq!(stands(&group, &change, true), Ok(()), "the voters may force it");
+    }
+    let more = field("threshold", "4");
+    assert_eq!(stands(&group, &more, false), Err(Unfit::DeadEnd { voters: 3, threshold: 4 }));
+    let group = Group::new(3, 2);
+    assert_eq!(stands(&group, &remove(2), false), Ok(()));
+}
+
+#[test]
+fn line_45_the_last_voter_stays_whatever_is_forced() {
+    let group = Group::new(1, 1);
+    assert_eq!(stands(&group, &remove(0), true), Err(Unfit::DeadEnd { voters: 0, threshold: 1 }));
+    let mut group = Group::new(2, 1);
+    group.pass(remove(1), &[0]);
+    assert_eq!(stands(&group, &remove(0), true), Err(Unfit::DeadEnd { voters: 0, threshold: 1 }));
+}
+
+#[test]
+fn line_45_a_threshold_that_is_reset_needs_one_voter() {
+    let policies = Policies { below: Below::Reset, ..Policies::default() };
+    let mut group = Group::of(&CharterDraft { policies, ..draft(3, 3) });
+    group.pass(remove(2), &[0, 1, 2]);
+    assert_eq!(group.state().threshold(), 2);
+}
+
+fn with_rules(admit: Option<&str>, remove: Option<&str>) -> Group {
+    let rule = |text: Option<&str>| text.map(|text| Rule::parse(text).unwrap());
+    let mut policies = Policies { admit: rule(admit), remove: rule(remove), ..Policies::default() };
+    policies.roles.insert("ops".to_owned(), [member(3)].into());
+    Group::of(&CharterDraft { policies, ..draft(4, 2) })
+}
+
+#[test]
+fn line_46_the_rules_stay_within_reach() {
+    for (group, what) in
+        [(with_rules(Some("1 of ops"), None), "admit"), (with_rules(None, Some("1 of ops")), "remove")]
+    {
+        for change in [remove(3), elect(&[0, 1, 2])] {
+            assert_eq!(stands(&group, &change, false), Err(Unfit::Unreachable { what }));
+            assert_eq!(stands(&group, &change, true), Ok(()));
+            assert_eq!(stands(&group, &remove(2), false), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The group's key: which sharings are taken into use, and what its signature admits.
+
+use crate::group::{Group, START, Seed, draft, elect, field, member, remove};
+use folkmoot_base::{Blob, Digest, UnixTime};
+use folkmoot_identity::{
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Dealer, GroupKey, Scheme, SigningKey,
+};
+use folkmoot_signing::shared;
+use folkmoot_transcript::{Admit, Change, Effect, Refuted, Uncounted, Unfit, Wrong};
+
+/// Four founders, whose group has a key that an authority deals.
+fn group() -> Group {
+    let key = SigningKey::generate(&mut Seed(90 << 32));
+    let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
+    let body = AuthorityBody::new("line", public, UnixTime(START), &mut Seed(91 << 32));
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
+    let central = Central { certificate, nodes: [member(15)].into(), dealer: Some(Dealer::Keeps) };
+    Group::of(&CharterDraft { scheme: Scheme::Frost, central: Some(central), ..draft(4, 2) })
+}
+
+/// Shares of one key, dealt to these people.
+fn dealt(people: &[usize], threshold: usize, seed: u64) -> Change {
+    let secret = shared::draw_secret(Scheme::Frost, &mut Seed(50 << 32)).unwrap();
+    let mut holders: Vec<_> = people.iter().map(|person| member(*person)).collect();
+    holders.sort_unstable();
+    let dealt = shared::deal(Scheme::Frost, &secret, threshold, &holders, &mut Seed(seed << 32)).unwrap();
+    Change::Sharing { public: Blob::from(dealt.public), authority: Blob::default() }
+}
+
+/// The first sharing.
+fn share(group: &mut Group) {
+    group.pass(dealt(&[0, 1, 2, 3], 2, 60), &[0, 1, 2]);
+}
+
+fn stands(group: &Group, change: &Change) -> Result<(), Unfit> {
+    group.state().would_stand(change, false, None)
+}
+
+fn epoch(group: &Group) -> Option<Digest> {
+    group.state().sharing().map(|sharing| sharing.facts.epoch)
+}
+
+fn judged(group: &Group, admit: &Admit) -> Result<(), Uncounted> {
+    group.set().judge(group.state(), admit)
+}
+
+#[test]
+fn line_47_a_sharing_is_the_charters_among_voters() {
+    let mut group = group();
+    share(&mut group);
+    let noise = Change::Sharing { public: Blob::from(vec![1, 2, 3]), authority: Blob::default() };
+    for change in [noise, dealt(&[0, 1, 2, 3], 3, 61), dealt(&[0, 1, 2, 5], 2, 61)] {
+        assert!(matches!(stands(&group, &change), Err(Unfit::Sharing(_))));
+    }
+    let Change::Sharing { public, .. } = dealt(&[0, 1, 2, 3], 2, 61) else { panic!() };
+    let signed = Change::Sharing { public, authority: Blob::from(vec![1]) };
+    assert!(matches!(stands(&group, &signed), Err(Unfit::Sharing(_))), "an authority signs here");
+    let now = dealt(&[0, 1, 2, 3], 2, 61);
+    group.pass(now.clone(), &[0, 1, 2]);
+    assert!(matches!(stands(&group, &now), Err(Unfit::Sharing(_))), "it is the present one");
+    assert_eq!(stands(&group, &dealt(&[0, 1, 2], 2, 62)), Ok(()));
+}
+
+#[test]
+fn line_27_the_groups_key_has_signed_under_its_present_shares() {
+    let mut group = group();
+    let mut admit = group.ask(5);
+    group.welcome(&admit, &[0, 1]);
+    assert_eq!(judged(&group, &admit), Err(Uncounted::Epoch), "there is no key yet");
+    share(&mut group);
+    assert_eq!(judged(&group, &admit), Err(Uncounted::Epoch));
+    admit.epoch = epoch(&group);
+    assert_eq!(judged(&group, &admit), Ok(()));
+    group.pass(dealt(&[0, 1, 2], 2, 62), &[0, 1, 2]);
+    assert_eq!(judged(&group, &admit), Err(Uncounted::Epoch), "the shares are new");
+}
+
+#[test]
+fn line_28_nobody_comes_in_while_leavers_could_sign() {
+    let mut group = group();
+    share(&mut group);
+    group.pass(remove(3), &[0, 1, 2]);
+    let admit = Admit { epoch: epoch(&group), ..group.ask(5) };
+    group.welcome(&admit, &[0, 1]);
+    assert_eq!(judged(&group, &admit), Ok(()), "one leaver alone signs nothing");
+    group.pass(elect(&[0, 1]), &[0, 1, 2]);
+    let stale = Uncounted::SharesStale { leavers: 2, threshold: 2 };
+    assert_eq!(judged(&group, &admit), Err(stale));
+    group.pass(dealt(&[0, 1], 2, 63), &[0, 1]);
+    let admit = Admit { epoch: epoch(&group), ..admit };
+    assert_eq!(judged(&group, &admit), Ok(()));
+}
+
+/// Approvals of one sharing, kept until the next, bring the first one back to nobody.
+#[test]
+fn line_13_a_sharing_is_judged_like_any_effect() {
+    for danger in [None, Some(folkmoot_base::Danger::LineNoStamps)] {
+        let mut group = group().without(danger);
+        share(&mut group);
+        let old = Effect::from(dealt(&[0, 1, 2, 3], 2, 64));
+        let kept = group.approved(&old, &[0, 1, 2]);
+        group.pass(dealt(&[0, 1, 2], 2, 65), &[0, 1, 2]);
+        let batch = folkmoot_transcript::Batch { effects: vec![kept], ..group.batch() };
+        let decision = group.decide(batch);
+        if danger.is_some() {
+            assert!(decision.is_ok());
+        } else {
+            assert!(matches!(
+                decision,
+                Err(Wrong::Effect { why: Refuted::Uncounted(Uncounted::BeforeStamp(_)), .. })
+            ));
+        }
+        assert!(group.decision(old, &[0, 1, 2]).is_ok(), "approved anew it stands");
+        assert!(group.decision(field("request_hours", "24"), &[0, 1, 2]).is_ok());
+    }
+}
