@@ -83,6 +83,9 @@ pub struct BallotRecord {
     pub committed: Option<Proposal>,
     /// The last proposal that it made.
     pub proposed: Option<Proposal>,
+    /// A commit that it gave before its disk was restored, to a proposal that it has not heard
+    /// again. Until it has, it can promise nothing: a promise would have to report that.
+    pub owed: Option<Report>,
 }
 
 /// What goes out. A record is persisted before anything that came after it is sent.
@@ -161,7 +164,8 @@ pub struct Ballots {
 impl Ballots {
     /// The ballots of `me` on what follows this state; `record` is what was persisted, if anything.
     pub fn new(me: MemberId, state: &State, record: Option<BallotRecord>, danger: Mutant) -> Self {
-        let empty = BallotRecord { parent: state.head(), promised: 0, committed: None, proposed: None };
+        let empty =
+            BallotRecord { parent: state.head(), promised: 0, committed: None, proposed: None, owed: None };
         let record = record.filter(|record| record.parent == state.head()).unwrap_or(empty);
         Self {
             me,
@@ -286,6 +290,11 @@ impl Ballots {
         if highest.is_none_or(|highest| highest < report.ballot) {
             self.began = None;
         }
+        if self.record.owed == Some(report) {
+            self.record.owed = None;
+            self.record.committed = Some(proposal.clone());
+            self.persist();
+        }
         self.proposals.insert(report, proposal);
         Ok(())
     }
@@ -301,7 +310,10 @@ impl Ballots {
         let last = self.record.committed.as_ref().map(Proposal::ballot);
         if commit.voter == self.me && last.is_none_or(|last| last < report.ballot) {
             // Said before this disk was restored from an older one.
-            self.record.committed = self.proposals.get(&report).cloned().or(self.record.committed.take());
+            match self.proposals.get(&report) {
+                Some(proposal) => self.record.committed = Some(proposal.clone()),
+                None => self.record.owed = Some(report),
+            }
             self.record.promised = self.record.promised.max(report.ballot.saturating_add(1));
             self.persist();
         }

@@ -131,8 +131,10 @@ pub enum Unfit {
     /// The admission that it names is not here.
     #[error("the admission that it names is not known here (LINE-49)")]
     NoAdmit,
-    /// The admission that it names is held, or its holder was expelled since.
-    #[error("the admission that it names is held, or its holder was expelled since (LINE-49)")]
+    /// The admission that it names is held, is over or has no room, or its holder was expelled since.
+    #[error(
+        "the admission that it names is held, over or without room, or its holder was expelled (LINE-49)"
+    )]
     NotLate,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Report};
-use crate::{Approved, HOLDS_MAX, State, Unproposed};
+use crate::{Approved, EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX, Refused, State, Unproposed};
 use core::time::Duration;
 use folkmoot_base::{Danger, MemberId};
 
@@ -13,7 +13,7 @@ impl Ballots {
     /// Commits to whatever it may: once in a ballot, in none below what it promised or committed
     /// in.
     pub(super) fn commit_all(&mut self, look: &Look<'_>) {
-        if !look.state.may_vote(&self.me) {
+        if !look.state.may_vote(&self.me) || self.record.owed.is_some() {
             return;
         }
         let reports: Vec<Report> = self.proposals.keys().copied().collect();
@@ -54,6 +54,15 @@ impl Ballots {
         let long = |name: &folkmoot_base::Digest| {
             self.known.get(name).is_some_and(|since| look.now.since(*since) >= KNOWN_FOR)
         };
+        let refusable = look.set.refusable(look.state);
+        let genuine = |one: &Refused| refusable.iter().any(|known| known.refusal() == one.refusal());
+        let refused = |one: &Refused| decision.refusals.iter().any(|there| there.request == one.request);
+        let room = decision.refusals.len() < REFUSALS_MAX;
+        if !decision.refusals.iter().all(genuine)
+            || (room && refusable.iter().any(|one| long(&one.request) && !refused(one)))
+        {
+            return false;
+        }
         let full = decision.holds.len() >= HOLDS_MAX;
         if !full && holdable.iter().any(|request| long(request) && !decision.holds.contains(request)) {
             return false;
@@ -61,7 +70,8 @@ impl Ballots {
         let Ok(after) = look.state.after(decision, |request| Self::admit(look, request)) else {
             return false;
         };
-        !carriable.iter().any(|approved| {
+        let full = decision.effects.len() >= EFFECTS_MAX;
+        full || !carriable.iter().any(|approved| {
             let subject = approved.effect.subject();
             let there = decision.effects.iter().any(|one| one.effect.subject() == subject);
             long(&subject.digest) && !there && after_still(look, &after, approved)
@@ -71,7 +81,7 @@ impl Ballots {
     /// When the present ballot has lasted too long: promises the first later one whose owner can be
     /// heard.
     pub(super) fn give_up(&mut self, look: &Look<'_>, wanted: bool) {
-        if !wanted {
+        if !wanted || self.record.owed.is_some() {
             self.began = None;
             return;
         }

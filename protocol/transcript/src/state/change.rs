@@ -3,7 +3,7 @@
 use super::{Held, Place, State};
 use crate::{Admit, Change, Unfit};
 use bytes::Bytes;
-use folkmoot_base::{MemberId, UnixTime};
+use folkmoot_base::{MemberId, UnixTime, limits};
 use folkmoot_identity::Policy;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ impl State {
             }
             Change::Hold { request } => {
                 let admit = admit.filter(|admit| admit.request == *request).ok_or(Unfit::NoAdmit)?;
-                if self.is_used(request) || self.removed_at(&admit.member) > admit.base.number {
+                let removed = self.removed_at(&admit.member) > admit.base.number;
+                if self.is_used(request) || removed || !self.has_place_for(admit) {
                     return Err(Unfit::NotLate);
                 }
                 next.hold(admit);
@@ -51,6 +52,19 @@ impl State {
         }
         self.check_outcome(&next, forced)?;
         Ok(next)
+    }
+
+    /// Whether an admission can stand beside the others: its term is not over, nobody else has its
+    /// serial number, and there is room for its holder.
+    fn has_place_for(&self, admit: &Admit) -> bool {
+        let has = |serial| {
+            let other = |held: &Held| held.issued == Some(serial) && held.request != admit.request;
+            self.revoked.contains_key(&serial) || self.roster.values().any(other)
+        };
+        let known = self.roster.contains_key(&admit.member);
+        admit.ends >= self.time
+            && !admit.issued.is_some_and(has)
+            && (known || self.roster.len() < limits::MEMBERS_MAX)
     }
 
     /// Takes an admission into the roster. Of several for one key the latest end stands.

@@ -62,7 +62,7 @@ fn line_22_whoever_was_expelled_asks_anew() {
     assert_eq!(judged(&group, &anew), Ok(()));
 }
 
-fn with_objections(count: u32) -> Group {
+pub fn with_objections(count: u32) -> Group {
     let policies = Policies { objections: Some(count), ..Policies::default() };
     Group::of(&folkmoot_identity::CharterDraft { policies, ..draft(4, 2) })
 }

@@ -135,6 +135,24 @@ fn line_66_what_a_voter_said_before_its_disk_was_restored_binds_it() {
 }
 
 #[test]
+fn line_66_a_voter_that_owes_a_commit_promises_nothing_until_it_knows_to_what() {
+    let (group, effect) = wanting();
+    let one = fresh(wanted(&group, &effect));
+    let mut voter = Voter::new(&group, 3);
+    voter.hear(&group, 0, &say_commit(&group, 3, one.report())).unwrap();
+    voter.work(&group, 1);
+    voter.work(&group, 90);
+    assert_eq!(voter.promised(), [], "a promise would leave the commit out");
+    // Over a restart, too.
+    let mut voter = Voter::from_disk(&group, 3, voter.record.clone(), None);
+    voter.hear(&group, 100, &told(&one)).unwrap();
+    assert_eq!(voter.record.as_ref().unwrap().committed.as_ref(), Some(&one));
+    voter.work(&group, 101);
+    voter.work(&group, 200);
+    assert_eq!(voter.promised().len(), 1);
+}
+
+#[test]
 fn line_66_the_time_of_a_proposal_is_near_the_voters_clock() {
     let (group, effect) = wanting();
     let one = fresh(wanted(&group, &effect));
@@ -183,6 +201,31 @@ fn line_67_nothing_that_was_known_for_a_minute_is_left_out() {
     );
     voter.hear(&group, 60, &told(&whole)).unwrap();
     assert_eq!(voter.commits().len(), 1);
+}
+
+/// A refusal that an owner leaves out would never bind anybody.
+#[test]
+fn line_67_refusals_are_not_left_out_and_not_invented() {
+    let mut group = crate::admissions::with_objections(2);
+    let admit = group.ask(5);
+    group.take_admit(&admit);
+    let open = other(&mut group);
+    for voter in [0, 1] {
+        let no = group.no(voter, folkmoot_transcript::admission(admit.request));
+        group.take(no);
+    }
+    let refused = group.refused(admit.request, &[0, 1]);
+    let of_another = folkmoot_transcript::Refused { csr: Some([4; 16]), ..refused.clone() };
+    let committed = |refusals: Vec<folkmoot_transcript::Refused>| {
+        let mut voter = Voter::new(&group, 2);
+        voter.work(&group, 0);
+        let time = folkmoot_base::UnixTime(group.now + 60);
+        let batch = Batch { time, refusals, holds: open.holds.clone(), ..group.batch() };
+        voter.hear(&group, 60, &told(&fresh(group.decide(batch).unwrap()))).unwrap();
+        voter.commits().len()
+    };
+    assert_eq!(committed(vec![refused]), 1);
+    assert_eq!((committed(Vec::new()), committed(vec![of_another])), (0, 0));
 }
 
 /// A late admission that people want held is no less an effect than an expulsion.

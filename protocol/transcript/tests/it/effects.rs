@@ -3,7 +3,7 @@
 use crate::group::{DAY, Group, draft, elect, field, forced, member, members, remove, signature};
 use folkmoot_base::{Blob, UnixTime};
 use folkmoot_identity::{CharterDraft, Policies, Rule};
-use folkmoot_transcript::{Change, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
+use folkmoot_transcript::{Admit, Change, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
 
 fn refuted<T: std::fmt::Debug>(result: Result<T, Wrong>) -> Refuted {
     match result.unwrap_err() {
@@ -148,6 +148,17 @@ fn line_49_whoever_was_expelled_since_is_not_held() {
     let anew = group.ask(3);
     group.take_admit(&anew);
     assert_eq!(hold(&group, anew.request), Ok(()));
+}
+
+#[test]
+fn line_49_what_is_over_is_not_held() {
+    let mut group = Group::new(4, 2);
+    group.pass(field("request_hours", "24"), &[0, 1, 2]);
+    let late = group.ask(5);
+    let over = Admit { ends: UnixTime(group.state().time().0 - 1), ..late.clone() };
+    let change = Change::Hold { request: late.request };
+    assert_eq!(group.state().would_stand(&change, false, Some(&over)), Err(Unfit::NotLate));
+    assert_eq!(group.state().would_stand(&change, false, Some(&late)), Ok(()));
 }
 
 #[test]

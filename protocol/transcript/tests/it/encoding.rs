@@ -155,7 +155,8 @@ fn what_voters_say_is_read_as_it_was_written() {
     told::<BallotRecord>(&BallotRecord {
         parent: group.head(),
         promised: 2,
-        committed: Some(first),
+        committed: Some(first.clone()),
         proposed: Some(later),
+        owed: Some(first.report()),
     });
 }

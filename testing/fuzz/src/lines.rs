@@ -1,0 +1,117 @@
+//! The line of decisions: items, states, what voters say about the next decision, files.
+
+use crate::script::{canonical, script, steps};
+use crate::world::{LATER, NOW, World, world};
+use folkmoot_base::codec::encode;
+use folkmoot_base::{Blob, Head, MemberId};
+use folkmoot_identity::{Gmc, Verdict, VoteProof};
+use folkmoot_transcript::{
+    Approval, BallotMessage, BallotRecord, Change, Effect, FileReader, Item, SignedApproval, State, Subject,
+    Transcript, admission,
+};
+use std::sync::{Arc, OnceLock};
+
+/// The world's group as a line, with one admission and one approval in its set.
+fn line() -> &'static Transcript {
+    static LINE: OnceLock<Transcript> = OnceLock::new();
+    LINE.get_or_init(|| {
+        let world = world();
+        let mut line = Transcript::founded(world.signed.der()).expect("a complete charter");
+        for item in items(world, line.state().head()) {
+            line.take(&item.encode(), Some(NOW)).expect("an honest item");
+        }
+        line
+    })
+}
+
+fn approval(world: &World, who: usize, base: Head, subject: Subject) -> SignedApproval {
+    let founder = world.founders.get(who).expect("three founders");
+    let (voter, verdict) = (founder.member(), Verdict::Approve);
+    let approval = Approval { voter, base, subject, turn: 0, verdict, expires: LATER };
+    SignedApproval::sign(founder.key(), world.group(), approval)
+}
+
+fn items(world: &World, base: Head) -> Vec<Item> {
+    let effect = Effect::from(Change::Remove { member: world.stranger.member() });
+    let mut body = world.request().body().clone();
+    body.membership.base = base;
+    let subject = admission(body.request_digest().expect("a legal request"));
+    let vote = |who| {
+        let SignedApproval { approval, signature } = approval(world, who, base, subject);
+        let signature = folkmoot_signing::Signature::from_wire(&signature).expect("just made");
+        let Approval { voter, base, turn, expires, .. } = approval;
+        VoteProof { voter, base, turn, expires, signature }
+    };
+    let gmc = Gmc::compose(&body, &[vote(0), vote(1)], &world.stranger).expect("a legal certificate");
+    let certificate = Blob(gmc.der().clone());
+    vec![
+        Item::Admit { certificate, approvals: vec![approval(world, 2, base, subject)] },
+        Item::Approval(approval(world, 0, base, effect.subject())),
+        Item::Effect(effect),
+    ]
+}
+
+/// One item, as bytes and as part of a transcript. What is refused changes nothing.
+pub fn line_item(data: &[u8]) {
+    if let Ok(item) = Item::decode(data) {
+        assert_eq!(item.encode(), data);
+    }
+    let mut line = line().clone();
+    for (_, bytes) in steps(data).into_iter().chain([(0, data)]) {
+        let before = line.mark();
+        if line.take(bytes, Some(NOW)).is_err() {
+            assert_eq!(line.mark(), before);
+        }
+    }
+}
+
+/// A state: what decodes has one form.
+pub fn line_state(data: &[u8]) {
+    let founding = Arc::new(world().charter().clone());
+    if let Ok(state) = State::decode(data, founding, [7; 32]) {
+        assert_eq!(state.encode(), data);
+        assert_eq!(state.head().digest, [7; 32]);
+    }
+}
+
+/// What voters say about the next decision, and what one of them keeps of it.
+pub fn line_ballot(data: &[u8]) {
+    if let Some(message) = canonical::<BallotMessage>(data) {
+        let _ = line().check_message(&message);
+    }
+    if let Some(record) = canonical::<BallotRecord>(data) {
+        assert!(encode(&record) == data);
+    }
+}
+
+/// A file: what stands is what its writer would write.
+pub fn line_file(data: &[u8]) {
+    let mut reader = FileReader::new(world().signed.der(), Vec::new());
+    let judged = data.chunks(100).try_for_each(|piece| reader.push(piece));
+    if let Ok(read) = judged.and_then(|()| reader.finish()) {
+        let mut again = FileReader::new(world().signed.der(), vec![read.state().head()]);
+        again.push(&read.file()).expect("our own file is taken");
+        assert_eq!(again.finish().map(|again| again.mark()), Ok(read.mark()));
+    }
+}
+
+/// Where the targets begin.
+pub(crate) fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let items: Vec<Vec<u8>> = items(world(), line().state().head()).iter().map(Item::encode).collect();
+    let all = script(items.iter().map(|item| (0, item.as_slice())));
+    let parent = line().state().head();
+    let none: Option<MemberId> = None;
+    let record = BallotRecord { parent, promised: 2, committed: None, proposed: None, owed: None };
+    let report = folkmoot_transcript::Report { ballot: 1, decision: [3; 32] };
+    let commit = folkmoot_transcript::Commit {
+        voter: none.unwrap_or(MemberId([5; 32])),
+        signature: folkmoot_base::SignatureBytes::NONE,
+    };
+    let said = BallotMessage::Commit { parent, report, commit };
+    vec![
+        ("line_item", items.into_iter().chain([all]).collect()),
+        ("line_state", vec![line().state().encode()]),
+        ("line_ballot", vec![encode(&record), encode(&said)]),
+        ("line_file", vec![line().file()]),
+    ]
+}
