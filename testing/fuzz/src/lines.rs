@@ -1,6 +1,7 @@
 //! The line of decisions: items, states, what voters say about the next decision, files.
 
-use crate::script::{canonical, script, steps};
+use crate::script::{script, steps};
+use crate::values::canonical;
 use crate::world::{LATER, NOW, World, world};
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, Head, MemberId};
@@ -57,7 +58,7 @@ pub fn line_item(data: &[u8]) {
         assert_eq!(item.encode(), data);
     }
     let mut line = line().clone();
-    for (_, bytes) in steps(data).into_iter().chain([(0, data)]) {
+    for (_, bytes) in steps(data).chain([(0, data)]) {
         let before = line.mark();
         if line.take(bytes, Some(NOW)).is_err() {
             assert_eq!(line.mark(), before);
@@ -98,13 +99,12 @@ pub fn line_file(data: &[u8]) {
 /// Where the targets begin.
 pub(crate) fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let items: Vec<Vec<u8>> = items(world(), line().state().head()).iter().map(Item::encode).collect();
-    let all = script(items.iter().map(|item| (0, item.as_slice())));
+    let all = script(items.iter().map(|item| (0, item.clone())));
     let parent = line().state().head();
-    let none: Option<MemberId> = None;
     let record = BallotRecord { parent, promised: 2, committed: None, proposed: None, owed: None };
     let report = folkmoot_transcript::Report { ballot: 1, decision: [3; 32] };
     let commit = folkmoot_transcript::Commit {
-        voter: none.unwrap_or(MemberId([5; 32])),
+        voter: MemberId([5; 32]),
         signature: folkmoot_base::SignatureBytes::NONE,
     };
     let said = BallotMessage::Commit { parent, report, commit };

@@ -3,8 +3,8 @@
 use crate::script::script;
 use crate::world::world;
 use crate::{
-    admission, asm, dealers, frames, keys, letters, links, offices, orders, replicas, runs, shares, sharing,
-    stacks, stored, values,
+    admission, asm, dealers, frames, keys, letters, lines, links, offices, orders, replicas, runs, shares,
+    sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
@@ -19,6 +19,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [forms, at_table] = asm::asm_seeds();
     all.extend([("asm_forms", forms), ("asm_words", at_table), ("signing_kinds", values::kinds_seeds())]);
     all.extend(papers());
+    all.extend(lines::seeds());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = admission::admission_seeds();
     let [authority, office, at_authority] = offices::authority_seeds();

@@ -107,6 +107,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-study",
             "folkmoot-agreement",
             "folkmoot-identity",
+            "folkmoot-transcript",
             "folkmoot-attach",
             "folkmoot-link",
             "folkmoot-ring",

@@ -18,6 +18,8 @@ const DEAR: &[(&str, usize)] = &[
     ("identity_pem", 3),
     ("transcript", 5),
     ("transcript_file", 17),
+    ("line_item", 17),
+    ("line_file", 41),
     ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
@@ -130,6 +132,10 @@ replays! {
     entry
     transcript
     transcript_file
+    line_item
+    line_state
+    line_ballot
+    line_file
     link_message
     ring_frame
     group_message
