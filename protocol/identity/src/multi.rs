@@ -72,8 +72,8 @@ impl Multi {
         VoteBody { group, base, kind, subject, turn, verdict: Verdict::Approve, expires }
     }
 
-    /// Checks that every signer approved this. `keys` knows the keys of those whose approval counts,
-    /// as in [`Self::verify`].
+    /// Checks that every signer approved this. `keys` knows the keys of those whose approval
+    /// counts, as in [`Self::verify`].
     ///
     /// # Errors
     /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].

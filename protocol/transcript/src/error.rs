@@ -131,7 +131,8 @@ pub enum Unfit {
     /// The admission that it names is not here.
     #[error("the admission that it names is not known here (LINE-49)")]
     NoAdmit,
-    /// The admission that it names is held, is over or has no room, or its holder was expelled since.
+    /// The admission that it names is held, is over or has no room, or its holder was expelled
+    /// since.
     #[error(
         "the admission that it names is held, over or without room, or its holder was expelled (LINE-49)"
     )]

@@ -93,8 +93,8 @@ pub struct FileReader {
 }
 
 impl FileReader {
-    /// A reader for the group of this signed charter (CMS, DER), who knows from elsewhere that these
-    /// heads are on the group's line.
+    /// A reader for the group of this signed charter (CMS, DER), who knows from elsewhere that
+    /// these heads are on the group's line.
     pub fn new(charter: &[u8], heads: Vec<Head>) -> Self {
         Self {
             charter: Bytes::copy_from_slice(charter),

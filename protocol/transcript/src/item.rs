@@ -3,8 +3,8 @@
 //! ```text
 //! member -> everyone   Item   version(1) kind(1) content, in ring order or by catch-up
 //! ```
-//! An item has no author. Its name is the digest of its content, so a second set of signatures under
-//! the same content is not a second item.
+//! An item has no author. Its name is the digest of its content, so a second set of signatures
+//! under the same content is not a second item.
 
 use crate::proposal::Standing;
 use crate::{Approval, Effect, ItemError, Refusal, SignatureBytes, admission};

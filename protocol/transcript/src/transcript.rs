@@ -338,9 +338,9 @@ impl Transcript {
         admits.chain(approvals).chain(effects).chain(refusals).chain(expires).collect()
     }
 
-    /// What somebody at this head who has this lacks, in an order in which it can be taken: decisions
-    /// with the admissions that they hold, then the set. At most `bytes_max` bytes, but one item at
-    /// least, if any. Empty: it lacks nothing, or is on another line.
+    /// What somebody at this head who has this lacks, in an order in which it can be taken:
+    /// decisions with the admissions that they hold, then the set. At most `bytes_max` bytes, but
+    /// one item at least, if any. Empty: it lacks nothing, or is on another line.
     pub fn lacking(&self, head: Head, have: &BTreeSet<Digest>, bytes_max: usize) -> Vec<Bytes> {
         let mut out: Vec<Bytes> = Vec::new();
         let mut room = bytes_max;

@@ -126,6 +126,25 @@ fn line_71_the_state_is_the_one_that_the_last_decision_names() {
 }
 
 #[test]
+fn line_83_certificates_are_of_those_whom_the_state_holds() {
+    let group = busy();
+    let file = group.first().file();
+    let parts = sections(&file);
+    let end = parts.last().unwrap().1;
+    let held = *parts.iter().find(|part| part.0 == 6).unwrap();
+    let twice = [&file[..end], &file[held.1..held.1 + held.2], &file[end..]].concat();
+    let refused = read(&charter(&group), Vec::new(), &twice, 9_999).unwrap_err();
+    assert!(matches!(refused, FileError::Twice { .. }), "{refused:?}");
+    // An admission of the set, as if a decision held it.
+    let open = *parts.iter().find(|part| part.0 == 5).unwrap();
+    let mut section = file[open.1..open.1 + open.2].to_vec();
+    section[0] = 6;
+    let stray = [&file[..end], &section, &file[end..]].concat();
+    let refused = read(&charter(&group), Vec::new(), &stray, 9_999).unwrap_err();
+    assert!(matches!(refused, FileError::Item { why: ItemError::NotHeld, .. }), "{refused:?}");
+}
+
+#[test]
 fn line_84_a_head_that_is_known_from_elsewhere_is_on_the_line() {
     let mut group = busy();
     let older = group.first().clone();

@@ -2,8 +2,10 @@
 
 use super::{Group, LATER, NOW, person, remove};
 use folkmoot_base::UnixTime;
-use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Item, ItemError, SignedApproval, Unproposed, admission};
+use folkmoot_identity::{Request, Verdict};
+use folkmoot_transcript::{
+    Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Unproposed, admission,
+};
 
 #[test]
 fn line_09_every_changed_bit_of_an_approval_is_refused_or_says_the_same() {
@@ -33,6 +35,34 @@ fn line_09_nobody_approves_in_anothers_name_or_in_another_group() {
     let foreign = SignedApproval::sign(group.people[0].key(), other, signed.approval);
     let refused = transcript.take(&Item::Approval(foreign).encode(), Some(NOW)).unwrap_err();
     assert_eq!(refused, ItemError::Signature(group.id(0)));
+}
+
+#[test]
+fn line_09_a_new_key_has_the_old_ones_word() {
+    let group = Group::new(3, 2);
+    let request = [7; 32];
+    let covered = [&group.first().group().0[..], &request].concat();
+    let rotate = |who: usize| {
+        let signature = group.people[who].key().sign_wire(ROTATE_LABEL, &covered);
+        let effect: Effect = Change::Rotate { member: group.id(2), request, signature }.into();
+        let approval = group.approval(0, effect.subject(), 0, Verdict::Approve);
+        let mut transcript = group.first().clone();
+        transcript.take(&Item::Approval(approval).encode(), Some(NOW)).unwrap();
+        transcript.take(&Item::Effect(effect).encode(), Some(NOW)).map(|taken| taken.new)
+    };
+    assert_eq!(rotate(2), Ok(true));
+    assert_eq!(rotate(1), Err(ItemError::Signature(group.id(2))));
+}
+
+#[test]
+fn line_08_a_refusal_shows_a_request_by_csr() {
+    let group = Group::new(3, 2);
+    let (stranger, mut transcript) = (person(10), group.first().clone());
+    let in_cms = Request::sign(&stranger, group.request(&stranger)).unwrap();
+    let item = Item::Refusal { request: in_cms.der().to_vec().into() };
+    assert_eq!(transcript.take(&item.encode(), Some(NOW)), Err(ItemError::NoCsr));
+    let item = Item::Refusal { request: vec![1, 2, 3].into() };
+    assert!(matches!(transcript.take(&item.encode(), Some(NOW)), Err(ItemError::Request(_))));
 }
 
 #[test]
@@ -104,7 +134,7 @@ fn line_64_a_decision_stands_by_the_signatures_in_it() {
 }
 
 #[test]
-fn items_have_one_encoding_and_a_bound() {
+fn line_01_items_have_one_encoding_and_a_bound() {
     let group = Group::new(3, 2);
     let stranger = person(10);
     let item = group.admit(&stranger, &group.request(&stranger), &[0, 1]);
