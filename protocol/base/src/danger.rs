@@ -83,6 +83,8 @@ pub enum Danger {
     LineBelowPromise,
     /// Transcript: the owner of a later ballot proposes what it likes.
     LineOwnChoice,
+    /// Transcript: a report is followed although nobody approves what its decision holds.
+    LineTrustsReports,
     /// Transcript: what somebody approved before it had a vote counts.
     LineNoSince,
     /// Transcript: what was approved before the last decision about a subject counts.

@@ -20,6 +20,7 @@ pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -57,7 +58,7 @@ struct Kept {
 pub struct Set {
     admits: BTreeMap<Digest, Kept>,
     approvals: BTreeMap<(Subject, MemberId), Signed>,
-    /// Each voter's highest yes to an admission, where a no of it stands in place of that.
+    /// Of each voter's yeses to an admission, besides what stands, the one that could count most.
     replaced: BTreeMap<(Subject, MemberId), Signed>,
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
@@ -109,17 +110,15 @@ impl Set {
             }
             _ if !could_count(state, &approval) => return false,
             Some(known) if !approval.replaces(&known.approval) && !state.is(Danger::LineNoTurns) => {
-                let taken_back = approval.is_yes() && !known.approval.is_yes();
-                return taken_back && self.take_replaced(signed);
+                return self.take_replaced(state, signed);
             }
             _ => {}
         }
-        self.replaced.remove(&key);
-        if let Some(before) = self.approvals.insert(key, signed)
-            && before.approval.is_yes()
-            && !approval.is_yes()
-        {
-            self.take_replaced(before);
+        if self.replaced.get(&key).is_some_and(|known| known.approval == approval) {
+            self.replaced.remove(&key);
+        }
+        if let Some(before) = self.approvals.insert(key, signed) {
+            self.take_replaced(state, before);
         }
         self.changed();
         self.bound_approvals(state, &approval.voter);
@@ -129,13 +128,19 @@ impl Set {
         self.approvals.contains_key(&key)
     }
 
-    /// Keeps a yes to an admission that its voter has taken back: somebody may have committed to a
-    /// decision with it. Whether it is new, and the highest of them.
-    fn take_replaced(&mut self, signed: Signed) -> bool {
+    /// Keeps a yes to an admission that its voter has taken back, or said again: somebody may have
+    /// committed to a decision with it. Of several the one that could count most stays. Whether it
+    /// is new and stays.
+    fn take_replaced(&mut self, state: &State, signed: Signed) -> bool {
         let approval = signed.approval;
         let key = (approval.subject, approval.voter);
-        let higher = |known: &Signed| approval.replaces(&known.approval);
-        if approval.subject.kind != VoteKind::Admit || !self.replaced.get(&key).is_none_or(higher) {
+        let rank = |one: &Approval| {
+            let counts = state.counts(one, 0, state.time()).is_ok();
+            (counts, one.base.number, one.expires, Reverse(one.digest()))
+        };
+        let higher = |known: &Signed| rank(&approval) > rank(&known.approval);
+        let wanted = approval.is_yes() && approval.subject.kind == VoteKind::Admit;
+        if !wanted || !could_count(state, &approval) || !self.replaced.get(&key).is_none_or(higher) {
             return false;
         }
         self.replaced.insert(key, signed);

@@ -77,6 +77,12 @@ impl Records {
 impl World<'_> {
     /// Looks at everything after a step.
     pub(crate) fn note(&mut self) -> Result<(), Fault> {
+        for node in &self.nodes {
+            for signed in node.set().approvals().filter(|signed| signed.approval.is_yes()) {
+                let approval = signed.approval;
+                self.spoken.entry(approval.subject.digest).or_default().insert(approval.voter);
+            }
+        }
         for place in 0..self.nodes.len() {
             self.note_node(place)?;
         }
@@ -104,6 +110,10 @@ impl World<'_> {
             let after = after.map_err(|why| format!("an applied decision does not follow: {why}"))?;
             if honest {
                 self.check_effects(&before, &standing.proposal.decision)?;
+                // A former quorum can do what it likes at somebody who is behind.
+                if standing.commits.iter().any(|commit| !self.stolen.contains(&commit.voter)) {
+                    self.check_holds(&before, &standing.proposal.decision)?;
+                }
             }
             for member in before.roster().keys().filter(|member| !after.roster().contains_key(*member)) {
                 self.stolen.insert(*member);
@@ -130,6 +140,19 @@ impl World<'_> {
                     "{mine:?} was carried out with {all} approvals; {} may count",
                     yes.len()
                 ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever is held was approved by enough voters at some time.
+    fn check_holds(&self, before: &State, decision: &Decision) -> Result<(), Fault> {
+        let none = BTreeSet::new();
+        for request in &decision.holds {
+            let yes = self.spoken.get(request).unwrap_or(&none);
+            let yes = yes.iter().filter(|voter| before.may_vote(voter)).count();
+            if yes < before.threshold() {
+                return Err(format!("a decision holds a request that {yes} have approved"));
             }
         }
         Ok(())
@@ -241,8 +264,9 @@ impl World<'_> {
     fn can_decide(&self) -> bool {
         let Some(node) = self.nodes.first() else { return false };
         let state = node.state();
+        // Whose key is stolen is bound by what the thief says with it.
         let honest = self.nodes.iter().take(self.honest).map(|node| node.me);
-        let able = honest.filter(|me| state.may_vote(me)).collect();
+        let able = honest.filter(|me| state.may_vote(me) && !self.stolen.contains(me)).collect();
         state.is_quorum(&able)
     }
 

@@ -20,6 +20,7 @@ impl World<'_> {
             0 | 1 => self.false_approval(key, target),
             2 => self.early_approval(key, target),
             3 => self.false_commit(key, target)?,
+            4 if self.dice.chance(50) => self.false_report(key, target)?,
             4 => self.false_promise(key, target)?,
             5 | 6 => self.two_proposals(key, target)?,
             _ => self.takeover(&keys, target)?,
@@ -117,6 +118,38 @@ impl World<'_> {
         let promise =
             Promise { voter, report: report.as_ref().map(Proposal::report), signature: signature() };
         self.tell(target, BallotMessage::Promise { parent: head, ballot, promise, report })
+    }
+
+    /// The owner of a ballot proposes to hold what nobody approved, and reports to all that it has
+    /// committed to that.
+    fn false_report(&mut self, owner: MemberId, target: usize) -> Result<(), Fault> {
+        let Some(node) = self.nodes.get(target) else { return Ok(()) };
+        let state = node.state().clone();
+        let time = node.clock(self.seconds).max(state.time());
+        let late: Vec<_> = node.set().late().map(|(admit, _)| admit.request).collect();
+        let Some(request) = self.dice.pick(&late).copied() else { return Ok(()) };
+        let Some(ballot) = (0..3).find(|ballot| state.owner(*ballot) == owner) else { return Ok(()) };
+        let batch = Batch { time, holds: vec![request], ..Batch::default() };
+        let contents = &self.contents;
+        let Ok((decision, _)) = state.decide(batch, |request| contents.get(request)) else { return Ok(()) };
+        let mut promises = if ballot == 0 { Vec::new() } else { self.promises(&state, ballot) };
+        promises.retain(|promise| promise.report.is_none());
+        let stages = vec![Stage { ballot, promises, signature: signature() }];
+        let proposal = Proposal { decision, stages };
+        let (parent, report) = (proposal.parent(), Some(proposal.report()));
+        let promise = Promise { voter: owner, report, signature: signature() };
+        for later in 1..=3 {
+            let message = BallotMessage::Promise {
+                parent,
+                ballot: ballot + later,
+                promise: promise.clone(),
+                report: Some(proposal.clone()),
+            };
+            for honest in 0..self.honest {
+                self.tell(honest, message.clone())?;
+            }
+        }
+        Ok(())
     }
 
     /// The owner of a ballot proposes two decisions: to two people, in either order.

@@ -41,6 +41,7 @@ enum Rule {
     OneCommit,
     Promises,
     HighestCommit,
+    Reports,
 }
 
 impl Rule {
@@ -52,6 +53,7 @@ impl Rule {
             Self::OneCommit => Danger::LineTwoCommits,
             Self::Promises => Danger::LineBelowPromise,
             Self::HighestCommit => Danger::LineOwnChoice,
+            Self::Reports => Danger::LineTrustsReports,
         }
     }
 }

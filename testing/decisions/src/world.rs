@@ -6,7 +6,7 @@ use crate::people::{Dice, PEOPLE, People};
 use folkmoot_base::{Blob, Digest, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{Quorum, Verdict};
 use folkmoot_transcript::{Admit, BallotMessage, Change, Effect, Force, Head, Subject, admission};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DAY: u64 = 86_400;
 
@@ -23,6 +23,8 @@ pub struct World<'a> {
     pub(crate) records: Records,
     /// Keys that the liars have: their own, and those of everybody who was expelled.
     pub(crate) stolen: BTreeSet<MemberId>,
+    /// Who has ever approved each request.
+    pub(crate) spoken: BTreeMap<Digest, BTreeSet<MemberId>>,
     requests: u64,
 }
 
@@ -64,6 +66,7 @@ impl<'a> World<'a> {
             contents: Contents::new(),
             records,
             stolen,
+            spoken: BTreeMap::new(),
             requests: 0,
         })
     }

@@ -39,7 +39,7 @@ impl Ballots {
         if !once || !promised || ahead || behind {
             return false;
         }
-        if proposal.is_fresh() { self.is_whole(look, proposal) } else { is_vouched(look, proposal) }
+        if proposal.is_fresh() { self.is_whole(look, proposal) } else { self.is_vouched(look, proposal) }
     }
 
     /// `LINE-67`: what a fresh proposal holds counts here, and it leaves nothing out that has
@@ -76,6 +76,12 @@ impl Ballots {
             let there = decision.effects.iter().any(|one| one.effect.subject() == subject);
             long(&subject.digest) && !there && after_still(look, &after, approved)
         })
+    }
+
+    /// `LINE-06`: whether the approvals here let in whomever a proposal holds.
+    fn is_vouched(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
+        let vouched = |request: &folkmoot_base::Digest| look.set.vouches(look.state, request);
+        proposal.decision.holds.iter().all(vouched) || self.danger.is(Danger::LineTrustsReports)
     }
 
     /// When the present ballot has lasted too long: promises the first later one whose owner can be
@@ -168,7 +174,7 @@ impl Ballots {
             if ahead || report.ballot() >= ballot {
                 return Err(Unproposed::Promises);
             }
-            if !is_vouched(look, &report) {
+            if !self.is_vouched(look, &report) {
                 return Ok(());
             }
             let name = report.report();
@@ -182,11 +188,6 @@ impl Ballots {
         self.promises.entry(ballot).or_default().entry(voter).or_insert(promise);
         Ok(())
     }
-}
-
-/// `LINE-06`: whether the approvals here let in whomever a proposal holds.
-fn is_vouched(look: &Look<'_>, proposal: &Proposal) -> bool {
-    proposal.decision.holds.iter().all(|request| look.set.vouches(look.state, request))
 }
 
 /// Whether an effect could still be carried out after a decision.

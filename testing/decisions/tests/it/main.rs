@@ -1,0 +1,37 @@
+//! A few runs, and the rules whose absence shows at once. The full numbers run in `verify` and in
+//! `release`.
+#![allow(clippy::panic, clippy::indexing_slicing)]
+
+use folkmoot_base::{Danger, Mutant};
+use folkmoot_decisions::{People, World};
+
+fn first_fault(danger: Mutant, steps: usize, seeds: std::ops::Range<u64>) -> Option<String> {
+    let people = People::new();
+    seeds
+        .into_iter()
+        .find_map(|seed| World::new(&people, seed, danger).and_then(|mut one| one.run(steps)).err())
+}
+
+#[test]
+fn a_few_runs_show_no_fault() {
+    assert_eq!(first_fault(Mutant::NONE, 60, 1..300), None);
+}
+
+#[test]
+fn without_a_rule_a_run_shows_a_fault() {
+    for danger in [Danger::LineNoStamps, Danger::LineNoExpiry, Danger::LineBelowPromise] {
+        assert!(first_fault(Some(danger).into(), 120, 1..600).is_some(), "{danger:?}");
+    }
+}
+
+#[test]
+fn a_run_has_decisions_in_it() {
+    let people = People::new();
+    let mut decisions = 0;
+    for seed in 1..60 {
+        let mut world = World::new(&people, seed, Mutant::NONE).unwrap_or_else(|fault| panic!("{fault}"));
+        world.run(120).unwrap_or_else(|fault| panic!("{fault}"));
+        decisions += world.tally()[0];
+    }
+    assert!(decisions > 20, "{decisions}");
+}
