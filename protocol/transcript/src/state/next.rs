@@ -177,6 +177,11 @@ impl State {
     /// allow, and the threshold follows the group's size.
     fn by_itself(mut self, time: UnixTime) -> Self {
         for member in self.over(time) {
+            if self.since(&member).is_none() {
+                // Nobody's vote goes with it.
+                self.roster.remove(&member);
+                continue;
+            }
             let without = self.ended(&member);
             if self.check_outcome(&without, false).is_ok() {
                 self = without;

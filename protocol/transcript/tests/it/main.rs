@@ -24,6 +24,7 @@ mod outcomes;
 mod proposals;
 mod set;
 mod sharing;
+mod size;
 mod skipping;
 mod takeovers;
 mod voter;
