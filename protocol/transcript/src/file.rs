@@ -12,7 +12,7 @@
 
 use crate::item::Item;
 use crate::proposal::Standing;
-use crate::{FileError, Head, ITEM_BYTES_MAX, ItemError, Transcript};
+use crate::{Electorate, FileError, Head, ITEM_BYTES_MAX, ItemError, Transcript};
 use bytes::Bytes;
 use folkmoot_base::{Digest, codec};
 use std::collections::BTreeSet;
@@ -88,6 +88,8 @@ pub struct FileReader {
     sections: usize,
     transcript: Option<Transcript>,
     handovers: Vec<Standing>,
+    /// Those who commit after the last handover that came.
+    electors: Option<Electorate>,
     last: Option<Standing>,
     held: BTreeSet<Digest>,
 }
@@ -105,6 +107,7 @@ impl FileReader {
             sections: 0,
             transcript: None,
             handovers: Vec::new(),
+            electors: None,
             last: None,
             held: BTreeSet::new(),
         }
@@ -179,7 +182,10 @@ impl FileReader {
         match kind {
             HANDOVER if self.handovers.len() >= HANDOVERS_MAX => Err(FileError::Order { section, kind }),
             HANDOVER => {
+                // Verified before it is kept: what nobody signed takes no room.
                 let standing = codec::decode(bytes).map_err(|why| refuse(ItemError::Wire(why)))?;
+                let electors = self.electors.take().unwrap_or_else(|| transcript.state().electorate());
+                self.electors = Some(transcript.handed_over(&standing, electors).map_err(refuse)?);
                 self.handovers.push(standing);
                 Ok(())
             }

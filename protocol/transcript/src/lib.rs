@@ -1,4 +1,14 @@
 //! The transcript of a group: a line of decisions, and a set of admissions.
+//!
+//! ```text
+//! Item --> Transcript (signatures, papers) --> Line: State(n) and the Set beside it --> who is a member, who votes
+//!                                               ^
+//! BallotMessage --> Ballots (one voter's part) -- a decision that stands
+//! ```
+//! Promises: whoever was a quorum once adds nothing; two members with equal heads and sets have
+//! equal rosters; unequal lines name somebody who signed both. Rules and numbers:
+//! docs/protocol/line.md. Relies on: an owner's program that persists what it signs before it sends
+//! it.
 
 mod admit;
 mod approval;

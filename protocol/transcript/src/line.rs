@@ -5,8 +5,8 @@
 //! founding --- 1 --- 2 --- ... --- n = head        each applied once, never another for the same number
 //!                     \--- 3'                      another that stands: somebody signed both; evidence
 //! ```
-//! Promises: the first standing decision on the head is applied, and no other for that number,
-//! except by [`Line::go_over`]. Bounds: [`FORKS_MAX`] forks, two decisions of each.
+//! Promises: the first standing decision on the head is applied, and no other for that number.
+//! Bounds: [`FORKS_MAX`] forks, two decisions of each.
 
 use crate::proposal::{Claim, Electors, Standing, Statement};
 use crate::{Electorate, Head, Set, State, Unproposed};
@@ -190,7 +190,9 @@ impl Line {
             founded.endanger(self.state.danger());
             theirs.check(&founded)?;
             let state = founded.after(&theirs.proposal.decision, |request| self.set.admit(request))?;
-            self.go_over(state, BTreeMap::from([(number, theirs)]));
+            self.state = state;
+            self.decisions = BTreeMap::from([(number, theirs)]);
+            self.set.advance(&self.state);
             return Ok(Applied::Next);
         }
         let Some(ours) = self.decisions.get(&number) else { return Ok(Applied::Known) };
@@ -219,15 +221,6 @@ impl Line {
         let before = self.decisions.range(..number).rev();
         let named = before.filter_map(|(_, standing)| standing.proposal.decision.electorate.clone()).next();
         named.unwrap_or_else(|| State::founded(self.state.founding_charter().clone()).electorate())
-    }
-
-    /// Goes over to another line, by a decision of one's own people (`Rejoin`) or of the person
-    /// here: the state that the head named there has. What no decision of that line holds is judged
-    /// anew.
-    pub fn go_over(&mut self, state: State, decisions: BTreeMap<u64, Standing>) {
-        self.state = state;
-        self.decisions = decisions;
-        self.set.advance(&self.state);
     }
 }
 

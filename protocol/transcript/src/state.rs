@@ -208,6 +208,11 @@ impl State {
         self.used.contains_key(request)
     }
 
+    /// How many requests have admitted somebody whose term has not ended.
+    pub(crate) fn used(&self) -> usize {
+        self.used.len()
+    }
+
     /// Whether a decision has refused the request of this admission.
     pub fn is_refused(&self, admit: &Admit) -> bool {
         self.refused.keys().any(|refusal| refusal.covers(admit))

@@ -4,9 +4,9 @@ use crate::item::{Item, SignedApproval, expire_name, refusal, refusal_name};
 use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
 use crate::{
-    Applied, Change, Electorate, Expire, Head, ItemError, Line, Set, Signed, State, Unproposed, Wrong,
+    ADMITS_MAX, Applied, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError, Line, Set,
+    Signed, State, Unproposed, Wrong,
 };
-use crate::{BallotMessage, Decision};
 use bytes::Bytes;
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{CharterError, SignedCharter};
@@ -35,6 +35,9 @@ pub struct Taken {
 /// Most items of one admission that are kept: the first, and others that carry approvals which have
 /// no signature of their own, because several voters made one.
 const PAPERS_MAX: usize = 4;
+
+/// So many papers of admissions that no decision holds are a reason to look which are needed.
+const SWEEP_AT: usize = 2 * ADMITS_MAX;
 
 /// An item of an admission.
 #[derive(Debug, Clone)]
@@ -115,12 +118,7 @@ impl Transcript {
             Item::Admit { certificate, approvals } => self.take_admit(bytes, &certificate.0, &approvals)?,
             Item::Approval(signed) => self.take_approval(&signed)?,
             Item::Effect(effect) => {
-                if let Change::Rotate { member, request, signature } = &effect.change {
-                    let key = self.key(member)?;
-                    let covered = [&self.group().0[..], request].concat();
-                    let signed = key.verify_wire(ROTATE_LABEL, &covered, signature);
-                    signed.map_err(|_| ItemError::Signature(*member))?;
-                }
+                check_rotation(&effect.change, self.state())?;
                 let (state, set) = self.line.set_mut();
                 set.take_effect(state, effect)
             }
@@ -130,6 +128,7 @@ impl Transcript {
                 let new = set.take_refusal(state, refusal);
                 if new {
                     self.refused.insert(refusal.request, Bytes::copy_from_slice(bytes));
+                    self.sweep();
                 }
                 new
             }
@@ -210,6 +209,7 @@ impl Transcript {
             let item = Bytes::copy_from_slice(bytes);
             self.papers.entry(request).or_default().push(Paper { item, proves });
         }
+        self.sweep();
         Ok(new)
     }
 
@@ -259,16 +259,24 @@ impl Transcript {
         let (head, before) = (self.state().head(), self.members());
         let mut electors = self.state().electorate();
         for standing in handovers.iter().chain([last]) {
-            check_claims(&standing.claims(&electors), &electors, self.group())?;
-            if let Some(next) = &standing.proposal.decision.electorate {
-                electors = next.clone();
-            }
+            electors = self.handed_over(standing, electors)?;
         }
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
         self.line.skip(handovers, last, state)?;
         self.forget();
         Ok(self.told(true, head, &before))
+    }
+
+    /// Those who commit after a handover, if `electors` have signed it.
+    pub(crate) fn handed_over(
+        &self,
+        standing: &Standing,
+        electors: Electorate,
+    ) -> Result<Electorate, ItemError> {
+        standing.check(&electors)?;
+        check_claims(&standing.claims(&electors), &electors, self.group())?;
+        Ok(standing.proposal.decision.electorate.clone().unwrap_or(electors))
     }
 
     /// Keeps the item of an admission that the state holds, with whatever proves it.
@@ -313,6 +321,14 @@ impl Transcript {
             check_proofs(&proposal.decision, self.state())?;
         }
         check_claims(&claims, &electors, self.group())
+    }
+
+    /// Drops papers when there are many more than the set may have: it drops admissions by itself.
+    fn sweep(&mut self) {
+        let most = self.state().used().saturating_add(SWEEP_AT);
+        if self.papers.len() > most || self.refused.len() > SWEEP_AT {
+            self.forget();
+        }
     }
 
     /// Drops papers that nothing needs any more.
@@ -418,9 +434,21 @@ fn check_claims(claims: &[Claim], electors: &Electorate, group: GroupId) -> Resu
     Ok(())
 }
 
+/// `LINE-09`: whether the old key has given its word on a new one.
+fn check_rotation(change: &Change, state: &State) -> Result<(), ItemError> {
+    let Change::Rotate { member, request, signature } = change else { return Ok(()) };
+    let held = state.roster().get(member).ok_or(ItemError::NotVoter(*member))?;
+    let covered = [&state.group().0[..], request].concat();
+    let signed = held.key.verify_wire(ROTATE_LABEL, &covered, signature);
+    signed.map_err(|_| ItemError::Signature(*member))
+}
+
 /// Whether the approvals under the decision's effects and refusals were signed, by the keys of the
 /// state that it follows.
 fn check_proofs(decision: &Decision, state: &State) -> Result<(), ItemError> {
+    for approved in &decision.effects {
+        check_rotation(&approved.effect.change, state)?;
+    }
     let effects = decision.effects.iter().flat_map(|one| one.approvals().zip(&one.proofs));
     let refusals = decision.refusals.iter().flat_map(|one| one.rejections().zip(&one.proofs));
     for (approval, proof) in effects.chain(refusals) {

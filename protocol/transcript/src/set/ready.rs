@@ -1,7 +1,7 @@
 //! What a decision could carry out now.
 
+use super::Set;
 use super::judge::Room;
-use super::{Set, admission};
 use crate::{Approved, Effect, Proof, Refusal, Refused, State, Subject};
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_identity::{Adopt, VoteKind};
@@ -67,14 +67,5 @@ impl Set {
     fn rejections(&self, state: &State, request: &Digest) -> Vec<Proof> {
         let no = self.objections(state, request);
         no.filter_map(|signed| Some(Proof::of(&signed.approval, signed.signature.clone()?))).collect()
-    }
-
-    /// How many approvals of a request count.
-    pub fn yes_on_request(&self, state: &State, request: &Digest) -> BTreeSet<folkmoot_base::MemberId> {
-        let stamp = self.admit(request).map_or(0, |admit| state.removed_at(&admit.member));
-        let yes = self.approvals_of(admission(*request)).filter(|approval| approval.is_yes());
-        yes.filter(|approval| state.counts(approval, stamp, state.time()).is_ok())
-            .map(|approval| approval.voter)
-            .collect()
     }
 }

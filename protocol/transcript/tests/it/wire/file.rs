@@ -125,6 +125,28 @@ fn line_71_the_state_is_the_one_that_the_last_decision_names() {
     };
 }
 
+/// A file of handovers that nobody signed is refused at the first, however long it is.
+#[test]
+fn line_70_a_handover_is_verified_before_it_is_kept() {
+    let mut group = busy();
+    let effect = remove(person(12).member());
+    group.approve(&effect, &[0, 1]);
+    group.decide(&[0, 1]);
+    let (handovers, _) = group.first().line().handovers_since(0).unwrap();
+    let mut forged = handovers.first().unwrap().clone();
+    let (other, voter) = (forged.commits[1].signature.clone(), forged.commits[0].voter);
+    forged.commits[0].signature = other;
+    let mut reader = FileReader::new(&charter(&group), Vec::new());
+    let file = group.first().file();
+    let (_, at, length) = sections(&file)[0];
+    reader.push(&file[..at + length]).unwrap();
+    let bytes = folkmoot_base::codec::encode(&forged);
+    let head = [&[2][..], &u32::try_from(bytes.len()).unwrap().to_be_bytes()].concat();
+    reader.push(&head).unwrap();
+    let why = ItemError::Decision(Unproposed::Signature(voter));
+    assert_eq!(reader.push(&bytes), Err(FileError::Item { section: 1, why }));
+}
+
 #[test]
 fn line_83_certificates_are_of_those_whom_the_state_holds() {
     let group = busy();

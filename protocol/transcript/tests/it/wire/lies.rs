@@ -4,7 +4,7 @@ use super::{Group, LATER, NOW, person, remove};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::{Request, Verdict};
 use folkmoot_transcript::{
-    Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Unproposed, admission,
+    BallotMessage, Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Unproposed, admission,
 };
 
 #[test]
@@ -52,6 +52,32 @@ fn line_09_a_new_key_has_the_old_ones_word() {
     };
     assert_eq!(rotate(2), Ok(true));
     assert_eq!(rotate(1), Err(ItemError::Signature(group.id(2))));
+}
+
+/// The approvals do not cover the old key's word, so the owner of a ballot could leave it out.
+#[test]
+fn line_09_a_decision_carries_the_old_keys_word_on_a_new_one() {
+    let mut group = Group::new(3, 2);
+    let new = person(10);
+    let body = group.request(&new);
+    let item = group.admit(&new, &body, &[]);
+    group.all_take(&item);
+    let before = group.first().clone();
+    let request = body.request_digest().unwrap();
+    let covered = [&before.group().0[..], &request].concat();
+    let signature = group.people[2].key().sign_wire(ROTATE_LABEL, &covered);
+    let effect: Effect = Change::Rotate { member: group.id(2), request, signature }.into();
+    group.approve(&effect, &[0, 1]);
+    let stood = group.decide(&[0, 1]);
+    let Item::Decision(good) = &stood[0] else { panic!() };
+    let mut bad = good.clone();
+    let Change::Rotate { signature, .. } = &mut bad.proposal.decision.effects[0].effect.change else {
+        panic!()
+    };
+    *signature = group.people[0].key().sign_wire(ROTATE_LABEL, &covered);
+    let refused = before.check_message(&BallotMessage::Proposal(bad.proposal)).unwrap_err();
+    assert_eq!(refused, ItemError::Signature(group.id(2)));
+    assert!(before.clone().take(&stood[0].encode(), Some(NOW)).unwrap().advanced);
 }
 
 #[test]
