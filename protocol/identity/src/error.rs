@@ -68,12 +68,6 @@ pub enum CertificateError {
     /// The charter admits by its list, and the holder is not on it.
     #[error("the holder is not on the charter's list")]
     PeerNotListed,
-    /// `TRN-59` It does not name the expulsions of its holder as they are. A certificate that was
-    /// granted before an expulsion admits nobody after it.
-    #[error(
-        "it was granted before its holder {0} was expelled, or after an expulsion that is not known here (TRN-59)"
-    )]
-    PeerRemovals(MemberId),
     /// The charter admits by one founder's yes, which is not among the votes.
     #[error("the vote of the founder who decides is missing")]
     PeerNoDecider,
@@ -186,9 +180,6 @@ pub enum VoteError {
     /// The content after the label does not decode.
     #[error("the vote's content is malformed")]
     WireContent(#[from] DecodeError),
-    /// A decision without electorate serial, or an admission with one.
-    #[error("the kind of vote and the electorate's serial do not match")]
-    WireSlot,
     /// The (voter, expires, signature) triple does not verify for the motion.
     #[error("the vote of {0} does not verify")]
     PeerSignature(MemberId),

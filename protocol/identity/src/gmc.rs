@@ -17,7 +17,7 @@ use crate::certificate::{certificate_pem, check_term};
 use crate::envelope;
 use crate::issuer::{Issuer, key_id};
 use crate::membership::Combined;
-use crate::{CertificateError, Charter, Identity, Multi, VoteProof};
+use crate::{CertificateError, Charter, Identity, Multi, VoteKind, VoteProof};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, limits};
 use folkmoot_signing::{GroupKey, Scheme, VerifyingKey};
@@ -198,13 +198,13 @@ impl Gmc {
         }
         let yes: BTreeSet<MemberId> = self.approvals().into_iter().map(|(voter, _)| voter).collect();
         charter.policies().let_in(Some(&self.member()), &yes, need)?;
-        let motion = self.body.motion()?;
+        let (group, request) = (self.group(), self.body.request_digest()?);
         if let Some(multi) = self.multi() {
-            return multi.verify(&motion, voters);
+            return multi.verify_body(&multi.body(group, VoteKind::Admit, request), voters);
         }
         for vote in self.votes() {
             let key = voters(&vote.voter).ok_or(CertificateError::PeerNotVoter(vote.voter))?;
-            vote.verify(&motion, key).map_err(|_| CertificateError::PeerVote(vote.voter))?;
+            vote.verify(group, request, key).map_err(|_| CertificateError::PeerVote(vote.voter))?;
         }
         Ok(())
     }

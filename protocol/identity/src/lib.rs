@@ -37,15 +37,13 @@ mod key_file;
 mod membership;
 mod message;
 mod multi;
-mod numbers;
 mod policy;
 mod request;
 mod revocation;
-mod roster;
 mod rule;
+mod shared_key;
 mod signed_charter;
 mod threshold;
-pub mod transcript;
 mod vote;
 
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate, common as common_name};
@@ -72,15 +70,11 @@ pub use request::Request;
 pub use revocation::{
     REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,
 };
-pub use roster::{Admission, Electorate, Ending, Roster, SharedKey};
 pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError};
+pub use shared_key::SharedKey;
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;
-pub use transcript::{
-    Appended, Audit, BuildError, Change, Decision, EntryError, Evidence, FileError, LoadError, Plain,
-    Transcript,
-};
-pub use vote::{Motion, Slot, Verdict, Vote, VoteBody, VoteContent, VoteKind, VoteProof};
+pub use vote::{Verdict, Vote, VoteBody, VoteKind, VoteProof};
 
 /// Longest CSR, in bytes of DER.
 pub const CSR_BYTES_MAX: usize = 2 * 1024;

@@ -10,8 +10,7 @@
 //!         OPTIONAL,
 //!   issued [1] EXPLICIT OCTET STRING (32) OPTIONAL,  -- the share-epoch of the group's key, which has signed
 //!   multi [2] EXPLICIT Multi OPTIONAL,               -- a multisignature of the voters (multi.rs)
-//!   combined [3] EXPLICIT Combined OPTIONAL,         -- the group's key on the request, where an authority signs the certificate
-//!   removals [4] EXPLICIT OCTET STRING (32) OPTIONAL } -- of a holder who was expelled before: Roster::removals_of
+//!   combined [3] EXPLICIT Combined OPTIONAL,         -- the group's key on the request, where an authority signs the certificate }
 //! Base ::= SEQUENCE { number INTEGER, digest OCTET STRING (32) }
 //! Combined ::= SEQUENCE { epoch OCTET STRING (32), signature OCTET STRING }
 //! ```
@@ -56,10 +55,6 @@ pub struct Membership {
     pub multi: Option<Multi>,
     /// If the group's key signs what an authority then certifies: that signature.
     pub combined: Option<Combined>,
-    /// If the holder was expelled before: a digest of the decisions, as
-    /// [`crate::Roster::removals_of`] gives it. What was granted before an expulsion says less, and
-    /// so admits nobody after it (`TRN-59`).
-    pub removals: Option<Digest>,
 }
 
 /// Longest signature of a group's key, in bytes: RSA of 4,096 bits.
@@ -122,8 +117,6 @@ struct MembershipDer {
     multi: Option<MultiDer>,
     #[asn1(context_specific = "3", tag_mode = "EXPLICIT", optional = "true")]
     combined: Option<CombinedDer>,
-    #[asn1(context_specific = "4", tag_mode = "EXPLICIT", optional = "true")]
-    removals: Option<OctetString>,
 }
 
 #[derive(Sequence)]
@@ -218,7 +211,6 @@ impl Membership {
             issued: self.issued.map(|epoch| octets(&epoch)).transpose()?,
             multi: self.multi.as_ref().map(MultiDer::of).transpose()?,
             combined: self.combined.as_ref().map(CombinedDer::of).transpose()?,
-            removals: self.removals.map(|digest| octets(&digest)).transpose()?,
         };
         if !self.votes.as_deref().is_none_or(sorted) {
             return Err(());
@@ -244,10 +236,6 @@ impl Membership {
             Some(combined) => Some(combined.decode()?),
             None => None,
         };
-        let removals = match der.removals {
-            Some(digest) => Some(digest.as_bytes().try_into().ok()?),
-            None => None,
-        };
         let membership = Self {
             group_name: GroupName::new(&der.group_name).ok()?,
             group: GroupId(der.group.as_bytes().try_into().ok()?),
@@ -261,7 +249,6 @@ impl Membership {
             issued,
             multi,
             combined,
-            removals,
         };
         // An authority signs by the charter alone; it has no share-epoch.
         let one =

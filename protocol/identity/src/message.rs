@@ -10,7 +10,7 @@
 //! one view of one group.
 
 use crate::gmc::GMC_BYTES_MAX;
-use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, Transcript, cms};
+use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, cms};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
@@ -218,8 +218,7 @@ impl SignedMessage {
 
     /// Whether the sender is a member by `charter` as founded and by what the file itself holds: a
     /// founder, or admitted by enough of the founders under the charter's first version. If the
-    /// group has changed its charter or its voters since, the transcript is needed:
-    /// [`Self::check_transcript`]. `named` is the group under the charter's in which it was said;
+    /// group has changed its charter or its voters since, the transcript is needed. `named` is the group under the charter's in which it was said;
     /// none for the charter's own. Does not judge whether the member was expelled later.
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`],
@@ -237,23 +236,12 @@ impl SignedMessage {
         }
     }
 
-    /// Whether the sender is, or was, a member by a group's transcript.
-    ///
-    /// # Errors
-    /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`].
-    pub fn check_transcript(
-        &self,
-        transcript: &Transcript,
-        named: Option<&GroupName>,
-    ) -> Result<(), MessageError> {
-        self.check_group(transcript.group(), named)?;
-        let refuse = MessageError::PeerNotMember(self.stamp.sender);
-        transcript.roster().key_of(&self.stamp.sender).map(|_| ()).ok_or(refuse)
-    }
-
     /// ID-62: whether it was said in the charter's own group, or in the group with this name under
     /// it.
-    fn check_group(&self, home: GroupId, named: Option<&GroupName>) -> Result<(), MessageError> {
+    ///
+    /// # Errors
+    /// [`MessageError::PeerOtherGroup`].
+    pub fn check_group(&self, home: GroupId, named: Option<&GroupName>) -> Result<(), MessageError> {
         let group = named.map_or(home, |name| GroupId::of_name(&home, name));
         if self.stamp.view.group == group { Ok(()) } else { Err(MessageError::PeerOtherGroup) }
     }
@@ -276,22 +264,5 @@ impl SignedMessage {
     /// The CMS form.
     pub fn der(&self) -> &[u8] {
         &self.der
-    }
-}
-
-impl Transcript {
-    /// The certificate by which `member` is, or was, a member, and which it shows when it signs.
-    /// None if the group never had this member.
-    pub fn certificate_of(&self, member: &MemberId) -> Option<SignerCertificate> {
-        let roster = self.roster();
-        let admission = roster.member(member).or_else(|| roster.former(member).map(|(last, _)| last))?;
-        if let Some(der) = &admission.certificate {
-            return Gmc::from_der(der).ok().map(|gmc| SignerCertificate::Admitted(Box::new(gmc)));
-        }
-        let signed = self.signed_charter()?;
-        let mut founders = signed.certificates();
-        founders
-            .find(|one| one.member() == *member)
-            .map(|one| SignerCertificate::Founder(Box::new(one.clone())))
     }
 }

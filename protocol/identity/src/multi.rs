@@ -8,7 +8,7 @@
 //! ```
 //! So it says of every signer what that signer's vote would say. It names the signers.
 
-use crate::{CertificateError, Identity, Motion, Verdict, VoteBody, VoteContent, VoteKind};
+use crate::{CertificateError, Identity, Verdict, VoteBody, VoteKind};
 use folkmoot_base::{Digest, GroupId, Head, MemberId, UnixTime};
 use folkmoot_signing::asm::{self, MultiSignature, ProvenKey, Signers};
 use folkmoot_signing::shared::AnyRun;
@@ -73,7 +73,9 @@ impl Multi {
     }
 
     /// Checks that every signer approved this. `keys` knows the keys of those whose approval
-    /// counts, as in [`Self::verify`].
+    /// counts: the charter's signatures and the certificates on the roster have shown that their
+    /// holders have them. With keys that were only announced, the check says only that the pieces
+    /// fit.
     ///
     /// # Errors
     /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].
@@ -91,26 +93,8 @@ impl Multi {
         self.signature.verify(MULTI_LABEL, &body.encode(), proven).map_err(|_| CertificateError::PeerMulti)
     }
 
-    /// Checks that every signer approved `motion` with this expiry. `keys` knows the keys of those
-    /// whose approval counts, from a roster: the charter's signatures and the certificates in it
-    /// have shown that their holders have them. With keys that were only announced, the check says
-    /// only that the pieces fit.
-    ///
-    /// # Errors
-    /// [`CertificateError::PeerNotVoter`], [`CertificateError::PeerMulti`].
-    pub fn verify<'a>(
-        &self,
-        motion: &Motion,
-        keys: impl Fn(&MemberId) -> Option<&'a VerifyingKey>,
-    ) -> Result<(), CertificateError> {
-        if (self.base, self.turn) != (motion.base(), motion.turn()) {
-            return Err(CertificateError::PeerMulti);
-        }
-        self.verify_body(&self.body(motion.group, motion.kind, motion.subject), keys)
-    }
-
     /// `identity` as a signer in the run in which the holders of `keys`, from a roster and its own
-    /// among them, approve `motion`. The run ends in the bytes that [`Self::new`] reads.
+    /// among them, sign `body`. The run ends in the bytes that [`Self::new`] reads.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`] if the signers are too few or too many, if one is there twice,
@@ -119,32 +103,22 @@ impl Multi {
         run: RunId,
         identity: &Identity,
         keys: &[&VerifyingKey],
-        motion: &Motion,
-        expires: UnixTime,
+        body: &VoteBody,
     ) -> Result<AnyRun, Fault> {
-        asm::signer(run, identity.key(), signers(keys, motion)?, MULTI_LABEL, &content(motion, expires))
+        asm::signer(run, identity.key(), signers(keys, body.group)?, MULTI_LABEL, &body.encode())
     }
 
     /// A listener to that run. It gets the result and sends nothing.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`] if the signers are too few or too many, or one is there twice.
-    pub fn watch(
-        run: RunId,
-        keys: &[&VerifyingKey],
-        motion: &Motion,
-        expires: UnixTime,
-    ) -> Result<AnyRun, Fault> {
-        Ok(asm::watch(run, signers(keys, motion)?, MULTI_LABEL, &content(motion, expires)))
+    pub fn watch(run: RunId, keys: &[&VerifyingKey], body: &VoteBody) -> Result<AnyRun, Fault> {
+        Ok(asm::watch(run, signers(keys, body.group)?, MULTI_LABEL, &body.encode()))
     }
 }
 
-fn signers(keys: &[&VerifyingKey], motion: &Motion) -> Result<Signers<P256>, Fault> {
-    let proven = keys.iter().map(|key| ProvenKey::of_possession_proven_elsewhere(key, &motion.group.0));
+fn signers(keys: &[&VerifyingKey], group: GroupId) -> Result<Signers<P256>, Fault> {
+    let proven = keys.iter().map(|key| ProvenKey::of_possession_proven_elsewhere(key, &group.0));
     let signers = proven.collect::<Result<Vec<_>, _>>().and_then(Signers::new);
     signers.map_err(|_| Fault { kind: FaultKind::LocalSigners, culprits: Vec::new() })
-}
-
-fn content(motion: &Motion, expires: UnixTime) -> Vec<u8> {
-    VoteContent { motion: *motion, verdict: Verdict::Approve, expires }.encode()
 }

@@ -14,14 +14,14 @@
 use crate::authority::AuthorityCertificate;
 use crate::envelope::{self, AuthorityKeyDer, Serial, common_name, extension, time};
 use crate::issuer::{algorithm, key_id};
-use crate::{CertificateError, Roster};
+use crate::CertificateError;
 use bytes::Bytes;
 use const_oid::db::rfc5280;
 use der::asn1::OctetString;
 use der::pem::LineEnding;
 use der::{Decode, Encode};
 use folkmoot_base::UnixTime;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use x509_cert::Version;
 use x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
 use x509_cert::ext::Extension;
@@ -85,17 +85,17 @@ impl RevocationBody {
         Ok(body)
     }
 
-    /// What the roster says at `this_update`: every certificate of the group's key whose holder was
-    /// expelled, without those that have run out by then. The number is how many there ever were.
-    /// `None` if the group has no key, or nobody with a certificate of it was expelled.
+    /// The list of the key with this certificate: `revoked` has the certificates whose holders were
+    /// expelled, and when each ends. Those that have run out at `this_update` are not on it. The
+    /// number is how many `revoked` has. `None` if there are none.
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of(roster: &Roster, this_update: UnixTime) -> Result<Option<Self>, RevocationError> {
-        let Some(authority) = roster.issuer().map_err(RevocationError::LocalAuthority)? else {
-            return Ok(None);
-        };
-        let revoked = roster.revoked();
+    pub fn of(
+        authority: AuthorityCertificate,
+        revoked: &BTreeMap<Serial, UnixTime>,
+        this_update: UnixTime,
+    ) -> Result<Option<Self>, RevocationError> {
         if revoked.is_empty() {
             return Ok(None);
         }

@@ -53,68 +53,7 @@ pub enum Verdict {
     Reject = 2,
 }
 
-/// Which turn of the electorate a decision uses up (T4).
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes,
-)]
-pub struct Slot {
-    /// The electorate's serial.
-    pub serial: u64,
-    /// The ballot at that serial; if it is stuck, the next follows.
-    pub ballot: u32,
-}
-
-/// What is voted on: the same for every voter. Made by [`Motion::admit`] or
-/// [`crate::Decision::motion`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Motion {
-    /// The group.
-    pub group: GroupId,
-    /// The charter, as changed so far ([`crate::Charter::digest`]).
-    pub charter: Digest,
-    /// The kind of question.
-    pub kind: VoteKind,
-    /// Digest of the request or of what is decided; see [`VoteKind`].
-    pub subject: Digest,
-    /// For decisions, and only for them: the turn that it uses up.
-    pub slot: Option<Slot>,
-}
-
-impl Motion {
-    /// Shall the stranger of the request with this digest be admitted?
-    pub fn admit(group: GroupId, charter: Digest, request: Digest) -> Self {
-        Self { group, charter, kind: VoteKind::Admit, subject: request, slot: None }
-    }
-
-    /// The base that a vote on it names: the charter, and for a decision the electorate's serial.
-    pub fn base(&self) -> Head {
-        Head { number: self.slot.map_or(0, |slot| slot.serial), digest: self.charter }
-    }
-
-    /// The turn that a vote on it names: for a decision the ballot.
-    pub fn turn(&self) -> u32 {
-        self.slot.map_or(0, |slot| slot.ballot)
-    }
-
-    /// Whether kind and slot fit: decisions have one, admissions do not.
-    pub fn is_legal(&self) -> bool {
-        (self.kind == VoteKind::Admit) == self.slot.is_none()
-    }
-}
-
 /// What one voter signs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VoteContent {
-    /// The motion.
-    pub motion: Motion,
-    /// Yes or no.
-    pub verdict: Verdict,
-    /// For an admission: until when the vote may be counted (the entry judges, T7). For a decision:
-    /// how long its voter wanted the vote to be asked about; it counts until its serial has passed.
-    pub expires: UnixTime,
-}
-
-/// What one voter signs, as it is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct VoteBody {
     /// The group.
@@ -155,71 +94,33 @@ impl VoteBody {
             .map_err(|_| VoteError::PeerSignature(key.member_id()))
     }
 
-    /// What it says, if kind, base and turn fit.
-    fn content(&self) -> Option<VoteContent> {
-        let slot = Slot { serial: self.base.number, ballot: self.turn };
-        let slot = (self.kind != VoteKind::Admit).then_some(slot);
-        let motion = Motion {
-            group: self.group,
-            charter: self.base.digest,
-            kind: self.kind,
-            subject: self.subject,
-            slot,
-        };
-        let fits = motion.base() == self.base && motion.turn() == self.turn;
-        fits.then_some(VoteContent { motion, verdict: self.verdict, expires: self.expires })
-    }
-}
-
-impl VoteContent {
-    /// The bytes that are signed: domain label, zero byte, encoding.
-    pub fn encode(&self) -> Vec<u8> {
-        let motion = &self.motion;
-        VoteBody {
-            group: motion.group,
-            base: motion.base(),
-            kind: motion.kind,
-            subject: motion.subject,
-            turn: motion.turn(),
-            verdict: self.verdict,
-            expires: self.expires,
-        }
-        .encode()
-    }
-
     /// Reads what [`Self::encode`] writes.
     ///
     /// # Errors
-    /// [`VoteError::WireDomain`], [`VoteError::WireContent`], [`VoteError::WireSlot`].
+    /// [`VoteError::WireDomain`], [`VoteError::WireContent`].
     pub fn decode(bytes: &[u8]) -> Result<Self, VoteError> {
         let body = bytes.strip_prefix(DOMAIN).ok_or(VoteError::WireDomain)?;
-        codec::decode::<VoteBody>(body)?.content().ok_or(VoteError::WireSlot)
+        Ok(codec::decode(body)?)
     }
 }
 
 /// A vote that stands alone: content, voter's certificate, signature. Its CMS form is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vote {
-    content: VoteContent,
+    body: VoteBody,
     voter: IdentityCertificate,
     signature: Signature,
     der: Vec<u8>,
 }
 
 impl Vote {
-    /// Signs `content` as `identity`. Deterministic: the same vote has the same bytes.
+    /// Signs `body` as `identity`. Deterministic: the same vote has the same bytes.
     ///
     /// # Errors
-    /// [`VoteError::WireSlot`] if kind and slot do not fit.
-    pub fn sign(identity: &Identity, content: VoteContent) -> Result<Self, VoteError> {
-        if !content.motion.is_legal() {
-            return Err(VoteError::WireSlot);
-        }
-        let bytes = content.encode();
-        let signature = cms::sign_content(identity.key(), &bytes);
-        let voter = identity.certificate().clone();
-        let der = cms::assemble(&bytes, &[(voter.clone(), signature)])?;
-        Ok(Self { content, voter, signature, der })
+    /// [`VoteError::Cms`] if it cannot be encoded: our bug.
+    pub fn sign(identity: &Identity, body: VoteBody) -> Result<Self, VoteError> {
+        let signature = body.sign(identity.key());
+        Self::assemble(body, identity.certificate(), signature)
     }
 
     /// Reads and verifies a vote: envelope, certificate, signature, content. Does not judge whether
@@ -229,29 +130,37 @@ impl Vote {
     /// [`VoteError`].
     pub fn from_der(der: &[u8]) -> Result<Self, VoteError> {
         let signed = cms::open(der, cms::VOTE_BYTES_MAX, 1)?;
-        let content = VoteContent::decode(&signed.content)?;
+        let body = VoteBody::decode(&signed.content)?;
         let (voter, signature) = signed.signers.into_iter().next().ok_or(CmsError::WireSigners)?;
-        Ok(Self { content, voter, signature, der: der.to_vec() })
+        Ok(Self { body, voter, signature, der: der.to_vec() })
     }
 
-    /// The vote that a proof was taken from, byte for byte: the rest follows from motion and voter.
+    /// The vote that this signature was taken from, byte for byte: the rest follows from content
+    /// and voter.
     ///
     /// # Errors
-    /// [`VoteError::PeerSignature`] if the proof is of another motion or voter.
-    pub(crate) fn from_proof(
-        proof: &VoteProof,
-        motion: &Motion,
+    /// [`VoteError::PeerSignature`] if the signature is of another content or voter.
+    pub fn from_signature(
+        body: VoteBody,
         voter: &IdentityCertificate,
+        signature: Signature,
     ) -> Result<Self, VoteError> {
-        proof.verify(motion, voter.key())?;
-        let content = VoteContent { motion: *motion, verdict: Verdict::Approve, expires: proof.expires };
-        let der = cms::assemble(&content.encode(), &[(voter.clone(), proof.signature)])?;
-        Ok(Self { content, voter: voter.clone(), signature: proof.signature, der })
+        body.verify(voter.key(), &signature)?;
+        Self::assemble(body, voter, signature)
+    }
+
+    fn assemble(
+        body: VoteBody,
+        voter: &IdentityCertificate,
+        signature: Signature,
+    ) -> Result<Self, VoteError> {
+        let der = cms::assemble(&body.encode(), &[(voter.clone(), signature)])?;
+        Ok(Self { body, voter: voter.clone(), signature, der })
     }
 
     /// What is voted, and how.
-    pub fn content(&self) -> &VoteContent {
-        &self.content
+    pub fn body(&self) -> &VoteBody {
+        &self.body
     }
 
     /// Who votes.
@@ -264,19 +173,23 @@ impl Vote {
         &self.voter
     }
 
+    /// The signature.
+    pub fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
     /// The CMS form.
     pub fn der(&self) -> &[u8] {
         &self.der
     }
 
-    /// The part that certificates and entries carry.
+    /// The part that certificates carry.
     pub fn proof(&self) -> VoteProof {
-        VoteProof::of(self.voter(), &self.content, self.signature)
+        VoteProof::of(self.voter(), &self.body, self.signature)
     }
 }
 
-/// One vote as certificates and entries carry it: enough, with the motion, to verify again. It
-/// approves, except in an entry that refuses.
+/// One vote as certificates carry it: enough, with group and request, to verify again. It approves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct VoteProof {
     /// Who voted.
@@ -293,50 +206,25 @@ pub struct VoteProof {
 
 impl VoteProof {
     /// The proof of a vote with this content and signature.
-    pub fn of(voter: MemberId, content: &VoteContent, signature: Signature) -> Self {
-        let VoteContent { motion, expires, .. } = *content;
-        Self { voter, base: motion.base(), turn: motion.turn(), expires, signature }
+    pub fn of(voter: MemberId, body: &VoteBody, signature: Signature) -> Self {
+        Self { voter, base: body.base, turn: body.turn, expires: body.expires, signature }
     }
 
-    /// Checks that `key` is the voter's and approved `motion` with this expiry.
+    /// What the voter has signed, if it approved the request with this digest in this group.
+    pub fn body(&self, group: GroupId, request: Digest) -> VoteBody {
+        let Self { base, turn, expires, .. } = *self;
+        let (kind, verdict) = (VoteKind::Admit, Verdict::Approve);
+        VoteBody { group, base, kind, subject: request, turn, verdict, expires }
+    }
+
+    /// Checks that `key` is the voter's and approved the request with this digest.
     ///
     /// # Errors
-    /// [`VoteError::PeerSignature`], [`VoteError::WireSlot`].
-    pub fn verify(&self, motion: &Motion, key: &VerifyingKey) -> Result<(), VoteError> {
-        self.verify_as(motion, Verdict::Approve, key)
-    }
-
-    /// Checks that `key` is the voter's and gave this verdict on `motion` with this expiry.
-    ///
-    /// # Errors
-    /// [`VoteError::PeerSignature`], [`VoteError::WireSlot`].
-    pub(crate) fn verify_as(
-        &self,
-        motion: &Motion,
-        verdict: Verdict,
-        key: &VerifyingKey,
-    ) -> Result<(), VoteError> {
-        let refuse = VoteError::PeerSignature(self.voter);
-        if !motion.is_legal() {
-            return Err(VoteError::WireSlot);
+    /// [`VoteError::PeerSignature`].
+    pub fn verify(&self, group: GroupId, request: Digest, key: &VerifyingKey) -> Result<(), VoteError> {
+        if key.member_id() != self.voter {
+            return Err(VoteError::PeerSignature(self.voter));
         }
-        if key.member_id() != self.voter || (self.base, self.turn) != (motion.base(), motion.turn()) {
-            return Err(refuse);
-        }
-        let content = VoteContent { motion: *motion, verdict, expires: self.expires };
-        verify_pair(&content, key, &self.signature).map_err(|_| refuse)
+        self.body(group, request).verify(key, &self.signature)
     }
-}
-
-/// Checks a vote's signature from the pair alone, rebuilding content and signed attributes.
-///
-/// # Errors
-/// [`VoteError::PeerSignature`].
-pub(crate) fn verify_pair(
-    content: &VoteContent,
-    key: &VerifyingKey,
-    signature: &Signature,
-) -> Result<(), VoteError> {
-    cms::verify_content(key, &content.encode(), signature)
-        .map_err(|_| VoteError::PeerSignature(key.member_id()))
 }

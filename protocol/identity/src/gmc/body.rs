@@ -4,7 +4,7 @@
 use crate::envelope::{Envelope, Serial, draw_serial};
 use crate::issuer::Issuer;
 use crate::membership::{Combined, Membership};
-use crate::{CertificateError, Charter, Csr, Identity, Motion, Multi, Roster, VoteProof};
+use crate::{CertificateError, Charter, Csr, Identity, Multi, VoteProof};
 use folkmoot_base::{Digest, Entropy, Head, MemberId, UnixTime, digest, draw};
 use folkmoot_signing::{GroupKey, VerifyingKey};
 
@@ -92,16 +92,15 @@ impl GmcBody {
                 issued: None,
                 multi: None,
                 combined: None,
-                removals: None,
             },
         }
     }
 
-    /// The same for a holder of whom the roster says this ([`Roster::removals_of`]): a holder that
-    /// was expelled before names the decisions.
+    /// The same for somebody whose last known decision is this. Without it the base is no head of
+    /// any line, and the request admits nobody.
     #[must_use]
-    pub fn after(mut self, removals: Option<Digest>) -> Self {
-        self.membership.removals = removals;
+    pub fn over(mut self, head: Head) -> Self {
+        self.membership.base = head;
         self
     }
 
@@ -130,14 +129,6 @@ impl GmcBody {
         Ok(digest(&[REQUEST_DOMAIN, &self.proposed()?]))
     }
 
-    /// The motion that votes for this certificate sign.
-    ///
-    /// # Errors
-    /// As [`Self::proposed`].
-    pub fn motion(&self) -> Result<Motion, CertificateError> {
-        Ok(Motion::admit(self.membership.group, self.membership.base.digest, self.request_digest()?))
-    }
-
     /// Whether `charter` (as changed so far) lets the group vote on this body, or found with it
     /// (ID-13).
     ///
@@ -148,12 +139,6 @@ impl GmcBody {
         let said = &self.membership;
         if said.group != charter.group() || said.group_name != *charter.name() {
             return refuse("it is for another group");
-        }
-        if said.base != (Head { number: 0, digest: charter.digest() }) {
-            return refuse("it is for another version of the charter");
-        }
-        if said.threshold != charter.threshold() {
-            return refuse("it names another threshold");
         }
         if said.scheme != charter.scheme() {
             return refuse("it names another scheme");
@@ -173,20 +158,6 @@ impl GmcBody {
             return refuse("its key speaks for the authority");
         }
         Ok(())
-    }
-
-    /// Whether it names every expulsion of its holder that this roster has, and no other
-    /// (`TRN-59`).
-    ///
-    /// # Errors
-    /// [`CertificateError::PeerRemovals`].
-    pub fn check_removals(&self, roster: &Roster) -> Result<(), CertificateError> {
-        let member = self.member();
-        if self.membership.removals == roster.removals_of(&member) {
-            Ok(())
-        } else {
-            Err(CertificateError::PeerRemovals(member))
-        }
     }
 
     /// This body as the group's key must sign it: no votes, under the sharing with this epoch.
