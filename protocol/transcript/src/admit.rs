@@ -2,7 +2,7 @@
 
 use crate::Head;
 use folkmoot_base::{Digest, MemberId, UnixTime};
-use folkmoot_identity::Serial;
+use folkmoot_identity::{Request, Serial};
 use folkmoot_signing::VerifyingKey;
 
 /// What a certificate says, apart from who approved it. Two certificates of one request are one
@@ -29,6 +29,25 @@ pub struct Admit {
     pub csr: Option<Serial>,
     /// The share-epoch of the group's key, if that key has signed certificate or request.
     pub epoch: Option<Digest>,
+}
+
+impl Admit {
+    /// What a request asks for, before anybody has signed a certificate.
+    pub fn asked(request: &Request) -> Self {
+        let body = request.body();
+        Self {
+            request: request.digest(),
+            member: request.member(),
+            name: body.name.clone(),
+            key: body.key.clone(),
+            begins: body.not_before,
+            ends: body.not_after,
+            base: body.membership.base,
+            issued: None,
+            csr: Some(body.serial),
+            epoch: None,
+        }
+    }
 }
 
 /// A request that objections ended.

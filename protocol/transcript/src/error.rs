@@ -288,6 +288,9 @@ pub enum ItemError {
     /// The state does not decode.
     #[error("the state is malformed (LINE-71)")]
     State(#[source] StateError),
+    /// It admits nobody now.
+    #[error("it admits nobody now")]
+    Late(#[source] Uncounted),
     /// The state holds no such admission.
     #[error("the state holds no such admission (LINE-83)")]
     NotHeld,

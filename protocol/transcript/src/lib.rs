@@ -17,12 +17,15 @@ mod decision;
 mod effect;
 mod error;
 mod file;
+mod have;
 mod item;
 mod line;
 mod paper;
 mod proposal;
+mod roster;
 mod set;
 mod state;
+mod store;
 mod transcript;
 
 pub use admit::{Admit, Refusal};
@@ -37,11 +40,14 @@ pub use effect::{Change, Effect, Force};
 pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
 pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
+pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
 };
+pub use roster::{Ending, FORMERS_MAX, Former, Roster};
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
+pub use store::{Kept, TABLE};
 pub use transcript::{ROTATE_LABEL, Taken, Transcript};

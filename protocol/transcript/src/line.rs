@@ -171,6 +171,15 @@ impl Line {
         Ok(Applied::Next)
     }
 
+    /// Takes back decisions of this line that were kept, without judging them.
+    pub(crate) fn recall(&mut self, decisions: &BTreeMap<u64, Standing>) {
+        let ours = decisions
+            .iter()
+            .filter(|(number, standing)| self.state.decision_at(**number) == Some(standing.head()));
+        let ours: Vec<(u64, Standing)> = ours.map(|(number, one)| (*number, one.clone())).collect();
+        self.decisions.extend(ours);
+    }
+
     /// What somebody needs to [`Self::skip`] from a head of this number: the handovers since, and
     /// the last decision.
     pub fn handovers_since(&self, number: u64) -> Option<(Vec<Standing>, Standing)> {

@@ -196,9 +196,12 @@ impl Set {
             .filter(|expire| self.end_of(state, expire).is_some_and(|ends| ends < clock))
             .copied()
             .collect();
-        self.expires = kept;
-        self.changed();
-        before != self.expires.len()
+        let dropped = kept.len() < before;
+        if dropped {
+            self.expires = kept;
+            self.changed();
+        }
+        dropped
     }
 
     /// The admissions that are over by this clock, and of which nobody has said so here.
@@ -281,6 +284,19 @@ impl Set {
     /// A voter's approval of a subject.
     pub fn approval(&self, subject: &Subject, voter: &MemberId) -> Option<&Signed> {
         self.approvals.get(&(*subject, *voter))
+    }
+
+    /// The approvals by which an admission could count here: each counts, whatever else it lacks.
+    pub fn approving(&self, state: &State, admit: &Admit) -> Vec<&Signed> {
+        let stamp = state.removed_at(&admit.member);
+        let yes = self.signed_of(admission(admit.request)).filter(|signed| signed.approval.is_yes());
+        yes.filter(|signed| judge::approves(state, admit, stamp, &signed.approval, state.time()).is_ok())
+            .collect()
+    }
+
+    /// The rejections of a request that count here.
+    pub fn rejecting(&self, state: &State, request: &Digest) -> BTreeSet<MemberId> {
+        self.objections(state, request).map(|signed| signed.approval.voter).collect()
     }
 
     /// The effects that want approvals.

@@ -228,6 +228,16 @@ impl State {
         self.stamps.removed.get(member).copied().unwrap_or_default()
     }
 
+    /// The stamp of the electorate.
+    pub fn electorate_stamp(&self) -> u64 {
+        self.stamps.electorate
+    }
+
+    /// The stamp of the sharing.
+    pub fn sharing_stamp(&self) -> u64 {
+        self.stamps.sharing
+    }
+
     /// The stamp of what a change is about.
     pub fn stamp(&self, change: &Change) -> u64 {
         match change {

@@ -3,13 +3,14 @@
 use crate::item::{Item, SignedApproval, expire_name, refusal, refusal_name};
 use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
+use crate::roster::{Former, Roster};
 use crate::{
-    ADMITS_MAX, Applied, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError, Line, Set,
-    Signed, State, Unproposed, Wrong,
+    ADMITS_MAX, Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError,
+    Line, Set, Signed, State, Subject, Unproposed, Wrong,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime};
-use folkmoot_identity::{CharterError, SignedCharter};
+use folkmoot_identity::{CharterError, Identity, SignedCharter, Verdict};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,6 +29,12 @@ pub struct Taken {
     pub went: BTreeSet<MemberId>,
     /// Whether the head is another.
     pub advanced: bool,
+    /// Whether the charter has a new version.
+    pub charter: bool,
+    /// Whether others vote now.
+    pub electorate: bool,
+    /// Whether the members share the group's key in a new way.
+    pub sharing: bool,
     /// Who signed what contradicts the line, if the item shows that.
     pub liars: BTreeSet<MemberId>,
 }
@@ -57,6 +64,7 @@ pub struct Transcript {
     papers: BTreeMap<Digest, Vec<Paper>>,
     /// The requests that refusals in the set stand on.
     refused: BTreeMap<Digest, Bytes>,
+    roster: Roster,
 }
 
 impl Transcript {
@@ -67,12 +75,14 @@ impl Transcript {
     pub fn founded(charter: &[u8]) -> Result<Self, CharterError> {
         let signed = SignedCharter::complete_from_der(charter)?;
         let line = Line::founded(signed.charter().clone());
-        Ok(Self { signed, line, papers: BTreeMap::new(), refused: BTreeMap::new() })
+        let roster = Roster::new(line.state(), line.set());
+        Ok(Self { signed, line, papers: BTreeMap::new(), refused: BTreeMap::new(), roster })
     }
 
     /// Makes it judge wrongly on purpose from now on, in tests of the tests.
     pub fn endanger(&mut self, danger: Mutant) {
         self.line.endanger(danger);
+        self.roster = self.roster.follow(self.line.state(), self.line.set());
     }
 
     /// The group.
@@ -95,6 +105,11 @@ impl Transcript {
         self.line.state()
     }
 
+    /// Who is in, by state and set.
+    pub fn roster(&self) -> &Roster {
+        &self.roster
+    }
+
     /// What no decision holds.
     pub fn set(&self) -> &Set {
         self.line.set()
@@ -112,8 +127,6 @@ impl Transcript {
     /// [`ItemError`]; the transcript is then as it was.
     pub fn take(&mut self, bytes: &[u8], clock: Option<UnixTime>) -> Result<Taken, ItemError> {
         let item = Item::decode(bytes)?;
-        let before: BTreeSet<MemberId> = self.members();
-        let head = self.state().head();
         let new = match item {
             Item::Admit { certificate, approvals } => self.take_admit(bytes, &certificate.0, &approvals)?,
             Item::Approval(signed) => self.take_approval(&signed)?,
@@ -136,24 +149,86 @@ impl Transcript {
                 let (state, set) = self.line.set_mut();
                 set.take_expire(state, Expire { member, request }, clock)
             }
-            Item::Decision(standing) => return self.take_decision(standing, &before),
+            Item::Decision(standing) => return self.take_decision(standing),
         };
-        Ok(self.told(new, head, &before))
+        Ok(self.told(new))
     }
 
-    fn told(&self, new: bool, head: Head, before: &BTreeSet<MemberId>) -> Taken {
-        let now = self.members();
+    /// What has changed since the roster was made; makes it anew.
+    fn told(&mut self, new: bool) -> Taken {
+        let (state, set) = (self.line.state(), self.line.set());
+        if self.roster.is_of(state, set) {
+            return Taken { new, ..Taken::default() };
+        }
+        let next = self.roster.follow(state, set);
+        let before = std::mem::replace(&mut self.roster, next);
+        let (old, now) = (before.members(), self.roster.members());
+        let stamps = |roster: &Roster| (roster.state().electorate_stamp(), roster.state().sharing_stamp());
+        let (stamps_before, stamps_now) = (stamps(&before), stamps(&self.roster));
         Taken {
             new,
-            came: now.difference(before).copied().collect(),
-            went: before.difference(&now).copied().collect(),
-            advanced: head != self.state().head(),
+            came: now.keys().filter(|member| !old.contains_key(member)).copied().collect(),
+            went: old.keys().filter(|member| !now.contains_key(member)).copied().collect(),
+            advanced: before.head() != self.roster.head(),
+            charter: before.charter().digest() != self.roster.charter().digest(),
+            electorate: stamps_before.0 != stamps_now.0,
+            sharing: stamps_before.1 != stamps_now.1,
             liars: BTreeSet::new(),
         }
     }
 
-    fn members(&self) -> BTreeSet<MemberId> {
-        self.set().members(self.state()).into_keys().collect()
+    /// Drops ends of terms that this clock has not come to: somebody's clock was wrong.
+    pub fn recheck_expires(&mut self, clock: UnixTime) -> Taken {
+        let (state, set) = self.line.set_mut();
+        let new = set.recheck_expires(state, clock);
+        self.told(new)
+    }
+
+    pub(crate) fn recall(&mut self, member: MemberId, former: Former) {
+        self.roster.recall(member, former);
+    }
+
+    pub(crate) fn recall_decisions(&mut self, decisions: &BTreeMap<u64, Standing>) {
+        self.line.recall(decisions);
+    }
+
+    /// Keeps this item if it is of an admission that the state holds: [`Self::keep_held`].
+    pub(crate) fn keep_if_held(&mut self, bytes: &[u8]) -> Option<Digest> {
+        let Ok(Item::Admit { certificate, .. }) = Item::decode(bytes) else { return None };
+        self.keep_held(bytes, &certificate.0).ok()
+    }
+
+    /// Whether this admission would count if its certificate came now.
+    ///
+    /// # Errors
+    /// [`ItemError`]; [`ItemError::Late`] if it would be here and not count.
+    pub fn would_admit(&self, item: &[u8]) -> Result<(), ItemError> {
+        let mut tried = self.clone();
+        tried.take(item, None)?;
+        let Item::Admit { certificate, .. } = Item::decode(item)? else { return Err(ItemError::NotHeld) };
+        let paper = paper::Paper::read(&certificate.0, self.signed.charter())?;
+        let request = paper.admit.request;
+        if tried.roster().is_used(&request) {
+            return Ok(());
+        }
+        let late = tried.set().late().find(|(admit, _)| admit.request == request);
+        Err(late.map_or(ItemError::NotHeld, |(_, why)| ItemError::Late(why.clone())))
+    }
+
+    /// This voter's next word on a subject, over the head. It stands in place of what the voter
+    /// said before.
+    pub fn approve(
+        &self,
+        voter: &Identity,
+        subject: Subject,
+        verdict: Verdict,
+        expires: UnixTime,
+    ) -> SignedApproval {
+        let said = self.set().approval(&subject, &voter.member());
+        let turn = said.map_or(0, |said| said.approval.turn.saturating_add(1));
+        let (voter_id, base) = (voter.member(), self.state().head());
+        let approval = Approval { voter: voter_id, base, subject, turn, verdict, expires };
+        SignedApproval::sign(voter.key(), self.group(), approval)
     }
 
     /// The key of a voter.
@@ -213,7 +288,7 @@ impl Transcript {
         Ok(new)
     }
 
-    fn take_decision(&mut self, standing: Standing, before: &BTreeSet<MemberId>) -> Result<Taken, ItemError> {
+    fn take_decision(&mut self, standing: Standing) -> Result<Taken, ItemError> {
         let head = self.state().head();
         let number = standing.proposal.decision.number;
         let electors = self.line.electors_of(number);
@@ -235,7 +310,7 @@ impl Transcript {
         match self.line.apply(standing) {
             Ok(Applied::Next) => {
                 self.forget();
-                Ok(self.told(true, head, before))
+                Ok(self.told(true))
             }
             Ok(Applied::Known) => Ok(Taken::default()),
             Ok(Applied::Ahead) => Err(ItemError::Ahead),
@@ -256,7 +331,6 @@ impl Transcript {
         last: &Standing,
         state: &[u8],
     ) -> Result<Taken, ItemError> {
-        let (head, before) = (self.state().head(), self.members());
         let mut electors = self.state().electorate();
         for standing in handovers.iter().chain([last]) {
             electors = self.handed_over(standing, electors)?;
@@ -265,7 +339,7 @@ impl Transcript {
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
         self.line.skip(handovers, last, state)?;
         self.forget();
-        Ok(self.told(true, head, &before))
+        Ok(self.told(true))
     }
 
     /// Those who commit after a handover, if `electors` have signed it.
@@ -352,6 +426,22 @@ impl Transcript {
         let refusals = set.refusals().map(refusal_name);
         let expires = set.expires().map(|expire| expire_name(&expire.member, &expire.request));
         admits.chain(approvals).chain(effects).chain(refusals).chain(expires).collect()
+    }
+
+    /// Every item that is kept: of the set, and of the admissions that the state holds.
+    pub fn items(&self) -> impl Iterator<Item = Bytes> {
+        let open = self.set_items(&BTreeSet::new()).into_iter().map(|(_, item)| item);
+        let held = self.papers.keys().filter(|request| self.set().admit(request).is_none());
+        open.chain(held.flat_map(|request| self.papers(request)).cloned())
+    }
+
+    /// The certificate by which `member` is, or was, a member: none for a founder, and of those who
+    /// are members no more while it is still kept.
+    pub fn certificate_of(&self, member: &MemberId) -> Option<Bytes> {
+        let held = self.roster.member(member).or_else(|| self.roster.former(member).map(|one| &one.held))?;
+        let item = self.papers(&held.request).next()?;
+        let Ok(Item::Admit { certificate, .. }) = Item::decode(item) else { return None };
+        Some(certificate.0)
     }
 
     /// What somebody at this head who has this lacks, in an order in which it can be taken:

@@ -50,7 +50,7 @@ impl Set {
         let mut yes = BTreeSet::new();
         let mut first = None;
         for approval in given.filter(|approval| approval.is_yes()) {
-            match state.counts(approval, stamp, time).and_then(|()| fits(state, admit, approval)) {
+            match approves(state, admit, stamp, approval, time) {
                 Ok(()) => {
                     yes.insert(approval.voter);
                 }
@@ -161,6 +161,17 @@ impl<'a> Room<'a> {
 fn has_serial(state: &State, admit: &Admit, serial: Serial) -> bool {
     let other = |held: &Held| held.issued == Some(serial) && held.request != admit.request;
     state.revoked().contains_key(&serial) || state.roster().values().any(other)
+}
+
+/// Whether an approval counts for this admission at a time: by itself, and for its term.
+pub(super) fn approves(
+    state: &State,
+    admit: &Admit,
+    stamp: u64,
+    approval: &Approval,
+    time: UnixTime,
+) -> Result<(), Uncounted> {
+    state.counts(approval, stamp, time).and_then(|()| fits(state, admit, approval))
 }
 
 /// Whether the approval's end fits the term that it approves: it had not run out before the term

@@ -1,0 +1,192 @@
+//! What a store keeps of a transcript, and a transcript made from it again.
+//!
+//! | key | value |
+//! |---|---|
+//! | "s" | the state at the head |
+//! | "d" ‖ number(8) | a decision that is kept |
+//! | "i" ‖ SHA-256 of it | an item of the set, or of an admission that the state holds |
+//! | "e" ‖ number(8) | the other side of a fork |
+//! | "x" ‖ member | a former member |
+
+use crate::item::Item;
+use crate::proposal::Standing;
+use crate::roster::Former;
+use crate::{ItemError, State, Taken, Transcript};
+use bytes::Bytes;
+use folkmoot_base::{Digest, MemberId, Persist, StoreKey, UnixTime, codec, digest};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The store's table for a transcript.
+pub const TABLE: &str = "transcript";
+/// So many items more than are needed are a reason to look which are.
+const SPARE_ITEMS: usize = 1_024;
+
+/// Which parts of a transcript a store holds.
+#[derive(Debug, Clone, Default)]
+pub struct Kept {
+    items: BTreeSet<Digest>,
+    decisions: BTreeSet<u64>,
+    forks: BTreeSet<u64>,
+    formers: BTreeSet<MemberId>,
+    /// How many items were needed when that was last looked up.
+    needed: usize,
+}
+
+impl Kept {
+    /// What is in this store.
+    pub fn of(stored: &[(StoreKey, Bytes)]) -> Self {
+        let mut kept = Self::default();
+        for key in stored.iter().map(|(key, _)| key).filter(|key| key.table == TABLE) {
+            let Some((kind, name)) = key.key.split_first() else { continue };
+            match (kind, <[u8; 32]>::try_from(name), <[u8; 8]>::try_from(name)) {
+                (b'i', Ok(name), _) => drop(kept.items.insert(name)),
+                (b'x', Ok(name), _) => drop(kept.formers.insert(MemberId(name))),
+                (b'd', _, Ok(number)) => drop(kept.decisions.insert(u64::from_be_bytes(number))),
+                (b'e', _, Ok(number)) => drop(kept.forks.insert(u64::from_be_bytes(number))),
+                _ => {}
+            }
+        }
+        kept.needed = kept.items.len();
+        kept
+    }
+
+    /// What to write after `transcript` has taken this item.
+    pub fn after(&mut self, transcript: &Transcript, item: &Bytes, taken: &Taken) -> Vec<Persist> {
+        let mut out = Vec::new();
+        if taken.new && !matches!(Item::decode(item), Ok(Item::Decision(_))) {
+            let name = digest(&[item]);
+            self.items.insert(name);
+            out.push(Persist::put(TABLE, key(b'i', &name), item.clone()));
+        }
+        if taken.advanced {
+            self.follow_line(transcript, &mut out);
+        }
+        self.follow_evidence(transcript, &mut out);
+        if taken.advanced || self.items.len() > self.needed.saturating_mul(2).saturating_add(SPARE_ITEMS) {
+            self.sweep(transcript, &mut out);
+        }
+        out
+    }
+
+    fn follow_line(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
+        let decisions = transcript.line().decisions();
+        for (number, standing) in decisions {
+            if self.decisions.insert(*number) {
+                out.push(Persist::put(TABLE, key(b'd', &number.to_be_bytes()), codec::encode(standing)));
+            }
+        }
+        out.push(Persist::put(TABLE, key(b's', &[]), transcript.state().encode()));
+        let gone: Vec<u64> =
+            self.decisions.iter().filter(|number| !decisions.contains_key(number)).copied().collect();
+        for number in gone {
+            self.decisions.remove(&number);
+            out.push(Persist::delete(TABLE, key(b'd', &number.to_be_bytes())));
+        }
+    }
+
+    fn follow_evidence(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
+        for (number, fork) in transcript.line().forks() {
+            if self.forks.insert(*number) {
+                out.push(Persist::put(TABLE, key(b'e', &number.to_be_bytes()), codec::encode(&fork.theirs)));
+            }
+        }
+        let formers = transcript.roster().formers();
+        for (member, former) in formers {
+            if self.formers.insert(*member) {
+                out.push(Persist::put(TABLE, key(b'x', &member.0), former.encode()));
+            }
+        }
+        let gone: Vec<MemberId> =
+            self.formers.iter().filter(|member| !formers.contains_key(member)).copied().collect();
+        for member in gone {
+            self.formers.remove(&member);
+            out.push(Persist::delete(TABLE, key(b'x', &member.0)));
+        }
+    }
+
+    /// Deletes the items that nothing needs any more.
+    fn sweep(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
+        let needed: BTreeSet<Digest> = transcript.items().map(|item| digest(&[&item])).collect();
+        for gone in self.items.difference(&needed) {
+            out.push(Persist::delete(TABLE, key(b'i', gone)));
+        }
+        self.items.retain(|item| needed.contains(item));
+        self.needed = needed.len();
+    }
+}
+
+impl Transcript {
+    /// Reads back what a store holds of the transcript that this one, which has only its founding,
+    /// begins. The line is verified again from electorate to electorate; an item that no longer
+    /// stands is passed over.
+    ///
+    /// # Errors
+    /// [`ItemError`]: the line in the store does not stand.
+    pub fn restore(mut self, stored: &[(StoreKey, Bytes)]) -> Result<Self, ItemError> {
+        let of = |kind: u8| {
+            let ours = stored.iter().filter(move |(key, _)| key.table == TABLE);
+            ours.filter(move |(key, _)| key.key.first() == Some(&kind))
+        };
+        let mut decisions: BTreeMap<u64, Standing> = BTreeMap::new();
+        for (_, bytes) in of(b'd') {
+            let standing: Standing = codec::decode(bytes)?;
+            decisions.insert(standing.head().number, standing);
+        }
+        if let Some((_, state)) = of(b's').next() {
+            self.restore_line(&decisions, state)?;
+        }
+        self.restore_items(of(b'i').map(|(_, item)| item));
+        for (_, standing) in decisions.range(self.state().head().number.saturating_add(1)..) {
+            // Applied before the power went, and the state after it was not written any more.
+            let _ = self.take(&Item::Decision(standing.clone()).encode(), None);
+        }
+        for (_, bytes) in of(b'e') {
+            let _ = self.take(&Item::Decision(codec::decode(bytes)?).encode(), None);
+        }
+        for (key, bytes) in of(b'x') {
+            let member = key.key.get(1..).and_then(|name| <[u8; 32]>::try_from(name).ok());
+            if let (Some(member), Some(former)) = (member, Former::decode(bytes)) {
+                self.recall(MemberId(member), former);
+            }
+        }
+        Ok(self)
+    }
+
+    fn restore_line(&mut self, decisions: &BTreeMap<u64, Standing>, state: &[u8]) -> Result<(), ItemError> {
+        let founding = Arc::new(self.signed_charter().charter().clone());
+        let of = |standing: &&Standing| {
+            let read = State::decode(state, founding.clone(), standing.head().digest);
+            read.is_ok_and(|read| read.digest() == standing.proposal.decision.state)
+        };
+        let last = decisions.values().rev().find(of).ok_or(ItemError::NotHeld)?;
+        let before = decisions.range(..last.head().number);
+        let handovers: Vec<Standing> = before
+            .filter(|(_, standing)| standing.proposal.decision.electorate.is_some())
+            .map(|(_, standing)| standing.clone())
+            .collect();
+        self.skip(&handovers, last, state)?;
+        self.recall_decisions(decisions);
+        Ok(())
+    }
+
+    fn restore_items<'a>(&mut self, items: impl Iterator<Item = &'a Bytes>) {
+        let rank = |item: &Item| match item {
+            Item::Admit { .. } => 0,
+            Item::Approval(_) => 1,
+            _ => 2,
+        };
+        let mut read: Vec<(u8, &Bytes)> =
+            items.filter_map(|bytes| Some((rank(&Item::decode(bytes).ok()?), bytes))).collect();
+        read.sort_by_key(|(rank, _)| *rank);
+        for (_, bytes) in read {
+            if self.keep_if_held(bytes).is_none() {
+                let _ = self.take(bytes, Some(UnixTime(u64::MAX)));
+            }
+        }
+    }
+}
+
+fn key(kind: u8, name: &[u8]) -> Bytes {
+    [&[kind], name].concat().into()
+}
