@@ -21,7 +21,7 @@ use der::asn1::OctetString;
 use der::pem::LineEnding;
 use der::{Decode, Encode};
 use folkmoot_base::UnixTime;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use x509_cert::Version;
 use x509_cert::crl::{CertificateList, RevokedCert, TbsCertList};
 use x509_cert::ext::Extension;
@@ -83,26 +83,6 @@ impl RevocationBody {
         let body = Self { authority, this_update, number, serials };
         body.check().map_err(RevocationError::LocalValue)?;
         Ok(body)
-    }
-
-    /// The list of the key with this certificate: `revoked` has the certificates whose holders were
-    /// expelled, and when each ends. Those that have run out at `this_update` are not on it. The
-    /// number is how many `revoked` has. `None` if there are none.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn of(
-        authority: AuthorityCertificate,
-        revoked: &BTreeMap<Serial, UnixTime>,
-        this_update: UnixTime,
-    ) -> Result<Option<Self>, RevocationError> {
-        if revoked.is_empty() {
-            return Ok(None);
-        }
-        let number = u64::try_from(revoked.len()).unwrap_or(u64::MAX);
-        let serials = revoked.iter().filter(|(_, not_after)| **not_after >= this_update);
-        let serials = serials.map(|(serial, _)| *serial).collect();
-        Self::new(authority, this_update, number, serials).map(Some)
     }
 
     /// Reads a TBSCertList in its one form, of the key with this certificate.

@@ -2,7 +2,7 @@
 
 use crate::Head;
 use folkmoot_base::{Digest, MemberId, UnixTime};
-use folkmoot_identity::{Request, Serial};
+use folkmoot_identity::{Gmc, Request, Serial};
 use folkmoot_signing::VerifyingKey;
 
 /// What a certificate says, apart from who approved it. Two certificates of one request are one
@@ -32,6 +32,23 @@ pub struct Admit {
 }
 
 impl Admit {
+    /// What a certificate says; `request` is the digest of its request.
+    pub fn of(gmc: &Gmc, request: Digest) -> Self {
+        let body = gmc.body();
+        Self {
+            request,
+            member: gmc.member(),
+            name: gmc.name().to_owned(),
+            key: gmc.key().clone(),
+            begins: body.not_before,
+            ends: body.not_after,
+            base: body.membership.base,
+            issued: gmc.is_issued().then_some(body.serial),
+            csr: Some(body.serial),
+            epoch: gmc.issued().or(gmc.combined().map(|combined| combined.epoch)),
+        }
+    }
+
     /// What a request asks for, before anybody has signed a certificate.
     pub fn asked(request: &Request) -> Self {
         let body = request.body();

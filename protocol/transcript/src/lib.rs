@@ -27,6 +27,7 @@ mod set;
 mod state;
 mod store;
 mod transcript;
+mod trial;
 
 pub use admit::{Admit, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};

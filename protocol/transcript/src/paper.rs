@@ -24,20 +24,8 @@ impl Paper {
             return Err(ItemError::Founder(gmc.member()));
         }
         check_form(&gmc, charter).map_err(ItemError::Certificate)?;
-        let body = gmc.body();
-        let request = body.request_digest().map_err(ItemError::Certificate)?;
-        let admit = Admit {
-            request,
-            member: gmc.member(),
-            name: gmc.name().to_owned(),
-            key: gmc.key().clone(),
-            begins: body.not_before,
-            ends: body.not_after,
-            base: body.membership.base,
-            issued: gmc.is_issued().then_some(body.serial),
-            csr: Some(body.serial),
-            epoch: gmc.issued().or(gmc.combined().map(|combined| combined.epoch)),
-        };
+        let request = gmc.body().request_digest().map_err(ItemError::Certificate)?;
+        let admit = Admit::of(&gmc, request);
         Ok(Self { gmc, admit })
     }
 

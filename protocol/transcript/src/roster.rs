@@ -9,7 +9,9 @@
 use crate::{Change, Set, State};
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Cause, Digest, Head, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{AuthorityCertificate, CertificateError, Charter, Serial, SharedKey};
+use folkmoot_identity::{
+    AuthorityCertificate, CertificateError, Charter, RevocationBody, RevocationError, Serial, SharedKey,
+};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -330,6 +332,29 @@ impl Roster {
             return Ok(Some(central.certificate.clone()));
         }
         self.sharing().map(|sharing| AuthorityCertificate::from_der(&sharing.authority)).transpose()
+    }
+
+    /// The number of the newest list of revoked certificates: that of the last decision that
+    /// removed a key. Zero if no certificate is revoked.
+    pub fn revocation_number(&self) -> u64 {
+        if self.revoked().is_empty() { 0 } else { self.state.last_removal() }
+    }
+
+    /// The list of certificates of the group's key, or of its authority's, whose holders were
+    /// expelled, without those that have run out by `this_update`. `None` if there are none.
+    ///
+    /// # Errors
+    /// [`RevocationError`]: our bug, or too many.
+    pub fn revocations(&self, this_update: UnixTime) -> Result<Option<RevocationBody>, RevocationError> {
+        let Some(authority) = self.issuer().map_err(RevocationError::LocalAuthority)? else {
+            return Ok(None);
+        };
+        if self.revoked().is_empty() {
+            return Ok(None);
+        }
+        let serials = self.revoked().iter().filter(|(_, ends)| **ends >= this_update);
+        let serials = serials.map(|(serial, _)| *serial).collect();
+        RevocationBody::new(authority, this_update, self.revocation_number(), serials).map(Some)
     }
 
     /// Whether the group's key, or its authority, has admitted by a certificate of this serial

@@ -228,6 +228,11 @@ impl State {
         self.stamps.removed.get(member).copied().unwrap_or_default()
     }
 
+    /// The number of the last decision that removed a key which is still remembered.
+    pub fn last_removal(&self) -> u64 {
+        self.stamps.removed.values().max().copied().unwrap_or_default()
+    }
+
     /// The stamp of the electorate.
     pub fn electorate_stamp(&self) -> u64 {
         self.stamps.electorate

@@ -198,23 +198,6 @@ impl Transcript {
         self.keep_held(bytes, &certificate.0).ok()
     }
 
-    /// Whether this admission would count if its certificate came now.
-    ///
-    /// # Errors
-    /// [`ItemError`]; [`ItemError::Late`] if it would be here and not count.
-    pub fn would_admit(&self, item: &[u8]) -> Result<(), ItemError> {
-        let mut tried = self.clone();
-        tried.take(item, None)?;
-        let Item::Admit { certificate, .. } = Item::decode(item)? else { return Err(ItemError::NotHeld) };
-        let paper = paper::Paper::read(&certificate.0, self.signed.charter())?;
-        let request = paper.admit.request;
-        if tried.roster().is_used(&request) {
-            return Ok(());
-        }
-        let late = tried.set().late().find(|(admit, _)| admit.request == request);
-        Err(late.map_or(ItemError::NotHeld, |(_, why)| ItemError::Late(why.clone())))
-    }
-
     /// This voter's next word on a subject, over the head. It stands in place of what the voter
     /// said before.
     pub fn approve(

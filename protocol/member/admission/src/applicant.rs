@@ -18,7 +18,8 @@ use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
 };
-use folkmoot_identity::{Below, Gmc, GmcBody, Identity, Multi, Request, Transcript, VerifyingKey, VoteProof};
+use folkmoot_identity::{Below, Gmc, GmcBody, Identity, Multi, Request, VerifyingKey, VoteProof};
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where our request and certificate are kept.
@@ -188,7 +189,7 @@ impl Applicant {
                 }
                 Ok(())
             }
-            Input::Appended(_) => self.follow_charter(transcript, identity, entropy),
+            Input::Item { .. } => self.follow_line(transcript, identity, entropy),
             Input::Open { .. } | Input::Regrouped | Input::Present(_) => Ok(()),
             Input::Command(_) | Input::Logged(_) => Ok(()),
         }
@@ -221,7 +222,7 @@ impl Applicant {
         let roster = transcript.roster();
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose(roster.charter(), identity, size, time, entropy);
-        let body = body.after(roster.removals_of(&identity.member()));
+        let body = body.over(roster.head());
         let request = Request::sign(identity, body).map_err(AdmissionError::LocalRequest)?;
         self.keep(b'r', request.der());
         self.request = Some(request);
@@ -339,18 +340,22 @@ impl Applicant {
         self.request = None;
     }
 
-    fn follow_charter(
+    /// A request that was made before an expulsion of ours, or on another line, admits nobody: it is
+    /// made anew.
+    fn follow_line(
         &mut self,
         transcript: &Transcript,
         identity: &Identity,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let roster = transcript.roster();
-        let now = (roster.charter().digest(), roster.removals_of(&identity.member()));
-        let said = |body: &GmcBody| (body.membership.base.digest, body.membership.removals);
-        let asked = self.request.as_ref().map(|request| said(request.body()));
-        let certified = self.certificate.as_ref().map(|gmc| said(gmc.body()));
-        if asked.or(certified).is_some_and(|asked| asked != now) {
+        let body = self.request.as_ref().map(Request::body);
+        let body = body.or_else(|| self.certificate.as_ref().map(Gmc::body));
+        let state = transcript.state();
+        let stale = |body: &GmcBody| {
+            let base = body.membership.base;
+            !state.has_on_line(&base) || base.number < state.removed_at(&identity.member())
+        };
+        if body.is_some_and(stale) {
             self.start_over();
             self.cooling = false;
             self.ask(transcript, identity, entropy)?;

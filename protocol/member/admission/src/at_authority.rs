@@ -4,7 +4,8 @@
 use crate::message::Reason;
 use core::time::Duration;
 use folkmoot_base::{Bucket, Digest, Instant, NodeId};
-use folkmoot_identity::{Combined, Dealer, Roster};
+use folkmoot_identity::{Combined, Dealer};
+use folkmoot_transcript::Roster;
 use std::collections::BTreeMap;
 
 /// How often a member says that it is here.

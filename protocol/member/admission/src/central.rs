@@ -15,11 +15,13 @@ use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, he
 use crate::desk::{Admission, Call};
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
+use crate::vote::proofs;
 use crate::signers::{PATIENCE, Purpose, are_stale, turn};
 use crate::{AdmissionError, Output};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, MemberId, NodeId, codec};
-use folkmoot_identity::{Gmc, Grounds, Mode, Roster, Scheme};
+use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
+use folkmoot_identity::{Gmc, Grounds, Mode, Scheme};
+use folkmoot_transcript::Transcript;
 use std::collections::BTreeMap;
 
 /// The pauses before a request is handed in again double so often: from 5 s to 40 s.
@@ -60,7 +62,8 @@ impl Admission {
         let Some(time) = self.clock.filter(|_| due) else { return };
         self.central.beat = Some(call.now + HEARTBEAT);
         let group = call.transcript.group();
-        let beat = Heartbeat::sign(&group, call.identity, time, self.present);
+        let present = u32::try_from(self.present.len()).unwrap_or(u32::MAX);
+        let beat = Heartbeat::sign(&group, call.identity, time, present);
         for node in self.central.reached().0 {
             self.tell_authority(node, &AuthorityMessage::Heartbeat { beat: beat.clone() });
         }
@@ -70,8 +73,8 @@ impl Admission {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let ready = self.requests.iter().filter_map(|open| {
             let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
-            let wanted = !self.signers.issued.contains_key(&digest) && open.enough(roster).is_some();
-            let grounds = self.grounds(roster, open);
+            let wanted = !self.signers.issued.contains_key(&digest) && open.enough(call.transcript).is_some();
+            let grounds = self.grounds(call.transcript, open);
             // We coordinate a session for our own requests in any case. For the rest we do so if
             // there are no grounds here and nobody else brings them.
             (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
@@ -109,18 +112,14 @@ impl Admission {
 
     /// What the authority's certificate for this request would rest on, once the members have done
     /// their part.
-    pub(crate) fn grounds(&self, roster: &Roster, open: &Open) -> Option<Grounds> {
-        let votes = open.enough(roster)?;
+    pub(crate) fn grounds(&self, transcript: &Transcript, open: &Open) -> Option<Grounds> {
+        let (votes, roster) = (open.enough(transcript)?, transcript.roster());
         if roster.is_for_authority() {
             return Some(Grounds::Votes(Vec::new()));
         }
         let digest = open.request.digest();
         match roster.charter().scheme() {
-            Scheme::Plain => {
-                let mut proofs: Vec<_> = votes.into_iter().map(|vote| vote.proof()).collect();
-                proofs.sort_by_key(|proof| proof.voter);
-                Some(Grounds::Votes(proofs))
-            }
+            Scheme::Plain => Some(Grounds::Votes(proofs(&votes))),
             Scheme::Asm => self.signers.multis.get(&digest).cloned().map(Grounds::Multi),
             _ => self.central.combined.get(&digest).cloned().map(Grounds::Combined),
         }
@@ -179,19 +178,21 @@ impl Admission {
     /// without end.
     fn bears_out(&self, call: &Call<'_>, open: &Open, reason: Reason) -> bool {
         let (roster, body) = (call.transcript.roster(), open.request.body());
+        let run_out = |time: UnixTime| {
+            open.approvals(call.transcript).iter().any(|signed| signed.approval.expires < time)
+        };
         match reason {
             Reason::Objected | Reason::NotListed => false,
-            Reason::Votes => open.enough(roster).is_none(),
+            Reason::Votes => open.enough(call.transcript).is_none(),
             Reason::Stale => {
-                let other = body.membership.base.digest != roster.charter().digest();
                 let used = roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial);
-                other || used || body.check_removals(roster).is_err()
+                used || open.is_stale(call.transcript)
             }
             Reason::Term => self.clock.is_some_and(|time| {
                 let skew = self.config.skew_seconds;
                 let ended = body.not_after.0.saturating_add(skew) < time.0 || open.expires < time;
                 let begins = body.not_before.0 > time.0.saturating_add(skew);
-                ended || begins || open.approvals(roster).any(|vote| vote.content().expires < time)
+                ended || begins || run_out(time)
             }),
             _ => true,
         }
@@ -220,7 +221,9 @@ impl Admission {
             return Err(AdmissionError::PeerNotGranted);
         }
         gmc.check_central(charter).map_err(AdmissionError::PeerCertificate)?;
-        let stands = |der: &[u8]| call.transcript.check_admit(der).is_ok();
+        let open = self.requests.get(request);
+        let approvals = open.and_then(|open| open.enough(call.transcript)).unwrap_or_default();
+        let stands = |der: &[u8]| call.transcript.make_admit(der, &approvals).is_ok();
         let better = |held: &Bytes| held != der && !stands(held) && stands(der);
         if self.requests.get(request).is_none() || !self.signers.issued.get(request).is_none_or(better) {
             return Ok(false);
@@ -237,26 +240,26 @@ impl Admission {
     pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let ours = open.is_ours(&self.guests);
-        let speaks = self.central.is_linked() || open.votes.contains_key(&call.identity.member());
+        let speaks = self.central.is_linked() || open.said(call.transcript, &call.identity.member()).is_some();
         self.signers.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
     }
 
     /// What a request waits for that the voters have granted.
-    pub(crate) fn stands(&self, roster: &Roster, open: &Open) -> Option<Reason> {
-        if are_stale(roster) && open.enough(roster).is_some() {
+    pub(crate) fn stands(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
+        if are_stale(transcript.roster()) && open.enough(transcript).is_some() {
             return Some(Reason::SharesStale);
         }
-        self.stands_with_authority(roster, open)
+        self.stands_with_authority(transcript, open)
     }
 
     /// How a request stands with the authority, if the members have done their part and it has not
     /// signed.
-    pub(crate) fn stands_with_authority(&self, roster: &Roster, open: &Open) -> Option<Reason> {
-        if roster.charter().mode() == Mode::Decentralised {
+    pub(crate) fn stands_with_authority(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
+        if transcript.roster().charter().mode() == Mode::Decentralised {
             return None;
         }
         let denied = self.central.denied.get(&open.request.digest()).copied();
-        self.grounds(roster, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
+        self.grounds(transcript, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
     }
 
     /// The coordinator of a session whose signers are ready asks the authority to deal to them.

@@ -7,13 +7,13 @@ use crate::pause::ENTRY_PATIENCE;
 use crate::requests::Open;
 use crate::sponsor::check_csr;
 use crate::store;
+use crate::vote::proof;
 use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
-use folkmoot_identity::{
-    BuildError, CertificateError, Charter, EntryError, Gmc, Mode, Motion, Policy, Request, Roster, Scheme,
-};
+use folkmoot_identity::{CertificateError, Charter, Gmc, Mode, Policy, Request, Scheme};
+use folkmoot_transcript::{ItemError, Roster, Signed, Uncounted};
 use std::collections::BTreeSet;
 
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
@@ -98,11 +98,16 @@ impl Admission {
         if roster.is_used(&digest) {
             return Err(AdmissionError::PeerUsed(member));
         }
-        if roster.is_refused(&digest) {
+        let open = Open::new(request, (contact, call.now), UnixTime(0), &call.identity.member());
+        if open.is_refused(call.transcript) {
             return Err(AdmissionError::PeerRefused(member));
         }
-        check_csr(roster, &request)?;
-        request.body().check_removals(roster).map_err(AdmissionError::PeerCharter)?;
+        if open.is_stale(call.transcript) {
+            let stale = CertificateError::PeerCharter("it was made before what was decided since");
+            return Err(AdmissionError::PeerCharter(stale));
+        }
+        let request = &open.request;
+        check_csr(call.transcript, request)?;
         if roster.has_issued(&request.body().serial) {
             let used = CertificateError::PeerCharter("another certificate has its serial number");
             return Err(AdmissionError::PeerCharter(used));
@@ -113,29 +118,24 @@ impl Admission {
             return Err(AdmissionError::PeerNotListed(member));
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
-        if self
-            .requests
-            .of_member(&member)
-            .is_some_and(|open| newer(open) > (request.body().not_before, digest))
-        {
+        let begins = request.body().not_before;
+        if self.requests.of_member(&member).is_some_and(|open| newer(open) > (begins, digest)) {
             return Err(AdmissionError::PeerOlder(member));
         }
-        let too_soon = |open: &Open| open.votes.is_empty() && call.now.since(open.came) < ANEW;
+        let too_soon =
+            |open: &Open| !open.is_voted_on(call.transcript) && call.now.since(open.came) < ANEW;
         let at_our_door = contact == call.identity.member() && self.guests.is_linked(&member.node());
         if at_our_door && self.requests.of_member(&member).is_some_and(too_soon) {
             return Err(AdmissionError::PeerTooSoon(member));
         }
         self.requests.room(&contact, &member, roster.len())?;
-        let expires = end_of(&request, time, roster.charter());
+        let expires = end_of(request, time, roster.charter());
         if expires < time {
             return Err(AdmissionError::PeerTerm(member));
         }
-        let motion = Motion::admit(call.transcript.group(), roster.charter().digest(), digest);
         let name = request.body().name.clone();
-        self.out.push_back(Output::Persist(store::put_request(&request, contact, expires)));
-        let came = (contact, call.now);
-        let open = Open::new(request, motion, came, expires, &call.identity.member());
-        if let Some(replaced) = self.requests.insert(open) {
+        self.out.push_back(Output::Persist(store::put_request(request, contact, expires)));
+        if let Some(replaced) = self.requests.insert(Open { expires, ..open }) {
             self.closed(&replaced, Closed::Overtaken);
         }
         self.out.push_back(Output::Event(Event::RequestArrived { request: digest, member, name }));
@@ -178,19 +178,20 @@ impl Admission {
         if handed_over.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
             return Ok(());
         }
-        let entry = call.transcript.make_admit(certificate.der(), call.identity);
-        match entry {
-            Ok(entry) => {
+        let request = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        let approvals = self.requests.get(&request).and_then(|open| open.enough(call.transcript));
+        match call.transcript.make_admit(certificate.der(), &approvals.unwrap_or_default()) {
+            Ok(item) => {
                 if let Some(entry_at) = self.guests.entry_at(&from) {
                     *entry_at = Some(call.now);
                 }
-                self.trace(format!("entry to admit {} handed over", certificate.member()));
-                self.out.push_back(Output::Entry(entry));
+                self.trace(format!("item to admit {} handed over", certificate.member()));
+                self.out.push_back(Output::Item(item));
                 Ok(())
             }
             // Admitted meanwhile: the guest will see it in the transcript.
-            Err(BuildError::Refused(EntryError::PeerUsed(_))) => Ok(()),
-            Err(error) => Err(AdmissionError::PeerEntry(error)),
+            Err(ItemError::Late(Uncounted::Used)) => Ok(()),
+            Err(error) => Err(AdmissionError::PeerItem(error)),
         }
     }
 
@@ -211,19 +212,27 @@ impl Admission {
             GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
         } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
             multi
-        } else if let Some(votes) = open.enough(roster).filter(|_| plain) {
-            let keyed = votes.into_iter().map(|vote| KeyedVote {
-                proof: vote.proof(),
-                spki: Blob::from(vote.certificate().key().spki_der().to_vec()),
+        } else if let Some(votes) = self.lasting(call, open).filter(|_| plain) {
+            let keyed = votes.into_iter().filter_map(|signed| {
+                let spki = roster.voter_key(&signed.approval.voter)?.spki_der();
+                Some(KeyedVote { proof: proof(signed)?, spki: Blob::from(spki.to_vec()) })
             });
             GuestMessage::Votes { request: *digest, votes: keyed.collect() }
         } else {
-            let (have, need) = (open.have(roster), open.need(roster));
-            let awaited = if open.is_rejected(roster) { Reason::Rejected } else { Reason::AwaitingVotes };
-            let reason = self.stands(roster, open).unwrap_or(awaited);
+            let (have, need) = (open.have(call.transcript), open.need(call.transcript));
+            let rejected = open.is_rejected(call.transcript);
+            let awaited = if rejected { Reason::Rejected } else { Reason::AwaitingVotes };
+            let reason = self.stands(call.transcript, open).unwrap_or(awaited);
             GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
         };
         self.say(node, &message);
+    }
+
+    /// Enough approvals that have not run out by our clock: a certificate made of others would be
+    /// refused.
+    fn lasting<'a>(&self, call: &Call<'a>, open: &Open) -> Option<Vec<&'a Signed>> {
+        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
+        open.enough_of(call.transcript, |approval| approval.expires >= UnixTime(early))
     }
 
     /// After the roster changed: votes may count for more now, or no longer count.
@@ -242,7 +251,7 @@ impl Admission {
             AdmissionError::PeerNotListed(_) => Reason::NotListed,
             AdmissionError::PeerVoteEnded(_)
             | AdmissionError::PeerCertificate(_)
-            | AdmissionError::PeerEntry(_) => Reason::Votes,
+            | AdmissionError::PeerItem(_) => Reason::Votes,
             AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => {
                 Reason::Stale
             }
@@ -251,7 +260,8 @@ impl Admission {
         let roster = call.transcript.roster();
         let nobody = || (0, roster.admission_need(&BTreeSet::new()));
         let open = self.requests.get(&request);
-        let (have, need) = open.map_or_else(nobody, |open| (open.have(roster), open.need(roster)));
+        let standing = |open: &Open| (open.have(call.transcript), open.need(call.transcript));
+        let (have, need) = open.map_or_else(nobody, standing);
         self.say(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
     }
 
@@ -266,7 +276,6 @@ impl Admission {
             self.out.push_back(Output::Persist(store::delete_sponsored(&request)));
         }
         self.out.push_back(Output::Persist(store::delete_request(&request)));
-        self.out.push_back(Output::Persist(store::delete_vote(&request)));
         self.out.push_back(Output::Event(Event::RequestClosed {
             request,
             member: open.request.member(),
@@ -274,46 +283,29 @@ impl Admission {
         }));
     }
 
-    pub(crate) fn close_admitted(&mut self, call: &Call<'_>, member: MemberId) {
-        let roster = call.transcript.roster();
-        let digest = self.requests.of_member(&member).map(|open| open.request.digest());
-        if let Some(open) =
-            digest.filter(|digest| roster.is_used(digest)).and_then(|digest| self.requests.remove(&digest))
-        {
+    /// Closes the requests that are granted, that objections have ended, or by which nobody can be
+    /// admitted any more.
+    pub(crate) fn close_settled(&mut self, call: &Call<'_>) {
+        let transcript = call.transcript;
+        let used = |open: &Open| transcript.roster().is_used(&open.request.digest());
+        for open in self.requests.take(used) {
             self.closed(&open, Closed::Granted);
         }
-    }
-
-    /// Closes requests that can no longer be granted: those under a charter that has changed, and
-    /// those from before their holder's expulsion.
-    pub(crate) fn close_stale(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let charter = roster.charter().digest();
-        let is_stale = |open: &Open| {
-            let removals = open.request.body().membership.removals;
-            open.motion.charter != charter || removals != roster.removals_of(&open.request.member())
-        };
-        for open in self.requests.take(is_stale) {
+        for open in self.requests.take(|open| open.is_refused(transcript)) {
+            self.closed(&open, Closed::Rejected);
+            self.tell_over(call, &open, Reason::Objected);
+        }
+        for open in self.requests.take(|open| open.is_stale(transcript)) {
             self.closed(&open, Closed::Overtaken);
-            let (node, request) = (open.request.member().node(), open.request.digest());
-            if self.guests.is_linked(&node) {
-                let need = count(call.transcript.roster().admission_need(&BTreeSet::new()));
-                self.say(node, &GuestMessage::Standing { request, have: 0, need, reason: Reason::Stale });
-            }
+            self.tell_over(call, &open, Reason::Stale);
         }
     }
 
-    /// Closes the requests that objections have ended, by the transcript.
-    pub(crate) fn close_refused(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        for open in self.requests.take(|open| roster.is_refused(&open.request.digest())) {
-            self.closed(&open, Closed::Rejected);
-            let (node, request) = (open.request.member().node(), open.request.digest());
-            if self.guests.is_linked(&node) {
-                let (have, need) = (count(open.have(roster)), count(open.need(roster)));
-                let reason = Reason::Objected;
-                self.say(node, &GuestMessage::Standing { request, have, need, reason });
-            }
+    fn tell_over(&mut self, call: &Call<'_>, open: &Open, reason: Reason) {
+        let (node, request) = (open.request.member().node(), open.request.digest());
+        if self.guests.is_linked(&node) {
+            let (have, need) = (count(open.have(call.transcript)), count(open.need(call.transcript)));
+            self.say(node, &GuestMessage::Standing { request, have, need, reason });
         }
     }
 
@@ -321,7 +313,6 @@ impl Admission {
         for open in self.requests.take(|open| open.expires < time) {
             self.closed(&open, Closed::Expired);
         }
-        self.drop_late_votes(time);
         self.close_expired_proposals(time);
     }
 }
@@ -333,7 +324,7 @@ fn is_needless(roster: &Roster, request: &Request) -> bool {
     let Some(held) = roster.member(&request.member()) else { return false };
     let (from, to) = (request.body().not_before.0, request.body().not_after.0);
     let middle = from.saturating_add(to.saturating_sub(from) / 2);
-    held.not_after.0 > middle && !roster.is_used(&request.digest())
+    held.ends.0 > middle && !roster.is_used(&request.digest())
 }
 
 /// `ADM-24`: when a request closes by itself and the votes given here run out: by what its guest

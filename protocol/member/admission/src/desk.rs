@@ -1,18 +1,21 @@
 //! The machine of an admitted member: its state, and where each input goes.
 
 use crate::at_authority::{AtAuthority, speaks};
-use crate::ballots::Ballots;
+use crate::ballots::Deciding;
 use crate::counters::Counters;
 use crate::guests::Guests;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
+use crate::proposals::Proposals;
 use crate::requests::Requests;
 use crate::signers::Signers;
+use crate::words::Words;
 use crate::{AdmissionError, Command, Config, Input, Output};
 use bytes::Bytes;
-use folkmoot_base::{Entropy, EntryId, Instant, MemberId, UnixTime, codec};
-use folkmoot_identity::{Appended, Change, Identity, Transcript};
-use std::collections::{BTreeMap, VecDeque};
+use folkmoot_base::{Entropy, Instant, MemberId, UnixTime, codec};
+use folkmoot_identity::Identity;
+use folkmoot_transcript::{Expire, Item, Taken, Transcript};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What one call works with: everything outside the machine.
 pub(crate) struct Call<'a> {
@@ -27,17 +30,17 @@ pub struct Admission {
     pub(crate) config: Config,
     pub(crate) clock: Option<UnixTime>,
     pub(crate) requests: Requests,
-    pub(crate) ballots: Ballots,
+    pub(crate) proposals: Proposals,
+    pub(crate) words: Words,
+    pub(crate) deciding: Deciding,
     pub(crate) guests: Guests,
     counters: Counters,
     /// Which ends of certificates were noticed, and when it is our turn to enter them (again).
-    pub(crate) expiring: BTreeMap<(MemberId, EntryId), UnixTime>,
+    pub(crate) expiring: BTreeMap<Expire, UnixTime>,
     pub(crate) signers: Signers,
     pub(crate) central: AtAuthority,
-    /// Members in the group's view now.
-    pub(crate) present: u32,
-    /// When it is our turn to propose the update of the threshold that is due.
-    pub(crate) resize_at: Option<UnixTime>,
+    /// The members in the group's view now.
+    pub(crate) present: BTreeSet<MemberId>,
     pub(crate) pause: Pause,
     pub(crate) out: VecDeque<Output>,
 }
@@ -78,7 +81,7 @@ impl Admission {
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.pause.due(), self.ballots.due(), self.signers.due(), self.central.due()]
+        [self.pause.due(), self.deciding.due(), self.signers.due(), self.central.due()]
             .into_iter()
             .flatten()
             .min()
@@ -107,7 +110,6 @@ impl Admission {
                 self.clock = Some(time);
                 self.close_expired(time);
                 self.expire_members(call, time);
-                self.follow_size(call, time);
                 Ok(())
             }
             Input::Timeout => {
@@ -115,8 +117,8 @@ impl Admission {
                 self.take_steps(call, false, entropy);
                 Ok(())
             }
-            Input::Present(count) => {
-                self.present = count;
+            Input::Present(members) => {
+                self.present = members;
                 Ok(())
             }
             Input::LinkUp(node) if speaks(call.transcript.roster(), &node) => {
@@ -135,11 +137,12 @@ impl Admission {
             }
             Input::Regrouped => {
                 self.pause.soon();
+                self.resend_ballots(call);
                 Ok(())
             }
-            Input::Appended(appended) => {
+            Input::Item { item, taken } => {
                 self.take_steps(call, true, entropy);
-                self.appended(call, &appended);
+                self.taken(call, &item, &taken);
                 Ok(())
             }
             Input::Command(command) => self.command(call, command, entropy),
@@ -150,12 +153,9 @@ impl Admission {
     /// Does what follows from the state rather than from the input: casts votes and carries out
     /// decisions that can be.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        self.follow_serial(call);
         self.work_central(call);
         self.work_signers(call, entropy);
-        self.approve_updates(call);
-        self.cast(call);
-        self.carry_out(call);
+        self.work_ballots(call);
         self.renew_anew(call, entropy);
         let busy = self.has_unfinished(call);
         self.pause.arrange(call.now, busy, entropy);
@@ -173,11 +173,8 @@ impl Admission {
         }
         match message::decode(payload)? {
             OpenMessage::Request { cms } => self.hear_request(call, sender, &cms.0),
-            OpenMessage::Vote { cms } => self.hear_vote(call, &cms.0),
-            OpenMessage::Proposal { decision } => self.hear_proposal(call, sender, decision),
-            OpenMessage::DecisionVote { decision, cms } => {
-                self.hear_decision_vote(call, sender, decision, &cms.0)
-            }
+            OpenMessage::Proposal { effect } => self.hear_proposal(call, sender, effect),
+            OpenMessage::Ballot { message } => self.hear_ballot(call, message),
             OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
             OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
             OpenMessage::Granted { der } => self.hear_granted(call, &der.0),
@@ -196,23 +193,30 @@ impl Admission {
             }
             Command::Vote { motion, approve } => self.vote_proposal(call, motion, approve),
             Command::Expel(member) => self.expel(call, member),
-            Command::Propose(decision) => self.propose(call, decision),
+            Command::Propose(effect) => self.propose(call, effect),
             Command::Submit(csr) => self.submit(call, &csr),
             Command::Renew => self.renew(call, entropy),
         }
     }
 
-    fn appended(&mut self, call: &Call<'_>, appended: &Appended) {
-        if let Change::Admitted { member, .. } = appended.change {
-            self.close_admitted(call, member);
+    /// The transcript has taken an item.
+    fn taken(&mut self, call: &Call<'_>, item: &[u8], taken: &Taken) {
+        self.settle_words(call);
+        match Item::decode(item) {
+            Ok(Item::Approval(word)) if taken.new => self.notice_approval(call, &word.approval),
+            Ok(Item::Effect(effect)) if taken.new => self.notice_effect(call, effect),
+            Ok(Item::Decision(standing)) if taken.advanced => {
+                self.notice_decision(&standing.proposal.decision)
+            }
+            _ => {}
         }
-        self.close_refused(call);
-        self.close_stale(call);
-        self.follow_serial(call);
-        self.close_senseless(call);
-        self.forget_issued(call);
-        self.forget_multis(call);
-        self.retell_guests(call);
+        self.close_settled(call);
+        if taken.advanced || !taken.came.is_empty() || !taken.went.is_empty() {
+            self.close_senseless(call);
+            self.forget_issued(call);
+            self.forget_multis(call);
+            self.retell_guests(call);
+        }
     }
 
     pub(crate) fn multicast(&mut self, message: &OpenMessage) {

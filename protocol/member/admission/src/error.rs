@@ -3,8 +3,9 @@
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
 use folkmoot_identity::{
-    BuildError, CertificateError, CsrError, EntryError, RequestError, RevocationError, VoteError,
+    CertificateError, CsrError, RequestError, RevocationError,
 };
+use folkmoot_transcript::{ItemError, Unfit};
 
 /// Why something was refused. The layer is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,31 +39,12 @@ pub enum AdmissionError {
     /// `ADM-09` The sender of a message to the members is not a member.
     #[error("{0} is not a member (ADM-09)")]
     PeerNotMember(MemberId),
-    /// `ADM-10` The vote does not verify.
-    #[error("the vote is refused (ADM-10)")]
-    WireVote(#[source] VoteError),
     /// `ADM-11` Its signer has no vote.
     #[error("{0} has no vote (ADM-11)")]
     PeerNotVoter(MemberId),
-    /// `ADM-12` A vote of another group.
-    #[error("the vote of {0} is for another group (ADM-12)")]
-    PeerVoteGroup(MemberId),
-    /// `ADM-13` A vote under another version of the charter.
-    #[error("the vote of {0} is for another version of the charter (ADM-13)")]
-    PeerVoteCharter(MemberId),
-    /// `ADM-14` A vote on a request that is not open here, or of another candidate.
-    #[error("the vote of {0} is not on an open request (ADM-14)")]
-    PeerVoteUnknown(MemberId),
-    /// `ADM-15`, `ADM-27` The vote has run out.
+    /// `ADM-15` The vote has run out.
     #[error("the vote of {0} has run out (ADM-15)")]
     PeerVoteEnded(MemberId),
-    /// `ADM-27` The vote outlasts the request, by the charter's `request_days`: no certificate
-    /// could carry it.
-    #[error("the vote of {0} outlasts the request (ADM-27)")]
-    PeerVoteOutlasts(MemberId),
-    /// `ADM-16` A second, different vote on one request. Only a yes can replace a no.
-    #[error("{0} has voted already (ADM-16)")]
-    PeerVotedAlready(MemberId),
     /// `ADM-17` A newer request of the same key is open.
     #[error("a newer request of {0} is open (ADM-17)")]
     PeerOlder(MemberId),
@@ -84,34 +66,18 @@ pub enum AdmissionError {
     /// `ADM-20` The certificate does not stand, by itself or by its votes.
     #[error("the certificate is refused (ADM-20)")]
     PeerCertificate(#[source] CertificateError),
-    /// `ADM-22` The entry that would admit it would not stand.
+    /// `ADM-22` The item that would admit it would not be taken, or not count.
     #[error("the admission is refused (ADM-22)")]
-    PeerEntry(#[source] BuildError),
-    /// `ADM-31` The decision would not stand now: no such admission, field, value or voters.
-    #[error("the decision is refused (ADM-31)")]
-    PeerDecision(#[source] EntryError),
+    PeerItem(#[source] ItemError),
+    /// `ADM-31` The effect could not be carried out now: no such member, field, value or voters.
+    #[error("the proposal is refused (ADM-31)")]
+    PeerDecision(#[source] Unfit),
     /// `ADM-32` Too many proposals are open.
     #[error("too many proposals are open (at most {all} in all, {one} from one member) (ADM-32)", all = crate::PROPOSALS_MAX, one = crate::MEMBER_PROPOSALS_MAX)]
     PeerTooManyProposals,
-    /// `ADM-33` The vote is not on the decision that came with it.
-    #[error("the vote of {0} is on another decision (ADM-33)")]
-    PeerVoteDecision(MemberId),
-    /// `ADM-34` Two decisions approved in one ballot, or one decision both approved and rejected:
-    /// the first vote stands.
-    #[error("{0} voted twice in one ballot (ADM-34)")]
-    PeerTwoVotes(MemberId),
-    /// `ADM-35` A vote of another electorate serial, or of a ballot far ahead.
-    #[error("the vote of {voter} is at serial {got}, ballot {ballot}, but serial {want} is next (ADM-35)")]
-    PeerSlot {
-        /// Whose vote it is.
-        voter: MemberId,
-        /// Its serial.
-        got: u64,
-        /// Its ballot.
-        ballot: u32,
-        /// The serial expected here.
-        want: u64,
-    },
+    /// `ADM-35` What a voter says about the next decision does not stand.
+    #[error("a ballot is refused (ADM-35)")]
+    PeerBallot(#[source] ItemError),
     /// A message that only the other side sends.
     #[error("{0} sent what only a contact sends (ADM-01)")]
     PeerOutOfTurn(NodeId),
@@ -127,11 +93,11 @@ pub enum AdmissionError {
     /// No open request or proposal has that name.
     #[error("no open request or proposal has that name")]
     LocalUnknown,
-    /// This member has voted on it, and only a no on a request can be changed.
-    #[error("this member has voted already; neither a yes nor a vote on a proposal can be changed")]
+    /// The authority's person has said yes to it: the certificate is issued.
+    #[error("a yes has been said to it already, and cannot be taken back")]
     LocalVotedAlready,
-    /// The voters have said no to that since their last decision.
-    #[error("the voters have said no to that; it can be proposed again after their next decision")]
+    /// So many voters say no that the others are too few.
+    #[error("so many voters say no to that that the others are too few")]
     LocalRejected,
     /// We have not been told the time yet.
     #[error("the time is not known yet")]
@@ -141,7 +107,7 @@ pub enum AdmissionError {
     LocalNotMember(MemberId),
     /// What we proposed or asked for would not stand.
     #[error("it would be refused")]
-    LocalDecision(#[source] EntryError),
+    LocalDecision(#[source] Unfit),
     /// Our request or certificate cannot be made.
     #[error("this member's request cannot be made")]
     LocalRequest(#[source] RequestError),
@@ -171,9 +137,9 @@ pub enum AdmissionError {
     /// `ADM-59` A node of the authority speaks too often; not heard.
     #[error("the authority's node {0} sends too often (ADM-59)")]
     PeerAuthorityTooMuch(NodeId),
-    /// `ADM-60` A member handed in a request that no entry would take: nothing is told.
+    /// `ADM-60` A member handed in a request that the transcript would not take: nothing is told.
     #[error("what {0} handed in is refused (ADM-60)")]
-    PeerGrant(NodeId, #[source] EntryError),
+    PeerGrant(NodeId, #[source] ItemError),
     /// `ADM-61` A member handed in a request whose times do not fit now.
     #[error("what {0} handed in is refused (ADM-61): {1}")]
     PeerGrantTime(NodeId, &'static str),

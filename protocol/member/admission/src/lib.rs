@@ -1,21 +1,20 @@
-//! Admission: request, votes, certificate, entry. Expulsion and the other decisions of the voters
+//! Admission: request, votes, certificate, item. Expulsion and the other decisions of the voters
 //! are here too.
 //!
 //! ```text
 //! stranger                contact                      voters (contact among them)
 //! Applicant --Request--> Admission --Open::Request--> Admission --> person: approve?
-//!     |    <--Standing--     |     <---Open::Vote----     |  persisted, then sent
+//!     |    <--Standing--     |     <---Item::Approval-    |  persisted, then ordered
 //!     |    <----Votes---     | enough
-//!     '--Certificate----->   '--Entry (Admit)--> ordered for all: the roster has the stranger
+//!     '--Certificate----->   '--Item::Admit----> ordered for all: the roster has the stranger
 //! ```
 //! Promises: nobody is admitted or expelled here, only proposed: the transcript judges. A vote is
-//! persisted before it is sent. A voter approves at most one decision for each electorate serial
-//! and ballot, restarts included. Whoever holds something unfinished sends it again until the
+//! persisted before it is sent, and so is what a voter promises or commits to for the next
+//! decision. Whoever holds something unfinished sends it again until the
 //! matter is closed, so no crash, split or change of contact strands a request. Bounds:
 //! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is
 //! refused when full), [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key;
-//! [`PROPOSALS_MAX`] proposals, [`MEMBER_PROPOSALS_MAX`] of them by one member; [`BALLOTS_MAX`]
-//! ballots of one serial; each request and proposal for the charter's `request_hours`. Relies on:
+//! [`PROPOSALS_MAX`] proposals, [`MEMBER_PROPOSALS_MAX`] of them by one member; each request and proposal for the charter's `request_hours`. Relies on:
 //! senders authenticated by link and ring. One order of members' messages is convenient, not
 //! needed. Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed
 //! threshold. Departures: docs/protocol/admission.md.
@@ -24,7 +23,6 @@ mod applicant;
 mod at_authority;
 mod authority;
 mod ballots;
-mod broken;
 mod central;
 mod contact;
 mod counters;
@@ -35,14 +33,15 @@ mod expire;
 mod guests;
 mod message;
 mod pause;
+mod proposals;
 mod requests;
 mod resend;
-mod resize;
 mod signers;
 mod sponsor;
 mod status;
 mod store;
 mod vote;
+mod words;
 
 pub use applicant::{Applicant, Phase};
 pub use authority::{
@@ -54,12 +53,13 @@ pub use counters::Counters;
 pub use desk::Admission;
 pub use error::AdmissionError;
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
-pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage};
+pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
 
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, Mutant, NodeId, Persist, UnixTime};
-use folkmoot_identity::{Appended, Decision};
+use folkmoot_transcript::{Effect, Taken};
+use std::collections::BTreeSet;
 
 /// Most open requests that one contact may bring.
 pub const CONTACT_REQUESTS_MAX: usize = 32;
@@ -67,9 +67,6 @@ pub const CONTACT_REQUESTS_MAX: usize = 32;
 pub const PROPOSALS_MAX: usize = 32;
 /// Most open proposals of one member.
 pub const MEMBER_PROPOSALS_MAX: usize = 8;
-/// Most ballots of one electorate serial.
-pub const BALLOTS_MAX: u32 = 64;
-
 /// The settings of the layer.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -116,10 +113,15 @@ pub enum Input {
     /// View, notice or configuration changed: someone may be here who missed something. What is
     /// unfinished is sent again soon.
     Regrouped,
-    /// The transcript took an entry; the transcript handed in holds it.
-    Appended(Appended),
-    /// So many members are in the group's view now; 0 outside one.
-    Present(u32),
+    /// The transcript took an item; the transcript handed in holds it.
+    Item {
+        /// The item.
+        item: Bytes,
+        /// What it changed.
+        taken: Taken,
+    },
+    /// The members in the group's view now; none outside one.
+    Present(BTreeSet<MemberId>),
     /// A person speaks. Not for applicants.
     Command(Command),
     /// A record, ours or another replica's, has its place in the log that an authority's replicas
@@ -139,8 +141,8 @@ pub enum Command {
     },
     /// Propose to expel a member, and approve it if this member has a vote.
     Expel(MemberId),
-    /// Propose a decision, and approve it if this member has a vote.
-    Propose(Decision),
+    /// Propose an effect, and approve it if this member has a vote.
+    Propose(Effect),
     /// Ask for admission for the holder of this CSR (PKCS#10, DER or PEM), who is not here. This
     /// does not vote on it: that is another command.
     Submit(Bytes),
@@ -163,8 +165,8 @@ pub enum Output {
     },
     /// Multicast to the members: open, agreed, outside views.
     Multicast(Bytes),
-    /// Have this transcript entry ordered.
-    Entry(Bytes),
+    /// Have this item of the transcript ordered.
+    Item(Bytes),
     /// Tell the application.
     Event(Event),
     /// Have this record ordered in the log that an authority's replicas share. It comes back as
@@ -214,7 +216,7 @@ pub enum Event {
         /// Its name for votes.
         proposal: Digest,
         /// What.
-        decision: Decision,
+        effect: Effect,
         /// Who.
         proposer: MemberId,
     },
@@ -223,7 +225,7 @@ pub enum Event {
         /// Which.
         proposal: Digest,
         /// What.
-        decision: Decision,
+        effect: Effect,
         /// Why.
         why: Closed,
     },

@@ -6,9 +6,9 @@
 //! contact -> guest     Votes         "enough: (voter, expires, signature), key" each
 //! guest   -> contact   Certificate   the GMC composed from them
 //! member  -> members   Open::Request       the guest's request, word for word       ordered, unsealed
-//! voter   -> members   Open::Vote          a vote on it (CMS)
-//! member  -> members   Open::Proposal      a decision that wants votes
-//! voter   -> members   Open::DecisionVote  a vote on it (CMS) with the decision
+//! voter   -> everyone  Item::Approval      a vote on it: an item of the transcript
+//! member  -> members   Open::Proposal      an effect that wants approvals
+//! voter   -> members   Open::Ballot        what a voter proposes, promises and commits to
 //! signer  -> members   Open::Signer        what is said in a signing session (signers/message.rs)
 //! member  -> members   Open::Revocations   the certificates of the group's key that hold no more (X.509 CRL)
 //! member  -> members   Open::Granted       a certificate that the charter's authority has signed (authority/message.rs)
@@ -20,7 +20,8 @@ use crate::AdmissionError;
 use crate::signers::SignerMessage;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Head, UnixTime, limits};
-use folkmoot_identity::{Decision, VoteProof};
+use folkmoot_identity::VoteProof;
+use folkmoot_transcript::{BallotMessage, Effect};
 
 /// Longest admission message, in bytes: one long frame less what a link adds.
 pub const ADMISSION_BYTES_MAX: usize = limits::LONG_FRAME_BYTES_MAX - 1024;
@@ -49,7 +50,7 @@ pub enum Reason {
     /// reached.
     AwaitingAuthority = 9,
     /// As many holders as could sign have left with shares of the group's key. Until there are new
-    /// shares, nobody is admitted by it (`TRN-53`).
+    /// shares, nobody is admitted by it (`LINE-28`).
     SharesStale = 10,
 }
 
@@ -142,25 +143,17 @@ pub enum OpenMessage {
         /// CMS by the guest.
         cms: Blob,
     },
-    /// A vote on a request.
-    #[tls_codec(discriminant = 2)]
-    Vote {
-        /// CMS by the voter.
-        cms: Blob,
-    },
-    /// A decision that wants votes.
+    /// An effect that wants approvals.
     #[tls_codec(discriminant = 3)]
     Proposal {
         /// Which.
-        decision: Decision,
+        effect: Effect,
     },
-    /// A vote on a decision.
+    /// What a voter says about the next decision.
     #[tls_codec(discriminant = 4)]
-    DecisionVote {
-        /// On which.
-        decision: Decision,
-        /// CMS by the voter.
-        cms: Blob,
+    Ballot {
+        /// Signed in its parts.
+        message: BallotMessage,
     },
     /// What a signer says in a signing session.
     #[tls_codec(discriminant = 5)]

@@ -1,10 +1,11 @@
-//! Open requests and the votes on them: one for each key, boundedly many. Each closes at a time
-//! known from its arrival.
+//! Open requests: one for each key, boundedly many. Each closes at a time known from its arrival.
+//! The votes on them are in the transcript.
 
 use crate::guests::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
 use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
-use folkmoot_identity::{Motion, Request, Roster, Verdict, Vote};
+use folkmoot_identity::{Request, Verdict};
+use folkmoot_transcript::{Admit, Approval, Signed, Subject, Transcript, Uncounted, admission};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Beyond so many open requests, each contact has only its share of the rest.
@@ -14,34 +15,38 @@ const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
 #[derive(Debug, Clone)]
 pub(crate) struct Open {
     pub(crate) request: Request,
-    pub(crate) motion: Motion,
+    /// What it asks for, as the transcript's rules see it.
+    pub(crate) admit: Admit,
     /// The member who brought it first.
     pub(crate) contact: MemberId,
     /// When it came here.
     pub(crate) came: Instant,
     pub(crate) expires: UnixTime,
-    pub(crate) votes: BTreeMap<MemberId, Vote>,
     /// By CSR and handed in here, or our own renewal: nobody but us enters the admission.
     pub(crate) sponsored: bool,
-    /// When we last handed over its entry.
+    /// When we last handed over its item.
     pub(crate) entered: Option<Instant>,
-    /// Whether that entry did not stand.
+    /// Whether that item did not admit.
     pub(crate) failed: bool,
 }
 
 impl Open {
-    /// A request that nobody has voted on, at the desk of `me`.
+    /// A request at the desk of `me`.
     pub(crate) fn new(
         request: Request,
-        motion: Motion,
         (contact, came): (MemberId, Instant),
         expires: UnixTime,
         me: &MemberId,
     ) -> Self {
         let ours = request.csr().is_some() || request.member() == *me;
         let sponsored = ours && contact == *me;
-        let (entered, failed) = (None, false);
-        Self { request, motion, contact, came, expires, votes: BTreeMap::new(), sponsored, entered, failed }
+        let admit = Admit::asked(&request);
+        Self { request, admit, contact, came, expires, sponsored, entered: None, failed: false }
+    }
+
+    /// What votes on it name.
+    pub(crate) fn subject(&self) -> Subject {
+        admission(self.admit.request)
     }
 
     /// Whether we bring what the request waits for: its guest is linked here, its CSR was handed in
@@ -52,87 +57,109 @@ impl Open {
         self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
     }
 
-    /// Approving votes of those who have one now.
-    pub(crate) fn approvals<'a>(&'a self, roster: &'a Roster) -> impl Iterator<Item = &'a Vote> {
-        self.votes
-            .values()
-            .filter(|vote| vote.content().verdict == Verdict::Approve && roster.may_vote(&vote.voter()))
+    /// The approvals that count now.
+    pub(crate) fn approvals<'a>(&self, transcript: &'a Transcript) -> Vec<&'a Signed> {
+        transcript.set().approving(transcript.state(), &self.admit)
     }
 
-    pub(crate) fn have(&self, roster: &Roster) -> usize {
-        self.approvals(roster).count()
+    pub(crate) fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+        self.approvals(transcript).into_iter().map(|signed| signed.approval.voter).collect()
     }
 
-    /// How many approving votes it takes, as far as those here tell: `ADM-18`.
-    pub(crate) fn need(&self, roster: &Roster) -> usize {
+    pub(crate) fn have(&self, transcript: &Transcript) -> usize {
+        self.approvals(transcript).len()
+    }
+
+    /// How many approvals it takes, as far as those here tell: `ADM-18`.
+    pub(crate) fn need(&self, transcript: &Transcript) -> usize {
+        let roster = transcript.roster();
         if roster.lets_in(&self.request.member(), &BTreeSet::new()) {
             return 0;
         }
-        roster.admission_need(&self.approvers(roster))
+        roster.admission_need(&self.approvers(transcript))
     }
 
-    /// No more approving votes than admit, in the order of the listed voters; `None` while there
-    /// are too few.
-    pub(crate) fn enough<'a>(&'a self, roster: &'a Roster) -> Option<Vec<&'a Vote>> {
-        self.enough_of(roster, |_| true)
+    /// No more approvals than admit, that of the first listed voter first; `None` while there are
+    /// too few.
+    pub(crate) fn enough<'a>(&self, transcript: &'a Transcript) -> Option<Vec<&'a Signed>> {
+        self.enough_of(transcript, |_| true)
     }
 
-    /// The same, counting only the votes that are `fit`.
+    /// The same, counting only the approvals that are `fit`.
     pub(crate) fn enough_of<'a>(
-        &'a self,
-        roster: &'a Roster,
-        fit: impl Fn(&Vote) -> bool,
-    ) -> Option<Vec<&'a Vote>> {
-        let first = roster.electorate().voters.first();
-        let fit = self.approvals(roster).filter(|vote| fit(vote));
-        let (mut enough, rest): (Vec<_>, Vec<_>) = fit.partition(|vote| Some(&vote.voter()) == first);
+        &self,
+        transcript: &'a Transcript,
+        fit: impl Fn(&Approval) -> bool,
+    ) -> Option<Vec<&'a Signed>> {
+        let roster = transcript.roster();
+        let first = roster.electorate().first();
+        let fit = self.approvals(transcript).into_iter().filter(|signed| fit(&signed.approval));
+        let (mut enough, rest): (Vec<_>, Vec<_>) =
+            fit.partition(|signed| Some(&signed.approval.voter) == first);
         let holder = self.request.member();
-        let mut yes: BTreeSet<MemberId> = enough.iter().map(|vote| vote.voter()).collect();
-        for vote in rest {
+        let mut yes: BTreeSet<MemberId> = enough.iter().map(|signed| signed.approval.voter).collect();
+        for signed in rest {
             if roster.lets_in(&holder, &yes) {
                 break;
             }
-            yes.insert(vote.voter());
-            enough.push(vote);
+            yes.insert(signed.approval.voter);
+            enough.push(signed);
         }
         roster.lets_in(&holder, &yes).then_some(enough)
     }
 
-    fn approvers(&self, roster: &Roster) -> BTreeSet<MemberId> {
-        self.approvals(roster).map(Vote::voter).collect()
-    }
-
-    /// Rejecting votes of those who have one now.
-    pub(crate) fn objections(&self, roster: &Roster) -> Vec<&Vote> {
-        let no = self.votes.values().filter(|vote| vote.content().verdict == Verdict::Reject);
-        no.filter(|vote| roster.may_vote(&vote.voter())).collect()
+    /// The rejections that count now.
+    pub(crate) fn objections(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+        transcript.set().rejecting(transcript.state(), &self.admit.request)
     }
 
     /// `ADM-21`: whether so many object that, by the charter, the request is refused for good.
-    pub(crate) fn is_objected(&self, roster: &Roster) -> bool {
-        let most = roster.charter().policies().objections.and_then(|most| usize::try_from(most).ok());
-        most.is_some_and(|most| self.objections(roster).len() >= most)
+    pub(crate) fn is_refused(&self, transcript: &Transcript) -> bool {
+        transcript.set().is_refused(transcript.state(), &self.admit)
     }
 
     /// What these votes count for in the charter's rule on admissions, part by part; `None` if
     /// there is no rule.
-    pub(crate) fn tally(&self, roster: &Roster) -> Option<String> {
-        let policies = roster.charter().policies();
-        policies.admit.as_ref().map(|rule| rule.tally(&self.approvers(roster), &policies.roles))
+    pub(crate) fn tally(&self, transcript: &Transcript) -> Option<String> {
+        let policies = transcript.roster().charter().policies();
+        policies.admit.as_ref().map(|rule| rule.tally(&self.approvers(transcript), &policies.roles))
     }
 
     /// Whether so many voters said no that the rest are too few.
-    pub(crate) fn is_rejected(&self, roster: &Roster) -> bool {
-        let voters = &roster.electorate().voters;
-        let can = voters.iter().filter(|voter| roster.may_vote(voter)).filter(|voter| {
-            self.votes.get(voter).is_none_or(|vote| vote.content().verdict == Verdict::Approve)
-        });
-        !roster.lets_in(&self.request.member(), &can.copied().collect())
+    pub(crate) fn is_rejected(&self, transcript: &Transcript) -> bool {
+        let roster = transcript.roster();
+        let no = self.objections(transcript);
+        let can = roster.voters().into_iter().filter(|voter| !no.contains(voter)).collect();
+        !roster.lets_in(&self.request.member(), &can)
+    }
+
+    /// Whether nobody can be admitted by it any more, whoever approves: it is older than an
+    /// expulsion of its holder, or asks for more than the charter allows now, or its base is on no
+    /// line that we know.
+    pub(crate) fn is_stale(&self, transcript: &Transcript) -> bool {
+        let judged = transcript.state().check_request(&self.admit);
+        judged.is_err_and(|why| !matches!(why, Uncounted::Epoch | Uncounted::SharesStale { .. }))
+    }
+
+    /// What this voter said last, if it is still known.
+    pub(crate) fn said<'a>(&self, transcript: &'a Transcript, voter: &MemberId) -> Option<&'a Approval> {
+        transcript.set().approval(&self.subject(), voter).map(|signed| &signed.approval)
+    }
+
+    /// Whether anybody has said anything about it.
+    pub(crate) fn is_voted_on(&self, transcript: &Transcript) -> bool {
+        transcript.set().approvals_of(self.subject()).next().is_some()
     }
 
     /// Whether this member would send it again: it voted, or has to bring what comes of it.
-    pub(crate) fn concerns(&self, me: &MemberId, guests: &Guests) -> bool {
-        self.votes.contains_key(me) || self.is_ours(guests)
+    pub(crate) fn concerns(&self, transcript: &Transcript, me: &MemberId, guests: &Guests) -> bool {
+        self.said(transcript, me).is_some() || self.is_ours(guests)
+    }
+
+    /// Who said so.
+    pub(crate) fn voters(&self, transcript: &Transcript, verdict: Verdict) -> Vec<MemberId> {
+        let all = transcript.set().approvals_of(self.subject());
+        all.filter(|one| one.verdict == verdict).map(|one| one.voter).collect()
     }
 }
 
@@ -146,10 +173,6 @@ pub(crate) struct Requests {
 impl Requests {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Open> {
         self.open.values()
-    }
-
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Open> {
-        self.open.values_mut()
     }
 
     pub(crate) fn get(&self, digest: &Digest) -> Option<&Open> {

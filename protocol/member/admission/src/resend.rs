@@ -1,4 +1,4 @@
-//! Sending again: own votes, own proposals, and the requests that they concern, until the matter is
+//! Sending again: own words, own proposals, and the requests that they concern, until the matter is
 //! closed.
 //!
 //! Every message here may be heard twice without harm. So whatever is unfinished is sent again, at
@@ -10,16 +10,19 @@ use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
 use bytes::Bytes;
 use folkmoot_base::{Blob, codec};
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Effect, Item};
 
 impl Admission {
     /// Whether anything would be sent again.
     pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
         let me = call.identity.member();
-        let requests = self
-            .requests
-            .iter()
-            .any(|open| open.concerns(&me, &self.guests) || self.granted_elsewhere(call, open).is_some());
-        requests || self.ballots.concerns(&me)
+        let requests = self.requests.iter().any(|open| {
+            open.concerns(call.transcript, &me, &self.guests) || self.granted_elsewhere(call, open).is_some()
+        });
+        let proposed = self.proposals.iter().any(|(_, proposal)| proposal.proposer == me);
+        let deciding = self.deciding.status().is_some_and(|status| !status.proposed.is_empty());
+        requests || proposed || deciding || !self.words.is_empty() || !self.unsaid(call).is_empty()
     }
 
     pub(crate) fn resend_if_due(&mut self, call: &Call<'_>) {
@@ -28,22 +31,32 @@ impl Admission {
         }
         let me = call.identity.member();
         let mut messages = Vec::new();
-        for open in self.requests.iter().filter(|open| open.concerns(&me, &self.guests)) {
+        for open in self.requests.iter().filter(|open| open.concerns(call.transcript, &me, &self.guests)) {
             messages.push(OpenMessage::Request { cms: Blob::from(open.request.der().to_vec()) });
-            if let Some(vote) = open.votes.get(&me) {
-                messages.push(OpenMessage::Vote { cms: Blob::from(vote.der().to_vec()) });
-            }
         }
         let granted = self.requests.iter().filter_map(|open| self.granted_elsewhere(call, open));
         messages.extend(granted.map(|der| OpenMessage::Granted { der: Blob(der.clone()) }));
         let open: Vec<_> = self.requests.iter().map(|open| open.request.digest()).collect();
         for digest in open {
-            self.refuse_for_good(call, &digest);
             self.enter_sponsored(call, &digest);
         }
-        messages.extend(self.ballots.own_messages(&me));
+        let own = self.proposals.iter().filter(|(_, proposal)| proposal.proposer == me);
+        messages.extend(own.map(|(_, one)| OpenMessage::Proposal { effect: one.effect.clone() }));
         for message in messages {
             self.out.push_back(Output::Multicast(Bytes::from(codec::encode(&message))));
         }
+        for effect in self.unsaid(call) {
+            self.out.push_back(Output::Item(Bytes::from(Item::Effect(effect).encode())));
+        }
+        self.resend_words();
+        self.resend_ballots(call);
+    }
+
+    /// Effects that this member approves and the transcript does not have.
+    fn unsaid(&self, call: &Call<'_>) -> Vec<Effect> {
+        let yes = |effect: &Effect| self.own_verdict(call, &effect.subject()) == Some(Verdict::Approve);
+        let open = self.proposals.iter().map(|(_, proposal)| &proposal.effect);
+        let missing = open.filter(|effect| call.transcript.set().effect(&effect.subject()).is_none());
+        missing.filter(|effect| yes(effect)).cloned().collect()
     }
 }

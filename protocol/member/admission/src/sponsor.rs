@@ -5,9 +5,9 @@
 //! ```text
 //! holder              sponsor                         voters
 //!   |--CSR, by hand----->|----Open::Request------------->|  CSR and the certificate proposed for it
-//!   |                    |<---Open::Vote-----------------|  persisted, then sent
+//!   |                    |<---Item::Approval-------------|  persisted, then ordered
 //!   |                    |==Signer: Certify=============>|  the group's key signs: it coordinates, as a contact does for its guest
-//!   |<--certificate------|====Entry(Admit), ordered=====>|  and enters it itself: no guest is there to hand it back
+//!   |<--certificate------|====Item::Admit, ordered======>|  and enters it itself: no guest is there to hand it back
 //! ```
 //! If the same CSR is handed in at another member while it is open, that member becomes a sponsor
 //! too.
@@ -15,24 +15,24 @@
 use crate::desk::{Admission, Call};
 use crate::message::{OpenMessage, Reason};
 use crate::pause::ENTRY_PATIENCE;
+use crate::vote::proofs;
 use crate::{AdmissionError, Output, store};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
-use folkmoot_identity::{BuildError, Csr, EntryError, Gmc, GmcBody, Mode, Request, Roster, Scheme, Vote};
+use folkmoot_identity::{Csr, Gmc, GmcBody, Mode, Request, Scheme};
+use folkmoot_transcript::{ItemError, Transcript, Uncounted};
 
 /// `ADM-50`, `ADM-51`: whether a CSR can be granted in this group, and was neither granted nor
 /// refused for good before.
-pub(crate) fn check_csr(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
+pub(crate) fn check_csr(transcript: &Transcript, request: &Request) -> Result<(), AdmissionError> {
     let Some(csr) = request.csr() else { return Ok(()) };
+    let roster = transcript.roster();
     let member = csr.member();
     if roster.charter().holder_signs() {
         return Err(AdmissionError::PeerHolderSigns(member));
     }
     if roster.has_issued(&csr.serial()) {
         return Err(AdmissionError::PeerUsed(member));
-    }
-    if roster.is_refused_csr(&csr.serial()) {
-        return Err(AdmissionError::PeerRefused(member));
     }
     Ok(())
 }
@@ -53,7 +53,7 @@ impl Admission {
         let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose_csr(roster.charter(), &csr, size, time);
-        let body = body.after(roster.removals_of(&csr.member()));
+        let body = body.over(roster.head());
         let request = Request::by_csr(csr, body).map_err(AdmissionError::LocalRequest)?;
         self.bring(call, request)
     }
@@ -89,12 +89,12 @@ impl Admission {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
         let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
         let held = roster.member(&me).ok_or(AdmissionError::LocalNotMember(me))?;
-        if held.not_after == UnixTime(u64::MAX) {
+        if held.ends == UnixTime(u64::MAX) {
             return Err(AdmissionError::LocalEndless);
         }
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose(roster.charter(), call.identity, size, time, entropy);
-        let body = body.after(roster.removals_of(&me));
+        let body = body.over(roster.head());
         let request = Request::sign(call.identity, body).map_err(AdmissionError::LocalRequest)?;
         self.bring(call, request)
     }
@@ -114,7 +114,7 @@ impl Admission {
                 Gmc::compose_multi(open.request.body(), self.signers.multis.get(digest)?, call.identity)
             }
             _ => {
-                let proofs: Vec<_> = open.enough(roster)?.into_iter().map(Vote::proof).collect();
+                let proofs = proofs(&open.enough(call.transcript)?);
                 Gmc::compose(open.request.body(), &proofs, call.identity)
             }
         };
@@ -131,13 +131,14 @@ impl Admission {
         open.entered = Some(call.now);
         let member = open.request.member();
         let how = if open.request.csr().is_some() { "by CSR" } else { "anew" };
-        match call.transcript.make_admit(&certificate, call.identity) {
-            Ok(entry) => {
-                self.trace(format!("entry to admit {member} {how} handed over"));
-                self.out.push_back(Output::Entry(entry));
+        let approvals = open.enough(call.transcript).unwrap_or_default();
+        match call.transcript.make_admit(&certificate, &approvals) {
+            Ok(item) => {
+                self.trace(format!("item to admit {member} {how} handed over"));
+                self.out.push_back(Output::Item(item));
             }
             // Another sponsor has entered it meanwhile.
-            Err(BuildError::Refused(EntryError::PeerUsed(_))) => {}
+            Err(ItemError::Late(Uncounted::Used)) => {}
             Err(error) => {
                 self.trace(format!("admission of {member} {how} not entered: {error}"));
                 self.give_up(call, digest);

@@ -1,11 +1,12 @@
 //! What is open, for people: `folkmoot vote list`, `folkmoot why`.
 
 use crate::Reason;
-use crate::desk::Admission;
-use crate::vote::voters;
+use crate::desk::{Admission, Call};
+use crate::proposals::approvers;
 use core::time::Duration;
 use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Decision, Mode, Transcript, Verdict};
+use folkmoot_identity::{Identity, Mode, Verdict};
+use folkmoot_transcript::{Effect, Transcript};
 use std::collections::BTreeSet;
 
 /// One open request.
@@ -51,20 +52,20 @@ pub struct ProposalStatus {
     /// Its name for votes.
     pub proposal: Digest,
     /// What is to be decided.
-    pub decision: Decision,
+    pub effect: Effect,
     /// Who wants it.
     pub proposer: MemberId,
     /// When it closes by itself.
     pub expires: UnixTime,
-    /// The electorate's serial.
-    pub serial: u64,
-    /// The ballot in which votes are cast now.
+    /// The number of the last decision.
+    pub number: u64,
+    /// The ballot on the next decision in which this voter is.
     pub ballot: u32,
-    /// Approving votes in that ballot.
+    /// Approvals that count now.
     pub have: usize,
     /// Approving votes needed, at the least.
     pub need: usize,
-    /// Who said yes in that ballot.
+    /// Whose approvals count now.
     pub approved: Vec<MemberId>,
     /// Who said no.
     pub rejected: Vec<MemberId>,
@@ -81,8 +82,7 @@ pub struct SigningStatus {
     pub still: Duration,
     /// Whether this member has a share of the sharing in use.
     pub holds: bool,
-    /// Who approves each decision in the ballot that is voted in now. Closed decisions count too:
-    /// an approval is spent all the same.
+    /// Who approves each effect.
     pub approvals: Vec<BTreeSet<MemberId>>,
     /// Whose requests are open, and who is linked with this member.
     pub guests: Vec<MemberId>,
@@ -101,13 +101,13 @@ impl Admission {
     /// The state of the signing sessions.
     pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
         let still = self.signers.sessions.values().map(|session| now.since(session.moved)).max();
-        let (roster, sharing) = (transcript.roster(), transcript.roster().sharing());
+        let sharing = transcript.roster().sharing();
         let guests = self.requests.iter().filter(|open| open.is_ours(&self.guests));
         SigningStatus {
             open: self.signers.sessions.len(),
             still: still.unwrap_or_default(),
             holds: sharing.is_some_and(|now| self.signers.shares.of(&now.public).is_some()),
-            approvals: self.ballots.spent(self.ballots.current(roster).unwrap_or_default(), roster),
+            approvals: transcript.set().effects().map(|effect| approvers(effect, transcript)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }
     }
@@ -120,7 +120,7 @@ impl Admission {
     }
 
     /// What is open now.
-    pub fn status(&self, transcript: &Transcript) -> Status {
+    pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
         let roster = transcript.roster();
         let requests = self.requests.iter().map(|open| RequestStatus {
             request: open.request.digest(),
@@ -129,33 +129,38 @@ impl Admission {
             contact: open.contact,
             sponsor: open.request.csr().map(|_| open.contact),
             expires: open.expires,
-            have: open.have(roster),
-            need: open.need(roster),
-            approved: voters(open.votes.values(), Verdict::Approve),
-            rejected: voters(open.votes.values(), Verdict::Reject),
-            rule: open.tally(roster),
+            have: open.have(transcript),
+            need: open.need(transcript),
+            approved: open.voters(transcript, Verdict::Approve),
+            rejected: open.voters(transcript, Verdict::Reject),
+            rule: open.tally(transcript),
             roles: roster.charter().policies().roles_of(&open.request.member()),
             term: (open.request.body().not_before, open.request.body().not_after),
-            waits: self.stands_with_authority(roster, open),
-            stale: self.stands(roster, open) == Some(Reason::SharesStale),
+            waits: self.stands_with_authority(transcript, open),
+            stale: self.stands(transcript, open) == Some(Reason::SharesStale),
         });
-        let ballot = self.ballots.current(roster).unwrap_or_default();
-        let proposals = self.ballots.proposals().map(|(digest, proposal)| {
-            let approved = self.ballots.approvers(ballot, digest, roster);
+        let ballot = self.deciding.status().map_or(0, |status| status.promised);
+        let proposals = self.proposals.iter().map(|(digest, proposal)| {
+            let approved = proposal.approvers(transcript);
             ProposalStatus {
                 proposal: *digest,
-                decision: proposal.decision.clone(),
+                effect: proposal.effect.clone(),
                 proposer: proposal.proposer,
                 expires: proposal.expires,
-                serial: self.ballots.serial,
+                number: transcript.state().head().number,
                 ballot,
                 have: approved.len(),
                 need: roster.decision_need(),
                 approved: approved.into_iter().collect(),
-                rejected: self.ballots.rejecters(digest).into_iter().collect(),
-                opinion: proposal.opinion,
+                rejected: proposal.rejecters(transcript).into_iter().collect(),
+                opinion: self.opinion(transcript, identity, &proposal.effect),
             }
         });
         Status { requests: requests.collect(), proposals: proposals.collect() }
+    }
+
+    fn opinion(&self, transcript: &Transcript, identity: &Identity, effect: &Effect) -> Option<bool> {
+        let call = Call { now: Instant::default(), transcript, identity };
+        self.own_verdict(&call, &effect.subject()).map(|verdict| verdict == Verdict::Approve)
     }
 }

@@ -1,30 +1,27 @@
-//! What is kept on disk: open requests, own votes, own proposals and opinions.
+//! What is kept on disk: open requests, own words and ballots, open proposals.
 //!
 //! | table | key | value |
 //! |---|---|---|
 //! | request | "r" ‖ request digest | contact(32) expires(8) request |
 //! | request | "s" ‖ request digest | nothing: its CSR was handed in here, too, after another member's |
-//! | request | "p" ‖ proposal digest | proposer(32) expires(8) opinion(1) decision |
+//! | request | "p" ‖ proposal's subject | proposer(32) expires(8) effect |
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
-//! | vote | "a" ‖ request digest | own vote, CMS |
-//! | vote | "d" ‖ serial(8) ‖ ballot(4) | own approval at that slot: decision, CMS |
+//! | vote | "w" ‖ kind(1) ‖ subject | an own approval or rejection on its way to the transcript |
+//! | vote | "b" | what this voter promised, committed to and proposed for the next decision |
 //! | share | digest of the sharing's public part | state, sharing before, public part, certificate, share; sealed under the identity's key |
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
-//! | vote | "n" ‖ serial(8) ‖ ballot(4) ‖ proposal's first 16 bytes | own rejection: decision, CMS |
 
-use crate::ballots::{Ballots, Proposal};
 use crate::desk::Admission;
-use crate::message::OpenMessage;
+use crate::proposals::Proposal;
 use crate::requests::Open;
 use crate::{AdmissionError, Config};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, Persist, Secret, StoreKey, UnixTime, hmac_sha256};
-use folkmoot_identity::{
-    Decision, Identity, Motion, REVOKED_TABLE, Request, RevocationList, Slot, Transcript, Verdict, Vote,
-};
+use folkmoot_identity::{Identity, REVOKED_TABLE, Request, RevocationList};
+use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject, Transcript};
 
 /// Table of requests and proposals.
 pub(crate) const REQUESTS: &str = "request";
@@ -44,9 +41,7 @@ struct StoredRequest {
 struct StoredProposal {
     proposer: MemberId,
     expires: UnixTime,
-    /// 0 none, 1 yes, 2 no.
-    opinion: u8,
-    decision: Decision,
+    effect: Effect,
 }
 
 pub(crate) fn put_request(request: &Request, contact: MemberId, expires: UnixTime) -> Persist {
@@ -66,46 +61,34 @@ pub(crate) fn delete_sponsored(request: &Digest) -> Persist {
     Persist::delete(REQUESTS, key(b"s", &[request]))
 }
 
-pub(crate) fn put_vote(request: &Digest, vote: &Vote) -> Persist {
-    Persist::put(VOTES, key(b"a", &[request]), vote.der().to_vec())
+pub(crate) fn put_word(word: &SignedApproval) -> Persist {
+    Persist::put(VOTES, word_key(&word.approval.subject), codec::encode(word))
 }
 
-pub(crate) fn delete_vote(request: &Digest) -> Persist {
-    Persist::delete(VOTES, key(b"a", &[request]))
+pub(crate) fn delete_word(subject: &Subject) -> Persist {
+    Persist::delete(VOTES, word_key(subject))
+}
+
+fn word_key(subject: &Subject) -> Bytes {
+    key(b"w", &[&[subject.kind as u8], &subject.digest])
+}
+
+/// There is room for one: that of the next decision takes its place.
+pub(crate) fn put_ballots(record: &BallotRecord) -> Persist {
+    Persist::put(VOTES, key(b"b", &[]), codec::encode(record))
 }
 
 pub(crate) fn put_proposal(proposal: &Proposal) -> Persist {
-    let opinion = match proposal.opinion {
-        None => 0,
-        Some(true) => 1,
-        Some(false) => 2,
-    };
     let stored = StoredProposal {
         proposer: proposal.proposer,
         expires: proposal.expires,
-        opinion,
-        decision: proposal.decision.clone(),
+        effect: proposal.effect.clone(),
     };
-    Persist::put(REQUESTS, key(b"p", &[&proposal.decision.digest()]), codec::encode(&stored))
+    Persist::put(REQUESTS, key(b"p", &[&proposal.effect.subject().digest]), codec::encode(&stored))
 }
 
 pub(crate) fn delete_proposal(proposal: &Digest) -> Persist {
     Persist::delete(REQUESTS, key(b"p", &[proposal]))
-}
-
-/// There is room for one approval at each slot, so that even the disk holds at most one.
-pub(crate) fn put_decision_vote(decision: &Decision, slot: Slot, vote: &Vote) -> Persist {
-    let stored =
-        OpenMessage::DecisionVote { decision: decision.clone(), cms: Blob::from(vote.der().to_vec()) };
-    Persist::put(
-        VOTES,
-        decision_key(&decision.digest(), slot, vote.content().verdict),
-        codec::encode(&stored),
-    )
-}
-
-pub(crate) fn delete_decision_vote(proposal: &Digest, slot: Slot, verdict: Verdict) -> Persist {
-    Persist::delete(VOTES, decision_key(proposal, slot, verdict))
 }
 
 pub(crate) fn put_share(name: &Digest, sealed: Vec<u8>) -> Persist {
@@ -149,14 +132,6 @@ fn share_info(name: &Digest) -> Vec<u8> {
     [b"folkmoot share v1".as_slice(), name].concat()
 }
 
-fn decision_key(proposal: &Digest, slot: Slot, verdict: Verdict) -> Bytes {
-    let (serial, ballot) = (slot.serial.to_be_bytes(), slot.ballot.to_be_bytes());
-    match verdict {
-        Verdict::Approve => key(b"d", &[&serial, &ballot]),
-        Verdict::Reject => key(b"n", &[&serial, &ballot, proposal.get(..16).unwrap_or_default()]),
-    }
-}
-
 fn key(kind: &[u8], parts: &[&[u8]]) -> Bytes {
     [kind, &parts.concat()].concat().into()
 }
@@ -175,7 +150,7 @@ impl Admission {
         let mut admission = Self::new(config);
         for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
             admission
-                .load_request(transcript, identity, &key.key, value)
+                .load_request(identity, &key.key, value)
                 .ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
         }
         for (key, _) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
@@ -198,7 +173,6 @@ impl Admission {
 
     fn load_request(
         &mut self,
-        transcript: &Transcript,
         identity: &Identity,
         key: &[u8],
         value: &[u8],
@@ -207,12 +181,9 @@ impl Admission {
             b'r' => {
                 let stored: StoredRequest = codec::decode(value).ok()?;
                 let request = Request::from_der(&stored.cms.0).ok()?;
-                let charter = request.body().membership.base.digest;
-                let motion = Motion::admit(transcript.group(), charter, request.digest());
                 let (contact, expires) = (stored.contact, stored.expires);
                 self.requests.insert(Open::new(
                     request,
-                    motion,
                     (contact, Instant::default()),
                     expires,
                     &identity.member(),
@@ -220,14 +191,9 @@ impl Admission {
             }
             b'p' => {
                 let stored: StoredProposal = codec::decode(value).ok()?;
-                let opinion = match stored.opinion {
-                    0 => None,
-                    1 => Some(true),
-                    2 => Some(false),
-                    _ => return None,
-                };
-                let proposal = Proposal::new(stored.decision, stored.proposer, stored.expires, opinion);
-                self.ballots.insert(proposal);
+                let StoredProposal { proposer, expires, effect } = stored;
+                let proposal = Proposal { effect, proposer, expires };
+                self.proposals.insert(proposal);
             }
             _ => {}
         }
@@ -235,24 +201,14 @@ impl Admission {
     }
 
     fn load_vote(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
-        if key.first()? == &b'a' {
-            let vote = Vote::from_der(value).ok()?;
-            if let Some(open) = self.requests.get_mut(&vote.content().motion.subject) {
-                open.votes.insert(vote.voter(), vote);
+        match key.first()? {
+            b'b' => self.deciding.record = Some(codec::decode(value).ok()?),
+            b'w' => {
+                let word: SignedApproval = codec::decode(value).ok()?;
+                self.words.restore(Some(word).filter(|word| word.approval.voter == identity.member())?);
             }
-            return Some(());
+            _ => {}
         }
-        let OpenMessage::DecisionVote { decision, cms } = codec::decode(value).ok()? else { return None };
-        let vote = Vote::from_der(&cms.0).ok()?;
-        if vote.voter() != identity.member() {
-            return None;
-        }
-        load_decision_vote(&mut self.ballots, decision, vote)
+        Some(())
     }
-}
-
-fn load_decision_vote(ballots: &mut Ballots, decision: Decision, vote: Vote) -> Option<()> {
-    let slot = vote.content().motion.slot?;
-    ballots.restore(slot, decision, vote);
-    Some(())
 }

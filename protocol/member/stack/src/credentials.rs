@@ -2,9 +2,9 @@
 //! transcript.
 
 use folkmoot_base::{Digest, GroupId, MemberId, SignatureBytes};
-use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{Identity, Signature, Stamp, VerifyingKey};
 use folkmoot_keying::{Credentials, Terms};
+use folkmoot_transcript::Transcript;
 
 /// The domain label of every keying message (DECISIONS N4).
 const LABEL: &[u8] = b"folkmoot keying v1";

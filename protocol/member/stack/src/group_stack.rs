@@ -6,9 +6,10 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, Flush};
-use folkmoot_identity::{Charter, Minority, Roster, SigningKey};
+use folkmoot_identity::{Charter, Minority, SigningKey};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Content, Session};
+use folkmoot_transcript::Roster;
 use std::collections::VecDeque;
 
 /// How often a join is asked for again until a notice comes.

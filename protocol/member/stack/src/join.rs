@@ -8,8 +8,8 @@ use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
-use folkmoot_identity::transcript::{Appended, Change};
-use folkmoot_identity::{Decision, Ending, REVOKED_TABLE};
+use folkmoot_identity::{Decision, REVOKED_TABLE};
+use folkmoot_transcript::Ending;
 
 /// The side of admission on which we are.
 pub(crate) enum Joining {

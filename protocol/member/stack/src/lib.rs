@@ -41,9 +41,9 @@ use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixT
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::transcript::Transcript;
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
 use folkmoot_letters::{Desk, Writer};
+use folkmoot_transcript::Transcript;
 use group_stack::GroupStack;
 use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -10,8 +10,9 @@ use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
-use folkmoot_identity::{Ending, RevocationList};
+use folkmoot_identity::RevocationList;
 use folkmoot_keying::State;
+use folkmoot_transcript::Ending;
 use std::collections::BTreeMap;
 
 /// Most peers that are remembered after they fell silent.

@@ -12,7 +12,7 @@ impl State {
     ///
     /// # Errors
     /// Why not: it is late.
-    pub(crate) fn check_request(&self, admit: &Admit) -> Result<(), Uncounted> {
+    pub fn check_request(&self, admit: &Admit) -> Result<(), Uncounted> {
         if self.is_used(&admit.request) {
             return Err(Uncounted::Used);
         }

@@ -10,8 +10,9 @@ use crate::{AdmissionError, Output, PrivateMessage, SignerBody};
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, seal};
 use folkmoot_base::{Blob, Entropy, MemberId, codec};
-use folkmoot_identity::{Dealer, Roster};
+use folkmoot_identity::Dealer;
 use folkmoot_signing::{SIGNERS_MAX, shared};
+use folkmoot_transcript::Roster;
 use std::collections::BTreeSet;
 
 /// Time between two deals.
@@ -140,7 +141,7 @@ fn check_ready(
     }
     let all: BTreeSet<MemberId> = wish.ready.iter().map(|ready| ready.member).collect();
     let threshold = usize::try_from(wish.threshold).unwrap_or(usize::MAX);
-    if all.len() < roster.charter().scheme().signers(threshold) || !roster.electorate().is_quorum(&all) {
+    if all.len() < roster.charter().scheme().signers(threshold) || !roster.is_quorum(&all) {
         return refuse("the signers are too few to sign, or are not a quorum");
     }
     if !all.contains(&asker) {

@@ -12,7 +12,8 @@ use crate::desk::Call;
 use crate::{AdmissionError, Closed, Output, Reason};
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, NodeId, UnixTime, limits};
-use folkmoot_identity::{CertificateError, EntryError, Gmc, Grounds, Request};
+use folkmoot_transcript::ItemError;
+use folkmoot_identity::{CertificateError, Gmc, Grounds, Request};
 use std::collections::BTreeSet;
 
 /// Most records on their way through the log.
@@ -82,7 +83,7 @@ impl Authority {
         let underway = self.logging.values().any(|logging| logging.gmc.body().serial == *serial);
         if underway || self.issued.has_serial(serial) || self.issued.knows(&request.digest()) {
             let why = CertificateError::PeerCharter("another certificate has its serial number");
-            let why = AdmissionError::PeerGrant(from, EntryError::PeerCertificate(why));
+            let why = AdmissionError::PeerGrant(from, ItemError::Certificate(why));
             return Err(Refused { reason: Reason::Stale, why });
         }
         if self.logging.len() >= LOGGING_MAX || self.issued.is_full() {

@@ -5,7 +5,8 @@ use super::message::WireGrounds;
 use super::office::Office;
 use crate::{AdmissionError, Reason};
 use folkmoot_base::{MemberId, NodeId, UnixTime};
-use folkmoot_identity::{CertificateError, EntryError, Gmc, GmcBody, Grounds, Request, Roster, Transcript};
+use folkmoot_identity::{CertificateError, Gmc, GmcBody, Grounds, Request};
+use folkmoot_transcript::{Admit, ItemError, Roster, Transcript, Uncounted};
 
 /// A refusal: the reason that the guest hears, and what is wrong.
 #[derive(Debug)]
@@ -31,15 +32,24 @@ impl Judge<'_> {
     pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
         self.check_charter(request.body())?;
         self.check_time(request.body(), &approvals(grounds))?;
-        let made = self.sign(request.body(), grounds).map_err(EntryError::PeerCertificate);
-        let made = made.and_then(|gmc| self.transcript.check_admit(gmc.der()).map(|()| gmc));
+        let made = self.sign(request.body(), grounds).map_err(ItemError::Certificate);
+        let made = made.and_then(|gmc| self.admits(&gmc).map(|()| gmc));
         made.map_err(|why| self.refuse(reason_of(&why), why))
     }
 
     /// `ADM-83`: whether a certificate that was made before still stands.
     pub(super) fn stands(&self, gmc: &Gmc) -> bool {
         let timely = self.check_time(gmc.body(), &gmc.approvals()).is_ok();
-        timely && self.transcript.check_admit(gmc.der()).is_ok()
+        timely && self.admits(gmc).is_ok()
+    }
+
+    /// Whether an item with this certificate, and with the approvals that are known here, would
+    /// admit.
+    fn admits(&self, gmc: &Gmc) -> Result<(), ItemError> {
+        let (set, state) = (self.transcript.set(), self.transcript.state());
+        let request = gmc.body().request_digest().map_err(ItemError::Certificate)?;
+        let asked = Admit::of(gmc, request);
+        self.transcript.make_admit(gmc.der(), &set.approving(state, &asked)).map(|_| ())
     }
 
     /// Reads the grounds.
@@ -47,7 +57,7 @@ impl Judge<'_> {
         grounds.read().map_err(|why| Refused { reason: Reason::Votes, why })
     }
 
-    pub(super) fn refuse(&self, reason: Reason, why: EntryError) -> Refused {
+    pub(super) fn refuse(&self, reason: Reason, why: ItemError) -> Refused {
         Refused { reason, why: AdmissionError::PeerGrant(self.from, why) }
     }
 
@@ -57,22 +67,17 @@ impl Judge<'_> {
         Gmc::issue_by_group(&body, key, &self.office.key.sign_raw(&tbs).to_der())
     }
 
-    /// `ADM-68`: a request under an earlier charter is stale for good. A charter that we do not
-    /// know may be that of entries on their way.
+    /// `ADM-68`: a request from before an expulsion of its holder is stale for good. A base that we
+    /// do not know may be that of decisions on their way.
     fn check_charter(&self, body: &GmcBody) -> Result<(), Refused> {
         let (roster, said) = (self.transcript.roster(), &body.membership);
-        let refuse = |reason, why| Err(self.refuse(reason, EntryError::PeerCertificate(why)));
+        let refuse = |reason, why| Err(self.refuse(reason, ItemError::Certificate(why)));
         let ours = said.group == self.transcript.group();
-        if ours && said.base.digest != roster.charter().digest() && !roster.had_charter(&said.base.digest) {
-            let why = CertificateError::PeerCharter("its version of the charter is not known here");
+        if ours && said.base.number > roster.head().number {
+            let why = CertificateError::PeerCharter("it was made over a decision that is not known here");
             return refuse(Reason::AwaitingAuthority, why);
         }
-        body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))?;
-        // An expulsion that we do not know of is on its way. One that the request does not know of,
-        // it can never name.
-        let knows_more = !roster.had_removals(&body.member(), said.removals.as_ref());
-        let reason = if knows_more { Reason::AwaitingAuthority } else { Reason::Stale };
-        body.check_removals(roster).or_else(|why| refuse(reason, why))
+        body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))
     }
 
     /// `ADM-61`: the term is now, and neither a vote nor the request has run out, by our clock,
@@ -121,15 +126,28 @@ fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
 
 /// The reason that a guest hears for a certificate that no entry would take. What may stand once
 /// more entries are here waits: `ADM-68`.
-fn reason_of(error: &EntryError) -> Reason {
+fn reason_of(error: &ItemError) -> Reason {
     match error {
-        EntryError::PeerCertificate(error) => reason_of_certificate(error),
-        EntryError::PeerMinority { .. } => Reason::AwaitingVotes,
-        EntryError::PeerShareEpoch(_) => Reason::AwaitingAuthority,
-        EntryError::PeerSharesStale { .. } => Reason::SharesStale,
-        EntryError::PeerUsed(_) | EntryError::PeerSerialNumber(_) => Reason::Stale,
-        EntryError::PeerRefused(_) => Reason::Objected,
-        EntryError::PeerGroupFull => Reason::Full,
+        ItemError::Certificate(error) => reason_of_certificate(error),
+        ItemError::Late(why) => reason_of_late(why),
+        _ => Reason::Votes,
+    }
+}
+
+fn reason_of_late(why: &Uncounted) -> Reason {
+    match why {
+        Uncounted::Minority { .. } | Uncounted::TooFew { .. } => Reason::AwaitingVotes,
+        Uncounted::Policy(error) => reason_of_certificate(error),
+        Uncounted::Epoch | Uncounted::NotVoter(_) | Uncounted::OffLine(_) => Reason::AwaitingAuthority,
+        Uncounted::SharesStale { .. } => Reason::SharesStale,
+        Uncounted::Refused => Reason::Objected,
+        Uncounted::Full => Reason::Full,
+        Uncounted::Used
+        | Uncounted::SerialNumber
+        | Uncounted::Removed(_)
+        | Uncounted::RequestOffLine
+        | Uncounted::Term
+        | Uncounted::Ended => Reason::Stale,
         _ => Reason::Votes,
     }
 }

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::StoreKey;
-use folkmoot_identity::{REVOKED_TABLE, RevocationList, Transcript};
+use folkmoot_identity::{REVOKED_TABLE, RevocationList};
+use folkmoot_transcript::Transcript;
 
 /// The newest list, and how many revocations were considered.
 #[derive(Debug, Default)]

@@ -11,7 +11,8 @@ use crate::desk::Call;
 use crate::{AdmissionError, Config, Input, Output, message};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
-use folkmoot_identity::{Dealer, GroupKey, Identity, Transcript};
+use folkmoot_identity::{Dealer, GroupKey, Identity};
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The newest heartbeat of a member.
@@ -177,7 +178,7 @@ impl Authority {
             }
             Input::LinkUp(node) => self.links.up(node, call.now),
             Input::LinkDown(node) => self.links.down(&node),
-            Input::Appended(_) => self.follow(call),
+            Input::Item { .. } => self.follow(call),
             // These are for members only; what follows from time is done after every input.
             Input::Open { .. } | Input::Present(_) | Input::Regrouped | Input::Timeout => {}
         }

@@ -17,7 +17,8 @@ use crate::signers::SignerMessage;
 use crate::{AdmissionError, PrivateMessage, Reason, SignerKey};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, GroupId, Head, MemberId, SignatureBytes, UnixTime};
-use folkmoot_identity::{Combined, Grounds, Identity, Multi, Transcript, VerifyingKey, VoteProof};
+use folkmoot_identity::{Combined, Grounds, Identity, Multi, VerifyingKey, VoteProof};
+use folkmoot_transcript::Transcript;
 
 /// The domain label of a heartbeat.
 pub const HEARTBEAT_LABEL: &[u8] = b"folkmoot heartbeat v1";

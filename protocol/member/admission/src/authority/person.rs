@@ -9,6 +9,7 @@ use crate::contact::end_of;
 use crate::desk::Call;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX, Closed, Command, Event, Output, Reason};
 use folkmoot_base::{Digest, NodeId, Persist, UnixTime};
+use folkmoot_transcript::Admit;
 use folkmoot_identity::{Gmc, Request};
 use std::collections::BTreeSet;
 
@@ -108,12 +109,14 @@ impl Authority {
     /// longer decide.
     pub(super) fn close_settled(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
-        let (charter, alone) = (roster.charter().digest(), roster.is_for_authority());
+        let (state, alone) = (call.transcript.state(), roster.is_for_authority());
         let settled = self.petitions.iter().filter_map(|(request, petition)| {
-            let stale = !alone || petition.request.body().membership.base.digest != charter;
+            let admit = Admit::asked(&petition.request);
+            let refused = call.transcript.set().is_refused(state, &admit);
+            let stale = !alone || state.check_request(&admit).is_err();
             let why = match () {
                 () if roster.is_used(request) => Closed::Granted,
-                () if roster.is_refused(request) => Closed::Rejected,
+                () if refused => Closed::Rejected,
                 () if stale => Closed::Overtaken,
                 () => return None,
             };

@@ -9,7 +9,8 @@ use crate::AdmissionError;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Instant, NodeId, Persist, StoreKey, UnixTime, digest, limits};
-use folkmoot_identity::{GMC_BYTES_MAX, Gmc, GroupKey, Roster, Serial};
+use folkmoot_identity::{GMC_BYTES_MAX, Gmc, GroupKey, Serial};
+use folkmoot_transcript::Roster;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most certificates that an authority issues, ever: as many as a transcript has entries.

@@ -12,7 +12,7 @@ impl Authority {
     /// `ADM-67`: makes a newer list if the roster says more, and tells each member that has not
     /// heard it.
     pub(super) fn work_lists(&mut self, call: &Call<'_>) {
-        let count = u64::try_from(call.transcript.roster().revoked().len()).unwrap_or(u64::MAX);
+        let count = call.transcript.roster().revocation_number();
         if let Some(time) = self.clock.filter(|_| count > self.lists.number().max(self.lists.tried)) {
             self.lists.tried = count;
             match self.make_list(call, time) {
@@ -30,7 +30,7 @@ impl Authority {
     fn make_list(&self, call: &Call<'_>, time: UnixTime) -> Result<Option<RevocationList>, RevocationError> {
         // Made a little in the past, so that it is already valid by clocks that are slow.
         let time = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
-        let body = RevocationBody::of(call.transcript.roster(), time)?;
+        let body = call.transcript.roster().revocations(time)?;
         let close = |body: RevocationBody| {
             let signature = self.office.key.sign_raw(&body.tbs()?);
             RevocationList::close(&body, &signature.to_der())

@@ -10,8 +10,9 @@ use crate::requests::Open;
 use crate::{AdmissionError, Event, Output};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, MemberId, Secret};
-use folkmoot_identity::{Combined, Mode, Roster, SharedKey};
+use folkmoot_identity::{Combined, Mode, SharedKey};
 use folkmoot_signing::shared::{self, SharingFacts};
+use folkmoot_transcript::Roster;
 
 /// What the signers sign under this share-epoch to grant a request: the request if an authority
 /// signs the certificate, else the certificate.

@@ -163,7 +163,7 @@ impl Admission {
             return false;
         }
         match purpose {
-            Purpose::Multi { request, expires } => self.said_yes(call, request, *expires),
+            Purpose::Multi { request, wording } => self.said_yes(call, request, wording),
             Purpose::Found { threshold: asked } => {
                 sharers && *asked == threshold && roster.sharing().is_none() && !is_dealers(roster)
             }
@@ -189,7 +189,7 @@ impl Admission {
             }
             Purpose::Certify { request } => {
                 let voted = self.requests.get(request).is_some_and(|open| {
-                    open.enough(roster).is_some() && !roster.has_issued(&open.request.body().serial)
+                    open.enough(call.transcript).is_some() && !roster.has_issued(&open.request.body().serial)
                 });
                 let held = roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
                 voted && held && !are_stale(roster)

@@ -4,7 +4,7 @@
 //! message    session(32) body signature(64)    signature by the sender over "folkmoot hands v1": group ‖ sender ‖ session ‖ body
 //! Round      likewise                          over "folkmoot hands round v1": group ‖ sender ‖ heard ‖ body
 //! heard      at first the RunId; after each round SHA-256("folkmoot heard v1" ‖ heard ‖ of each signer, sorted: id ‖ SHA-256 of its message to all)
-//! session    SHA-256("folkmoot table v1" ‖ group ‖ coordinator ‖ electorate serial ‖ share-epoch or zeros ‖ Start's bytes)
+//! session    SHA-256("folkmoot table v2" ‖ group ‖ coordinator ‖ head's digest ‖ share-epoch or zeros ‖ Start's bytes)
 //! ```
 //! A session can have the name of an earlier one, because its coordinator chooses the number in it.
 //! A run has a name of its own, because every signer draws its one-time key anew. So a message of a
@@ -14,13 +14,34 @@
 
 use crate::{AdmissionError, Dealt};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, MemberId, Sealed, SignatureBytes, UnixTime, digest};
-use folkmoot_identity::{Identity, Transcript, VerifyingKey};
+use folkmoot_base::{Digest, GroupId, Head, MemberId, Sealed, SignatureBytes, UnixTime, digest};
+use folkmoot_identity::{Identity, Verdict, VerifyingKey, VoteBody, VoteKind};
+use folkmoot_transcript::Transcript;
 
 /// The domain label of a signer's message.
 pub const SIGNER_LABEL: &[u8] = b"folkmoot hands v1";
 /// The domain label of a signer's message in a round.
 pub const ROUND_LABEL: &[u8] = b"folkmoot hands round v1";
+
+/// What the signers of a multisignature say, besides the request: the same for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Wording {
+    /// The last decision that they know.
+    pub base: Head,
+    /// A turn that none of them has gone beyond.
+    pub turn: u32,
+    /// Until when it may be counted: no longer than any of their votes.
+    pub expires: UnixTime,
+}
+
+impl Wording {
+    /// What is signed.
+    pub(crate) fn body(&self, group: GroupId, request: Digest) -> VoteBody {
+        let Self { base, turn, expires } = *self;
+        let (kind, verdict) = (VoteKind::Admit, Verdict::Approve);
+        VoteBody { group, base, kind, subject: request, turn, verdict, expires }
+    }
+}
 
 /// What a signing session is for.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -63,8 +84,8 @@ pub enum Purpose {
     Multi {
         /// Which request.
         request: Digest,
-        /// Until when it may be counted: no longer than any of their votes.
-        expires: UnixTime,
+        /// What each of them says.
+        wording: Wording,
     },
     /// Shares dealt by the charter's authority: the first, or new ones of the same key.
     #[tls_codec(discriminant = 7)]
@@ -240,6 +261,6 @@ pub(crate) fn session_name(
     let roster = transcript.roster();
     let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
     let call = codec::encode(&SignerBody::Start { purpose: purpose.clone(), attempt });
-    let serial = roster.electorate().serial.to_be_bytes();
-    digest(&[b"folkmoot table v1", &transcript.group().0, &coordinator.0, &serial, &epoch, &call])
+    let head = roster.head().digest;
+    digest(&[b"folkmoot table v2", &transcript.group().0, &coordinator.0, &head, &epoch, &call])
 }

@@ -30,6 +30,6 @@ mod share;
 mod start;
 mod state;
 
-pub use message::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage};
+pub use message::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub(crate) use start::turn;
 pub(crate) use state::{PATIENCE, Signers, are_stale};

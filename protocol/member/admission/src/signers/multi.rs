@@ -2,22 +2,23 @@
 //! There is no share and no key of the group. As many take part as the charter asks for, of those
 //! who voted yes themselves.
 
-use super::message::Purpose;
+use super::message::{Purpose, Wording};
 use super::state::{Participants, SigningSession};
 use crate::desk::{Admission, Call};
 use crate::message::{GuestMessage, SignerKey};
 use crate::requests::Open;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
-use folkmoot_identity::{Multi, Roster, Verdict, VerifyingKey, Vote};
+use folkmoot_identity::{Multi, VerifyingKey};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
+use folkmoot_transcript::{Approval, Roster, Transcript};
 use std::collections::BTreeSet;
 
 impl Admission {
     /// The contact has those who said yes sign for its guests. If an authority signs and nothing
     /// comes of that, any member that reaches the authority does so.
     pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let me = call.identity.member();
         let at_work = |request: &Digest| {
             self.signers.sessions.values().any(|session| {
                 let same = matches!(&session.purpose, Purpose::Multi { request: at, .. } if at == request);
@@ -29,12 +30,14 @@ impl Admission {
             let request = open.request.digest();
             let starting = self.signers.starting.contains_key(&request);
             let done = starting || self.signers.multis.contains_key(&request) || at_work(&request);
-            let fit = |vote: &Vote| self.may_sign(vote);
-            open.enough_of(roster, fit).filter(|_| !done)?;
+            open.enough_of(call.transcript, |approval| self.may_sign(approval)).filter(|_| !done)?;
             // No participant may find that it outlasts its own vote.
-            let ends = open.approvals(roster).filter(|vote| self.may_sign(vote));
-            let expires = ends.map(|vote| vote.content().expires).min()?;
-            Some(Purpose::Multi { request, expires })
+            let given = open.approvals(call.transcript).into_iter().map(|signed| &signed.approval);
+            let fit: Vec<&Approval> = given.filter(|approval| self.may_sign(approval)).collect();
+            let expires = fit.iter().map(|approval| approval.expires).min()?;
+            let turn = fit.iter().map(|approval| approval.turn).max()?;
+            let base = call.transcript.state().head();
+            Some(Purpose::Multi { request, wording: Wording { base, turn, expires } })
         });
         let ours: Vec<Purpose> = ours.collect();
         for purpose in ours {
@@ -44,22 +47,24 @@ impl Admission {
 
     /// Whether a coordinator would have the voter of this vote sign: it was not proven to lie, and
     /// its vote has not run out.
-    fn may_sign(&self, vote: &Vote) -> bool {
+    fn may_sign(&self, approval: &Approval) -> bool {
         let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        !self.signers.liars.contains_key(&vote.voter()) && vote.content().expires >= UnixTime(early)
+        !self.signers.liars.contains_key(&approval.voter) && approval.expires >= UnixTime(early)
     }
 
-    /// `ADM-49`: this member signs what its own vote says, and nothing that lasts longer.
-    pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, expires: UnixTime) -> bool {
+    /// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that is
+    /// on its line, and nothing that lasts longer.
+    pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, wording: &Wording) -> bool {
         let me = call.identity.member();
         if self.signs_unasked() {
             return call.transcript.roster().may_vote(&me) && self.requests.get(request).is_some();
         }
-        let own = self.requests.get(request).and_then(|open| open.votes.get(&me));
-        let yes = own
-            .map(Vote::content)
-            .is_some_and(|content| content.verdict == Verdict::Approve && content.expires >= expires);
-        yes && call.transcript.roster().may_vote(&me)
+        let own = self.requests.get(request).and_then(|open| open.said(call.transcript, &me));
+        let yes = own.is_some_and(|own| {
+            own.is_yes() && own.expires >= wording.expires && own.turn <= wording.turn
+        });
+        let on_line = call.transcript.state().has_on_line(&wording.base);
+        yes && on_line && call.transcript.roster().may_vote(&me)
     }
 
     /// The mutant whose machines sign what nobody there approved.
@@ -70,23 +75,24 @@ impl Admission {
     /// Of those ready, as many as the charter asks for and no more.
     pub(crate) fn choose_signers(
         &self,
-        roster: &Roster,
+        transcript: &Transcript,
         ready: &[MemberId],
         (request, expires): (&Digest, UnixTime),
     ) -> Option<Participants> {
-        let open = self.requests.get(request)?;
+        let (open, roster) = (self.requests.get(request)?, transcript.roster());
         if self.signs_unasked() {
             let givers: Vec<MemberId> = ready
                 .iter()
                 .filter(|signer| roster.may_vote(signer))
-                .take(open.need(roster))
+                .take(open.need(transcript))
                 .copied()
                 .collect();
-            return (givers.len() >= open.need(roster))
+            return (givers.len() >= open.need(transcript))
                 .then_some(Participants { givers, takers: Vec::new() });
         }
-        let fit = |vote: &Vote| ready.contains(&vote.voter()) && vote.content().expires >= expires;
-        let mut givers: Vec<MemberId> = open.enough_of(roster, fit)?.into_iter().map(Vote::voter).collect();
+        let fit = |vote: &Approval| ready.contains(&vote.voter) && vote.expires >= expires;
+        let enough = open.enough_of(transcript, fit)?;
+        let mut givers: Vec<MemberId> = enough.into_iter().map(|signed| signed.approval.voter).collect();
         givers.sort_unstable();
         Some(Participants { givers, takers: Vec::new() })
     }
@@ -98,28 +104,31 @@ impl Admission {
         call: &Call<'_>,
         id: RunId,
         signers: &[MemberId],
-        (request, expires): (&Digest, UnixTime),
+        (request, wording): (&Digest, &Wording),
     ) -> Option<AnyRun> {
-        let open = self.requests.get(request)?;
+        self.requests.get(request)?;
+        let body = wording.body(call.transcript.group(), *request);
         let roster = call.transcript.roster();
         let keys: Vec<&VerifyingKey> =
             signers.iter().map(|signer| roster.voter_key(signer)).collect::<Option<_>>()?;
         if !signers.contains(&call.identity.member()) {
-            return Multi::watch(id, &keys, &open.motion, expires).ok();
+            return Multi::watch(id, &keys, &body).ok();
         }
-        let willing = self.said_yes(call, request, expires);
-        willing.then(|| Multi::signer(id, call.identity, &keys, &open.motion, expires).ok()).flatten()
+        let willing = self.said_yes(call, request, wording);
+        willing.then(|| Multi::signer(id, call.identity, &keys, &body).ok()).flatten()
     }
 
     /// The coordinator takes the run's result and passes it on to the guest.
     pub(crate) fn take_multi(&mut self, call: &Call<'_>, session: &SigningSession, signature: &[u8]) {
-        let Purpose::Multi { request, expires } = &session.purpose else { return };
+        let Purpose::Multi { request, wording } = &session.purpose else { return };
         let roster = call.transcript.roster();
-        let Some(motion) = self.requests.get(request).map(|open| open.motion) else { return };
+        if self.requests.get(request).is_none() {
+            return;
+        }
         // The run has checked each part against its signer's key. For the whole, only whether these
         // still vote needs a check.
         let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
-        match Multi::new(motion.base(), motion.turn(), *expires, signature) {
+        match Multi::new(wording.base, wording.turn, wording.expires, signature) {
             Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
             Ok(multi) => {
                 self.signers.multis.insert(*request, multi);

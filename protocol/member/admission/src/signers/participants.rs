@@ -15,9 +15,9 @@ use super::message::Purpose;
 use super::state::{Participants, SigningSession};
 use crate::desk::{Admission, Call};
 use folkmoot_base::{Digest, MemberId};
-use folkmoot_identity::Roster;
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
+use folkmoot_transcript::Roster;
 use std::collections::BTreeSet;
 
 impl Admission {
@@ -123,7 +123,7 @@ fn are_takers(
     if !takers.iter().all(|signer| roster.may_vote(signer)) {
         return Err("a share would go to somebody who has no vote");
     }
-    if all.len() < need || !roster.electorate().is_quorum(&all) {
+    if all.len() < need || !roster.is_quorum(&all) {
         return Err("too few would get shares, or no quorum would");
     }
     Ok(())

@@ -18,7 +18,8 @@ use crate::message::OpenMessage;
 use crate::{AdmissionError, Output, store};
 use core::time::Duration;
 use folkmoot_base::{Blob, Entropy, MemberId, UnixTime};
-use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList, Roster};
+use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList};
+use folkmoot_transcript::Roster;
 
 /// Turns are counted up to here; all members after that speak together.
 const TURNS_MAX: usize = 64;
@@ -62,7 +63,7 @@ impl Admission {
     /// Whether the roster says more than the kept list.
     fn wants_revocations(&self, roster: &Roster) -> bool {
         let said = self.signers.revoked.kept.as_ref().map_or(0, |list| list.body().number());
-        said < count(roster)
+        said < roster.revocation_number()
     }
 
     fn coordinate_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
@@ -70,8 +71,7 @@ impl Admission {
         let Some(clock) = self.clock.filter(|_| !self.signers.sessions.values().any(busy)) else { return };
         // Made a little in the past, so that it is already valid by clocks that are slow.
         let now = UnixTime(clock.0.saturating_sub(self.config.skew_seconds));
-        let made = RevocationBody::of(call.transcript.roster(), now)
-            .and_then(|body| body.map(|body| body.tbs()).transpose());
+        let made = call.transcript.roster().revocations(now).and_then(|body| body.map(|body| body.tbs()).transpose());
         match made {
             Ok(Some(tbs)) => self.start_session(call, Purpose::Revoke { tbs: Blob::from(tbs) }, entropy),
             Ok(None) => {}
@@ -91,7 +91,7 @@ impl Admission {
         let Some(body) = read(roster, tbs) else { return false };
         let clock = self.clock.unwrap_or_default();
         let near = body.this_update().0.abs_diff(clock.0) <= self.config.skew_seconds.saturating_mul(3);
-        near && RevocationBody::of(roster, body.this_update()) == Ok(Some(body))
+        near && roster.revocations(body.this_update()) == Ok(Some(body))
     }
 
     /// Somebody coordinates a session for a list. If rightly so, we need not do it for a while, but
@@ -201,16 +201,11 @@ impl Admission {
     }
 }
 
-/// How many certificates of the group's key were revoked, ever.
-fn count(roster: &Roster) -> u64 {
-    u64::try_from(roster.revoked().len()).unwrap_or(u64::MAX)
-}
-
 /// Whether a list says nothing that the roster does not, and says all of it if it is as new.
 fn is_known(roster: &Roster, body: &RevocationBody) -> bool {
     let known = body.serials().iter().all(|serial| roster.revoked().contains_key(serial));
-    let older = body.number() < count(roster);
-    known && (older || RevocationBody::of(roster, body.this_update()).ok().flatten().as_ref() == Some(body))
+    let older = body.number() < roster.revocation_number();
+    known && (older || roster.revocations(body.this_update()).ok().flatten().as_ref() == Some(body))
 }
 
 fn read(roster: &Roster, tbs: &[u8]) -> Option<RevocationBody> {
@@ -223,8 +218,8 @@ fn place(roster: &Roster, me: &MemberId) -> Duration {
     if roster.may_vote(me) {
         return turn(roster, me);
     }
-    let others = roster.members().position(|held| held.member == *me).unwrap_or_default();
-    turns(roster.electorate().voters.len().saturating_add(others))
+    let others = roster.members().keys().position(|member| member == me).unwrap_or_default();
+    turns(roster.electorate().len().saturating_add(others))
 }
 
 fn turns(count: usize) -> Duration {

@@ -24,8 +24,8 @@ impl Admission {
         let scheme = roster.charter().scheme();
         let id = run_id(name, session, participants);
         let run = match &session.purpose {
-            Purpose::Multi { request, expires } => {
-                return self.sign_multi(call, id, &participants.givers, (request, *expires));
+            Purpose::Multi { request, wording } => {
+                return self.sign_multi(call, id, &participants.givers, (request, wording));
             }
             // The authority makes it, not the signers.
             Purpose::Deal { .. } => return None,

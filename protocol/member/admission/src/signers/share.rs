@@ -8,8 +8,9 @@ use crate::store;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Danger, Digest, Entropy, Secret, StoreKey, digest};
-use folkmoot_identity::{Decision, Identity, Mode, Roster, Transcript};
+use folkmoot_identity::{Identity, Mode};
 use folkmoot_signing::shared::{self};
+use folkmoot_transcript::{Change, Effect, Roster, Transcript};
 use zeroize::Zeroize as _;
 
 /// Most shares that wait for a decision.
@@ -43,7 +44,7 @@ impl Admission {
             // A sharing that no vote could take any more makes room. Otherwise four that came to
             // nothing would end all resharing.
             let roster = call.transcript.roster();
-            let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(waiting);
+            let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(call, waiting);
             let over = self.signers.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
             let Some(over) = over.map(|(name, _)| *name) else {
                 return self.trace("a sharing more than may wait for a decision".to_owned());
@@ -146,10 +147,10 @@ impl Admission {
         self.signers.shares.current = Some((name, share));
     }
 
-    /// The decision that takes a waiting sharing into use.
-    pub(crate) fn sharing_decision(waiting: &Waiting) -> Option<Decision> {
-        let authority = waiting.authority.clone()?;
-        Some(Decision::Sharing { public: waiting.public.clone().into(), authority: authority.into() })
+    /// The effect that takes a waiting sharing into use.
+    pub(crate) fn sharing_effect(waiting: &Waiting) -> Option<Effect> {
+        let (public, authority) = (waiting.public.clone().into(), waiting.authority.clone()?.into());
+        Some(Change::Sharing { public, authority }.into())
     }
 
     pub(crate) fn load_share(

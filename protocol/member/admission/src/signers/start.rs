@@ -6,12 +6,14 @@ use super::state::{COORDINATOR_SESSIONS_MAX, LATER, PATIENCE, Participants, Sign
 use crate::at_authority::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
+use crate::proposals::is_rejected;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime, draw};
-use folkmoot_identity::{AuthorityBody, Decision, Roster};
+use folkmoot_identity::{AuthorityBody, Verdict};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
+use folkmoot_transcript::{Change, Roster};
 use std::collections::BTreeSet;
 
 impl Admission {
@@ -98,7 +100,7 @@ impl Admission {
         let threshold = u32::try_from(roster.threshold()).ok()?;
         let waiting = self.signers.shares.waiting.values();
         let waiting =
-            waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(waiting));
+            waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(call, waiting));
         let Some(waiting) = waiting else {
             if is_dealers(roster) {
                 return self.central.is_linked().then_some(Purpose::Deal { threshold });
@@ -106,8 +108,8 @@ impl Admission {
             let first = roster.sharing().is_none();
             return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
         };
-        if let Some(decision) = Self::sharing_decision(waiting) {
-            if let Err(error) = self.propose(call, decision) {
+        if let Some(effect) = Self::sharing_effect(waiting) {
+            if let Err(error) = self.propose(call, effect) {
                 self.trace(format!("sharing not proposed: {error}"));
             }
             return None;
@@ -120,32 +122,35 @@ impl Admission {
 
     /// Every voter's machine approves the sharing that it took part in: the run itself was the
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
-    /// rejects a sharing of which it has no share, since it will never have one. Otherwise a ballot
-    /// in which nobody wins would wait for a vote that no person is asked for.
+    /// rejects a sharing of which it has no share, since it will never have one: the others need not
+    /// wait for it.
     fn judge_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let open = self.ballots.proposals().filter(|(_, proposal)| proposal.opinion.is_none());
-        let ours = open.filter_map(|(digest, proposal)| {
-            let Decision::Sharing { public, authority } = &proposal.decision else { return None };
+        let (set, me) = (call.transcript.set(), call.identity.member());
+        let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());
+        let ours = open.filter_map(|effect| {
+            let Change::Sharing { public, authority } = &effect.change else { return None };
             let name = folkmoot_base::digest(&[&public.0]);
             let ours = self.signers.shares.waiting.get(&name).is_some_and(|waiting| waiting.share.is_some());
-            Some((*digest, ours.then(|| (name, authority.0.clone()))))
+            Some((effect.clone(), ours.then(|| (name, authority.0.clone()))))
         });
         let ours: Vec<_> = ours.collect();
-        for (digest, ours) in ours {
-            let approve = ours.is_some();
-            if let Some((name, authority)) = ours {
+        for (effect, ours) in ours {
+            let said = if let Some((name, authority)) = ours {
                 self.keep_authority(call, &name, authority, entropy);
-            }
-            if let Err(error) = self.vote_proposal(call, digest, approve) {
+                self.approve(call, &effect)
+            } else {
+                let expiry = self.expiry(call);
+                expiry.and_then(|until| self.speak(call, effect.subject(), Verdict::Reject, until))
+            };
+            if let Err(error) = said {
                 self.trace(format!("sharing not voted on: {error}"));
             }
         }
     }
 
-    /// Whether too many voters have no share of it. If so, it is not proposed again until the next
-    /// serial.
-    pub(crate) fn was_refused(&self, waiting: &Waiting) -> bool {
-        Self::sharing_decision(waiting).is_some_and(|decision| self.ballots.was_rejected(&decision.digest()))
+    /// Whether too many voters have no share of it. If so, it is not proposed again.
+    pub(crate) fn was_refused(&self, call: &Call<'_>, waiting: &Waiting) -> bool {
+        Self::sharing_effect(waiting).is_some_and(|effect| is_rejected(&effect, call.transcript))
     }
 
     /// The contact has the group sign for its guests that were voted for, and for those whom it
@@ -165,7 +170,7 @@ impl Admission {
         let ours = self.requests.iter().filter(|open| {
             let digest = open.request.digest();
             self.coordinates(open)
-                && open.enough(roster).is_some()
+                && open.enough(call.transcript).is_some()
                 && !self.signers.issued.contains_key(&digest)
                 && !self.central.combined.contains_key(&digest)
                 && !self.signers.starting.contains_key(&digest)
@@ -322,9 +327,9 @@ impl Admission {
         let scheme = roster.charter().scheme();
         let (me, waited) = (call.identity.member(), session.gathered);
         let voters: Vec<MemberId> = ready.iter().filter(|signer| roster.may_vote(signer)).copied().collect();
-        let all = roster.electorate().voters.iter().filter(|voter| roster.may_vote(voter)).count();
+        let all = roster.electorate().iter().filter(|voter| roster.may_vote(voter)).count();
         let enough = |voters: &Vec<MemberId>, need: usize| {
-            let quorum = roster.electorate().is_quorum(&voters.iter().copied().collect());
+            let quorum = roster.is_quorum(&voters.iter().copied().collect());
             quorum && voters.len() >= need && (waited || voters.len() == all)
         };
         // The coordinator itself first: it is the one that waits for the result.
@@ -368,7 +373,9 @@ impl Admission {
                     takers: Vec::new(),
                 })
             }
-            Purpose::Multi { request, expires } => self.choose_signers(roster, ready, (request, *expires)),
+            Purpose::Multi { request, wording } => {
+                self.choose_signers(call.transcript, ready, (request, wording.expires))
+            }
         }
     }
 
@@ -468,6 +475,6 @@ fn ready(key: &OpeningKey<Classic>) -> SignerBody {
 
 /// How long this voter waits for those before it to begin.
 pub(crate) fn turn(roster: &Roster, me: &MemberId) -> Duration {
-    let place = roster.electorate().voters.iter().position(|voter| voter == me).unwrap_or_default();
+    let place = roster.electorate().iter().position(|voter| voter == me).unwrap_or_default();
     TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
 }

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Digest, Instant, MemberId, Secret, digest};
-use folkmoot_identity::{RevocationList, Roster, Transcript};
+use folkmoot_identity::RevocationList;
 use folkmoot_signing::shared::{AnyRun, SharingFacts};
+use folkmoot_transcript::{Roster, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most sessions at once.
@@ -52,7 +53,7 @@ pub(crate) struct Ready {
 }
 
 /// Whether as many holders as could sign have left with shares of the group's key. The threshold is
-/// that of their shares, as the transcript counts it (`TRN-53`): the charter's may have moved
+/// that of their shares, as the transcript counts it (`LINE-28`): the charter's may have moved
 /// since.
 pub(crate) fn are_stale(roster: &Roster) -> bool {
     roster.sharing().is_some_and(|now| roster.leavers_with_shares().len() >= now.facts.threshold)

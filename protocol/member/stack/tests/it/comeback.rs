@@ -6,8 +6,9 @@ use attach::{ToMember, ToNode, Upper, UpperOutput};
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base::{Instant, Locator, StoreKey, UnixTime};
-use folkmoot_identity::{Minority, Transcript};
+use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Member};
+use folkmoot_transcript::Transcript;
 
 const DORA: usize = 4;
 

@@ -6,8 +6,9 @@ use crate::common::people::{Dice, NOW, PEOPLE, decide, expulsion, id};
 use bytes::Bytes;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{GroupName, Indication, Instant, StoreKey, UnixTime};
-use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter, Transcript};
+use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter};
 use folkmoot_member::{Config, Member};
+use folkmoot_transcript::Transcript;
 use std::collections::BTreeMap;
 
 const SEATS: usize = 4;

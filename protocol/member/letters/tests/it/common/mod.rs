@@ -4,11 +4,12 @@ use bytes::Bytes;
 use folkmoot_base::{
     ConfigurationId, Digest, Entropy, GroupId, GroupName, Instant, NodeId, Secret, UnixTime, ViewId, digest,
 };
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
+use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use folkmoot_letters::{
     Counter, Desk, DeskInput, DeskOutput, Front, LetterEvent, LettersError, Writer, WriterEvent,
     WriterOutput, is_for_writer, is_guest_message,
 };
+use folkmoot_transcript::Transcript;
 use std::collections::VecDeque;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);

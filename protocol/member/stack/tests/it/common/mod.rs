@@ -10,8 +10,9 @@ use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{
     Cause, ConfigurationId, Danger, GroupId, Indication, Instant, MemberId, NodeId, Service, ViewId,
 };
-use folkmoot_identity::{Change, Decision, Minority, Transcript};
+use folkmoot_identity::{Change, Decision, Minority};
 use folkmoot_member::{Command, Config, Event, Member};
+use folkmoot_transcript::Transcript;
 use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
 use std::collections::{BTreeSet, VecDeque};
 

@@ -2,10 +2,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::{Entropy, EntryId, GroupName, MemberId, UnixTime, digest};
-use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Minority, SignedCharter, Slot, Transcript,
-    Verdict, Vote, VoteContent, VoteProof,
-};
+use folkmoot_identity::{CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Minority, SignedCharter, Slot, Verdict, Vote, VoteContent, VoteProof};
+use folkmoot_transcript::Transcript;
 use std::sync::LazyLock;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);

@@ -1,0 +1,83 @@
+//! Effects that somebody proposes, for people: what is open, by whom, until when. What is approved
+//! is in the transcript.
+
+use crate::{AdmissionError, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
+use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Effect, Transcript};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An effect that wants approvals.
+#[derive(Debug, Clone)]
+pub(crate) struct Proposal {
+    pub(crate) effect: Effect,
+    pub(crate) proposer: MemberId,
+    pub(crate) expires: UnixTime,
+}
+
+impl Proposal {
+    /// Who approves it, as far as that counts now.
+    pub(crate) fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+        approvers(&self.effect, transcript)
+    }
+
+    /// Who rejects it.
+    pub(crate) fn rejecters(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+        rejecters(&self.effect, transcript)
+    }
+}
+
+/// Who approves this effect, as far as that counts now.
+pub(crate) fn approvers(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
+    let state = transcript.state();
+    transcript.set().proofs(state, effect, state.time()).into_iter().map(|proof| proof.voter).collect()
+}
+
+/// Who rejects this effect.
+pub(crate) fn rejecters(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
+    let all = transcript.set().approvals_of(effect.subject());
+    all.filter(|one| one.verdict == Verdict::Reject).map(|one| one.voter).collect()
+}
+
+/// Whether so many voters reject this effect that the others are too few.
+pub(crate) fn is_rejected(effect: &Effect, transcript: &Transcript) -> bool {
+    let (no, roster) = (rejecters(effect, transcript), transcript.roster());
+    let can = roster.voters().into_iter().filter(|voter| !no.contains(voter)).collect();
+    !no.is_empty() && !roster.carries(&effect.change, &can)
+}
+
+/// The open proposals, by the digest of what approvals name.
+#[derive(Debug, Default)]
+pub(crate) struct Proposals(BTreeMap<Digest, Proposal>);
+
+impl Proposals {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Digest, &Proposal)> {
+        self.0.iter()
+    }
+
+    pub(crate) fn get(&self, proposal: &Digest) -> Option<&Proposal> {
+        self.0.get(proposal)
+    }
+
+    pub(crate) fn insert(&mut self, proposal: Proposal) {
+        self.0.insert(proposal.effect.subject().digest, proposal);
+    }
+
+    pub(crate) fn remove(&mut self, proposal: &Digest) -> Option<Proposal> {
+        self.0.remove(proposal)
+    }
+
+    /// `ADM-32`.
+    pub(crate) fn room(&self, proposer: &MemberId) -> Result<(), AdmissionError> {
+        let by_one = self.0.values().filter(|proposal| proposal.proposer == *proposer).count();
+        if self.0.len() >= PROPOSALS_MAX || by_one >= MEMBER_PROPOSALS_MAX {
+            return Err(AdmissionError::PeerTooManyProposals);
+        }
+        Ok(())
+    }
+
+    /// Those for which `over` gives a reason.
+    pub(crate) fn over<T>(&self, over: impl Fn(&Digest, &Proposal) -> Option<T>) -> Vec<(Digest, T)> {
+        self.0.iter().filter_map(|(digest, one)| Some((*digest, over(digest, one)?))).collect()
+    }
+}

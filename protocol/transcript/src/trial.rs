@@ -1,0 +1,65 @@
+//! What would become of something, before it is said.
+
+use crate::item::{Item, SignedApproval};
+use crate::{Batch, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
+use bytes::Bytes;
+use folkmoot_base::Blob;
+
+impl Transcript {
+    /// Whether this effect could be carried out now, given enough approvals. What counts and is not
+    /// held yet is held before.
+    ///
+    /// # Errors
+    /// `LINE-41` to `LINE-51`.
+    pub fn would_stand(&self, effect: &Effect) -> Result<(), Unfit> {
+        let (state, set) = (self.state(), self.set());
+        let named = effect.change.request().and_then(|request| set.admit(request));
+        let holds = set.holdable(state).into_iter().take(HOLDS_MAX).collect();
+        let batch = Batch { time: state.time(), holds, ..Batch::default() };
+        match state.decide(batch, |request| set.admit(request)) {
+            Ok((_, next)) => next.would_stand(&effect.change, effect.is_forced(), named),
+            Err(_) => state.would_stand(&effect.change, effect.is_forced(), named),
+        }
+    }
+
+    /// The item that admits by this certificate (GMC, DER), with approvals that the certificate
+    /// does not carry.
+    ///
+    /// # Errors
+    /// [`ItemError`]: it would not be taken; [`ItemError::Late`]: it would not count.
+    pub fn make_admit(&self, certificate: &[u8], approvals: &[&Signed]) -> Result<Bytes, ItemError> {
+        let paper = paper::Paper::read(certificate, self.signed_charter().charter())?;
+        let carried = paper.gmc.votes();
+        let missing = approvals.iter().filter(|signed| {
+            !carried.iter().any(|vote| vote.voter == signed.approval.voter)
+        });
+        let approvals = missing.filter_map(|signed| {
+            let (approval, signature) = (signed.approval, signed.signature.clone()?);
+            Some(SignedApproval { approval, signature })
+        });
+        let certificate = Blob(Bytes::copy_from_slice(certificate));
+        let item = Bytes::from(Item::Admit { certificate, approvals: approvals.collect() }.encode());
+        self.check_admit(&item)?;
+        Ok(item)
+    }
+
+    /// Whether an item of an admission would be taken and count.
+    ///
+    /// # Errors
+    /// [`ItemError`]; [`ItemError::Late`] if it would be here and not count.
+    pub fn check_admit(&self, item: &[u8]) -> Result<(), ItemError> {
+        let Item::Admit { certificate, .. } = Item::decode(item)? else { return Err(ItemError::NotHeld) };
+        let paper = paper::Paper::read(&certificate.0, self.signed_charter().charter())?;
+        let request = paper.admit.request;
+        if self.roster().is_used(&request) {
+            return Err(ItemError::Late(crate::Uncounted::Used));
+        }
+        let mut tried = self.clone();
+        tried.take(item, None)?;
+        if tried.roster().is_used(&request) {
+            return Ok(());
+        }
+        let late = tried.set().late().find(|(admit, _)| admit.request == request);
+        Err(late.map_or(ItemError::NotHeld, |(_, why)| ItemError::Late(why.clone())))
+    }
+}
