@@ -63,8 +63,8 @@ pub enum ToNode {
         /// In which group.
         group: GroupId,
     },
-    /// Order this transcript entry. The node verifies it first, as every other node will.
-    Entry(Bytes),
+    /// Order this item of the transcript. The node verifies it first, as every other node will.
+    Item(Bytes),
     /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {
         /// The guest, or the contact.
@@ -82,9 +82,9 @@ pub enum ToNode {
 pub enum ToMember {
     /// About one of the member's groups.
     Group(Indication),
-    /// A transcript entry has its place: at the start, by catching up, or in ring order. The node
+    /// An item of the transcript has its place: at the start, by catching up, or in ring order. The node
     /// has verified it; verify it too.
-    Entry(Bytes),
+    Item(Bytes),
     /// An admission frame came over a link from a guest. If we are the guest: from our contact.
     Guest {
         /// The sender, which has proved its key.

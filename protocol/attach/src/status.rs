@@ -52,6 +52,8 @@ pub enum Absence {
     Expired(UnixTime),
     /// The members expelled it.
     Expelled,
+    /// Its admission does not count any more, and no decision holds it.
+    Late,
 }
 
 /// Whether somebody is in the view.

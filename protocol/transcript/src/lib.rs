@@ -24,6 +24,7 @@ mod paper;
 mod proposal;
 mod roster;
 mod set;
+mod shown;
 mod state;
 mod store;
 mod transcript;

@@ -9,7 +9,7 @@ use crate::{
     Line, Set, Signed, State, Subject, Unproposed, Wrong,
 };
 use bytes::Bytes;
-use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime};
+use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{CharterError, Identity, SignedCharter, Verdict};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,6 +118,12 @@ impl Transcript {
     /// Head and digest of the set: what two members compare.
     pub fn mark(&self) -> (Head, Digest) {
         self.line.mark()
+    }
+
+    /// SHA-256 over [`Self::mark`], for those who only compare.
+    pub fn digest(&self) -> Digest {
+        let (head, set) = self.mark();
+        digest(&[b"folkmoot mark v1\0", &head.number.to_be_bytes(), &head.digest, &set])
     }
 
     /// Takes an item, if what it says stands. `clock` judges ends of terms; without one the time of

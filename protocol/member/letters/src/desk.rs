@@ -2,7 +2,8 @@
 
 use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
-use crate::identity::{Identity, IdentityCertificate, Roster};
+use crate::identity::{Identity, IdentityCertificate};
+use folkmoot_transcript::Roster;
 use crate::ledger::{HeldLetter, Ledger};
 use crate::message::{self, Answer, AnswerBody, GuestMessage, Letter, MemberMessage, Standing};
 use crate::pace::Pace;

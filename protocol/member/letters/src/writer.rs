@@ -4,7 +4,8 @@
 use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
 use crate::desk::{answer_info, door_content, is_door, is_signed, letter_info, sign};
-use crate::identity::{Identity, Roster};
+use crate::identity::Identity;
+use folkmoot_transcript::Roster;
 use crate::message::{self, Answer, AnswerBody, GuestMessage, LetterBody, Standing};
 use crate::{ContactKey, Sealed};
 use crate::{DRAFTS_MAX, LettersError, TEXT_BYTES_MAX};

@@ -40,7 +40,7 @@ impl Member {
         let parts = Parts {
             me: self.me,
             group,
-            heads: self.transcript.heads_digest(),
+            heads: self.transcript.digest(),
             stored_instance: stored.as_deref(),
             step_deadline: self.config.step_deadline,
             danger: self.config.danger,

@@ -40,7 +40,7 @@ impl Credentials for Who<'_> {
     }
 
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
-        self.transcript.roster().member(member).map(|admission| admission.entry.0)
+        self.transcript.roster().member(member).map(|held| held.request)
     }
 
     fn terms(&self) -> Terms {

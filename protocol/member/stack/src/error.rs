@@ -6,14 +6,14 @@
 pub enum MemberError {
     /// The given charter is not valid.
     #[error("the charter is not valid: {0}. Ask a founder for charter.cms as all founders signed it")]
-    LocalCharter(#[from] folkmoot_identity::EntryError),
-    /// The charter or an entry in the store is not valid: the store is damaged, or belongs to
+    LocalCharter(#[from] folkmoot_identity::CharterError),
+    /// The line of decisions in the store is not valid: the store is damaged, or belongs to
     /// another group.
     #[error(
         "the stored transcript is not valid: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
          again: the others have the transcript. An authority's folder, or its replica's, is never restored from a backup"
     )]
-    StoreTranscript(#[from] folkmoot_identity::LoadError),
+    StoreTranscript(#[from] folkmoot_transcript::ItemError),
     /// Requests or votes in the store are damaged.
     #[error(
         "the stored votes are not valid: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \

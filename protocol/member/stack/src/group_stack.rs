@@ -105,7 +105,7 @@ impl GroupStack {
             self.session.stop();
         }
         let present = installed.members.iter().copied().collect();
-        let whole = roster.electorate().is_quorum(&present);
+        let whole = roster.is_quorum(&present);
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
     }
 

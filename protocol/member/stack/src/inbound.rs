@@ -15,7 +15,7 @@ impl Member {
     pub(crate) fn hear_node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         match message {
             ToMember::Group(indication) => self.hear_group(now, indication, entropy),
-            ToMember::Entry(entry) => self.entry(now, &entry, entropy),
+            ToMember::Item(item) => self.item(now, item, entropy),
             ToMember::Guest { from, payload } if is_guest_message(&payload) => {
                 self.guest_word(now, from, payload, entropy);
             }

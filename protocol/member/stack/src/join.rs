@@ -3,13 +3,14 @@
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
-use base::{Entropy, GroupId, Instant, StoreKey};
+use base::{Cause, Entropy, GroupId, Instant, MemberId, StoreKey, UnixTime};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
-use folkmoot_identity::{Decision, REVOKED_TABLE};
-use folkmoot_transcript::Ending;
+use folkmoot_identity::REVOKED_TABLE;
+use folkmoot_transcript::{Change, EXPIRE_SECONDS, Effect, Ending, Force, Taken};
+use std::collections::BTreeSet;
 
 /// The side of admission on which we are.
 pub(crate) enum Joining {
@@ -61,7 +62,7 @@ impl Member {
                 let admission =
                     Admission::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
                 self.joining = Joining::Inside(Box::new(admission));
-                self.sight.present = 0;
+                self.sight.present.clear();
                 self.tell_proposals();
             }
             (Joining::Closed, false) => {
@@ -88,7 +89,7 @@ impl Member {
             return;
         }
         let former = self.transcript.roster().former(&self.me);
-        if !former.is_some_and(|(_, ending)| matches!(ending, Ending::Expelled { .. })) {
+        if !former.is_some_and(|former| matches!(former.ending, Ending::Expelled { .. })) {
             return;
         }
         let shares: Vec<StoreKey> =
@@ -144,7 +145,7 @@ impl Member {
     /// member does not.
     fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let former = self.transcript.roster().former(&self.me);
-        let expired = former.is_some_and(|(_, ending)| matches!(ending, Ending::Expired { .. }));
+        let expired = former.is_some_and(|former| matches!(former.ending, Ending::Expired { .. }));
         if self.wants_in && expired && matches!(self.joining, Joining::Closed) {
             self.apply(now, entropy);
         }
@@ -157,13 +158,13 @@ impl Member {
             Command::Expel { member } => admission::Command::Expel(member),
             Command::SubmitCsr { csr } => admission::Command::Submit(csr),
             Command::Renew => admission::Command::Renew,
-            Command::Forced(command) => match self.decision(*command) {
-                Some(decision) => admission::Command::Propose(decision.forced()),
+            Command::Forced(command) => match change(*command) {
+                Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
                 None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),
             },
             command @ (Command::ChangeCharter { .. } | Command::Electorate { .. }) => {
-                let Some(decision) = self.decision(command) else { return };
-                admission::Command::Propose(decision)
+                let Some(change) = change(command) else { return };
+                admission::Command::Propose(change.into())
             }
             Command::Join { .. } | Command::Leave { .. } | Command::Send { .. } | Command::Refresh { .. } => {
                 return;
@@ -180,27 +181,14 @@ impl Member {
         self.ask_door(now, admission::Input::Command(command), entropy);
     }
 
-    /// The decision that a command asks for.
-    fn decision(&self, command: Command) -> Option<Decision> {
-        match command {
-            Command::Expel { member } => {
-                let admission = self.transcript.roster().member(&member)?.entry;
-                Some(Decision::Remove { member, admission })
-            }
-            Command::ChangeCharter { field, value } => Some(Decision::change(&field, &value)),
-            Command::Electorate { voters } => Some(Decision::Electorate { voters }),
-            _ => None,
-        }
-    }
-
-    /// Tells admission how many members are in the group's view, if that has changed: heartbeats to
-    /// the authority contain it.
+    /// Tells admission who is in the group's view, if that has changed: voters turn to those who can
+    /// be heard, and heartbeats to the authority contain how many there are.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
-        let present =
-            installed.map_or(0, |installed| u32::try_from(installed.members.len()).unwrap_or(u32::MAX));
+        let present: BTreeSet<MemberId> =
+            installed.map(|installed| installed.members.iter().copied().collect()).unwrap_or_default();
         if self.sight.present != present {
-            self.sight.present = present;
+            self.sight.present.clone_from(&present);
             self.ask_door(now, admission::Input::Present(present), entropy);
         }
     }
@@ -234,7 +222,7 @@ impl Member {
                 }
                 admission::Output::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
                 admission::Output::Multicast(bytes) => self.multicast_open(&bytes),
-                admission::Output::Entry(entry) => self.tell_node(ToNode::Entry(entry)),
+                admission::Output::Item(item) => self.tell_node(ToNode::Item(item)),
                 admission::Output::Event(event) => self.admission_event(event),
                 // Neither a member nor an applicant has a log.
                 admission::Output::Log(record) => self.event(Event::Log(record)),
@@ -252,18 +240,21 @@ impl Member {
         }
     }
 
-    /// An entry has its place in the order: verify it here too, and act on what it changes.
-    pub(crate) fn entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
-        let appended = match self.transcript.append(entry) {
-            Ok(appended) => appended,
+    /// An item has its place in the order: verify it here too, and act on what it changes. A node
+    /// that hands up the end of a term has judged it by its clock; ours may be a little behind.
+    pub(crate) fn item(&mut self, now: Instant, item: Bytes, entropy: &mut dyn Entropy) {
+        let clock = self.sight.clock;
+        let clock = (clock.0 > 0).then(|| UnixTime(clock.0.saturating_add(EXPIRE_SECONDS)));
+        let taken = match self.transcript.take(&item, clock) {
+            Ok(taken) => taken,
             Err(error) => return self.refuse("transcript", &error),
         };
-        if !appended.new {
+        if !taken.new {
             return;
         }
-        self.tell_change(&appended);
-        self.follow_roster(now, &appended.change);
-        let heads = self.transcript.heads_digest();
+        self.tell_change(&taken);
+        self.follow_roster(now, &taken);
+        let heads = self.transcript.digest();
         let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         for group in groups {
             if let Some(stack) = self.stacks.get_mut(&group) {
@@ -272,7 +263,7 @@ impl Member {
             self.follow_charter(now, group, entropy);
             self.settle(now, group, entropy);
         }
-        self.ask_door(now, admission::Input::Appended(appended), entropy);
+        self.ask_door(now, admission::Input::Item { item, taken }, entropy);
         let was_inside = matches!(self.joining, Joining::Inside(_));
         if let Err(error) = self.open_door() {
             self.trace("admission", error.to_string());
@@ -284,18 +275,16 @@ impl Member {
         self.ask_again(now);
     }
 
-    /// What an entry means for each group's stack, at its own place in the order. A notice comes
+    /// What an item means for each group's stack, at its own place in the order. A notice comes
     /// with it, or a little later.
-    fn follow_roster(&mut self, now: Instant, change: &Change) {
+    fn follow_roster(&mut self, now: Instant, taken: &Taken) {
         let (me, roster) = (self.me, self.transcript.roster());
         for stack in self.stacks.values_mut() {
             stack.follow(roster);
         }
         // MEM-03: removed by our own transcript, whatever our node says about it, and whenever.
-        if let Change::Removed { member, cause, .. } = *change
-            && member == me
-            && !roster.is_member(&me)
-        {
+        if taken.went.contains(&me) {
+            let cause = roster.former(&me).map_or(Cause::Expelled, |former| former.ending.cause());
             let stacks: Vec<(GroupId, bool)> =
                 self.stacks.iter().map(|(group, stack)| (*group, stack.asked && !stack.joined)).collect();
             for (group, on_its_way) in stacks {
@@ -310,16 +299,28 @@ impl Member {
         self.release_all();
     }
 
-    fn tell_change(&mut self, appended: &Appended) {
-        match &appended.change {
-            Change::Admitted { member, .. } => {
-                let admission = self.transcript.roster().member(member);
-                let name = admission.map(|admission| admission.name.clone()).unwrap_or_default();
-                self.event(Event::Admitted { member: *member, name });
-            }
-            Change::Removed { member, .. } => self.event(Event::Expelled { member: *member }),
-            _ => {}
+    fn tell_change(&mut self, taken: &Taken) {
+        for member in &taken.came {
+            let held = self.transcript.roster().member(member);
+            let name = held.map(|held| held.name.clone()).unwrap_or_default();
+            self.event(Event::Admitted { member: *member, name });
         }
+        for member in &taken.went {
+            self.event(Event::Expelled { member: *member });
+        }
+    }
+}
+
+/// The change that a command asks for.
+fn change(command: Command) -> Option<Change> {
+    let blob = |text: String| base::Blob::from(text.into_bytes());
+    match command {
+        Command::Expel { member } => Some(Change::Remove { member }),
+        Command::ChangeCharter { field, value } => {
+            Some(Change::Charter { field: blob(field), value: blob(value) })
+        }
+        Command::Electorate { voters } => Some(Change::Electorate { voters }),
+        _ => None,
     }
 }
 

@@ -10,7 +10,7 @@
 //!       ToNode v                                ^ ToMember     (attach)
 //! ```
 //! A member holds the secrets and knows no address. It believes its node about order, and nobody
-//! about who is a member: its transcript is its own, verified entry by entry. Each file is one
+//! about who is a member: its transcript is its own, verified item by item. Each file is one
 //! journey.
 
 mod api;
@@ -81,7 +81,7 @@ impl Member {
     /// # Errors
     /// [`MemberError`]: charter, transcript or votes in the store are not valid.
     pub fn new(config: Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, MemberError> {
-        let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
+        let mut transcript = Transcript::founded(&config.charter)?.restore(stored)?;
         transcript.endanger(config.danger);
         Self::with_transcript(config, transcript, stored)
     }
@@ -173,7 +173,7 @@ impl Member {
         text: Bytes,
         signature: &Signature,
     ) -> Result<SignedMessage, MessageError> {
-        let shown = self.transcript.certificate_of(&stamp.sender);
+        let shown = self.transcript.shown_by(&stamp.sender);
         SignedMessage::assemble(
             stamp,
             text,

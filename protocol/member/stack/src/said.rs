@@ -5,7 +5,7 @@ use crate::api::{Event, Petition, Proposal};
 use crate::join::Joining;
 use folkmoot_admission as admission;
 use folkmoot_base as base;
-use folkmoot_identity::Decision;
+use folkmoot_transcript::{Change, Effect};
 
 fn count(votes: usize) -> u32 {
     u32::try_from(votes).unwrap_or(u32::MAX)
@@ -74,16 +74,19 @@ impl Member {
                 self.trace("admission", format!("the request of {member} is closed: {why:?}"));
             }
             // The machines of the members that took part in making it decide this.
-            admission::Event::ProposalArrived { decision: Decision::Sharing { .. }, .. } => {
+            admission::Event::ProposalArrived {
+                effect: Effect { change: Change::Sharing { .. }, .. },
+                ..
+            } => {
                 self.trace("admission", "a new sharing of the group's key is proposed".to_owned());
             }
-            admission::Event::ProposalArrived { proposal, decision, .. } => {
-                let text = self.in_words(&decision);
+            admission::Event::ProposalArrived { proposal, effect, .. } => {
+                let text = self.in_words(&effect);
                 let (have, need) = self.proposal_votes(proposal);
                 self.event(Event::Proposal { subject: proposal, text, have, need });
             }
-            admission::Event::ProposalClosed { decision, why, .. } => {
-                let text = self.in_words(&decision);
+            admission::Event::ProposalClosed { effect, why, .. } => {
+                let text = self.in_words(&effect);
                 self.trace("admission", format!("the proposal to {text} is closed: {why:?}"));
             }
             admission::Event::VoteCast { motion, have, need, .. } => {
@@ -120,11 +123,11 @@ impl Member {
     /// The open proposals.
     pub fn proposals(&self) -> Vec<Proposal> {
         let Joining::Inside(admission) = &self.joining else { return Vec::new() };
-        let open = admission.status(&self.transcript).proposals.into_iter();
+        let open = admission.status(&self.transcript, &self.config.identity).proposals.into_iter();
         open.map(|status| Proposal {
             subject: status.proposal,
             proposer: status.proposer,
-            text: self.in_words(&status.decision),
+            text: self.in_words(&status.effect),
             have: count(status.have),
             need: count(status.need),
             approved: status.approved,
@@ -138,19 +141,22 @@ impl Member {
         found.map_or((0, 0), |proposal| (proposal.have, proposal.need))
     }
 
-    fn in_words(&self, decision: &Decision) -> String {
+    fn in_words(&self, effect: &Effect) -> String {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
-        match decision {
-            Decision::Forced(_) => {
-                format!("{}, even if some decisions are impossible then", self.in_words(decision.plain()))
-            }
-            Decision::Remove { member, .. } => format!("expel {}", self.name(member)),
-            Decision::ChangeCharter { field, value } => {
-                format!("set {} = {} in the charter", text(field), text(value))
-            }
-            Decision::Electorate { voters } => format!("let these vote from now on: {}", self.names(voters)),
-            Decision::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
-        }
+        let plain = match &effect.change {
+            Change::Remove { member } => format!("expel {}", self.name(member)),
+            Change::Charter { field, value } => format!("set {} = {} in the charter", text(field), text(value)),
+            Change::Electorate { voters } => format!("let these vote from now on: {}", self.names(voters)),
+            Change::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
+            Change::Hold { request } => format!("keep {}, who was admitted too late", self.late(request)),
+            Change::Rotate { member, .. } => format!("give {} another key", self.name(member)),
+        };
+        if effect.is_forced() { format!("{plain}, even if some decisions are impossible then") } else { plain }
+    }
+
+    fn late(&self, request: &base::Digest) -> String {
+        let admit = self.transcript.set().admit(request);
+        admit.map_or_else(|| "somebody".to_owned(), |admit| admit.name.clone())
     }
 }
 

@@ -13,7 +13,7 @@ use folkmoot_flush::Phase;
 use folkmoot_identity::RevocationList;
 use folkmoot_keying::State;
 use folkmoot_transcript::Ending;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most peers that are remembered after they fell silent.
 const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
@@ -23,8 +23,8 @@ const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
 pub(crate) struct Sight {
     pub(crate) clock: UnixTime,
     pub(crate) configuration: Vec<NodeId>,
-    /// Number of members in the group's view, as admission was told.
-    pub(crate) present: u32,
+    /// The members in the group's view, as admission was told.
+    pub(crate) present: BTreeSet<MemberId>,
     up: BTreeMap<NodeId, Locator>,
     silent: BTreeMap<NodeId, (Instant, Option<Locator>)>,
     /// The members that left by themselves or were removed after complaints, since when, and are
@@ -149,7 +149,7 @@ impl Member {
     pub fn petitions(&self) -> Vec<Petition> {
         match &self.joining {
             Joining::Inside(admission) => {
-                admission.status(&self.transcript).requests.iter().map(Petition::from).collect()
+                admission.status(&self.transcript, &self.config.identity).requests.iter().map(Petition::from).collect()
             }
             Joining::Office(authority) => {
                 let waiting = authority.status().petitions;
@@ -206,24 +206,25 @@ impl Member {
 
     pub(crate) fn name(&self, member: &MemberId) -> String {
         let roster = self.transcript.roster();
-        let admission = roster.member(member).or_else(|| roster.former(member).map(|(former, _)| former));
-        admission.map_or_else(|| member.short(), |admission| admission.name.clone())
+        let former = || roster.former(member).map(|former| &former.held);
+        let held = roster.member(member).or_else(former);
+        held.map_or_else(|| member.short(), |held| held.name.clone())
     }
 
     fn people(&self, stack: Option<&GroupStack>) -> Vec<Person> {
         let roster = self.transcript.roster();
         let mut people: Vec<Person> = roster
             .members()
-            .map(|admission| {
-                self.person(admission.member, &admission.name, self.presence(&admission.member, stack))
-            })
+            .iter()
+            .map(|(member, held)| self.person(*member, &held.name, self.presence(member, stack)))
             .collect();
-        for (admission, ending) in roster.formers() {
-            let why = match ending {
+        for (member, former) in roster.formers() {
+            let why = match former.ending {
                 Ending::Expelled { .. } => Absence::Expelled,
-                Ending::Expired { at, .. } => Absence::Expired(*at),
+                Ending::Expired { at } => Absence::Expired(at),
+                Ending::Late => Absence::Late,
             };
-            people.push(self.person(admission.member, &admission.name, Presence::Absent(why)));
+            people.push(self.person(*member, &former.held.name, Presence::Absent(why)));
         }
         for petition in self.petitions() {
             let why = self.why_asking(&petition);
