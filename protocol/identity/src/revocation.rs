@@ -11,10 +11,10 @@
 //! make it themselves. A transcript does not say when somebody was expelled, only that it was by
 //! thisUpdate; so that is the date in the list.
 
+use crate::CertificateError;
 use crate::authority::AuthorityCertificate;
 use crate::envelope::{self, AuthorityKeyDer, Serial, common_name, extension, time};
 use crate::issuer::{algorithm, key_id};
-use crate::CertificateError;
 use bytes::Bytes;
 use const_oid::db::rfc5280;
 use der::asn1::OctetString;

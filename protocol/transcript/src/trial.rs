@@ -1,7 +1,7 @@
 //! What would become of something, before it is said.
 
 use crate::item::{Item, SignedApproval};
-use crate::{Batch, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
+use crate::{Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
 use bytes::Bytes;
 use folkmoot_base::Blob;
 
@@ -22,6 +22,13 @@ impl Transcript {
         }
     }
 
+    /// The decision that last changed what this change is about: older approvals of it do not
+    /// count.
+    pub fn stamp_of(&self, change: &Change) -> u64 {
+        let named = change.request().and_then(|request| self.set().admit(request));
+        self.state().stamp_with(change, named)
+    }
+
     /// The item that admits by this certificate (GMC, DER), with approvals that the certificate
     /// does not carry.
     ///
@@ -30,9 +37,8 @@ impl Transcript {
     pub fn make_admit(&self, certificate: &[u8], approvals: &[&Signed]) -> Result<Bytes, ItemError> {
         let paper = paper::Paper::read(certificate, self.signed_charter().charter())?;
         let carried = paper.gmc.votes();
-        let missing = approvals.iter().filter(|signed| {
-            !carried.iter().any(|vote| vote.voter == signed.approval.voter)
-        });
+        let missing =
+            approvals.iter().filter(|signed| !carried.iter().any(|vote| vote.voter == signed.approval.voter));
         let approvals = missing.filter_map(|signed| {
             let (approval, signature) = (signed.approval, signed.signature.clone()?);
             Some(SignedApproval { approval, signature })

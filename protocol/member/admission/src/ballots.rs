@@ -21,6 +21,8 @@ pub(crate) struct Deciding {
     ballots: Option<(Head, Ballots)>,
     /// What was read from the disk, until the ballots of its head begin.
     pub(crate) record: Option<BallotRecord>,
+    /// Whether the disk has a record.
+    kept: bool,
     carry: Option<(Standing, Instant)>,
 }
 
@@ -63,17 +65,24 @@ impl Admission {
 
     /// Calls the ballots on what follows the head, and does what they ask for. Nothing happens
     /// before the time is known.
-    fn with_ballots<T>(&mut self, call: &Call<'_>, act: impl FnOnce(&mut Ballots, &Look<'_>) -> T) -> Option<T> {
+    fn with_ballots<T>(
+        &mut self,
+        call: &Call<'_>,
+        act: impl FnOnce(&mut Ballots, &Look<'_>) -> T,
+    ) -> Option<T> {
         let clock = self.clock?;
         let (me, state, set) = (call.identity.member(), call.transcript.state(), call.transcript.set());
         let head = state.head();
         let group = call.transcript.group();
-        let sign = |statement: &Statement| {
-            call.identity.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&group))
-        };
+        let sign =
+            |statement: &Statement| call.identity.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&group));
         let look = Look { state, set, now: call.now, clock, present: &self.present, sign: &sign };
         if self.deciding.ballots.as_ref().is_none_or(|(of, _)| *of != head) {
             let record = self.deciding.record.take();
+            let old = record.as_ref().is_some_and(|record| record.parent != head);
+            if std::mem::take(&mut self.deciding.kept) || old {
+                self.out.push_back(Output::Persist(store::delete_ballots()));
+            }
             self.deciding.ballots = Some((head, Ballots::new(me, state, record, self.config.danger)));
             self.deciding.carry = None;
         }
@@ -92,6 +101,7 @@ impl Admission {
     fn take_ballot(&mut self, call: &Call<'_>, output: BallotOutput) {
         match output {
             BallotOutput::Persist(record) => {
+                self.deciding.kept = true;
                 self.out.push_back(Output::Persist(store::put_ballots(&record)));
             }
             BallotOutput::Send(message) => self.multicast(&OpenMessage::Ballot { message }),
@@ -120,7 +130,10 @@ impl Admission {
 
     fn turn(&self, call: &Call<'_>) -> Duration {
         let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let here = roster.electorate().iter().filter(|voter| self.present.is_empty() || self.present.contains(voter));
+        let here = roster
+            .electorate()
+            .iter()
+            .filter(|voter| self.present.is_empty() || self.present.contains(voter));
         let before = here.take_while(|voter| **voter != me).count();
         TURN.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX))
     }

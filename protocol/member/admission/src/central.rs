@@ -15,8 +15,8 @@ use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, he
 use crate::desk::{Admission, Call};
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
-use crate::vote::proofs;
 use crate::signers::{PATIENCE, Purpose, are_stale, turn};
+use crate::vote::proofs;
 use crate::{AdmissionError, Output};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
@@ -240,7 +240,8 @@ impl Admission {
     pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let ours = open.is_ours(&self.guests);
-        let speaks = self.central.is_linked() || open.said(call.transcript, &call.identity.member()).is_some();
+        let speaks =
+            self.central.is_linked() || open.said(call.transcript, &call.identity.member()).is_some();
         self.signers.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
     }
 

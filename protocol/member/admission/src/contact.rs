@@ -13,7 +13,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
 use folkmoot_identity::{CertificateError, Charter, Gmc, Mode, Policy, Request, Scheme};
-use folkmoot_transcript::{ItemError, Roster, Signed, Uncounted};
+use folkmoot_transcript::{ItemError, Roster, Uncounted};
 use std::collections::BTreeSet;
 
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
@@ -122,8 +122,7 @@ impl Admission {
         if self.requests.of_member(&member).is_some_and(|open| newer(open) > (begins, digest)) {
             return Err(AdmissionError::PeerOlder(member));
         }
-        let too_soon =
-            |open: &Open| !open.is_voted_on(call.transcript) && call.now.since(open.came) < ANEW;
+        let too_soon = |open: &Open| !open.is_voted_on(call.transcript) && call.now.since(open.came) < ANEW;
         let at_our_door = contact == call.identity.member() && self.guests.is_linked(&member.node());
         if at_our_door && self.requests.of_member(&member).is_some_and(too_soon) {
             return Err(AdmissionError::PeerTooSoon(member));
@@ -212,7 +211,7 @@ impl Admission {
             GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
         } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
             multi
-        } else if let Some(votes) = self.lasting(call, open).filter(|_| plain) {
+        } else if let Some(votes) = open.enough(call.transcript).filter(|_| plain) {
             let keyed = votes.into_iter().filter_map(|signed| {
                 let spki = roster.voter_key(&signed.approval.voter)?.spki_der();
                 Some(KeyedVote { proof: proof(signed)?, spki: Blob::from(spki.to_vec()) })
@@ -226,13 +225,6 @@ impl Admission {
             GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
         };
         self.say(node, &message);
-    }
-
-    /// Enough approvals that have not run out by our clock: a certificate made of others would be
-    /// refused.
-    fn lasting<'a>(&self, call: &Call<'a>, open: &Open) -> Option<Vec<&'a Signed>> {
-        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        open.enough_of(call.transcript, |approval| approval.expires >= UnixTime(early))
     }
 
     /// After the roster changed: votes may count for more now, or no longer count.
@@ -314,6 +306,7 @@ impl Admission {
             self.closed(&open, Closed::Expired);
         }
         self.close_expired_proposals(time);
+        self.requests.tell_time(UnixTime(time.0.saturating_sub(self.config.skew_seconds)));
     }
 }
 

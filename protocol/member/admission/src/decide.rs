@@ -8,7 +8,7 @@ use crate::{AdmissionError, Closed, Event, Output, store};
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Approval, Change, Decision, Effect, Item};
+use folkmoot_transcript::{Approval, Change, Decision, Effect, Item, Subject};
 
 impl Admission {
     pub(crate) fn expel(&mut self, call: &Call<'_>, member: MemberId) -> Result<(), AdmissionError> {
@@ -23,7 +23,7 @@ impl Admission {
         let (me, digest) = (call.identity.member(), effect.subject().digest);
         call.transcript.would_stand(&effect).map_err(AdmissionError::LocalDecision)?;
         let votes = call.transcript.roster().may_vote(&me);
-        if !votes && is_rejected(&effect, call.transcript) {
+        if is_rejected(&effect, call.transcript, Some(&me)) {
             return Err(AdmissionError::LocalRejected);
         }
         if self.proposals.get(&digest).is_none() {
@@ -37,11 +37,16 @@ impl Admission {
 
     /// Says yes to an effect, and makes known what the yes is to.
     pub(crate) fn approve(&mut self, call: &Call<'_>, effect: &Effect) -> Result<(), AdmissionError> {
-        self.speak(call, effect.subject(), Verdict::Approve, self.expiry(call)?)?;
+        self.speak(call, subject(call, effect), Verdict::Approve, self.expiry(call)?)?;
         if call.transcript.set().effect(&effect.subject()).is_none() {
             self.out.push_back(Output::Item(Bytes::from(Item::Effect(effect.clone()).encode())));
         }
         Ok(())
+    }
+
+    /// Says no to an effect.
+    pub(crate) fn reject(&mut self, call: &Call<'_>, effect: &Effect) -> Result<(), AdmissionError> {
+        self.speak(call, subject(call, effect), Verdict::Reject, self.expiry(call)?)
     }
 
     /// A person here votes. It may change its mind: the last word stands.
@@ -58,7 +63,7 @@ impl Admission {
         if approve {
             return self.approve(call, &effect);
         }
-        self.speak(call, effect.subject(), Verdict::Reject, self.expiry(call)?)
+        self.reject(call, &effect)
     }
 
     /// A member proposes. Of a voter the transcript hears it too.
@@ -68,7 +73,9 @@ impl Admission {
         sender: MemberId,
         effect: Effect,
     ) -> Result<(), AdmissionError> {
-        if self.proposals.get(&effect.subject().digest).is_some() || is_rejected(&effect, call.transcript) {
+        if self.proposals.get(&effect.subject().digest).is_some()
+            || is_rejected(&effect, call.transcript, None)
+        {
             return Ok(());
         }
         call.transcript.would_stand(&effect).map_err(AdmissionError::PeerDecision)?;
@@ -96,7 +103,7 @@ impl Admission {
         let mut sponsors = call.transcript.set().approvals_of(subject).filter(|one| one.is_yes());
         let Some(proposer) = sponsors.next().map(|one| one.voter) else { return };
         drop(sponsors);
-        if self.proposals.get(&subject.digest).is_some() || is_rejected(&effect, call.transcript) {
+        if self.proposals.get(&subject.digest).is_some() || is_rejected(&effect, call.transcript, None) {
             return;
         }
         if let Err(error) = self.open_proposal(call, proposer, effect) {
@@ -114,7 +121,7 @@ impl Admission {
         let (motion, need) = (subject.digest, roster.decision_need());
         let (voter, approve) = (approval.voter, approval.is_yes());
         self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));
-        if is_rejected(&effect, call.transcript) {
+        if is_rejected(&effect, call.transcript, None) {
             self.close_proposal(&subject.digest, Closed::Rejected);
         } else {
             self.notice_effect(call, effect);
@@ -155,4 +162,9 @@ impl Admission {
         let hours = u64::from(call.transcript.roster().charter().request_hours());
         Ok(UnixTime(time.0.saturating_add(hours.saturating_mul(3_600))))
     }
+}
+
+/// What approvals of this effect name, and the decision that last changed it.
+fn subject(call: &Call<'_>, effect: &Effect) -> (Subject, u64) {
+    (effect.subject(), call.transcript.stamp_of(&effect.change))
 }

@@ -2,9 +2,7 @@
 //! docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
-use folkmoot_identity::{
-    CertificateError, CsrError, RequestError, RevocationError,
-};
+use folkmoot_identity::{CertificateError, CsrError, RequestError, RevocationError};
 use folkmoot_transcript::{ItemError, Unfit};
 
 /// Why something was refused. The layer is as it was.

@@ -39,9 +39,11 @@ pub(crate) fn rejecters(effect: &Effect, transcript: &Transcript) -> BTreeSet<Me
     all.filter(|one| one.verdict == Verdict::Reject).map(|one| one.voter).collect()
 }
 
-/// Whether so many voters reject this effect that the others are too few.
-pub(crate) fn is_rejected(effect: &Effect, transcript: &Transcript) -> bool {
-    let (no, roster) = (rejecters(effect, transcript), transcript.roster());
+/// Whether so many voters reject this effect that the others are too few; `but` might change its
+/// mind now.
+pub(crate) fn is_rejected(effect: &Effect, transcript: &Transcript, but: Option<&MemberId>) -> bool {
+    let (mut no, roster) = (rejecters(effect, transcript), transcript.roster());
+    no.retain(|voter| but != Some(voter));
     let can = roster.voters().into_iter().filter(|voter| !no.contains(voter)).collect();
     !no.is_empty() && !roster.carries(&effect.change, &can)
 }

@@ -28,6 +28,8 @@ pub(crate) struct Open {
     pub(crate) entered: Option<Instant>,
     /// Whether that item did not admit.
     pub(crate) failed: bool,
+    /// Approvals that end before this have run out by our clock.
+    pub(crate) early: UnixTime,
 }
 
 impl Open {
@@ -41,7 +43,17 @@ impl Open {
         let ours = request.csr().is_some() || request.member() == *me;
         let sponsored = ours && contact == *me;
         let admit = Admit::asked(&request);
-        Self { request, admit, contact, came, expires, sponsored, entered: None, failed: false }
+        Self {
+            request,
+            admit,
+            contact,
+            came,
+            expires,
+            sponsored,
+            entered: None,
+            failed: false,
+            early: UnixTime(0),
+        }
     }
 
     /// What votes on it name.
@@ -57,9 +69,12 @@ impl Open {
         self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
     }
 
-    /// The approvals that count now.
+    /// The approvals that count now. By the line those count that had not run out at its last
+    /// decision; here those alone that have not run out by our clock either.
     pub(crate) fn approvals<'a>(&self, transcript: &'a Transcript) -> Vec<&'a Signed> {
-        transcript.set().approving(transcript.state(), &self.admit)
+        let mut all = transcript.set().approving(transcript.state(), &self.admit);
+        all.retain(|signed| signed.approval.expires >= self.early);
+        all
     }
 
     pub(crate) fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
@@ -205,6 +220,11 @@ impl Requests {
             return Err(AdmissionError::PeerTooManyRequests);
         }
         Ok(())
+    }
+
+    /// The wall clock, less what clocks may differ by.
+    pub(crate) fn tell_time(&mut self, early: UnixTime) {
+        self.open.values_mut().for_each(|open| open.early = early);
     }
 
     /// Takes a request; returns the one of the same key that it replaces.

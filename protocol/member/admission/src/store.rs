@@ -87,6 +87,10 @@ pub(crate) fn put_proposal(proposal: &Proposal) -> Persist {
     Persist::put(REQUESTS, key(b"p", &[&proposal.effect.subject().digest]), codec::encode(&stored))
 }
 
+pub(crate) fn delete_ballots() -> Persist {
+    Persist::delete(VOTES, key(b"b", &[]))
+}
+
 pub(crate) fn delete_proposal(proposal: &Digest) -> Persist {
     Persist::delete(REQUESTS, key(b"p", &[proposal]))
 }
@@ -171,12 +175,7 @@ impl Admission {
         Ok(admission)
     }
 
-    fn load_request(
-        &mut self,
-        identity: &Identity,
-        key: &[u8],
-        value: &[u8],
-    ) -> Option<()> {
+    fn load_request(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
         match key.first()? {
             b'r' => {
                 let stored: StoredRequest = codec::decode(value).ok()?;

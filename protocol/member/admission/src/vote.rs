@@ -17,7 +17,8 @@ impl Admission {
         approve: bool,
     ) -> Result<(), AdmissionError> {
         let open = self.requests.get(&digest).ok_or(AdmissionError::LocalUnknown)?;
-        let (subject, expires) = (open.subject(), open.expires);
+        let stamp = call.transcript.state().removed_at(&open.admit.member);
+        let (subject, expires) = ((open.subject(), stamp), open.expires);
         self.speak(call, subject, verdict(approve), expires)?;
         if !approve {
             self.show_refused_csr(call, &digest);
@@ -28,7 +29,9 @@ impl Admission {
     /// `ADM-21`: a rejected request by CSR is shown whole, so that nothing that is proposed for that
     /// CSR later admits anybody. The transcript takes it once a rejection is there.
     pub(crate) fn show_refused_csr(&mut self, call: &Call<'_>, digest: &Digest) {
-        let Some(open) = self.requests.get(digest).filter(|open| open.request.csr().is_some()) else { return };
+        let Some(open) = self.requests.get(digest).filter(|open| open.request.csr().is_some()) else {
+            return;
+        };
         let known = call.transcript.set().refusals().any(|refusal| refusal.request == *digest);
         let objects = call.transcript.roster().charter().policies().objections.is_some();
         if known || !objects {

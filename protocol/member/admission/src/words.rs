@@ -30,12 +30,12 @@ impl Words {
 }
 
 impl Admission {
-    /// Says yes or no to a subject as a voter. A word that says the same and still counts is not
-    /// said again.
+    /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word that
+    /// says the same and still counts is not said again.
     pub(crate) fn speak(
         &mut self,
         call: &Call<'_>,
-        subject: Subject,
+        (subject, stamp): (Subject, u64),
         verdict: Verdict,
         expires: UnixTime,
     ) -> Result<(), AdmissionError> {
@@ -44,7 +44,7 @@ impl Admission {
             return Err(AdmissionError::LocalNotVoter);
         }
         let on_its_way = self.words.get(&subject).is_some_and(|word| word.approval.verdict == verdict);
-        if on_its_way || self.holds_word(call, subject, verdict) {
+        if on_its_way || self.holds_word(call, (subject, stamp), verdict) {
             return Ok(());
         }
         let latest = self.clock.unwrap_or_default().max(call.transcript.state().time());
@@ -60,12 +60,12 @@ impl Admission {
     }
 
     /// Whether the transcript has this word of ours, and it counts by itself.
-    fn holds_word(&self, call: &Call<'_>, subject: Subject, verdict: Verdict) -> bool {
+    fn holds_word(&self, call: &Call<'_>, (subject, stamp): (Subject, u64), verdict: Verdict) -> bool {
         let (set, state) = (call.transcript.set(), call.transcript.state());
         let said = set.approval(&subject, &call.identity.member());
         let time = self.clock.unwrap_or_default().max(state.time());
         said.is_some_and(|said| {
-            said.approval.verdict == verdict && state.counts(&said.approval, 0, time).is_ok()
+            said.approval.verdict == verdict && state.counts(&said.approval, stamp, time).is_ok()
         })
     }
 

@@ -145,13 +145,19 @@ impl Member {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
         let plain = match &effect.change {
             Change::Remove { member } => format!("expel {}", self.name(member)),
-            Change::Charter { field, value } => format!("set {} = {} in the charter", text(field), text(value)),
+            Change::Charter { field, value } => {
+                format!("set {} = {} in the charter", text(field), text(value))
+            }
             Change::Electorate { voters } => format!("let these vote from now on: {}", self.names(voters)),
             Change::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
             Change::Hold { request } => format!("keep {}, who was admitted too late", self.late(request)),
             Change::Rotate { member, .. } => format!("give {} another key", self.name(member)),
         };
-        if effect.is_forced() { format!("{plain}, even if some decisions are impossible then") } else { plain }
+        if effect.is_forced() {
+            format!("{plain}, even if some decisions are impossible then")
+        } else {
+            plain
+        }
     }
 
     fn late(&self, request: &base::Digest) -> String {

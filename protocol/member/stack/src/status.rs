@@ -148,9 +148,12 @@ impl Member {
     /// Open requests for admission.
     pub fn petitions(&self) -> Vec<Petition> {
         match &self.joining {
-            Joining::Inside(admission) => {
-                admission.status(&self.transcript, &self.config.identity).requests.iter().map(Petition::from).collect()
-            }
+            Joining::Inside(admission) => admission
+                .status(&self.transcript, &self.config.identity)
+                .requests
+                .iter()
+                .map(Petition::from)
+                .collect(),
             Joining::Office(authority) => {
                 let waiting = authority.status().petitions;
                 waiting.iter().map(|one| Petition::for_authority(self.me, one)).collect()

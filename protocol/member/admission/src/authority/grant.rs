@@ -12,8 +12,8 @@ use crate::desk::Call;
 use crate::{AdmissionError, Closed, Output, Reason};
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, NodeId, UnixTime, limits};
-use folkmoot_transcript::ItemError;
 use folkmoot_identity::{CertificateError, Gmc, Grounds, Request};
+use folkmoot_transcript::ItemError;
 use std::collections::BTreeSet;
 
 /// Most records on their way through the log.

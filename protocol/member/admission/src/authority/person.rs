@@ -9,8 +9,8 @@ use crate::contact::end_of;
 use crate::desk::Call;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX, Closed, Command, Event, Output, Reason};
 use folkmoot_base::{Digest, NodeId, Persist, UnixTime};
-use folkmoot_transcript::Admit;
 use folkmoot_identity::{Gmc, Request};
+use folkmoot_transcript::Admit;
 use std::collections::BTreeSet;
 
 impl Authority {

@@ -60,9 +60,8 @@ impl Admission {
             return call.transcript.roster().may_vote(&me) && self.requests.get(request).is_some();
         }
         let own = self.requests.get(request).and_then(|open| open.said(call.transcript, &me));
-        let yes = own.is_some_and(|own| {
-            own.is_yes() && own.expires >= wording.expires && own.turn <= wording.turn
-        });
+        let yes =
+            own.is_some_and(|own| own.is_yes() && own.expires >= wording.expires && own.turn <= wording.turn);
         let on_line = call.transcript.state().has_on_line(&wording.base);
         yes && on_line && call.transcript.roster().may_vote(&me)
     }

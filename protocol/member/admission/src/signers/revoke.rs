@@ -71,7 +71,11 @@ impl Admission {
         let Some(clock) = self.clock.filter(|_| !self.signers.sessions.values().any(busy)) else { return };
         // Made a little in the past, so that it is already valid by clocks that are slow.
         let now = UnixTime(clock.0.saturating_sub(self.config.skew_seconds));
-        let made = call.transcript.roster().revocations(now).and_then(|body| body.map(|body| body.tbs()).transpose());
+        let made = call
+            .transcript
+            .roster()
+            .revocations(now)
+            .and_then(|body| body.map(|body| body.tbs()).transpose());
         match made {
             Ok(Some(tbs)) => self.start_session(call, Purpose::Revoke { tbs: Blob::from(tbs) }, entropy),
             Ok(None) => {}

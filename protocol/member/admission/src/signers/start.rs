@@ -10,7 +10,7 @@ use crate::proposals::is_rejected;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime, draw};
-use folkmoot_identity::{AuthorityBody, Verdict};
+use folkmoot_identity::AuthorityBody;
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
 use folkmoot_transcript::{Change, Roster};
@@ -139,8 +139,7 @@ impl Admission {
                 self.keep_authority(call, &name, authority, entropy);
                 self.approve(call, &effect)
             } else {
-                let expiry = self.expiry(call);
-                expiry.and_then(|until| self.speak(call, effect.subject(), Verdict::Reject, until))
+                self.reject(call, &effect)
             };
             if let Err(error) = said {
                 self.trace(format!("sharing not voted on: {error}"));
@@ -150,7 +149,7 @@ impl Admission {
 
     /// Whether too many voters have no share of it. If so, it is not proposed again.
     pub(crate) fn was_refused(&self, call: &Call<'_>, waiting: &Waiting) -> bool {
-        Self::sharing_effect(waiting).is_some_and(|effect| is_rejected(&effect, call.transcript))
+        Self::sharing_effect(waiting).is_some_and(|effect| is_rejected(&effect, call.transcript, None))
     }
 
     /// The contact has the group sign for its guests that were voted for, and for those whom it

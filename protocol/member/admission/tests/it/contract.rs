@@ -2,13 +2,13 @@
 //! lost is sent again. Method: real machines and transcripts on a perfect ordered bus; members
 //! stop, restart from disk, and change in between.
 
-use crate::common::{Bus, NOW, charter, open, own_vote, person, vote};
+use crate::common::{Bus, NOW, change, charter, person, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
-    Admission, AdmissionError, Closed, Command, Config, Event, Input, OpenMessage, Output, Phase, Reason,
+    Admission, AdmissionError, Closed, Command, Config, Event, Input, Output, Phase, Reason,
 };
-use folkmoot_base::{Instant, UnixTime, codec};
-use folkmoot_identity::{Decision, Slot, Verdict};
+use folkmoot_base::{Instant, UnixTime};
+use folkmoot_transcript::{Change, Effect, Item};
 
 #[test]
 fn two_of_three_admit() {
@@ -23,7 +23,7 @@ fn two_of_three_admit() {
     vote(&mut bus, 2, dora, true);
     assert!(bus.admitted(dora));
     assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
-    assert_eq!(bus.entries, 1);
+    assert_eq!(bus.items, 3, "two votes and a certificate");
     for player in &bus.players {
         assert!(
             player
@@ -62,7 +62,7 @@ fn two_applicants_at_once() {
     assert!(bus.admitted(emil) && !bus.admitted(dora));
     vote(&mut bus, 0, dora, true);
     assert!(bus.admitted(dora));
-    assert_eq!(bus.players[0].transcript.heads_digest(), bus.players[3].transcript.heads_digest());
+    assert_eq!(bus.players[0].transcript.mark(), bus.players[3].transcript.mark());
 }
 
 #[test]
@@ -124,11 +124,11 @@ fn what_the_voters_rejected_is_not_proposed_again_in_silence() {
     let mut bus = Bus::new(3, 2);
     let target = bus.players[2].identity.member();
     bus.command(0, Command::Expel(target)).unwrap();
-    let proposal = bus.players[1].admission.status(&bus.players[1].transcript).proposals[0].proposal;
+    let proposal = bus.status(1).proposals[0].proposal;
     for voter in [1, 2] {
         bus.command(voter, Command::Vote { motion: proposal, approve: false }).unwrap();
     }
-    assert!(bus.players[0].admission.status(&bus.players[0].transcript).proposals.is_empty());
+    assert!(bus.status(0).proposals.is_empty());
     assert_eq!(bus.command(0, Command::Expel(target)), Err(AdmissionError::LocalRejected));
 }
 
@@ -138,13 +138,13 @@ fn a_quorum_expels() {
     let target = bus.players[3].identity.member();
     bus.command(0, Command::Expel(target)).unwrap();
     assert!(bus.players[1].transcript.roster().is_member(&target));
-    let proposal = bus.players[1].admission.status(&bus.players[1].transcript).proposals[0].proposal;
+    let proposal = bus.status(1).proposals[0].proposal;
     bus.command(1, Command::Vote { motion: proposal, approve: true }).unwrap();
     for player in &bus.players {
         assert!(!player.transcript.roster().is_member(&target));
-        assert_eq!(player.transcript.roster().electorate().serial, 1);
+        assert_eq!(player.transcript.roster().head().number, 1);
     }
-    assert_eq!(bus.entries, 1);
+    assert_eq!(bus.items, 4, "what is proposed, two votes, and the decision");
     assert!(bus.players[..3].iter().all(|player| player.disk.is_empty()));
 }
 
@@ -156,93 +156,111 @@ fn a_charter_field_and_the_electorate_change_by_quorum() {
     vote(&mut bus, 1, dora, true);
     let mut voters: Vec<_> = bus.players.iter().map(|player| player.identity.member()).collect();
     voters.push(bus.strangers[dora].identity.member());
-    for decision in [Decision::change("threshold", "3"), Decision::Electorate { voters: voters.clone() }] {
-        let motion = decision.digest();
+    for decision in [change("threshold", "3"), Change::Electorate { voters: voters.clone() }.into()] {
+        let motion = decision.subject().digest;
         bus.command(2, Command::Propose(decision)).unwrap();
         bus.command(1, Command::Vote { motion, approve: true }).unwrap();
         if bus.players[0].transcript.roster().threshold() == 3
-            && bus.players[0].transcript.roster().electorate().serial == 1
+            && bus.players[0].transcript.roster().head().number == 1
         {
             bus.command(0, Command::Vote { motion, approve: true }).unwrap_or(());
         } else {
             bus.command(0, Command::Vote { motion, approve: true }).unwrap();
         }
     }
-    assert_eq!(bus.players[0].transcript.roster().electorate().voters, voters);
+    assert_eq!(bus.players[0].transcript.roster().electorate(), voters);
     assert_eq!(bus.players[0].transcript.roster().charter().threshold(), 3);
 }
 
+/// Three proposals at once: each is decided that a quorum approves, and each vote says what it did.
 #[test]
-fn a_split_ballot_goes_on_to_the_next() {
+fn several_proposals_at_once_are_all_decided() {
     let mut bus = Bus::new(3, 2);
-    let wants = ["40", "50", "60"].map(|days| Decision::change("certificate_days", days));
+    let wants: Vec<Effect> =
+        vec![change("certificate_days", "40"), change("request_hours", "50"), change("threshold", "1")];
     // All three speak before anyone hears.
-    for (who, decision) in wants.iter().enumerate() {
-        bus.input(who, Input::Command(Command::Propose(decision.clone()))).unwrap();
+    for (who, effect) in wants.iter().enumerate() {
+        bus.input(who, Input::Command(Command::Propose(effect.clone()))).unwrap();
     }
     bus.settle();
-    assert_eq!(bus.players[0].transcript.roster().electorate().serial, 0);
-    for who in 0..3 {
-        for decision in &wants {
-            let _ = bus.command(who, Command::Vote { motion: decision.digest(), approve: true });
+    assert_eq!(bus.players[0].transcript.roster().head().number, 0);
+    assert!(bus.status(0).proposals.iter().all(|proposal| proposal.have == 1), "{:?}", bus.status(0));
+    for effect in &wants {
+        let motion = effect.subject().digest;
+        for who in 0..3 {
+            let _ = bus.command(who, Command::Vote { motion, approve: true });
         }
     }
     bus.pass(5);
     for player in &bus.players {
-        assert_eq!(player.transcript.roster().electorate().serial, 1);
-        assert_eq!(player.transcript.roster().contradictions().count(), 0);
-        assert_eq!(player.transcript.roster().charter(), bus.players[0].transcript.roster().charter());
+        let charter = player.transcript.roster().charter();
+        assert_eq!((charter.certificate_days(), charter.request_hours(), charter.threshold()), (40, 50, 1));
+        assert!(player.transcript.line().forks().is_empty());
     }
+    assert!(bus.status(0).proposals.is_empty());
+}
+
+/// Two that cannot both be: of one field the later decision stands, and what was approved before it
+/// is approved anew or forgotten.
+#[test]
+fn of_two_values_of_one_field_the_second_is_approved_anew() {
+    let mut bus = Bus::new(3, 2);
+    let (a, b) = (change("certificate_days", "40"), change("certificate_days", "50"));
+    bus.input(0, Input::Command(Command::Propose(a.clone()))).unwrap();
+    bus.input(1, Input::Command(Command::Propose(b.clone()))).unwrap();
+    bus.settle();
+    bus.command(1, Command::Vote { motion: a.subject().digest, approve: true }).unwrap();
+    assert_eq!(bus.players[2].transcript.roster().charter().certificate_days(), 40);
+    let open = bus.status(0).proposals;
+    assert!(open.iter().all(|proposal| proposal.have == 0), "approved before the field changed: {open:?}");
+    for who in [0, 1] {
+        bus.command(who, Command::Vote { motion: b.subject().digest, approve: true }).unwrap();
+    }
+    assert_eq!(bus.players[2].transcript.roster().charter().certificate_days(), 50);
 }
 
 #[test]
-fn a_voter_that_restarts_never_signs_two_decisions() {
-    let mut bus = Bus::new(4, 2);
-    let (a, b) = (Decision::change("certificate_days", "40"), Decision::change("certificate_days", "50"));
-    bus.command(0, Command::Propose(a.clone())).unwrap();
-    for player in 1..4 {
-        bus.players[player].up = false;
-    }
-    bus.restart(0);
-    // A second wish waits: the vote of this ballot is spent, restart or not.
-    bus.input(0, Input::Command(Command::Propose(b.clone()))).unwrap();
-    let status = bus.players[0].admission.status(&bus.players[0].transcript);
-    let have = |decision: &Decision| {
-        status.proposals.iter().find(|p| p.proposal == decision.digest()).map(|p| p.approved.len())
-    };
-    assert_eq!((have(&a), have(&b)), (Some(1), Some(0)));
-    let approvals = bus.players[0].disk.keys().filter(|key| key.table == "vote").count();
-    assert_eq!(approvals, 1);
+fn a_voter_may_change_its_mind_until_it_is_decided() {
+    let mut bus = Bus::new(4, 3);
+    let a = change("certificate_days", "40");
+    let motion = a.subject().digest;
+    bus.command(0, Command::Propose(a)).unwrap();
+    bus.command(1, Command::Vote { motion, approve: true }).unwrap();
+    assert_eq!(bus.status(3).proposals[0].have, 2);
+    bus.command(1, Command::Vote { motion, approve: false }).unwrap();
+    assert_eq!(bus.status(3).proposals[0].have, 1);
+    bus.command(2, Command::Vote { motion, approve: true }).unwrap();
+    assert_eq!(bus.players[3].transcript.roster().head().number, 0, "two of three");
+    bus.command(1, Command::Vote { motion, approve: true }).unwrap();
+    bus.pass(1);
+    assert_eq!(bus.players[3].transcript.roster().charter().certificate_days(), 40);
 }
 
 #[test]
-fn a_voter_with_an_older_disk_learns_its_vote_from_the_others() {
-    let mut bus = Bus::new(4, 2);
-    let a = Decision::change("certificate_days", "40");
-    bus.command(0, Command::Propose(a.clone())).unwrap();
-    bus.players[0].disk.clear();
-    let cms = own_vote(&bus, 0, &a, Slot { serial: 0, ballot: 0 }, Verdict::Approve);
-    bus.restart(0);
-    let (sender, payload) =
-        (bus.players[1].identity.member(), open(&OpenMessage::DecisionVote { decision: a, cms }));
-    bus.input(0, Input::Open { sender, payload }).unwrap();
-    assert!(bus.players[0].disk.keys().any(|key| key.table == "vote"));
-    let b = Decision::change("certificate_days", "50");
-    bus.input(0, Input::Command(Command::Propose(b.clone()))).unwrap();
-    let status = bus.players[0].admission.status(&bus.players[0].transcript);
-    assert!(status.proposals.iter().any(|p| p.proposal == b.digest() && p.approved.is_empty()));
+fn a_vote_that_was_lost_on_its_way_is_said_again_after_a_restart() {
+    let mut bus = Bus::new(3, 2);
+    let a = change("certificate_days", "40");
+    let motion = a.subject().digest;
+    bus.command(0, Command::Propose(a)).unwrap();
+    bus.lose_items = true;
+    bus.command(1, Command::Vote { motion, approve: true }).unwrap();
+    assert_eq!(bus.status(0).proposals[0].have, 1);
+    bus.restart(1);
+    bus.lose_items = false;
+    bus.pass(10);
+    assert_eq!(bus.players[2].transcript.roster().charter().certificate_days(), 40);
 }
 
 #[test]
 fn requests_and_proposals_close_in_time() {
     let mut bus = Bus::new(3, 2);
     bus.stranger("dora", 40, 0);
-    bus.command(0, Command::Propose(Decision::change("threshold", "1"))).unwrap();
+    bus.command(0, Command::Propose(change("threshold", "1"))).unwrap();
     bus.time = UnixTime(NOW.0 + 73 * 3_600);
     bus.strangers.clear();
     bus.pass(0);
     for player in &bus.players {
-        let status = player.admission.status(&player.transcript);
+        let status = player.admission.status(&player.transcript, &player.identity);
         assert!(status.requests.is_empty() && status.proposals.is_empty());
         assert!(player.disk.keys().all(|key| key.table == "vote"));
     }
@@ -256,20 +274,34 @@ fn a_certificate_that_ran_out_is_entered_once() {
     vote(&mut bus, 1, dora, true);
     assert!(bus.admitted(dora));
     bus.time = UnixTime(NOW.0 + 366 * 86_400);
-    let before = bus.entries;
+    let before = bus.items;
     bus.pass(10);
     assert!(!bus.admitted(dora));
-    assert_eq!(bus.entries, before + 1);
+    assert_eq!(bus.items, before + 1);
 }
 
 #[test]
-fn a_change_of_the_charter_overtakes_requests_and_the_stranger_asks_again() {
+fn a_request_outlives_a_change_of_the_charter() {
+    let mut bus = Bus::new(3, 2);
+    let dora = bus.stranger("dora", 40, 0);
+    vote(&mut bus, 1, dora, true);
+    let effect = change("request_hours", "40");
+    let motion = effect.subject().digest;
+    bus.command(0, Command::Propose(effect)).unwrap();
+    bus.command(1, Command::Vote { motion, approve: true }).unwrap();
+    bus.pass(5);
+    vote(&mut bus, 2, dora, true);
+    assert!(bus.admitted(dora));
+}
+
+#[test]
+fn a_request_for_more_than_the_charter_allows_now_is_made_anew() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
     let old = bus.request_of(1, dora).unwrap();
-    let decision = Decision::change("certificate_days", "40");
-    let motion = decision.digest();
-    bus.command(0, Command::Propose(decision)).unwrap();
+    let effect = change("certificate_days", "40");
+    let motion = effect.subject().digest;
+    bus.command(0, Command::Propose(effect)).unwrap();
     bus.command(1, Command::Vote { motion, approve: true }).unwrap();
     bus.pass(5);
     let new = bus.request_of(1, dora).unwrap();
@@ -285,9 +317,7 @@ fn a_vote_is_persisted_before_it_is_sent() {
     let dora = bus.stranger("dora", 40, 0);
     let motion = bus.request_of(1, dora).unwrap();
     let player = &mut bus.players[1];
-    for command in
-        [Command::Vote { motion, approve: true }, Command::Propose(Decision::change("threshold", "1"))]
-    {
+    for command in [Command::Vote { motion, approve: true }, Command::Propose(change("threshold", "1"))] {
         player
             .admission
             .handle(bus.now, Input::Command(command), &player.transcript, &player.identity, &mut bus.dice)
@@ -296,11 +326,9 @@ fn a_vote_is_persisted_before_it_is_sent() {
         while let Some(output) = player.admission.poll_output() {
             match output {
                 Output::Persist(persist) => persisted |= persist.key.table == "vote",
-                Output::Multicast(payload) => match codec::decode(&payload).unwrap() {
-                    OpenMessage::Vote { .. } | OpenMessage::DecisionVote { .. } => assert!(persisted),
-                    OpenMessage::Request { .. } | OpenMessage::Proposal { .. } => {}
-                    OpenMessage::Signer { .. } | OpenMessage::Revocations { .. } => {}
-                    OpenMessage::Granted { .. } => {}
+                Output::Item(item) => match Item::decode(&item).unwrap() {
+                    Item::Approval(_) => assert!(persisted),
+                    other => assert!(matches!(other, Item::Effect(_)), "{other:?}"),
                 },
                 _ => {}
             }
@@ -313,7 +341,7 @@ fn a_vote_is_persisted_before_it_is_sent() {
 fn damaged_state_is_told() {
     let bus = Bus::new(3, 2);
     let player = &bus.players[0];
-    for (table, key) in [("request", &b"rx"[..]), ("vote", b"ax"), ("vote", b"dx")] {
+    for (table, key) in [("request", &b"rx"[..]), ("vote", b"wx"), ("vote", b"b")] {
         let key = folkmoot_base::StoreKey { table, key: Bytes::from_static(key) };
         let stored = [(key, Bytes::from_static(b"junk"))];
         let loaded = Admission::load(Config::default(), &player.transcript, &player.identity, &stored);

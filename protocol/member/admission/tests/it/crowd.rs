@@ -5,17 +5,17 @@ use crate::common::{Bus, vote};
 use folkmoot_admission::{OpenMessage, SignerBody};
 use folkmoot_base::codec;
 use folkmoot_identity::Scheme;
-use folkmoot_identity::transcript::{Body, Entry};
+use folkmoot_transcript::Item;
 use std::collections::{BTreeMap, BTreeSet};
 
 const SCHEMES: [Scheme; 3] = [Scheme::Plain, Scheme::TsDsa, Scheme::Frost];
 
-/// How often each was admitted, by the entries.
+/// How often each was admitted, by the items.
 fn admissions(bus: &Bus) -> BTreeMap<[u8; 32], usize> {
     let mut count = BTreeMap::new();
     let living = bus.players.iter().find(|player| player.up).unwrap();
-    for bytes in living.transcript.entries() {
-        if let Body::Admit { certificate } = Entry::decode(bytes).unwrap().body {
+    for bytes in living.transcript.items() {
+        if let Item::Admit { certificate, .. } = Item::decode(&bytes).unwrap() {
             let gmc = folkmoot_identity::Gmc::from_der(&certificate.0).unwrap();
             *count.entry(gmc.member().0).or_default() += 1;
         }

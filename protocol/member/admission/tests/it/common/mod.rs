@@ -8,10 +8,8 @@ use folkmoot_admission::{
     Admission, AdmissionError, Applicant, Command, Config, Event, Input, OpenMessage, Output,
 };
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest};
-use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Identity, Scheme, SignedCharter, Slot, Transcript, Verdict, Vote,
-    VoteContent,
-};
+use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter, Verdict};
+use folkmoot_transcript::{Change, Effect, Item, Subject, Transcript};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
@@ -68,7 +66,7 @@ pub struct Stranger {
 
 enum Parcel {
     Open(MemberId, Bytes),
-    Entry(usize, Bytes),
+    Item(usize, Bytes),
     Guest(NodeId, NodeId, Bytes),
 }
 
@@ -81,13 +79,13 @@ pub struct Bus {
     pub dice: Dice,
     pub players: Vec<Player>,
     pub strangers: Vec<Stranger>,
-    pub entries: usize,
+    pub items: usize,
     pub words: usize,
     /// What to do to a message on its way, if anything: false loses it.
     pub tamper: Option<Tamper>,
     pub traces: Vec<(usize, String)>,
-    /// Entries are counted and go no further.
-    pub lose_entries: bool,
+    /// Items are counted and go no further.
+    pub lose_items: bool,
     /// What was said to guests that are not strangers of this bus.
     pub lost: Vec<(NodeId, Bytes)>,
     /// The same, with who said it.
@@ -100,7 +98,7 @@ pub struct Bus {
 pub fn player(identity: Identity, charter: &[u8]) -> Player {
     Player {
         identity,
-        transcript: Transcript::genesis(charter).unwrap(),
+        transcript: Transcript::founded(charter).unwrap(),
         admission: Admission::new(Config::default()),
         disk: BTreeMap::new(),
         events: Vec::new(),
@@ -132,11 +130,11 @@ impl Bus {
             dice: Dice(999_999_999),
             players,
             strangers: Vec::new(),
-            entries: 0,
+            items: 0,
             words: 0,
             tamper: None,
             traces: Vec::new(),
-            lose_entries: false,
+            lose_items: false,
             lost: Vec::new(),
             said: Vec::new(),
             cut: None,
@@ -145,18 +143,11 @@ impl Bus {
     }
 
     pub fn charter(&self) -> Vec<u8> {
-        let entry = folkmoot_identity::transcript::Entry::decode(
-            self.players[0].transcript.entries().next().unwrap(),
-        )
-        .unwrap();
-        let folkmoot_identity::transcript::Body::Genesis { charter } = entry.body else {
-            panic!("no genesis")
-        };
-        charter.0.to_vec()
+        self.players[0].transcript.signed_charter().der().to_vec()
     }
 
     pub fn stranger(&mut self, name: &str, seed: u64, contact: usize) -> usize {
-        let transcript = Transcript::genesis(&self.charter()).unwrap();
+        let transcript = Transcript::founded(&self.charter()).unwrap();
         self.strangers.push(Stranger {
             identity: person(name, seed),
             transcript,
@@ -188,12 +179,13 @@ impl Bus {
         let asked =
             |player: &&Player| player.up && contact.is_none_or(|contact| player.identity.node() == contact);
         let from = self.players.iter().find(asked).unwrap();
-        let have: Vec<_> = self.strangers[which].transcript.heads().iter().copied().collect();
-        let missing = from.transcript.entries_after(&have, usize::MAX);
-        for entry in missing {
-            let appended = self.strangers[which].transcript.append(&entry).unwrap();
-            if appended.new {
-                self.stranger_input(which, Input::Appended(appended));
+        let (theirs, mine) = (&from.transcript, &self.strangers[which].transcript);
+        let missing = theirs.lacking(mine.state().head(), &mine.have(), usize::MAX);
+        for item in missing {
+            let it = &mut self.strangers[which];
+            let taken = it.transcript.take(&item, Some(self.time)).unwrap();
+            if taken.new {
+                self.stranger_input(which, Input::Item { item, taken });
             }
         }
     }
@@ -214,7 +206,7 @@ impl Bus {
                 Output::Multicast(payload) => {
                     self.queue.push_back(Parcel::Open(player.identity.member(), payload))
                 }
-                Output::Entry(entry) => self.queue.push_back(Parcel::Entry(who, entry)),
+                Output::Item(item) => self.queue.push_back(Parcel::Item(who, item)),
                 Output::Event(event) => player.events.push(event),
                 Output::Log(_) => panic!("a member has no log"),
                 Output::Trace(text) => self.traces.push((who, text)),
@@ -258,7 +250,7 @@ impl Bus {
                             self.hear_open(sender, payload);
                         }
                     }
-                    Parcel::Entry(from, entry) => self.entry(from, &entry),
+                    Parcel::Item(from, item) => self.item(from, &item),
                     Parcel::Guest(from, to, payload) => self.guest(from, to, payload),
                 }
             }
@@ -297,22 +289,17 @@ impl Bus {
         }
     }
 
-    /// The bus is whole again; all who are up have all entries.
+    /// The bus is whole again; all who are up have all items.
     pub fn merge(&mut self) {
         self.cut = None;
-        let all: Vec<Vec<Bytes>> = self
-            .players
-            .iter()
-            .map(|player| {
-                player.transcript.entries().skip(1).map(|entry| Bytes::copy_from_slice(entry)).collect()
-            })
-            .collect();
-        for who in 0..self.players.len() {
-            for entry in all.iter().flatten().filter(|_| self.players[who].up).cloned().collect::<Vec<_>>() {
-                let appended = self.players[who].transcript.append(&entry).unwrap();
-                if appended.new {
-                    let _ = self.input(who, Input::Appended(appended));
-                }
+        loop {
+            let mut still = true;
+            let count = self.players.len();
+            for (from, to) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+                still &= !self.catch_up(from, to);
+            }
+            if still {
+                break;
             }
         }
         for which in 0..self.strangers.len() {
@@ -322,17 +309,38 @@ impl Bus {
         self.settle();
     }
 
-    fn entry(&mut self, from: usize, entry: &Bytes) {
-        self.entries += 1;
-        if self.lose_entries {
+    /// One member gives another what it lacks. Whether that was anything.
+    pub fn catch_up(&mut self, from: usize, to: usize) -> bool {
+        if !self.players[to].up || !self.players[from].up {
+            return false;
+        }
+        let (theirs, mine) = (&self.players[from].transcript, &self.players[to].transcript);
+        let missing = theirs.lacking(mine.state().head(), &mine.have(), usize::MAX);
+        let mut any = false;
+        for item in missing {
+            any |= self.take(to, &item);
+        }
+        any
+    }
+
+    /// A member takes an item that has its place in the order.
+    pub fn take(&mut self, who: usize, item: &Bytes) -> bool {
+        let Ok(taken) = self.players[who].transcript.take(item, Some(self.time)) else { return false };
+        let new = taken.new;
+        if new {
+            let _ = self.input(who, Input::Item { item: item.clone(), taken });
+        }
+        new
+    }
+
+    fn item(&mut self, from: usize, item: &Bytes) {
+        self.items += 1;
+        if self.lose_items {
             return;
         }
         for who in 0..self.players.len() {
-            if !self.players[who].up || self.apart(from, who) {
-                continue;
-            }
-            if let Ok(appended) = self.players[who].transcript.append(entry) {
-                let _ = self.input(who, Input::Appended(appended));
+            if self.players[who].up && !self.apart(from, who) {
+                self.take(who, item);
             }
         }
         for which in 0..self.strangers.len() {
@@ -387,8 +395,13 @@ impl Bus {
 
     pub fn request_of(&self, who: usize, which: usize) -> Option<folkmoot_base::Digest> {
         let member = self.strangers[which].identity.member();
-        let status = self.players[who].admission.status(&self.players[who].transcript);
+        let status = self.status(who);
         status.requests.iter().find(|request| request.member == member).map(|request| request.request)
+    }
+
+    pub fn status(&self, who: usize) -> folkmoot_admission::Status {
+        let player = &self.players[who];
+        player.admission.status(&player.transcript, &player.identity)
     }
 
     pub fn admitted(&self, which: usize) -> bool {
@@ -416,14 +429,20 @@ pub fn vote(bus: &mut Bus, who: usize, which: usize, approve: bool) {
     bus.command(who, Command::Vote { motion, approve }).unwrap();
 }
 
+/// A change of one field of the charter.
+pub fn change(field: &str, value: &str) -> Effect {
+    let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
+    Change::Charter { field: blob(field), value: blob(value) }.into()
+}
+
 pub fn open(message: &OpenMessage) -> Bytes {
     codec::encode(message).into()
 }
 
-pub fn own_vote(bus: &Bus, who: usize, decision: &Decision, slot: Slot, verdict: Verdict) -> Blob {
+/// What a member says of a subject, whatever its machine would say.
+pub fn word(bus: &Bus, who: usize, subject: Subject, verdict: Verdict) -> Bytes {
     let player = &bus.players[who];
-    let charter = player.transcript.roster().charter().digest();
-    let motion = decision.motion(player.transcript.group(), charter, slot);
     let expires = UnixTime(NOW.0 + 1_000_000);
-    Blob::from(Vote::sign(&player.identity, VoteContent { motion, verdict, expires }).unwrap().der().to_vec())
+    let word = player.transcript.approve(&player.identity, subject, verdict, expires);
+    Item::Approval(word).encode().into()
 }

@@ -31,10 +31,10 @@ pub fn call(bus: &Bus, who: usize, purpose: Purpose, attempt: u32) -> (Digest, S
     let epoch = roster.sharing().map(|sharing| sharing.facts.epoch).unwrap_or_default();
     let say = SignerBody::Start { purpose, attempt };
     let parts: [&[u8]; 6] = [
-        b"folkmoot table v1",
+        b"folkmoot table v2",
         &transcript.group().0,
         &bus.players[who].identity.member().0,
-        &roster.electorate().serial.to_be_bytes(),
+        &roster.head().digest,
         &epoch,
         &codec::encode(&say),
     ];

@@ -9,9 +9,10 @@ use folkmoot_admission::{
 };
 use folkmoot_base::{Blob, Digest, GroupName, Instant, NodeId, Secret, StoreKey, UnixTime, codec};
 use folkmoot_identity::{
-    Central, CharterDraft, Dealer, Founder, Gmc, GmcBody, Grounds, Identity, Motion, Request, Scheme,
-    SignedCharter, Transcript, Verdict, Vote, VoteContent, VoteProof,
+    Central, CharterDraft, Dealer, Founder, Gmc, GmcBody, Grounds, Identity, Request, Scheme, SignedCharter,
+    Verdict, VoteBody, VoteKind, VoteProof,
 };
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One of an authority's nodes.
@@ -155,7 +156,7 @@ impl Town {
                 Output::Event(event) => desk.events.push(event),
                 Output::Log(record) => self.handed_in.push(record),
                 Output::Trace(text) => self.bus.traces.push((100 + which, text)),
-                Output::Multicast(_) | Output::Entry(_) => panic!("an authority is no member"),
+                Output::Multicast(_) | Output::Item(_) => panic!("an authority is no member"),
             }
         }
         let from = desk.identity.node();
@@ -220,12 +221,12 @@ impl Town {
                 continue;
             }
             for who in self.contacts(which) {
-                let have: Vec<_> = self.desks[which].transcript.heads().iter().copied().collect();
-                for entry in self.bus.players[who].transcript.entries_after(&have, usize::MAX) {
-                    let appended = self.desks[which].transcript.append(&entry).unwrap();
-                    if appended.new {
+                let (theirs, mine) = (&self.bus.players[who].transcript, &self.desks[which].transcript);
+                for item in theirs.lacking(mine.state().head(), &mine.have(), usize::MAX) {
+                    let taken = self.desks[which].transcript.take(&item, Some(self.bus.time)).unwrap();
+                    if taken.new {
                         any = true;
-                        let _ = self.desk_input(which, Input::Appended(appended));
+                        let _ = self.desk_input(which, Input::Item { item, taken });
                     }
                 }
             }
@@ -321,30 +322,36 @@ impl Town {
         let identity = person("guest", seed);
         let charter = self.transcript().roster().charter();
         let time = UnixTime(self.bus.time.0 - 10);
-        let mut body = GmcBody::propose(charter, &identity, 5, time, &mut Dice(seed * 7_000_000));
+        let mut body = GmcBody::propose(charter, &identity, 5, time, &mut Dice(seed * 7_000_000))
+            .over(self.transcript().state().head());
         change(&mut body);
         Request::sign(&identity, body).unwrap()
     }
 
     /// Approving votes of these founders on it, sorted.
     pub fn votes(&self, request: &Request, who: &[usize]) -> WireGrounds {
-        let motion = request.body().motion().unwrap();
-        WireGrounds::Votes(self.votes_on(&motion, who, UnixTime(self.bus.time.0 + 1_000)))
+        WireGrounds::Votes(self.votes_on(request.digest(), who, UnixTime(self.bus.time.0 + 1_000)))
     }
 
-    pub fn votes_on(&self, motion: &Motion, who: &[usize], expires: UnixTime) -> Vec<VoteProof> {
-        let content = VoteContent { motion: *motion, verdict: Verdict::Approve, expires };
-        let vote = |who: &usize| Vote::sign(&self.bus.players[*who].identity, content).unwrap().proof();
+    pub fn votes_on(&self, request: Digest, who: &[usize], expires: UnixTime) -> Vec<VoteProof> {
+        let base = self.transcript().state().head();
+        let vote = |who: &usize| {
+            let identity = &self.bus.players[*who].identity;
+            let (kind, verdict) = (VoteKind::Admit, Verdict::Approve);
+            let group = self.transcript().group();
+            let body = VoteBody { group, base, kind, subject: request, turn: 0, verdict, expires };
+            VoteProof::of(identity.member(), &body, body.sign(identity.key()))
+        };
         let mut votes: Vec<VoteProof> = who.iter().map(vote).collect();
         votes.sort_by_key(|vote| vote.voter);
         votes
     }
 
-    /// The first member writes the entry that admits by this certificate, and all have it.
+    /// The first member has the certificate ordered, and all have it.
     pub fn admit(&mut self, der: &[u8]) {
-        let entry = self.transcript().make_admit(der, &self.bus.players[0].identity).unwrap();
+        let item = self.transcript().make_admit(der, &[]).unwrap();
         for player in &mut self.bus.players {
-            player.transcript.append(&entry).unwrap();
+            player.transcript.take(&item, Some(self.bus.time)).unwrap();
         }
         self.settle();
     }
@@ -394,13 +401,12 @@ impl Town {
 
     pub fn certificate(&self, which: usize) -> Gmc {
         let member = self.bus.strangers[which].identity.member();
-        let admission = self.transcript().roster().member(&member).expect("a member");
-        Gmc::from_der(admission.certificate.as_ref().unwrap()).unwrap()
+        Gmc::from_der(&self.transcript().certificate_of(&member).unwrap()).unwrap()
     }
 }
 
 pub fn desk(identity: Identity, charter: &[u8], office: &Office, config: &Config) -> Desk {
-    let transcript = Transcript::genesis(charter).unwrap();
+    let transcript = Transcript::founded(charter).unwrap();
     let mut disk = BTreeMap::new();
     for persist in office.persists(&identity, &mut Dice(5_000_000_000)) {
         store(&mut disk, persist);

@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 use folkmoot_base::{Entropy, EntryId, GroupName, MemberId, UnixTime, digest};
-use folkmoot_identity::{CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Minority, SignedCharter, Slot, Verdict, Vote, VoteContent, VoteProof};
+use folkmoot_identity::{
+    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Minority, SignedCharter, Slot, Verdict, Vote,
+    VoteContent, VoteProof,
+};
 use folkmoot_transcript::Transcript;
 use std::sync::LazyLock;
 
