@@ -70,3 +70,8 @@ pub(crate) fn minority(word: &str) -> Result<Minority, &'static str> {
 pub(crate) fn ratio(word: &str) -> Result<u32, &'static str> {
     word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("write a share as 30%")
 }
+
+/// A head in full: number and digest.
+pub(crate) fn head_text(head: &Head) -> String {
+    format!("{}:{}", head.number, hex(&head.digest))
+}

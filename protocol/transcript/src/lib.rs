@@ -16,6 +16,7 @@ mod ballots;
 mod decision;
 mod effect;
 mod error;
+mod evidence;
 mod file;
 mod have;
 mod item;
@@ -40,6 +41,7 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
+pub use evidence::Evidence;
 pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use have::{Have, NAMES_MAX};
