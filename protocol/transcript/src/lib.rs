@@ -18,6 +18,7 @@ mod effect;
 mod error;
 mod file;
 mod item;
+mod known;
 mod line;
 mod paper;
 mod proposal;
@@ -35,9 +36,10 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
-pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, STATE_BYTES_MAX};
+pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, ITEMS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
+pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,

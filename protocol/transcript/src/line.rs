@@ -181,6 +181,11 @@ impl Line {
         Some((since.map(|(_, standing)| standing.clone()).collect(), last))
     }
 
+    /// Keeps a decision of this line that is recent, and whose signatures are verified.
+    pub(crate) fn keep(&mut self, standing: Standing) {
+        self.decisions.insert(standing.head().number, standing);
+    }
+
     /// A decision of a number that was decided: the same, or the other side of a fork.
     fn compare(&mut self, theirs: Standing) -> Result<Applied, Unproposed> {
         let number = theirs.proposal.decision.number;

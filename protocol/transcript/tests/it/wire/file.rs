@@ -179,5 +179,5 @@ fn line_84_a_head_that_is_known_from_elsewhere_is_on_the_line() {
     let charter = charter(&group);
     assert!(read(&charter, vec![known], &group.first().file(), 9_999).is_ok());
     let refused = read(&charter, vec![newer], &older.file(), 9_999).unwrap_err();
-    assert_eq!(refused, FileError::NoHead(newer), "an older file instead of the newest");
+    assert_eq!(refused, FileError::NoHead(newer.into()), "an older file instead of the newest");
 }
