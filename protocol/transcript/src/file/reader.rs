@@ -77,6 +77,12 @@ impl FileReader {
         self.transcript.as_ref()
     }
 
+    /// The number of the section that is being read, from 0, and its kind, as far as that is known.
+    pub fn section(&self) -> (usize, Option<u8>) {
+        let begun = self.buffer.first().filter(|_| self.labelled).copied();
+        (self.sections, begun.or((self.last_kind > 0).then_some(self.last_kind)))
+    }
+
     /// Takes the next piece of the file.
     ///
     /// # Errors
@@ -271,20 +277,24 @@ fn decoded<T: Wire>(bytes: &[u8]) -> Result<T, ItemError> {
 fn take_item(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError> {
     let item = Item::decode(bytes)?;
     let state = transcript.state();
-    match &item {
+    let unfit = match &item {
         Item::Approval(signed) => {
-            let counts = state.counts(&signed.approval, 0, UnixTime(0));
-            counts.map_err(ItemError::Uncounted)?;
+            state.counts(&signed.approval, 0, UnixTime(0)).err().map(ItemError::Uncounted)
         }
         Item::Expire { member, request } => {
             let expire = Expire { member: *member, request: *request };
-            transcript.set().end_of(state, &expire).ok_or(ItemError::NoTerm(*member))?;
+            let here = transcript.set().end_of(state, &expire);
+            here.is_none().then_some(ItemError::NoTerm(*member))
         }
-        _ => {}
-    }
+        _ => None,
+    };
     let is_refusal = matches!(item, Item::Refusal { .. });
     let new = transcript.add(item, bytes, None)?;
-    if is_refusal && !new { Err(ItemError::NoRejection) } else { Ok(()) }
+    match unfit {
+        Some(why) => Err(why),
+        None if is_refusal && !new => Err(ItemError::NoRejection),
+        None => Ok(()),
+    }
 }
 
 /// `LINE-85`: evidence of a fork, each of a later number than the one before.
