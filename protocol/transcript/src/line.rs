@@ -157,6 +157,9 @@ impl Line {
         if last.proposal.decision.state != state.digest() || last.head() != state.head() {
             return Err(Unproposed::State);
         }
+        if electors != state.electorate() {
+            return Err(Unproposed::Handover);
+        }
         if !proven {
             return Err(Unproposed::TooOld);
         }

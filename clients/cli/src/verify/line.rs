@@ -138,7 +138,7 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
         "voters": state.places().iter().map(voter).collect::<Vec<_>>(), "changes": state.changes(),
         "held": state.roster().len(), "not_held": set.counted().map(admission).collect::<Vec<_>>(),
         "late": set.late().map(late).collect::<Vec<_>>(),
-        "proposals": set.effects().map(|effect| proposal(transcript, &names, effect)).collect::<Vec<_>>(),
+        "proposals": open(transcript).map(|effect| proposal(transcript, &names, effect)).collect::<Vec<_>>(),
         "forks": transcript.line().forks().iter().map(fork).collect::<Vec<_>>(),
     })
 }
@@ -155,11 +155,26 @@ fn ids<'a>(members: impl IntoIterator<Item = &'a MemberId>) -> Vec<String> {
     members.into_iter().map(MemberId::hex).collect()
 }
 
-/// Who approves an effect, and who rejects it.
+/// The effects that somebody approves and that have not been decided since.
+fn open(transcript: &Transcript) -> impl Iterator<Item = &Effect> {
+    transcript.set().effects().filter(|effect| {
+        let [yes, _] = verdicts(transcript, effect);
+        !yes.is_empty()
+    })
+}
+
+/// Who approves an effect, and who rejects it: as far as that still counts.
 fn verdicts(transcript: &Transcript, effect: &Effect) -> [Vec<MemberId>; 2] {
-    let all = || transcript.set().approvals_of(effect.subject());
-    let of = |yes: bool| all().filter(|one| one.is_yes() == yes).map(|one| one.voter).collect();
-    [of(true), of(false)]
+    let state = transcript.state();
+    let stamp = state.stamp(&effect.change);
+    let all = transcript.set().approvals_of(effect.subject());
+    let counting = all.filter(|one| state.counts(one, stamp, state.time()).is_ok());
+    let mut verdicts = [Vec::new(), Vec::new()];
+    let [yes, no] = &mut verdicts;
+    for one in counting {
+        if one.is_yes() { yes.push(one.voter) } else { no.push(one.voter) }
+    }
+    verdicts
 }
 
 /// When an admission ends; a founder's does not.
@@ -278,7 +293,7 @@ fn proposals(transcript: &Transcript, names: &Names) -> String {
         let what = names.effect(transcript, effect);
         format!("open: {what}; approved by {}{against}", names.several(&yes))
     };
-    transcript.set().effects().map(one).collect::<Vec<_>>().join("\n")
+    open(transcript).map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn forks(transcript: &Transcript, names: &Names) -> String {

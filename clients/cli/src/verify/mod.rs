@@ -51,8 +51,9 @@ fn entries(heads: &[Known]) -> Result<Vec<EntryId>, Failure> {
     let entry = |head: &Known| match head {
         Known::Entry(entry) => Ok(*entry),
         Known::Line(head) => {
-            let text =
-                format!("{head} is a head of a line, and this file is none: it holds entries (format 1)");
+            let text = format!(
+                "{head} is a head of a line, but this file holds entries (format 1): give the head of an entry"
+            );
             Err(Failure::new(Exit::Usage, text))
         }
     };

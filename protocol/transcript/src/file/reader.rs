@@ -164,7 +164,7 @@ impl FileReader {
                 return Err(FileError::Order { section, kind });
             }
             HANDOVER => self.take_handover(bytes),
-            LAST => decoded(bytes).map(|last| self.last = Some(last)),
+            LAST => self.take_last(bytes),
             STATE => {
                 let last = self.last.take().ok_or(FileError::Order { section, kind })?;
                 self.take_state(last, bytes)
@@ -201,8 +201,14 @@ impl FileReader {
         Ok(())
     }
 
+    fn take_last(&mut self, bytes: &[u8]) -> Result<(), ItemError> {
+        let standing: Standing = decoded(bytes)?;
+        self.check_standing(&standing)?;
+        self.last = Some(standing);
+        Ok(())
+    }
+
     fn take_state(&mut self, last: Standing, bytes: &[u8]) -> Result<(), ItemError> {
-        self.check_standing(&last)?;
         let handovers = std::mem::take(&mut self.handovers);
         let Some(transcript) = &mut self.transcript else { return Ok(()) };
         transcript.go_on(handovers, last, bytes).map(drop)
