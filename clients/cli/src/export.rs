@@ -20,7 +20,7 @@ use folkmoot::StateFolder;
 use folkmoot::tools::Store;
 use folkmoot_base::hex;
 use folkmoot_identity::{IdentityCertificate, REVOKED_TABLE, RevocationList, identities_pem};
-use folkmoot_transcript::{Evidence, Transcript};
+use folkmoot_transcript::{SignedVotes, Transcript};
 use serde_json::json;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     }
     write_transcript(&to.join(verify::FILE_NAME), &transcript)?;
     let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
-    for evidence in transcript.evidence(&people) {
+    for evidence in transcript.signed_votes(&people) {
         certificates += usize::from(evidence.certificate.is_some());
         votes += evidence.votes.len();
         unnamed.extend(evidence.unnamed.iter().map(|voter| voter.hex()));
@@ -91,7 +91,7 @@ fn write_transcript(file: &Path, transcript: &Transcript) -> Result<(), Failure>
     std::fs::write(file, transcript.file()).map_err(wrong)
 }
 
-fn write_evidence(to: &Path, evidence: &Evidence) -> Result<(), Failure> {
+fn write_evidence(to: &Path, evidence: &SignedVotes) -> Result<(), Failure> {
     let entry = hex(&evidence.name);
     for vote in &evidence.votes {
         let name = file_name(vote.certificate().name(), &vote.voter().hex());

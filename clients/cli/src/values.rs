@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use folkmoot::Service;
 use folkmoot_base::{Cipher, EntryId, Keying};
 use folkmoot_identity::{Dealer, Minority, Mode, Scheme};
+use folkmoot_transcript::{KnownHead, NoHead};
 
 /// The ordering ladder, as far as it is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
@@ -46,8 +47,21 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
     Cipher::from_name(word).ok_or("it must be aes-256-gcm or chacha20-poly1305")
 }
 
-pub(crate) fn head(word: &str) -> Result<EntryId, &'static str> {
-    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head has 64 hexadecimal digits; give all of them")
+/// A head that an outsider knows from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Of the line.
+    Line(KnownHead),
+    /// Of a transcript of format 1.
+    Entry(EntryId),
+}
+
+pub(crate) fn head(word: &str) -> Result<Known, String> {
+    if word.contains('.') {
+        return word.parse().map(Known::Line).map_err(|error: NoHead| error.to_string());
+    }
+    let entry = EntryId::from_hex(&word.to_ascii_lowercase()).map(Known::Entry);
+    entry.ok_or_else(|| format!("{NoHead}; in a transcript of format 1 it is 64 hexadecimal digits"))
 }
 
 /// Who signs certificates, by its name.

@@ -16,10 +16,10 @@ mod ballots;
 mod decision;
 mod effect;
 mod error;
-mod evidence;
 mod file;
 mod have;
 mod item;
+mod known;
 mod line;
 mod paper;
 mod proposal;
@@ -30,6 +30,7 @@ mod state;
 mod store;
 mod transcript;
 mod trial;
+mod votes;
 
 pub use admit::{Admit, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};
@@ -41,11 +42,12 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
-pub use evidence::Evidence;
-pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, STATE_BYTES_MAX};
+pub use votes::SignedVotes;
+pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, ITEMS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
+pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,

@@ -6,15 +6,19 @@
 //!                                                         '-> 1: which entry, which rule (TRN-nn), whose fault
 //! ```
 
+mod line;
+mod line_words;
 mod words;
 
 use crate::exit::{Exit, Failure, whole};
 use crate::files;
 use crate::progress::Progress;
-use crate::show::{Paint, data, harmless, line, many, paint, short, table};
+use crate::show::{Paint, data, harmless, line as print, many, paint, short, table};
+use crate::values::Known;
 use folkmoot_base::{EntryId, MemberId, UnixTime};
 use folkmoot_identity::transcript::{Audit, Blame, Flaw, Numbers};
 use folkmoot_identity::{Admission, Ending, Roster, SignedCharter, Transcript};
+use folkmoot_transcript::FILE_LABEL;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read;
@@ -24,16 +28,51 @@ use std::path::Path;
 pub(crate) const FILE_NAME: &str = "transcript.moot";
 /// Bytes read at once.
 const PIECE_BYTES: usize = 64 * 1024;
+/// So many bytes say what a file is.
+const LABEL_BYTES: u64 = FILE_LABEL.len() as u64;
 
-/// `folkmoot verify CHARTER TRANSCRIPT [--head HEX]...`
-pub(crate) fn run(charter: &Path, file: &Path, heads: &[EntryId], json: bool) -> Result<(), Failure> {
+/// `folkmoot verify CHARTER TRANSCRIPT [--head HEAD]...`: by what the file begins with, it is a line
+/// of decisions or a transcript of format 1.
+pub(crate) fn run(charter: &Path, file: &Path, heads: &[Known], json: bool) -> Result<(), Failure> {
     let signed = files::founded(charter)?;
+    let wrong = |error: std::io::Error| Failure::file(file, &error);
+    let mut open = File::open(file).map_err(wrong)?;
+    let mut label = Vec::new();
+    open.by_ref().take(LABEL_BYTES).read_to_end(&mut label).map_err(wrong)?;
+    if label == FILE_LABEL {
+        let about = line::Question { signed: &signed, charter, file, heads, json };
+        return line::run(&about, label.as_slice().chain(open));
+    }
+    run_graph(&signed, [charter, file], label.as_slice().chain(open), &entries(heads)?, json)
+}
+
+/// The heads for a transcript of format 1.
+fn entries(heads: &[Known]) -> Result<Vec<EntryId>, Failure> {
+    let entry = |head: &Known| match head {
+        Known::Entry(entry) => Ok(*entry),
+        Known::Line(head) => {
+            let text = format!(
+                "{head} is a head of a line, but this file holds entries (format 1): give the head of an entry"
+            );
+            Err(Failure::new(Exit::Usage, text))
+        }
+    };
+    heads.iter().map(entry).collect()
+}
+
+fn run_graph(
+    signed: &SignedCharter,
+    [charter, file]: [&Path; 2],
+    open: impl Read,
+    heads: &[EntryId],
+    json: bool,
+) -> Result<(), Failure> {
     let mut audit = Audit::of(signed.der()).map_err(|error| Failure::new(Exit::Refused, whole(&error)))?;
-    let numbers = match judge(&mut audit, file, heads, json)? {
+    let numbers = match judge(&mut audit, file, open, heads, json)? {
         Ok(()) => audit.numbers(),
         Err(flaw) => {
             if json {
-                line(&flaw_json(&flaw, &audit).to_string());
+                print(&flaw_json(&flaw, &audit).to_string());
             }
             return Err(refusal(file, &flaw, &audit));
         }
@@ -46,7 +85,8 @@ pub(crate) fn run(charter: &Path, file: &Path, heads: &[EntryId], json: bool) ->
 /// The transcript in `file`, of this charter's group, judged; else why not.
 pub(crate) fn load(signed: &SignedCharter, file: &Path) -> Result<Transcript, Failure> {
     let mut audit = Audit::of(signed.der()).map_err(|error| Failure::new(Exit::No, whole(&error)))?;
-    match judge(&mut audit, file, &[], true)? {
+    let open = File::open(file).map_err(|error| Failure::file(file, &error))?;
+    match judge(&mut audit, file, open, &[], true)? {
         Ok(()) => Ok(audit.into_transcript()),
         Err(flaw) => Err(refusal(file, &flaw, &audit)),
     }
@@ -55,11 +95,11 @@ pub(crate) fn load(signed: &SignedCharter, file: &Path) -> Result<Transcript, Fa
 fn judge(
     audit: &mut Audit,
     file: &Path,
+    mut open: impl Read,
     heads: &[EntryId],
     quiet: bool,
 ) -> Result<Result<(), Box<Flaw>>, Failure> {
     let wrong = |error: std::io::Error| Failure::file(file, &error);
-    let mut open = File::open(file).map_err(wrong)?;
     let mut piece = vec![0; PIECE_BYTES];
     let mut progress = Progress::parts("entries verified", quiet);
     loop {

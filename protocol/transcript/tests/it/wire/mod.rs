@@ -1,6 +1,7 @@
 //! The transcript with real keys, certificates and signatures.
 
 mod catch_up;
+mod evidence;
 mod file;
 mod lies;
 

@@ -12,9 +12,9 @@ use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::{Gmc, IdentityCertificate, Signature, Vote};
 use std::collections::BTreeMap;
 
-/// The evidence for one admission or decision.
+/// The votes for one admission or decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Evidence {
+pub struct SignedVotes {
     /// The request's digest, or the decision's.
     pub name: Digest,
     /// The votes, each as the voter signed it.
@@ -28,9 +28,9 @@ pub struct Evidence {
 type People<'a> = BTreeMap<MemberId, &'a IdentityCertificate>;
 
 impl Transcript {
-    /// The evidence for every admission and decision that is kept: admissions by request, then
+    /// The votes for every admission and decision that is kept: admissions by request, then
     /// decisions in order. `more` are identity certificates besides the founders'.
-    pub fn evidence(&self, more: &[IdentityCertificate]) -> Vec<Evidence> {
+    pub fn signed_votes(&self, more: &[IdentityCertificate]) -> Vec<SignedVotes> {
         let people: People<'_> = more
             .iter()
             .chain(self.signed_charter().certificates())
@@ -54,7 +54,7 @@ impl Transcript {
                 let beside: Vec<(MemberId, Option<Vote>)> =
                     approvals.iter().map(|one| self.vote(&people, &one.approval, &one.signature)).collect();
                 let known = carried.into_iter().chain(beside);
-                Some(Evidence::of(request, known, Some(gmc)))
+                Some(SignedVotes::of(request, known, Some(gmc)))
             }
             _ => None,
         });
@@ -62,9 +62,9 @@ impl Transcript {
             let decision = &standing.proposal.decision;
             let approvals = decision.effects.iter().flat_map(|one| one.approvals().zip(&one.proofs));
             let votes = approvals.map(|(said, proof)| self.vote(&people, &said, &proof.signature));
-            Evidence::of(standing.head().digest, votes, None)
+            SignedVotes::of(standing.head().digest, votes, None)
         });
-        let mut all: Vec<Evidence> = admissions.collect();
+        let mut all: Vec<SignedVotes> = admissions.collect();
         all.extend(decisions);
         all
     }
@@ -83,19 +83,19 @@ impl Transcript {
     }
 }
 
-impl Evidence {
+impl SignedVotes {
     fn of(
         name: Digest,
         all: impl Iterator<Item = (MemberId, Option<Vote>)>,
         certificate: Option<Gmc>,
     ) -> Self {
-        let mut evidence = Self { name, votes: Vec::new(), unnamed: Vec::new(), certificate };
+        let mut votes = Self { name, votes: Vec::new(), unnamed: Vec::new(), certificate };
         for (voter, vote) in all {
             match vote {
-                Some(vote) => evidence.votes.push(vote),
-                None => evidence.unnamed.push(voter),
+                Some(vote) => votes.votes.push(vote),
+                None => votes.unnamed.push(voter),
             }
         }
-        evidence
+        votes
     }
 }

@@ -1,0 +1,322 @@
+//! `folkmoot verify CHARTER TRANSCRIPT` for a line of decisions: checks the file offline, by the
+//! charter alone.
+//!
+//! ```text
+//! charter.cms + transcript.moot --> FileReader, piece by piece --> 0: who is in, who votes, the head to compare
+//!                                                              '-> 1: which section, which rule (LINE-nn), whose fault
+//! ```
+
+use super::line_words::{Names, blamed, next_step, rule, section, why};
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::show::{Paint, data, line, many, paint, table, visible};
+use crate::values::Known;
+use folkmoot_base::{MemberId, UnixTime, hex};
+use folkmoot_identity::SignedCharter;
+use folkmoot_transcript::{
+    Admit, Effect, FileError, FileReader, Fork, Held, KnownHead, Transcript, Uncounted,
+};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes read at once.
+const PIECE_BYTES: usize = 64 * 1024;
+/// Progress is told in these.
+const KIB: usize = 1024;
+
+/// What is to be judged, and by what.
+pub(super) struct Question<'a> {
+    pub(super) signed: &'a SignedCharter,
+    pub(super) charter: &'a Path,
+    pub(super) file: &'a Path,
+    pub(super) heads: &'a [Known],
+    pub(super) json: bool,
+}
+
+/// Judges what `input` holds, from the label on, and says what came out.
+pub(super) fn run(question: &Question<'_>, input: impl Read) -> Result<(), Failure> {
+    let heads = known(question.heads)?;
+    let mut reader = FileReader::knowing(question.signed.der(), heads.clone());
+    if let Err(flaw) = judge(&mut reader, question, input)? {
+        if question.json {
+            line(&flaw_json(&flaw, &reader).to_string());
+        }
+        return Err(refusal(question.file, &flaw, &reader));
+    }
+    let transcript = reader.finish().map_err(Failure::bug)?;
+    let next = format!("folkmoot verify {} {}", question.charter.display(), question.file.display());
+    data(question.json, &told(&transcript, &heads), || text(&transcript, &heads, &next));
+    Ok(())
+}
+
+fn known(heads: &[Known]) -> Result<Vec<KnownHead>, Failure> {
+    let of_line = |head: &Known| match head {
+        Known::Line(head) => Ok(head.clone()),
+        Known::Entry(entry) => {
+            let text = format!("{} is no head of a line; give its number too, as in 17.{0}", entry.hex());
+            Err(Failure::new(Exit::Usage, text))
+        }
+    };
+    heads.iter().map(of_line).collect()
+}
+
+fn judge(
+    reader: &mut FileReader,
+    question: &Question<'_>,
+    mut input: impl Read,
+) -> Result<Result<(), FileError>, Failure> {
+    let wrong = |error: std::io::Error| Failure::file(question.file, &error);
+    let all = std::fs::metadata(question.file).map_or(0, |about| about.len());
+    let all = usize::try_from(all).unwrap_or(usize::MAX).div_ceil(KIB);
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut progress = Progress::parts("KiB verified", question.json);
+    let mut done: usize = 0;
+    loop {
+        let read = input.read(&mut piece).map_err(wrong)?;
+        let judged = match piece.get(..read) {
+            None | Some([]) => return Ok(reader.check()),
+            Some(piece) => reader.push(piece),
+        };
+        if judged.is_err() {
+            return Ok(judged);
+        }
+        done = done.saturating_add(read);
+        progress.to(done.div_ceil(KIB), all);
+    }
+}
+
+fn refusal(file: &Path, flaw: &FileError, reader: &FileReader) -> Failure {
+    let (rule, why, next) = (rule(flaw), why(flaw, reader), next_step(flaw, reader));
+    Failure::new(Exit::No, format!("{} is not valid ({rule}): {why}. {next}", file.display()))
+}
+
+fn flaw_json(flaw: &FileError, reader: &FileReader) -> Value {
+    let blamed: Vec<String> = blamed(flaw).iter().map(MemberId::hex).collect();
+    let (number, part) = section(flaw, reader).unzip();
+    json!({
+        "stands": false, "rule": rule(flaw), "section": number, "part": part,
+        "why": why(flaw, reader), "blame": if blamed.is_empty() { "anyone" } else { "members" }, "blamed": blamed,
+        "next": next_step(flaw, reader),
+    })
+}
+
+/// What stands, as data.
+fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
+    let (state, set) = (transcript.state(), transcript.set());
+    let names = Names::of(transcript);
+    let member = |(id, held): (&MemberId, &Held)| {
+        json!({
+            "member": id.hex(), "name": held.name, "request": hex(&held.request), "until": until(held).map(|end| end.0),
+            "votes": state.may_vote(id), "held": is_held(transcript, id, held),
+        })
+    };
+    let voter = |place: &folkmoot_transcript::Place| json!({ "member": place.voter.hex(), "since": place.since, "votes": state.may_vote(&place.voter) });
+    let admission = |admit: &Admit| {
+        json!({
+            "member": admit.member.hex(), "name": admit.name, "request": hex(&admit.request), "until": admit.ends.0,
+        })
+    };
+    let late = |(admit, why): (&Admit, &Uncounted)| {
+        let mut late = admission(admit);
+        late["why"] = json!(names.explain(why));
+        late["rule"] = json!(rule(why));
+        late
+    };
+    let fork = |(number, fork): (&u64, &Fork)| {
+        json!({
+            "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
+            "signed_both": ids(&fork.liars),
+        })
+    };
+    let head = state.head();
+    json!({
+        "stands": true, "format": 2, "group": transcript.group().hex(), "name": state.charter().name().as_str(),
+        "threshold": state.threshold(), "head": head.whole(), "short": head.to_string(), "number": head.number,
+        "decided": decided(transcript).map(|time| time.0), "compared": !heads.is_empty(),
+        "members": set.members(state).iter().map(member).collect::<Vec<_>>(),
+        "voters": state.places().iter().map(voter).collect::<Vec<_>>(), "changes": state.changes(),
+        "held": state.roster().len(), "not_held": set.counted().map(admission).collect::<Vec<_>>(),
+        "late": set.late().map(late).collect::<Vec<_>>(),
+        "proposals": open(transcript).map(|effect| proposal(transcript, &names, effect)).collect::<Vec<_>>(),
+        "forks": transcript.line().forks().iter().map(fork).collect::<Vec<_>>(),
+    })
+}
+
+fn proposal(transcript: &Transcript, names: &Names, effect: &Effect) -> Value {
+    let [yes, no] = verdicts(transcript, effect);
+    json!({
+        "what": names.effect(transcript, effect), "subject": hex(&effect.subject().digest),
+        "forced": effect.is_forced(), "approve": ids(&yes), "reject": ids(&no),
+    })
+}
+
+fn ids<'a>(members: impl IntoIterator<Item = &'a MemberId>) -> Vec<String> {
+    members.into_iter().map(MemberId::hex).collect()
+}
+
+/// The effects that somebody approves and that have not been decided since.
+fn open(transcript: &Transcript) -> impl Iterator<Item = &Effect> {
+    transcript.set().effects().filter(|effect| {
+        let [yes, _] = verdicts(transcript, effect);
+        !yes.is_empty()
+    })
+}
+
+/// Who approves an effect, and who rejects it: as far as that still counts.
+fn verdicts(transcript: &Transcript, effect: &Effect) -> [Vec<MemberId>; 2] {
+    let state = transcript.state();
+    let stamp = state.stamp(&effect.change);
+    let all = transcript.set().approvals_of(effect.subject());
+    let counting = all.filter(|one| state.counts(one, stamp, state.time()).is_ok());
+    let mut verdicts = [Vec::new(), Vec::new()];
+    let [yes, no] = &mut verdicts;
+    for one in counting {
+        if one.is_yes() { yes.push(one.voter) } else { no.push(one.voter) }
+    }
+    verdicts
+}
+
+/// When an admission ends; a founder's does not.
+fn until(held: &Held) -> Option<UnixTime> {
+    (held.ends.0 < u64::MAX).then_some(held.ends)
+}
+
+/// When the last decision was made; none if there is none.
+fn decided(transcript: &Transcript) -> Option<UnixTime> {
+    (transcript.state().head().number > 0).then(|| transcript.state().time())
+}
+
+/// Whether a decision holds the admission by which somebody is a member.
+fn is_held(transcript: &Transcript, id: &MemberId, held: &Held) -> bool {
+    transcript.state().roster().get(id).is_some_and(|known| known.request == held.request)
+}
+
+fn text(transcript: &Transcript, heads: &[KnownHead], next: &str) -> String {
+    let head = transcript.state().head();
+    let names = Names::of(transcript);
+    let parts = [
+        about(transcript),
+        position(transcript),
+        people(transcript),
+        voters(transcript, &names),
+        changes(transcript),
+        held(transcript),
+        late(transcript, &names),
+        proposals(transcript, &names),
+        forks(transcript, &names),
+        paint(
+            Paint::Green,
+            "valid: every decision was committed by those who could, and what counts was approved",
+        ),
+        paint(Paint::Dim, &hint(&head, heads)),
+        format!("{next} --head {}", head.whole()),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
+}
+
+fn about(transcript: &Transcript) -> String {
+    let state = transcript.state();
+    let founders: Vec<String> =
+        state.founding_charter().founders().iter().map(|founder| visible(&founder.name)).collect();
+    let (need, voters) = (state.threshold(), state.voters().len());
+    let admit = if need == 1 { "admits" } else { "admit" };
+    let group = transcript.group().short();
+    let name = visible(state.charter().name().as_str());
+    let founders = founders.join(", ");
+    format!("{name} ({group}), founded by {founders}; {} of {voters} {admit}", many(need, "vote"))
+}
+
+fn position(transcript: &Transcript) -> String {
+    let head = transcript.state().head();
+    match decided(transcript) {
+        Some(time) => format!("head {head}: {} made, the last at {time}", many_decisions(head.number)),
+        None => format!("head {head}: the founding; nothing is decided yet"),
+    }
+}
+
+fn many_decisions(number: u64) -> String {
+    many(usize::try_from(number).unwrap_or(usize::MAX), "decision")
+}
+
+fn people(transcript: &Transcript) -> String {
+    let state = transcript.state();
+    let row = |(id, held): (&MemberId, &Held)| {
+        let by = match (is_held(transcript, id, held), until(held)) {
+            (true, None) => "the founding",
+            (true, Some(_)) => "a decision",
+            (false, _) => "approvals",
+        };
+        let until = until(held).map_or_else(|| "no term".to_owned(), |end| end.to_string());
+        let votes = if state.may_vote(id) { "yes" } else { "no" };
+        vec![visible(&held.name), id.short(), votes.to_owned(), by.to_owned(), until]
+    };
+    let rows: Vec<Vec<String>> = transcript.set().members(state).iter().map(row).collect();
+    table(&["MEMBER", "ID", "VOTES", "BY", "UNTIL"], &rows)
+}
+
+/// The places of the electorate, in order.
+fn voters(transcript: &Transcript, names: &Names) -> String {
+    let place = |place: &folkmoot_transcript::Place| names.name(&place.voter);
+    let all: Vec<String> = transcript.state().places().iter().map(place).collect();
+    format!("voters: {}", all.join(", "))
+}
+
+fn changes(transcript: &Transcript) -> String {
+    let changes = transcript.state().changes().iter();
+    let changes: Vec<String> = changes
+        .map(|(field, value)| format!("charter now: {} = {}", visible(field), visible(value)))
+        .collect();
+    changes.join("\n")
+}
+
+fn held(transcript: &Transcript) -> String {
+    let (held, counted) = (transcript.state().roster().len(), transcript.set().counted().count());
+    let not = if counted == 1 { "counts and is not held yet" } else { "count and are not held yet" };
+    format!("decisions hold {}; {} {not}", many(held, "member"), many(counted, "admission"))
+}
+
+fn late(transcript: &Transcript, names: &Names) -> String {
+    let late = transcript.set().late().map(|(admit, why)| {
+        let (name, member) = (visible(&admit.name), admit.member.short());
+        format!("late, so not a member by this: {name} ({member}): {}", names.explain(why))
+    });
+    late.collect::<Vec<_>>().join("\n")
+}
+
+fn proposals(transcript: &Transcript, names: &Names) -> String {
+    let one = |effect: &Effect| {
+        let [yes, no] = verdicts(transcript, effect);
+        let against =
+            if no.is_empty() { String::new() } else { format!("; against it: {}", names.several(&no)) };
+        let what = names.effect(transcript, effect);
+        format!("open: {what}; approved by {}{against}", names.several(&yes))
+    };
+    open(transcript).map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn forks(transcript: &Transcript, names: &Names) -> String {
+    let one = |(number, fork): (&u64, &Fork)| {
+        let theirs = fork.theirs.head();
+        let liars: Vec<MemberId> = fork.liars.iter().copied().collect();
+        let both = if liars.is_empty() {
+            "nobody signed both in a way that contradicts itself".to_owned()
+        } else {
+            format!("{} signed both", names.several(&liars))
+        };
+        let text = format!("fork: number {number} was decided twice; the other decision is {theirs}; {both}");
+        paint(Paint::Red, &text)
+    };
+    transcript.line().forks().iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn hint(head: &folkmoot_base::Head, heads: &[KnownHead]) -> String {
+    if heads.is_empty() {
+        return format!(
+            "A file proves its own line only: former voters can write another. Compare the head {head} with \
+             somebody inside, or give a head that you have from there with --head."
+        );
+    }
+    "Keep the head for the next time: with it, a file that was rolled back does not pass.".to_owned()
+}
