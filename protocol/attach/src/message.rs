@@ -1,9 +1,9 @@
 //! The messages between the two stacks. In one process they are passed as these values. Neither
 //! side trusts the other for content: the node sees sealed payloads only, and each judges
-//! certificates and entries itself.
+//! certificates and items itself.
 
 use bytes::Bytes;
-use folkmoot_base::{GroupId, Indication, Locator, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{GroupId, Head, Indication, Locator, MemberId, NodeId, Service, ViewId};
 
 /// Member → node.
 #[derive(Debug, Clone)]
@@ -63,8 +63,8 @@ pub enum ToNode {
         /// In which group.
         group: GroupId,
     },
-    /// Order this transcript entry. The node verifies it first, as every other node will.
-    Entry(Bytes),
+    /// Order this item of the transcript. The node verifies it first, as every other node will.
+    Item(Bytes),
     /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {
         /// The guest, or the contact.
@@ -82,15 +82,25 @@ pub enum ToNode {
 pub enum ToMember {
     /// About one of the member's groups.
     Group(Indication),
-    /// A transcript entry has its place: at the start, by catching up, or in ring order. The node
-    /// has verified it; verify it too.
-    Entry(Bytes),
+    /// An item of the transcript has its place: at the start, by catching up, or in ring order. The
+    /// node has verified it; verify it too.
+    Item(Bytes),
     /// An admission frame came over a link from a guest. If we are the guest: from our contact.
     Guest {
         /// The sender, which has proved its key.
         from: NodeId,
         /// An admission message.
         payload: Bytes,
+    },
+    /// A member's node shows another line of decisions than ours: somebody signed both. It never
+    /// shares a ring with this node. Said once for each head that it shows.
+    OtherLine {
+        /// The peer.
+        node: NodeId,
+        /// Its head.
+        theirs: Head,
+        /// Our head.
+        ours: Head,
     },
     /// A link came up: to a member's node (if it is on the roster), to a guest, or to our contact.
     LinkUp {
