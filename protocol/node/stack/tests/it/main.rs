@@ -9,7 +9,6 @@
 )]
 
 mod authority;
-mod early;
 mod forms;
 mod net;
 mod rings;

@@ -1,6 +1,7 @@
 //! A virtual network of nodes: delays, cuts of single directions, people with keys, and a charter.
 
 pub mod hollow;
+pub mod papers;
 
 use bytes::Bytes;
 use core::time::Duration;
@@ -9,10 +10,11 @@ use folkmoot_base::{
     Entropy, GroupId, GroupName, Indication, Instant, Locator, MemberId, NodeId, UnixTime, digest,
 };
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey,
-    Identity, SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, GroupKey, Identity, SignedCharter,
+    SigningKey,
 };
 use folkmoot_node::{Config, Node, Phase};
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -81,24 +83,6 @@ pub fn charter_under(count: usize, speaks: usize) -> Bytes {
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
-/// The entry with which `voter` admits `who`, on top of `transcript`.
-pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
-    let charter = transcript.roster().charter();
-    let seed = (transcript.len() as u64) << 20 | who as u64;
-    let body = GmcBody::propose(charter, person(who), 3, NOW, &mut Dice(seed));
-    let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
-    let vote = Vote::sign(person(voter), content).unwrap().proof();
-    let gmc = if charter.central().is_some() {
-        let (key, certificate) = ca();
-        let body = body.on_grounds(&Grounds::Votes(vec![vote]));
-        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
-        Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap()
-    } else {
-        Gmc::compose(&body, &[vote], person(who)).unwrap()
-    };
-    transcript.make_admit(gmc.der(), person(voter)).unwrap()
-}
-
 /// A node of any kind, and the status of its ring.
 pub trait Party: Ground {
     fn ring(&self) -> (Phase, Vec<NodeId>);
@@ -152,7 +136,7 @@ pub fn locator(who: usize) -> Locator {
 impl Net {
     /// An empty network for people under the charter of the first `founders`.
     pub fn new(founders: usize, seed: u64) -> Self {
-        let group = Transcript::genesis(&charter(founders)).unwrap().group();
+        let group = Transcript::founded(&charter(founders)).unwrap().group();
         Self {
             hybrid_links: false,
             authority: None,
@@ -210,8 +194,8 @@ impl Net {
 
     /// `voter` admits `who`, on top of what its node knows.
     pub fn admit(&mut self, who: usize, voter: usize) {
-        let entry = admission(self.node(voter).transcript(), who, voter);
-        self.tell(voter, ToNode::Entry(entry));
+        let item = papers::admission_of(self.node(voter).transcript(), person(who), &[voter]);
+        self.tell(voter, ToNode::Item(item));
     }
 
     /// Sets the wall clock of `who`.
