@@ -5,7 +5,7 @@ use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
-use crate::show::{Paint, data, harmless, line, paint, short, table};
+use crate::show::{Paint, data, harmless, line, many, paint, short, table};
 use folkmoot_base::hex;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -274,7 +274,7 @@ fn authority_line(status: &Value) -> String {
 pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
     let on_roster = |state: &str| {
-        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired")
+        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
     };
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();

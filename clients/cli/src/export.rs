@@ -13,7 +13,6 @@
 
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many, short};
-use crate::values::head_text;
 use crate::verify;
 use bytes::Bytes;
 use folkmoot::StateFolder;
@@ -51,7 +50,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
         unnamed.extend(evidence.unnamed.iter().map(|voter| voter.hex()));
         write_evidence(to, &evidence)?;
     }
-    let head = head_text(&transcript.state().head());
+    let head = transcript.state().head().whole();
     let value = json!({
         "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed, "head": head,
         "date": transcript.state().time().0,

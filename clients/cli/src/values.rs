@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use folkmoot::Service;
-use folkmoot_base::{Cipher, EntryId, Keying};
+use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Dealer, Minority, Mode, Scheme};
 use folkmoot_transcript::{KnownHead, NoHead};
 
@@ -47,21 +47,8 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
     Cipher::from_name(word).ok_or("it must be aes-256-gcm or chacha20-poly1305")
 }
 
-/// A head that an outsider knows from elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// Of the line.
-    Line(KnownHead),
-    /// Of a transcript of format 1.
-    Entry(EntryId),
-}
-
-pub(crate) fn head(word: &str) -> Result<Known, String> {
-    if word.contains('.') {
-        return word.parse().map(Known::Line).map_err(|error: NoHead| error.to_string());
-    }
-    let entry = EntryId::from_hex(&word.to_ascii_lowercase()).map(Known::Entry);
-    entry.ok_or_else(|| format!("{NoHead}; in a transcript of format 1 it is 64 hexadecimal digits"))
+pub(crate) fn head(word: &str) -> Result<KnownHead, String> {
+    word.parse().map_err(|error: NoHead| error.to_string())
 }
 
 /// Who signs certificates, by its name.
@@ -83,9 +70,4 @@ pub(crate) fn minority(word: &str) -> Result<Minority, &'static str> {
 
 pub(crate) fn ratio(word: &str) -> Result<u32, &'static str> {
     word.strip_suffix('%').and_then(|number| number.parse().ok()).ok_or("write a share as 30%")
-}
-
-/// A head in full: number and digest.
-pub(crate) fn head_text(head: &Head) -> String {
-    format!("{}:{}", head.number, hex(&head.digest))
 }

@@ -1,6 +1,7 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::values::{Known, Ordering, cipher, head, keying, mode, scheme};
+use crate::values::{Ordering, cipher, head, keying, mode, scheme};
+use folkmoot_transcript::KnownHead;
 use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -335,7 +336,7 @@ pub(crate) struct Verify {
     /// once. Without a head nobody can see whether the newest entries were left out, or
     /// whether the file follows another line than the members do.
     #[arg(long = "head", value_name = "HEAD", requires = "history", value_parser = head)]
-    pub(crate) heads: Vec<Known>,
+    pub(crate) heads: Vec<KnownHead>,
     /// For a message: the signed charter of its group [default: the one in the state folder].
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) charter: Option<PathBuf>,

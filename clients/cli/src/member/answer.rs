@@ -7,7 +7,7 @@ use super::propose::How;
 use super::render;
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
-use crate::values::{Ordering, head_text};
+use crate::values::Ordering;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::{codec, hex, unhex};
@@ -314,12 +314,12 @@ fn known(transcript: &Transcript) -> Map<String, Value> {
     let forks = transcript.line().forks().iter().map(|(number, fork)| {
         let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
         json!({
-            "number": number, "ours": head_text(&fork.ours.head()), "theirs": head_text(&fork.theirs.head()),
+            "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
             "signed_both": liars,
         })
     });
     let mut fields = Map::new();
-    fields.insert("head".into(), head_text(&state.head()).into());
+    fields.insert("head".into(), state.head().whole().into());
     fields.insert("decided".into(), state.head().number.into());
     fields.insert("held".into(), state.roster().len().into());
     fields.insert("counted".into(), set.counted().count().into());
