@@ -7,7 +7,8 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
-    Entropy, GroupId, GroupName, Indication, Instant, Locator, MemberId, NodeId, UnixTime, digest,
+    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, UnixTime,
+    digest,
 };
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, GroupKey, Identity, SignedCharter,
@@ -107,6 +108,12 @@ pub struct Player {
     pub trace: Vec<String>,
     /// Configurations, by its trace.
     pub installed: usize,
+    /// Everything that it had written, in order.
+    pub persists: Vec<Persist>,
+    /// The items that it told its member, each with the number of writes before.
+    pub acknowledged: Vec<(usize, Bytes)>,
+    /// The nodes on other lines that it told of, with their head and its own.
+    pub other_lines: Vec<(NodeId, Head, Head)>,
     /// The members in the last notice to each member here.
     pub told: BTreeMap<MemberId, BTreeSet<usize>>,
 }
@@ -174,8 +181,17 @@ impl Net {
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
-        let (notice, trace, told) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
-        self.players.insert(who, Player { party, notice, trace, installed: 0, told });
+        let player = Player {
+            party,
+            notice: BTreeSet::new(),
+            trace: Vec::new(),
+            installed: 0,
+            persists: Vec::new(),
+            acknowledged: Vec::new(),
+            other_lines: Vec::new(),
+            told: BTreeMap::new(),
+        };
+        self.players.insert(who, player);
     }
 
     pub fn tell(&mut self, who: usize, word: ToNode) {
@@ -236,6 +252,13 @@ impl Net {
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
                     player.notice = members.iter().map(place).collect();
                     player.told.insert(to, player.notice.clone());
+                }
+                GroundOutput::Persist(persist) => player.persists.push(persist),
+                GroundOutput::Member(ToMember::Item(item)) => {
+                    player.acknowledged.push((player.persists.len(), item));
+                }
+                GroundOutput::Member(ToMember::OtherLine { node, theirs, ours }) => {
+                    player.other_lines.push((node, theirs, ours));
                 }
                 GroundOutput::Trace(trace) => {
                     player.installed +=
