@@ -33,8 +33,8 @@ pub(crate) struct PeerInfo {
     pub(crate) pass: Option<Pass>,
     /// Our mark and its mark when a whole comparison brought nothing any more.
     pub(crate) tried: Option<(Mark, Mark)>,
-    /// Its head when it was found to be on another line than ours.
-    pub(crate) other_line: Option<Head>,
+    /// Its head and ours when it was found to be on another line.
+    pub(crate) other_line: Option<(Head, Head)>,
     /// A long item that is coming in pieces.
     pub(crate) incoming: Option<Incoming>,
     /// Since when, and how many answers it has been given since.

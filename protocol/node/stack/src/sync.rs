@@ -14,7 +14,7 @@ use crate::message::{ITEMS_BATCH_BYTES, Sync};
 use crate::peer::Mark;
 use crate::{Node, Place};
 use base::codec;
-use base::{Blob, Head, Instant, NodeId};
+use base::{Blob, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group as group;
@@ -83,12 +83,7 @@ impl Node {
 
     fn mark_came(&mut self, now: Instant, from: NodeId, mark: Mark) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        let before: Option<Head> = peer.mark.map(|(head, _)| head);
         peer.mark = Some(mark);
-        if before != Some(mark.0) {
-            // It may have gone over to our line: looked at anew.
-            peer.other_line = None;
-        }
         self.look_at_line(now, from);
         self.judge(now, from);
         self.fetch_if_behind(now, from);
