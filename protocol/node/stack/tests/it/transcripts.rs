@@ -1,12 +1,10 @@
 //! Transcripts that differ: by much, by something long, by the line. And what a store keeps.
 
 use crate::net::papers::{admission_approved, admission_of, approval, decision, end};
-use crate::net::{NOW, Net, charter, person, seconds};
-use bytes::Bytes;
+use crate::net::{Dice, NOW, Net, charter, person, seconds, stored};
 use folkmoot_attach::ToNode;
-use folkmoot_base::{Head, Persist, StoreKey, UnixTime};
+use folkmoot_base::{Head, Persist, UnixTime};
 use folkmoot_transcript::{Item, Transcript};
-use std::collections::BTreeMap;
 
 fn mark(net: &Net, who: usize) -> (Head, [u8; 32]) {
     net.node(who).transcript().mark()
@@ -194,6 +192,8 @@ fn busy(net: &mut Net) {
         net.ms(1_000);
     }
     assert!(net.is_member(0, 3) && !net.is_member(0, 4));
+    net.restart(3, 0, &[1, 2]);
+    net.until(seconds(20), |net| net.together(&[0, 1, 2])).expect("it is back");
     net.tell(2, ToNode::Item(other));
     let over = net.node(0).transcript().roster().member(&person(3).member()).unwrap().ends;
     (0..3).for_each(|who| net.clock(who, UnixTime(over.0 + 200)));
@@ -207,13 +207,53 @@ fn busy(net: &mut Net) {
 }
 
 fn restored(persists: &[Persist]) -> Transcript {
-    let mut store: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
-    for persist in persists {
-        match &persist.value {
-            Some(value) => _ = store.insert(persist.key.clone(), value.clone()),
-            None => _ = store.remove(&persist.key),
+    Transcript::founded(&charter(3)).unwrap().restore(&stored(persists)).unwrap()
+}
+
+/// Cuts and heals, restarts, items on every side, and decisions by one node. In the end all have
+/// the same, in one ring.
+#[test]
+fn whatever_happens_all_have_the_same_in_the_end() {
+    let mut most = 0;
+    for seed in 0..10 {
+        let mut net = Net::of(3, 100 + seed);
+        net.ms(1_000);
+        let (mut dice, mut decided) = (Dice(seed << 40), 0);
+        for step in 0..40 {
+            random_step(&mut net, &mut dice, step, &mut decided);
+        }
+        net.cut.clear();
+        let even = |net: &Net| (1..3).all(|who| mark(net, who) == mark(net, 0)) && net.together(&[0, 1, 2]);
+        let took = net.until(seconds(90), even);
+        assert!(took.is_some(), "seed {seed}\n{}", net.told());
+        assert_eq!((head(&net, 0).number, net.node(0).transcript().line().forks().len()), (decided, 0));
+        most = most.max(decided);
+    }
+    assert!(most > 1, "decisions were made");
+}
+
+fn random_step(net: &mut Net, dice: &mut Dice, number: u64, decided: &mut u64) {
+    let [what, who, other, wait] = folkmoot_base::draw::<4>(dice);
+    let (who, other) = (usize::from(who) % 3, usize::from(other) % 3);
+    // Two decisions for one number would be a fork.
+    let idle = head(net, 0).number == *decided;
+    match what % 8 {
+        0 | 1 => net.part(who, other),
+        2 => net.cut.clear(),
+        3 => net.admit(3 + usize::from(what / 8) % 2, who),
+        4 if idle => {
+            let transcript = net.node(0).transcript();
+            if !transcript.set().holdable(transcript.state()).is_empty() {
+                let item = decision(transcript, None, UnixTime(NOW.0 + number));
+                net.tell(0, ToNode::Item(item));
+                *decided += 1;
+            }
+        }
+        5 if who != 0 || idle => net.restart(3, who, &[0, 1, 2]),
+        _ => {
+            let item = approval(net.node(who).transcript(), who, number);
+            net.tell(who, ToNode::Item(item));
         }
     }
-    let stored: Vec<(StoreKey, Bytes)> = store.into_iter().collect();
-    Transcript::founded(&charter(3)).unwrap().restore(&stored).unwrap()
+    net.ms(u64::from(wait) * 10);
 }

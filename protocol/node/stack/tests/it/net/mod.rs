@@ -7,8 +7,8 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
-    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, UnixTime,
-    digest,
+    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, StoreKey,
+    UnixTime, digest,
 };
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, GroupKey, Identity, SignedCharter,
@@ -168,6 +168,19 @@ impl Net {
 
     /// Starts the node of `who`; its clock begins now, as every clock here.
     pub fn start(&mut self, founders: usize, who: usize, contacts: &[usize]) {
+        self.start_from(founders, who, contacts, &[]);
+    }
+
+    /// The power of `who` goes, and comes back.
+    pub fn restart(&mut self, founders: usize, who: usize, contacts: &[usize]) {
+        let before = self.players.remove(&who).unwrap();
+        self.start_from(founders, who, contacts, &stored(&before.persists));
+        let player = self.players.get_mut(&who).unwrap();
+        player.persists.splice(0..0, before.persists);
+        player.acknowledged.splice(0..0, before.acknowledged);
+    }
+
+    fn start_from(&mut self, founders: usize, who: usize, contacts: &[usize], stored: &[(StoreKey, Bytes)]) {
         let charter = match self.authority {
             Some(speaks) => charter_under(founders, speaks),
             None => charter_with(founders, self.hybrid_links),
@@ -175,7 +188,7 @@ impl Net {
         let mut config = Config::new(person(who).clone(), charter, locator(who));
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
-        let node = Node::new(config, &[], Instant(self.now), &mut self.dice).unwrap();
+        let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
         self.sit(who, Box::new(node));
         self.tell(who, ToNode::Attach { member: person(who).member() });
     }
@@ -328,6 +341,18 @@ impl Net {
         let lines = |(who, player): (&usize, &Player)| format!("{who}:\n{}\n", player.trace.join("\n"));
         self.players.iter().map(lines).collect()
     }
+}
+
+/// What a store has after these writes.
+pub fn stored(persists: &[Persist]) -> Vec<(StoreKey, Bytes)> {
+    let mut store: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
+    for persist in persists {
+        match &persist.value {
+            Some(value) => _ = store.insert(persist.key.clone(), value.clone()),
+            None => _ = store.remove(&persist.key),
+        }
+    }
+    store.into_iter().collect()
 }
 
 fn place(member: &MemberId) -> usize {
