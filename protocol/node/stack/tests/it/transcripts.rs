@@ -210,13 +210,14 @@ fn restored(persists: &[Persist]) -> Transcript {
     Transcript::founded(&charter(3)).unwrap().restore(&stored(persists)).unwrap()
 }
 
-/// Cuts and heals, restarts, items on every side, and decisions by one node. In the end all have
-/// the same, in one ring.
+/// Cuts and heals, restarts, lost datagrams, items on every side, and decisions by one node. In the
+/// end all have the same, in one ring.
 #[test]
 fn whatever_happens_all_have_the_same_in_the_end() {
     let mut most = 0;
     for seed in 0..10 {
         let mut net = Net::of(3, 100 + seed);
+        net.loss = if seed % 2 == 0 { 0 } else { 8 };
         net.ms(1_000);
         let (mut dice, mut decided) = (Dice(seed << 40), 0);
         for step in 0..40 {

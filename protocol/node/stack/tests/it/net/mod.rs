@@ -129,6 +129,8 @@ pub struct Net {
     pub settle: Option<Duration>,
     pub players: BTreeMap<usize, Player>,
     pub cut: BTreeSet<(usize, usize)>,
+    /// Of 256 datagrams so many are lost.
+    pub loss: u8,
     group: GroupId,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
     count: u64,
@@ -151,6 +153,7 @@ impl Net {
             settle: None,
             players: BTreeMap::new(),
             cut: BTreeSet::new(),
+            loss: 0,
             group,
             queue: BTreeMap::new(),
             count: 0,
@@ -255,7 +258,8 @@ impl Net {
                 GroundOutput::Transmit(Locator::Memory(to), bytes) => {
                     let to = to as usize - 1;
                     *self.sent.entry((who, to)).or_default() += 1;
-                    if !self.cut.contains(&(who, to)) {
+                    let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
+                    if !lost && !self.cut.contains(&(who, to)) {
                         let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
                         self.count += 1;
                         let at = self.now + 300 + u64::from(roll) * 4;
