@@ -93,7 +93,7 @@ pub enum ToMember {
         payload: Bytes,
     },
     /// A member's node shows another line of decisions than ours: somebody signed both. It never
-    /// shares a ring with this node. Said once for each head that it shows.
+    /// shares a ring with this node. Said once for each pair of heads.
     OtherLine {
         /// The peer.
         node: NodeId,

@@ -521,7 +521,9 @@ impl Transcript {
         };
         let line = self.line.decisions().range(head.number.saturating_add(1)..);
         for (_, standing) in line {
-            let held = standing.proposal.decision.holds.iter().filter(|request| !have.contains(*request));
+            let decision = &standing.proposal.decision;
+            let named = decision.effects.iter().filter_map(|one| one.effect.change.request());
+            let held = decision.holds.iter().chain(named).filter(|request| !have.contains(*request));
             for paper in held.flat_map(|request| self.papers(request)) {
                 if !push(paper.clone()) {
                     return out;

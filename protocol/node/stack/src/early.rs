@@ -102,7 +102,8 @@ impl Node {
         let end = (member, request);
         let Some(ends) = end_of(self.known(), &end) else { return false };
         let waiting = Waiting { ends, after: 2 * EXPIRE_SECONDS };
-        let early = !self.wall.is_past(&waiting, self.known().state().time());
+        let early = !self.wall.is_past(&waiting, self.known().state().time())
+            && !self.config.danger.is(base::Danger::LineEndsEarly);
         if early && is_open(self.known(), &end) {
             self.wall.wait(end, waiting);
             self.refuse_early();

@@ -22,11 +22,15 @@ impl Node {
         self.transcript.state().decision_at(head.number).is_some_and(|ours| ours != *head)
     }
 
-    /// Looks at the head that a peer shows.
+    /// Looks at the head that a peer shows. If either head is another than when the lines were found
+    /// to be two, they may be one now.
     pub(crate) fn look_at_line(&mut self, now: Instant, node: NodeId) {
-        let Some((head, _)) = self.peers.get(&node).and_then(|peer| peer.mark) else { return };
-        if self.is_other_line(&head) {
-            self.other_line(now, node, head);
+        let ours = self.transcript.state().head();
+        let Some(peer) = self.peers.get_mut(&node) else { return };
+        let Some((theirs, _)) = peer.mark else { return };
+        peer.other_line.take_if(|found| *found != (theirs, ours));
+        if self.is_other_line(&theirs) {
+            self.other_line(now, node, theirs);
         }
     }
 
@@ -39,19 +43,19 @@ impl Node {
         }
     }
 
-    /// `NODE-13`: says once for each head of a peer that it is on another line, and shows the peer
+    /// `NODE-13`: says once for each pair of heads that a peer is on another line, and shows the peer
     /// our side of the fork.
     fn other_line(&mut self, now: Instant, node: NodeId, theirs: Head) {
+        let ours = self.transcript.state().head();
         let Some(peer) = self.peers.get_mut(&node) else { return };
         peer.pass = None;
-        if peer.other_line.replace(theirs) == Some(theirs) {
+        if peer.other_line.replace((theirs, ours)) == Some((theirs, ours)) {
             return;
         }
         if !self.has_standing(&node) {
             let text = format!("{node} shows the head {theirs}, which is not on our line (NODE-13)");
             return self.refuse("transcript", &text);
         }
-        let ours = self.transcript.state().head();
         let text = format!(
             "{node} is on another line and shares no ring with us: its head is {theirs}, ours {ours} (NODE-13)"
         );

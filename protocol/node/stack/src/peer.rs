@@ -12,6 +12,8 @@ pub(crate) type Mark = (Head, Digest);
 
 /// Most names of items that a peer has shown and that were not taken.
 const SHOWN_MAX: usize = 2_048;
+/// How long one peer is asked alone, of all that have the same, while no answer comes.
+const PASS_LIFE: Duration = Duration::from_secs(1);
 /// Most answers that a guest is given in a second: each may cost as much as a part of the set.
 const GUEST_ANSWERS_MAX: u32 = 32;
 /// Most late admissions of one guest that are kept beside the transcript.
@@ -33,8 +35,8 @@ pub(crate) struct PeerInfo {
     pub(crate) pass: Option<Pass>,
     /// Our mark and its mark when a whole comparison brought nothing any more.
     pub(crate) tried: Option<(Mark, Mark)>,
-    /// Its head when it was found to be on another line than ours.
-    pub(crate) other_line: Option<Head>,
+    /// Its head and ours when it was found to be on another line.
+    pub(crate) other_line: Option<(Head, Head)>,
     /// A long item that is coming in pieces.
     pub(crate) incoming: Option<Incoming>,
     /// Since when, and how many answers it has been given since.
@@ -45,7 +47,7 @@ pub(crate) struct PeerInfo {
 }
 
 /// One walk through the names of the sets, part by part.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Pass {
     /// Where the part begins that was asked for.
     pub(crate) from: Digest,
@@ -53,9 +55,16 @@ pub(crate) struct Pass {
     pub(crate) until: Digest,
     /// Whether anything new has come.
     pub(crate) fruitful: bool,
+    /// When it began, or the last answer came.
+    pub(crate) at: Instant,
 }
 
 impl Pass {
+    /// Whether answers come.
+    fn goes_on(&self, now: Instant) -> bool {
+        now.since(self.at) < PASS_LIFE
+    }
+
     /// Goes on to the next part; `false` after the last.
     pub(crate) fn advance(&mut self) -> bool {
         let mut next = self.until;
@@ -88,6 +97,11 @@ impl PeerInfo {
         }
     }
 
+    /// Whether a comparison with this mark goes on here.
+    pub(crate) fn compares(&self, mark: &Mark, now: Instant) -> bool {
+        self.mark.as_ref() == Some(mark) && self.pass.is_some_and(|pass| pass.goes_on(now))
+    }
+
     /// Whether a guest's question is answered; a member's always is.
     pub(crate) fn may_ask(&mut self, now: Instant) -> bool {
         if now.since(self.answers.0) >= Duration::from_secs(1) {
@@ -98,9 +112,9 @@ impl PeerInfo {
     }
 
     /// A new comparison begins: what was not taken before may be now.
-    pub(crate) fn begin_pass(&mut self) {
+    pub(crate) fn begin_pass(&mut self, at: Instant) {
         self.shown.clear();
-        self.pass = Some(Pass::default());
+        self.pass = Some(Pass { from: [0; 32], until: [0; 32], fruitful: false, at });
     }
 
     /// Both have the same.

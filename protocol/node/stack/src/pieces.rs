@@ -41,6 +41,12 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
+    /// How many bytes have come.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     fn is_stale(&self, now: Instant) -> bool {
         now.since(self.at) >= INCOMING_LIFE
     }

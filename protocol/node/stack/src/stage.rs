@@ -12,7 +12,7 @@ use base::{Digest, Instant, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group::Mark;
-use folkmoot_transcript::{Item, ItemError, Transcript};
+use folkmoot_transcript::{Change, Item, ItemError, Standing, Transcript};
 use std::collections::BTreeSet;
 
 /// Most bytes of items that a node provides at once to another that lacks them in a new
@@ -103,9 +103,9 @@ impl Node {
             }
             _ => {}
         }
-        match self.stage(bytes) {
-            Err(ItemError::Missing(requests)) => self.stage_with_aside(from, requests, bytes),
-            done => done,
+        match (self.stage(bytes), &item) {
+            (Err(error), Item::Decision(standing)) => self.stage_with_aside(from, standing, bytes, error),
+            (done, _) => done,
         }
     }
 
@@ -131,21 +131,25 @@ impl Node {
     fn stage_with_aside(
         &mut self,
         from: NodeId,
-        requests: Vec<Digest>,
-        decision: &Bytes,
+        standing: &Standing,
+        bytes: &Bytes,
+        error: ItemError,
     ) -> Result<bool, ItemError> {
-        let aside = self.peers.get(&from).map(|peer| peer.aside(&requests)).unwrap_or_default();
+        let aside = self.peers.get(&from).map(|peer| peer.aside(&named(standing))).unwrap_or_default();
+        if aside.is_empty() {
+            return Err(error);
+        }
         let mut tried = self.known().clone();
         for item in &aside {
             tried.take(item, None)?;
         }
-        if !tried.take(decision, None)?.advanced {
-            return Err(ItemError::Missing(requests));
+        if !tried.take(bytes, None)?.advanced {
+            return Err(error);
         }
         for item in &aside {
             self.stage(item)?;
         }
-        self.stage(decision)
+        self.stage(bytes)
     }
 
     /// Others on the ring lack what we are to provide. It goes through the ring, to all nodes at
@@ -175,4 +179,14 @@ impl Node {
 fn late(trial: &mut Transcript, item: &Item, bytes: &Bytes) -> Result<Option<Digest>, ItemError> {
     trial.take(bytes, None)?;
     Ok(item.name().filter(|request| !trial.roster().is_used(request)))
+}
+
+/// The requests of the admissions that a decision takes to be known.
+fn named(standing: &Standing) -> Vec<Digest> {
+    let decision = &standing.proposal.decision;
+    let by_people = decision.effects.iter().filter_map(|one| match &one.effect.change {
+        Change::Hold { request } | Change::Rotate { request, .. } => Some(*request),
+        _ => None,
+    });
+    decision.holds.iter().copied().chain(by_people).collect()
 }

@@ -14,7 +14,7 @@ use crate::message::{ITEMS_BATCH_BYTES, Sync};
 use crate::peer::Mark;
 use crate::{Node, Place};
 use base::codec;
-use base::{Blob, Head, Instant, NodeId};
+use base::{Blob, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group as group;
@@ -83,19 +83,15 @@ impl Node {
 
     fn mark_came(&mut self, now: Instant, from: NodeId, mark: Mark) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        let before: Option<Head> = peer.mark.map(|(head, _)| head);
         peer.mark = Some(mark);
-        if before != Some(mark.0) {
-            // It may have gone over to our line: looked at anew.
-            peer.other_line = None;
-        }
         self.look_at_line(now, from);
         self.judge(now, from);
         self.fetch_if_behind(now, from);
     }
 
     /// Begins to compare sets with a peer whose transcript is another than ours, unless that is
-    /// going on, or brought nothing and neither has changed since.
+    /// going on, with it or with one that has the same, or brought nothing and neither has changed
+    /// since.
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
         let ours = self.known().mark();
         let with_us = self.members.contains(&from);
@@ -111,8 +107,16 @@ impl Node {
         if busy || peer.other_line.is_some() || (peer.eligible && with_us) {
             return;
         }
-        peer.begin_pass();
-        self.ask(now, from);
+        if !self.peers.values().any(|other| other.compares(&theirs, now)) {
+            self.begin_pass(now, from);
+        }
+    }
+
+    fn begin_pass(&mut self, now: Instant, from: NodeId) {
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.begin_pass(now);
+            self.ask(now, from);
+        }
     }
 
     /// Some answer may have been lost: asks for the same again. With `anew` also where all of it
@@ -205,10 +209,11 @@ impl Node {
             return peer.is_even_now();
         }
         pass.fruitful |= news;
+        pass.at = now;
         if news || pass.advance() {
             peer.pass = Some(pass);
         } else if pass.fruitful {
-            peer.begin_pass();
+            peer.begin_pass(now);
         } else {
             peer.tried = peer.mark.map(|theirs| (ours, theirs));
             return;

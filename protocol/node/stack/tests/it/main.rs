@@ -9,6 +9,8 @@
 )]
 
 mod authority;
+mod early;
 mod forms;
 mod net;
 mod rings;
+mod transcripts;

@@ -71,14 +71,25 @@ pub fn end(transcript: &Transcript, member: MemberId) -> Bytes {
 /// A decision for which all voters sign, whatever they have signed before: it holds what counts,
 /// and expels a member, if one is named.
 pub fn decision(transcript: &Transcript, expelled: Option<usize>, time: UnixTime) -> Bytes {
+    let change = expelled.map(|who| Change::Remove { member: person(who).member() });
+    decided(transcript, change, time)
+}
+
+/// The same for the holding of a late admission.
+pub fn holding(transcript: &Transcript, late: &Bytes, time: UnixTime) -> Bytes {
+    let request = Item::decode(late).unwrap().name().unwrap();
+    decided(transcript, Some(Change::Hold { request }), time)
+}
+
+fn decided(transcript: &Transcript, change: Option<Change>, time: UnixTime) -> Bytes {
     let state = transcript.state();
     let proof = |voter: &usize, effect: &Effect| {
         let signed = transcript.approve(person(*voter), effect.subject(), Verdict::Approve, LATER);
         Proof::of(&signed.approval, signed.signature)
     };
     let voters: Vec<usize> = (0..PEOPLE.len()).filter(|who| state.may_vote(&person(*who).member())).collect();
-    let effects = expelled.map(|who| {
-        let effect: Effect = Change::Remove { member: person(who).member() }.into();
+    let effects = change.map(|change| {
+        let effect: Effect = change.into();
         let mut proofs: Vec<Proof> = voters.iter().map(|voter| proof(voter, &effect)).collect();
         proofs.sort_by_key(|proof| proof.voter);
         Approved { effect, proofs }
