@@ -298,7 +298,7 @@ impl Transcript {
         }
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
-        self.line.skip(&handovers, &last, state)?;
+        self.line.go_on(handovers, last, state)?;
         self.forget();
         Ok(self.told(true, head, &before))
     }
