@@ -31,8 +31,8 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// So many bytes say what a file is.
 const LABEL_BYTES: u64 = FILE_LABEL.len() as u64;
 
-/// `folkmoot verify CHARTER TRANSCRIPT [--head HEAD]...`: by what the file begins with, it is a line
-/// of decisions or a transcript of format 1.
+/// `folkmoot verify CHARTER TRANSCRIPT [--head HEAD]...`: by what the file begins with, it is a
+/// line of decisions or a transcript of format 1.
 pub(crate) fn run(charter: &Path, file: &Path, heads: &[Known], json: bool) -> Result<(), Failure> {
     let signed = files::founded(charter)?;
     let wrong = |error: std::io::Error| Failure::file(file, &error);
