@@ -44,7 +44,7 @@ pub(super) const ROWS: &[Row] = &[
         keyed()
             .changed(STATE, |bytes| {
                 let sharing = KEYED.moot.t.state().sharing().unwrap();
-                let holder = sharing.facts.holders.iter().next().unwrap();
+                let holder = sharing.facts.holders.first().unwrap();
                 let places: Vec<usize> = bytes
                     .windows(32)
                     .enumerate()
