@@ -75,8 +75,11 @@ def judged(data):
         return {"accepted": f"{type(error).__name__}: {error}"}
 
 
-def same(ours, theirs):
-    return all(ours.get(key) == theirs.get(key) for key in COMPARED)
+def same(ours, said):
+    """Whether both readers say the same, and of a drawn file what its group says."""
+    theirs = said["verdict"]
+    agreed = all(ours.get(key) == theirs.get(key) for key in COMPARED)
+    return agreed and all(theirs.get(key) == value for key, value in said["must"].items())
 
 
 def show(number, said, ours, data):
@@ -85,7 +88,8 @@ def show(number, said, ours, data):
     path.write_bytes(data)
     print(f"DISAGREE seed {said['seed']}, {said['about']}: {path}")
     print(f"  Rust    {json.dumps(said['verdict'], sort_keys=True)}")
-    print(f"  Python  {json.dumps(ours, sort_keys=True)}", flush=True)
+    print(f"  Python  {json.dumps(ours, sort_keys=True)}")
+    print(f"  must be {json.dumps(said['must'], sort_keys=True)}", flush=True)
 
 
 def compare(options):
@@ -97,7 +101,7 @@ def compare(options):
     with subprocess.Popen(line, stdout=subprocess.PIPE) as drawer:
         for number, (said, data) in enumerate(frames(drawer.stdout)):
             ours, kind = judged(data), "drawn" if said["about"] == "as drawn" else "changed"
-            if same(ours, said["verdict"]):
+            if same(ours, said):
                 counts[kind, ours["accepted"]] += 1
                 rules[ours.get("rule", "")] += 1
                 continue

@@ -68,7 +68,7 @@ class Effect:
             return 2, digest(b"folkmoot removal v2\0", reader.take(32))
         if change == 2:
             field, value = reader.blob(), reader.blob()
-            return 3, digest(b"folkmoot change v1\0", lossy(field), b"\0", lossy(value))
+            return 3, digest(b"folkmoot change v1\0", field, b"\0", value)
         if change == 3:
             return 4, digest(b"folkmoot electorate v2\0", *reader.list(lambda one: one.take(32)))
         if change == 4:
@@ -89,8 +89,3 @@ class Effect:
         spki = state.roster[member].spki
         signed = verifies(spki, b"folkmoot rotation v1", state.group + request, signature)
         need(signed, "the old key has not given its word", "LINE-09")
-
-
-def lossy(data):
-    """What is no UTF-8 is replaced, as in every text of a field."""
-    return data.decode("utf-8", "replace").encode()

@@ -200,6 +200,9 @@ impl FileReader {
                 Ok(())
             }
             OPEN => {
+                if let Item::Decision(_) = Item::decode(bytes).map_err(refuse)? {
+                    return Err(FileError::Order { section, kind });
+                }
                 transcript.take(bytes, None).map_err(refuse)?;
                 Ok(())
             }

@@ -17,4 +17,4 @@ mod verdict;
 pub use dice::Dice;
 pub use group::{Drawn, Group};
 pub use mutate::mutated;
-pub use verdict::verdict;
+pub use verdict::{own, verdict};

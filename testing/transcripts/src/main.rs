@@ -1,12 +1,12 @@
 //! Writes drawn and changed transcripts with their verdicts to stdout, or the verdict on one file.
 //!
 //! ```text
-//! frame = length of the text 4 | text (JSON: seed, about, verdict) | length of the file 4 | file
+//! frame = length of the text 4 | text (JSON: seed, about, verdict, must) | length of the file 4 | file
 //! ```
 
 use clap::Parser;
-use folkmoot_transcripts::{Drawn, Group, mutated, verdict};
-use serde_json::json;
+use folkmoot_transcripts::{Drawn, Group, mutated, own, verdict};
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,18 +49,20 @@ fn run(arguments: &Arguments) -> Drawn<()> {
     for number in 0..count {
         let seed = arguments.seed + number;
         let mut group = Group::draw(seed).map_err(|why| format!("seed {seed}: {why}"))?;
-        frame(&mut out, seed, "as drawn", &group.file())?;
+        frame(&mut out, seed, "as drawn", &group.file(), own(&group))?;
         let share = arguments.mutations * (number + 1) / count - arguments.mutations * number / count;
         for _ in 0..share {
             let (file, about) = mutated(&mut group)?;
-            frame(&mut out, seed, &about, &file)?;
+            frame(&mut out, seed, &about, &file, json!({}))?;
         }
     }
     Ok(())
 }
 
-fn frame(out: &mut impl Write, seed: u64, about: &str, file: &[u8]) -> Drawn<()> {
-    let text = json!({ "seed": seed, "about": about, "verdict": verdict(file) }).to_string();
+/// `must` is what the verdict has to say.
+fn frame(out: &mut impl Write, seed: u64, about: &str, file: &[u8], must: Value) -> Drawn<()> {
+    let told = json!({ "seed": seed, "about": about, "verdict": verdict(file), "must": must });
+    let text = told.to_string();
     for part in [text.as_bytes(), file] {
         out.write_all(&u32::try_from(part.len())?.to_be_bytes())?;
         out.write_all(part)?;

@@ -105,7 +105,13 @@ impl Group {
     }
 
     /// One signature of these voters on a request.
-    pub(crate) fn multi(&mut self, body: &GmcBody, base: Head, voters: &[MemberId], expires: u64) -> Drawn<Multi> {
+    pub(crate) fn multi(
+        &mut self,
+        body: &GmcBody,
+        base: Head,
+        voters: &[MemberId],
+        expires: u64,
+    ) -> Drawn<Multi> {
         let group = self.transcript.group();
         let said = VoteBody {
             group,
@@ -124,7 +130,8 @@ impl Group {
             });
             let signers = Signers::new(keys.collect::<Result<Vec<_>, _>>()?)?;
             let key = self.people.get(one).ok_or("a voter without a key")?.key();
-            let run = asm::signer(RunId([9; 32]), key, signers, folkmoot_identity::MULTI_LABEL, &said.encode());
+            let run =
+                asm::signer(RunId([9; 32]), key, signers, folkmoot_identity::MULTI_LABEL, &said.encode());
             runs.insert(*one, run.map_err(|fault| format!("{fault:?}"))?);
         }
         let signature = run(runs, &mut self.dice)?;

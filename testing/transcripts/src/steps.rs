@@ -5,8 +5,8 @@ use crate::signers::{Keys, authority};
 use crate::{Dice, Group};
 use folkmoot_base::{Blob, Digest, GroupName, MemberId, UnixTime, hex};
 use folkmoot_identity::{
-    Adopt, Below, Central, CharterDraft, Combined, Csr, Dealer, Founder, Gmc, GmcBody, Grounds, Identity, Mode,
-    Policy, Quorum, Request, Rule, Scheme, SignedCharter, Verdict, VoteProof,
+    Adopt, Below, Central, CharterDraft, Combined, Csr, Dealer, Founder, Gmc, GmcBody, Grounds, Identity,
+    Mode, Policy, Quorum, Request, Rule, Scheme, SignedCharter, Verdict, VoteProof,
 };
 use folkmoot_signing::{Signature, SigningKey};
 use folkmoot_transcript::{
@@ -163,7 +163,11 @@ impl Group {
         let few = self.dice.some(&voters, 15);
         let item = self.certified(&holder, &body, &few)?;
         self.take(&item);
-        if self.dice.chance(70) { self.want(Change::Hold { request: body.request_digest()? }) } else { Ok(()) }
+        if self.dice.chance(70) {
+            self.want(Change::Hold { request: body.request_digest()? })
+        } else {
+            Ok(())
+        }
     }
 
     /// The item of a certificate by the group's scheme, approved by these voters.
@@ -218,7 +222,11 @@ impl Group {
     }
 
     fn epoch(&self) -> Option<Digest> {
-        self.transcript.state().sharing().map(|sharing| sharing.facts.epoch).filter(|_| self.keys.dealt.is_some())
+        self.transcript
+            .state()
+            .sharing()
+            .map(|sharing| sharing.facts.epoch)
+            .filter(|_| self.keys.dealt.is_some())
     }
 
     fn issued(&mut self, body: &GmcBody) -> Drawn<Option<Gmc>> {
@@ -278,7 +286,8 @@ impl Group {
     }
 
     fn field(&mut self) -> (String, String) {
-        let mut ids: Vec<String> = self.dice.some(&self.members(), 50).iter().map(|one| hex(&one.0)).collect();
+        let mut ids: Vec<String> =
+            self.dice.some(&self.members(), 50).iter().map(|one| hex(&one.0)).collect();
         ids.sort();
         let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(",") };
         let all = [

@@ -1,8 +1,19 @@
 //! What the project's own reader makes of a file.
 
+use crate::Group;
 use folkmoot_base::{digest, hex};
 use folkmoot_transcript::{FILE_LABEL, FileError, FileReader, Transcript};
 use serde_json::{Value, json};
+
+/// What a reader must make of this group's own file. An end of a term may be younger than the last
+/// decision, by whose time a reader judges: then its set and roster are not the group's.
+pub fn own(group: &Group) -> Value {
+    let mut own = accepted(&group.transcript);
+    if let Some(told) = own.as_object_mut().filter(|_| group.transcript.set().expires().next().is_some()) {
+        told.retain(|key, _| !matches!(key.as_str(), "set" | "members" | "roster"));
+    }
+    own
+}
 
 /// The verdict on a file for somebody who trusts the charter that stands in it.
 pub fn verdict(file: &[u8]) -> Value {

@@ -1,7 +1,7 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
 use super::{Kept, Set};
-use crate::{Refusal, State, Subject};
+use crate::{Change, Effect, Refusal, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
 use std::collections::BTreeSet;
@@ -48,7 +48,8 @@ impl Set {
     }
 
     /// An effect stays as long as a voter sponsors it: it is among the first that this voter
-    /// approves, by digest. So nobody's flood drives out what another voter wants.
+    /// approves, by digest. So nobody's flood drives out what another voter wants. Another key for
+    /// somebody who is no member any more can neither be decided nor shown to anybody.
     pub(super) fn bound_effects(&mut self, state: &State) {
         let mut kept: BTreeSet<Subject> = BTreeSet::new();
         for place in state.places() {
@@ -58,6 +59,13 @@ impl Set {
             let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
             kept.extend(yes.map(|((subject, _), _)| *subject).take(most));
         }
-        self.effects.retain(|subject, _| kept.contains(subject));
+        self.effects.retain(|subject, effect| kept.contains(subject) && is_of_a_member(state, effect));
+    }
+}
+
+fn is_of_a_member(state: &State, effect: &Effect) -> bool {
+    match &effect.change {
+        Change::Rotate { member, .. } => state.roster().contains_key(member),
+        _ => true,
     }
 }

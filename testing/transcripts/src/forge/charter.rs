@@ -31,23 +31,81 @@ pub(super) fn change(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<St
 
 fn altered(group: &mut Group, lines: &mut Vec<String>, at: usize) -> String {
     let values = [
-        "0", "1", "2", "3", "129", "4000", "-1", "4294967296", "1.5", "true", "false", "\"none\"", "\"\"", "[]",
-        "\"reset\"", "\"authority\"", "\"list\"", "\"founder\"", "\"two-thirds\"", "\"mls\"", "\"ckd\"", "\"asm\"",
-        "\"frost\"", "\"ts-dsa\"", "\"shoup-rsa\"", "\"ts-rsa\"", "\"centralised\"", "{ ratio = \"30%\", window = 5 }",
-        "{ ratio = \"030%\", window = 5 }", "\"stop\"", "\"1 of all\"", "\"1 of crew and (2 of all or 1 of crew)\"",
-        "\"9 of none\"", "\"auto\"", "'plain'", "{}",
+        "0",
+        "1",
+        "2",
+        "3",
+        "129",
+        "4000",
+        "-1",
+        "4294967296",
+        "1.5",
+        "true",
+        "false",
+        "\"none\"",
+        "\"\"",
+        "[]",
+        "\"reset\"",
+        "\"authority\"",
+        "\"list\"",
+        "\"founder\"",
+        "\"two-thirds\"",
+        "\"mls\"",
+        "\"ckd\"",
+        "\"asm\"",
+        "\"frost\"",
+        "\"ts-dsa\"",
+        "\"shoup-rsa\"",
+        "\"ts-rsa\"",
+        "\"centralised\"",
+        "{ ratio = \"30%\", window = 5 }",
+        "{ ratio = \"030%\", window = 5 }",
+        "\"stop\"",
+        "\"1 of all\"",
+        "\"1 of crew and (2 of all or 1 of crew)\"",
+        "\"9 of none\"",
+        "\"auto\"",
+        "'plain'",
+        "{}",
     ];
     let keys = [
-        "objections", "request_days", "below_threshold", "policy", "list", "decider", "admit", "remove", "hybrid",
-        "hybrid_links", "letters", "quorum", "adopt", "mode", "threshold", "keying", "contributory", "version",
-        "format", "unknown", "certificate_days", "request_hours", "minority", "cipher", "scheme",
+        "objections",
+        "request_days",
+        "below_threshold",
+        "policy",
+        "list",
+        "decider",
+        "admit",
+        "remove",
+        "hybrid",
+        "hybrid_links",
+        "letters",
+        "quorum",
+        "adopt",
+        "mode",
+        "threshold",
+        "keying",
+        "contributory",
+        "version",
+        "format",
+        "unknown",
+        "certificate_days",
+        "request_hours",
+        "minority",
+        "cipher",
+        "scheme",
     ];
     let value = group.dice.pick(&values).unwrap_or("1");
     let key = group.dice.pick(&keys).unwrap_or("letters");
     let tables = [
-        "[timeouts]\nstep_ms = 3000", "[timeouts]\nstep_ms = 0", "[groups.fleet]\nkeying = \"str\"",
-        "[groups.fleet]\nkeying = \"mls\"", "[groups.\"\"]\ncipher = \"aes-256-gcm\"", "[roles.x]\ny = 1",
-        "[authority]\nnodes = []", "[timeouts]\nsilence = 1",
+        "[timeouts]\nstep_ms = 3000",
+        "[timeouts]\nstep_ms = 0",
+        "[groups.fleet]\nkeying = \"str\"",
+        "[groups.fleet]\nkeying = \"mls\"",
+        "[groups.\"\"]\ncipher = \"aes-256-gcm\"",
+        "[roles.x]\ny = 1",
+        "[authority]\nnodes = []",
+        "[timeouts]\nsilence = 1",
     ];
     match group.dice.roll(6) {
         0 => lines.remove(at),
@@ -80,7 +138,9 @@ fn altered(group: &mut Group, lines: &mut Vec<String>, at: usize) -> String {
 /// its place would not verify, so the message is put together by hand.
 fn unchecked(text: &str, signers: &[&Identity]) -> Drawn<Vec<u8>> {
     let attributes = super::items::attributes(text.as_bytes());
-    let signed: Vec<(Vec<u8>, Signature)> =
-        signers.iter().map(|one| (one.certificate().der().to_vec(), one.key().sign_raw(&attributes))).collect();
+    let signed: Vec<(Vec<u8>, Signature)> = signers
+        .iter()
+        .map(|one| (one.certificate().der().to_vec(), one.key().sign_raw(&attributes)))
+        .collect();
     super::items::message(text.as_bytes(), &signed)
 }

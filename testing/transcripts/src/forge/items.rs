@@ -177,7 +177,8 @@ fn last(sections: &[Section]) -> Option<Standing> {
 
 /// The signed attributes of CMS for this content.
 pub(super) fn attributes(content: &[u8]) -> Vec<u8> {
-    const HEAD: &[u8] = b"\x31\x4b\x30\x18\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x03\x31\x0b\x06\x09\x2a\x86\x48\
+    const HEAD: &[u8] =
+        b"\x31\x4b\x30\x18\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x03\x31\x0b\x06\x09\x2a\x86\x48\
         \x86\xf7\x0d\x01\x07\x01\x30\x2f\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x04\x31\x22\x04\x20";
     [HEAD, &digest(&[content])].concat()
 }
@@ -192,15 +193,21 @@ pub(super) fn message(content: &[u8], signers: &[(Vec<u8>, Signature)]) -> Drawn
     certificates.sort();
     infos.sort();
     let sha256 = value(0x30, &[b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01"]);
-    let data = value(0x30, &[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01", &value(0xa0, &[&value(4, &[content])])]);
+    let data = value(
+        0x30,
+        &[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01", &value(0xa0, &[&value(4, &[content])])],
+    );
     let parts = |all: &[Vec<u8>]| all.concat();
-    let body = value(0x30, &[
-        b"\x02\x01\x01",
-        &value(0x31, &[&sha256]),
-        &data,
-        &value(0xa0, &[&parts(&certificates)]),
-        &value(0x31, &[&parts(&infos)]),
-    ]);
+    let body = value(
+        0x30,
+        &[
+            b"\x02\x01\x01",
+            &value(0x31, &[&sha256]),
+            &data,
+            &value(0xa0, &[&parts(&certificates)]),
+            &value(0x31, &[&parts(&infos)]),
+        ],
+    );
     Ok(value(0x30, &[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02", &value(0xa0, &[&body])]))
 }
 
@@ -213,14 +220,17 @@ fn info(content: &[u8], certificate: &[u8], signature: &Signature) -> Option<Vec
     let (issuer, _) = cut(rest)?;
     let mut signed = attributes(content);
     signed.iter_mut().take(1).for_each(|tag| *tag = 0xa0);
-    Some(value(0x30, &[
-        b"\x02\x01\x01",
-        &value(0x30, &[issuer, serial]),
-        &value(0x30, &[b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01"]),
-        &signed,
-        &value(0x30, &[b"\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02"]),
-        &value(4, &[&signature.to_der()]),
-    ]))
+    Some(value(
+        0x30,
+        &[
+            b"\x02\x01\x01",
+            &value(0x30, &[issuer, serial]),
+            &value(0x30, &[b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01"]),
+            &signed,
+            &value(0x30, &[b"\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02"]),
+            &value(4, &[&signature.to_der()]),
+        ],
+    ))
 }
 
 /// A value of DER.
