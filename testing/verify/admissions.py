@@ -65,6 +65,13 @@ class Set:
             late = [request for request in self.admits if self.verdicts[request] != COUNTS]
             gone = max(late or self.admits)
             del self.admits[gone], self.verdicts[gone]
+            self.approvals = {key: one for key, one in self.approvals.items() if self.is_shown(one)}
+            shown = [key for key, one in self.replaced.items() if self.is_shown(one)]
+            self.replaced = {key: self.replaced[key] for key in shown if key in self.approvals}
+
+    def is_shown(self, approval):
+        """Whether it has a signature of its own, or its admission, whose certificate proves it, is here."""
+        return approval.signature is not None or approval.subject[1] in self.admits
 
     def take_approval(self, approval):
         key = approval.key()
@@ -72,7 +79,7 @@ class Set:
         if known is not None and known.digest == approval.digest:
             known.signature = known.signature or approval.signature
             return
-        if not self.state.counts(approval, 0, 0):
+        if not self.state.counts(approval, 0, 0) or not self.is_shown(approval):
             return
         if known is not None and not approval.replaces(known):
             self.take_replaced(approval)

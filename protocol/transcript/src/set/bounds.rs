@@ -1,6 +1,6 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
-use super::{Kept, Set};
+use super::{Kept, Set, is_shown};
 use crate::{Change, Effect, Refusal, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
@@ -21,7 +21,17 @@ impl Set {
             let last = self.admits.iter().rev().find(late).or_else(|| self.admits.iter().next_back());
             let Some(request) = last.map(|(request, _)| *request) else { return };
             self.admits.remove(&request);
+            self.bound_shown();
         }
+    }
+
+    /// An approval without a signature of its own goes with the admission whose certificate proves
+    /// it.
+    pub(super) fn bound_shown(&mut self) {
+        let admits = &self.admits;
+        self.approvals.retain(|_, signed| is_shown(admits, signed));
+        let approvals = &self.approvals;
+        self.replaced.retain(|key, signed| approvals.contains_key(key) && is_shown(admits, signed));
     }
 
     /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set
