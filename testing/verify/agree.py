@@ -33,10 +33,13 @@ def enter_environment():
     if sys.version_info < (3, 11):
         sys.exit("Python 3.11 or later is needed")
     python = ENVIRONMENT / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run(pip + ["--requirement", str(HERE / "requirements.txt")], check=True)
+    try:
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
+        subprocess.run(pip + ["--requirement", str(HERE / "requirements.txt")], check=True)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"what testing/verify/requirements.txt names cannot be installed: {error}")
     os.execv(python, [str(python), __file__, *sys.argv[1:]])
 
 
@@ -47,6 +50,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1, help="of the first transcript")
     parser.add_argument("--program", help="folkmoot-transcripts, built before")
     parser.add_argument("--file", type=Path, help="says what this file is worth")
+    parser.add_argument("--ready", action="store_true", help="installs what it imports, and ends")
     parser.add_argument("--keep-going", action="store_true", help="lists every disagreement")
     return parser.parse_args()
 
@@ -123,6 +127,8 @@ def main():
     enter_environment()
     sys.path.insert(0, str(HERE))
     options = arguments()
+    if options.ready:
+        return 0
     if options.file:
         print(json.dumps(judged(options.file.read_bytes())))
         return 0

@@ -29,84 +29,90 @@ pub(super) fn change(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<St
     Ok(format!("charter, line {at}: {what}"))
 }
 
+/// Right and wrong values of keys.
+const VALUES: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "129",
+    "4000",
+    "-1",
+    "4294967296",
+    "1.5",
+    "true",
+    "false",
+    "\"none\"",
+    "\"\"",
+    "[]",
+    "\"reset\"",
+    "\"authority\"",
+    "\"list\"",
+    "\"founder\"",
+    "\"two-thirds\"",
+    "\"mls\"",
+    "\"ckd\"",
+    "\"asm\"",
+    "\"frost\"",
+    "\"ts-dsa\"",
+    "\"shoup-rsa\"",
+    "\"ts-rsa\"",
+    "\"centralised\"",
+    "{ ratio = \"30%\", window = 5 }",
+    "{ ratio = \"030%\", window = 5 }",
+    "\"stop\"",
+    "\"1 of all\"",
+    "\"1 of crew and (2 of all or 1 of crew)\"",
+    "\"9 of none\"",
+    "\"auto\"",
+    "'plain'",
+    "{}",
+];
+
+/// Keys, and words that are none.
+const KEYS: &[&str] = &[
+    "objections",
+    "request_days",
+    "below_threshold",
+    "policy",
+    "list",
+    "decider",
+    "admit",
+    "remove",
+    "hybrid",
+    "hybrid_links",
+    "letters",
+    "quorum",
+    "adopt",
+    "mode",
+    "threshold",
+    "keying",
+    "contributory",
+    "version",
+    "format",
+    "unknown",
+    "certificate_days",
+    "request_hours",
+    "minority",
+    "cipher",
+    "scheme",
+];
+
+/// Tables, of which some are none of a charter.
+const TABLES: &[&str] = &[
+    "[timeouts]\nstep_ms = 3000",
+    "[timeouts]\nstep_ms = 0",
+    "[groups.fleet]\nkeying = \"str\"",
+    "[groups.fleet]\nkeying = \"mls\"",
+    "[groups.\"\"]\ncipher = \"aes-256-gcm\"",
+    "[roles.x]\ny = 1",
+    "[authority]\nnodes = []",
+    "[timeouts]\nsilence = 1",
+];
+
 fn altered(group: &mut Group, lines: &mut Vec<String>, at: usize) -> String {
-    let values = [
-        "0",
-        "1",
-        "2",
-        "3",
-        "129",
-        "4000",
-        "-1",
-        "4294967296",
-        "1.5",
-        "true",
-        "false",
-        "\"none\"",
-        "\"\"",
-        "[]",
-        "\"reset\"",
-        "\"authority\"",
-        "\"list\"",
-        "\"founder\"",
-        "\"two-thirds\"",
-        "\"mls\"",
-        "\"ckd\"",
-        "\"asm\"",
-        "\"frost\"",
-        "\"ts-dsa\"",
-        "\"shoup-rsa\"",
-        "\"ts-rsa\"",
-        "\"centralised\"",
-        "{ ratio = \"30%\", window = 5 }",
-        "{ ratio = \"030%\", window = 5 }",
-        "\"stop\"",
-        "\"1 of all\"",
-        "\"1 of crew and (2 of all or 1 of crew)\"",
-        "\"9 of none\"",
-        "\"auto\"",
-        "'plain'",
-        "{}",
-    ];
-    let keys = [
-        "objections",
-        "request_days",
-        "below_threshold",
-        "policy",
-        "list",
-        "decider",
-        "admit",
-        "remove",
-        "hybrid",
-        "hybrid_links",
-        "letters",
-        "quorum",
-        "adopt",
-        "mode",
-        "threshold",
-        "keying",
-        "contributory",
-        "version",
-        "format",
-        "unknown",
-        "certificate_days",
-        "request_hours",
-        "minority",
-        "cipher",
-        "scheme",
-    ];
-    let value = group.dice.pick(&values).unwrap_or("1");
-    let key = group.dice.pick(&keys).unwrap_or("letters");
-    let tables = [
-        "[timeouts]\nstep_ms = 3000",
-        "[timeouts]\nstep_ms = 0",
-        "[groups.fleet]\nkeying = \"str\"",
-        "[groups.fleet]\nkeying = \"mls\"",
-        "[groups.\"\"]\ncipher = \"aes-256-gcm\"",
-        "[roles.x]\ny = 1",
-        "[authority]\nnodes = []",
-        "[timeouts]\nsilence = 1",
-    ];
+    let value = group.dice.pick(VALUES).unwrap_or("1");
+    let key = group.dice.pick(KEYS).unwrap_or("letters");
     match group.dice.roll(6) {
         0 => lines.remove(at),
         1 => {
@@ -115,7 +121,7 @@ fn altered(group: &mut Group, lines: &mut Vec<String>, at: usize) -> String {
             copy
         }
         2 => {
-            let table = group.dice.pick(&tables).unwrap_or_default().to_owned();
+            let table = group.dice.pick(TABLES).unwrap_or_default().to_owned();
             lines.push(table.clone());
             table
         }

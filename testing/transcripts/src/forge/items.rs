@@ -13,7 +13,7 @@ pub(super) fn change(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<St
         .filter(|at| sections.get(*at).is_some_and(|(kind, _)| *kind == 5 || *kind == 6))
         .collect();
     let Some(at) = group.dice.pick(&kept).filter(|_| group.dice.chance(70)) else {
-        return Ok(add(group, sections)?);
+        return add(group, sections);
     };
     let (kind, bytes) = sections.get(at).cloned().unwrap_or_default();
     let (item, what) = match Item::decode(&bytes)? {
