@@ -1,7 +1,7 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
 use super::{Kept, Set, is_shown};
-use crate::{Change, Effect, Refusal, State, Subject};
+use crate::{Change, Effect, Refusal, Signed, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
 use std::collections::BTreeSet;
@@ -46,6 +46,20 @@ impl Set {
             self.approvals.remove(&key);
             self.replaced.remove(&key);
         }
+    }
+
+    /// Drops those of these approvals that have no signature of their own.
+    pub(crate) fn forget_unsigned(&mut self, state: &State, names: &BTreeSet<Digest>) {
+        if names.is_empty() {
+            return;
+        }
+        let stays =
+            |signed: &Signed| signed.signature.is_some() || !names.contains(&signed.approval.digest());
+        self.approvals.retain(|_, signed| stays(signed));
+        let approvals = &self.approvals;
+        self.replaced.retain(|key, signed| approvals.contains_key(key) && stays(signed));
+        self.changed();
+        self.judge_all(state);
     }
 
     /// What a refusal says of a CSR stays as long as somebody rejects the request.

@@ -16,6 +16,17 @@ fn drawn_files_are_accepted_and_say_what_the_group_has() {
     assert!(decided > 10, "{decided} decisions");
 }
 
+/// Voters signed together, and one of them was expelled before a decision held what they approved.
+/// Nobody who comes later has that key, so whoever had verified the signature drops it.
+#[test]
+fn what_a_former_member_signed_with_others_is_not_kept() {
+    for seed in [5_271, 5_424, 5_433, 5_641, 5_917] {
+        let group = Group::draw(seed).unwrap();
+        let said = verdict(&group.file());
+        assert_eq!(said["set"], own(&group)["set"], "seed {seed}");
+    }
+}
+
 #[test]
 fn one_seed_gives_one_file() {
     assert_eq!(Group::draw(3).unwrap().file(), Group::draw(3).unwrap().file());
