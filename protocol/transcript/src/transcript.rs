@@ -53,6 +53,8 @@ struct Paper {
     item: Bytes,
     /// The approvals that only this item proves.
     proves: Vec<Digest>,
+    /// Whose keys it takes to verify those.
+    signers: Vec<MemberId>,
 }
 
 /// The transcript of one group, as one member or an outsider holds it.
@@ -290,6 +292,7 @@ impl Transcript {
             proofs.retain(|proof| proof.signature.is_some());
         }
         let keep = wanted && papers.len() < PAPERS_MAX;
+        let signers = paper.gmc.multi().map(|multi| multi.signers().to_vec()).unwrap_or_default();
         let (state, set) = self.line.set_mut();
         let used = state.is_used(&request);
         let mut new = set.take_admit(state, paper.admit);
@@ -298,7 +301,7 @@ impl Transcript {
         }
         if keep && (used || set.admit(&request).is_some()) {
             let item = Bytes::copy_from_slice(bytes);
-            self.papers.entry(request).or_default().push(Paper { item, proves });
+            self.papers.entry(request).or_default().push(Paper { item, proves, signers });
         }
         self.sweep();
         Ok(new)
@@ -373,12 +376,22 @@ impl Transcript {
         }
     }
 
-    /// Drops papers that nothing needs any more.
+    /// Drops papers that nothing needs any more, and what no paper proves any more.
     fn forget(&mut self) {
-        let (state, set) = (self.line.state(), self.line.set());
+        let (state, set) = self.line.set_mut();
         self.papers.retain(|request, _| state.is_used(request) || set.admit(request).is_some());
         let refused: BTreeSet<Digest> = set.refusals().map(|refusal| refusal.request).collect();
         self.refused.retain(|request, _| refused.contains(request));
+        // Nobody who comes later has the key of a signer that is no member any more, and without
+        // one key the whole multisignature does not verify.
+        let stands = |paper: &Paper| paper.signers.iter().all(|one| state.roster().contains_key(one));
+        let (mut shown, mut lost) = (BTreeSet::new(), BTreeSet::new());
+        for paper in self.papers.values_mut().flatten() {
+            let proves = if stands(paper) { paper.proves.clone() } else { std::mem::take(&mut paper.proves) };
+            if stands(paper) { shown.extend(proves) } else { lost.extend(proves) }
+        }
+        lost.retain(|name| !shown.contains(name));
+        set.forget_unsigned(state, &lost);
     }
 
     /// The items of an admission: what whoever misses it needs.

@@ -104,6 +104,10 @@ const MAY: &[(&str, &[&str])] = &[
         &["folkmoot-base", "folkmoot-signing", "folkmoot-identity", "folkmoot-transcript"],
     ),
     (
+        "folkmoot-transcripts",
+        &["folkmoot-base", "folkmoot-signing", "folkmoot-identity", "folkmoot-transcript"],
+    ),
+    (
         "folkmoot-fuzz",
         &[
             "folkmoot-base",
