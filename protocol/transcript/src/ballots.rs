@@ -222,6 +222,11 @@ impl Ballots {
         if self.stands || look.state.head() != self.record.parent {
             return;
         }
+        if !look.set.goes_on(look.state) {
+            self.began = None;
+            self.count(look);
+            return;
+        }
         let wanted = self.watch(look);
         self.commit_all(look);
         if look.state.may_vote(&self.me) {

@@ -44,4 +44,4 @@ pub use proposal::{
 };
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
-pub use transcript::{ROTATE_LABEL, Taken, Transcript};
+pub use transcript::{Person, ROTATE_LABEL, Taken, Transcript};

@@ -1,5 +1,9 @@
 //! The transcript: the line and the set, with the papers and signatures that prove them.
 
+mod side;
+
+pub use side::Person;
+
 use crate::item::{Item, SignedApproval, expire_name, refusal, refusal_name};
 use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
@@ -349,9 +353,10 @@ impl Transcript {
         let admits = set.admits().map(|admit| admit.request);
         let approvals = set.approvals().map(|signed| signed.approval.digest());
         let effects = set.effects().map(|effect| effect.subject().digest);
+        let sides = self.line.forks().values().map(|fork| fork.theirs.head().digest);
         let refusals = set.refusals().map(refusal_name);
         let expires = set.expires().map(|expire| expire_name(&expire.member, &expire.request));
-        admits.chain(approvals).chain(effects).chain(refusals).chain(expires).collect()
+        admits.chain(approvals).chain(effects).chain(refusals).chain(expires).chain(sides).collect()
     }
 
     /// What somebody at this head who has this lacks, in an order in which it can be taken:
@@ -404,6 +409,7 @@ impl Transcript {
             let item = Item::Approval(SignedApproval { approval, signature });
             items.push((approval.digest(), item.encode().into()));
         }
+        items.extend(self.sides_wanted());
         let effects = set.effects().map(|effect| (effect.subject().digest, Item::Effect(effect.clone())));
         items.extend(effects.map(|(name, item)| (name, item.encode().into())));
         let refusals = set.refusals();
