@@ -72,7 +72,8 @@ impl BallotMessage {
     }
 }
 
-/// What a voter must not forget. One for each head; a new one replaces it.
+/// What a voter must not forget. One for each head; a new one replaces it. That of a line which was
+/// left is kept as long as its person may come back to that head.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct BallotRecord {
     /// The head that is to be followed.

@@ -60,6 +60,12 @@ pub enum Item {
     /// A decision that stands.
     #[tls_codec(discriminant = 6)]
     Decision(Standing),
+    /// Another line comes to ours.
+    #[tls_codec(discriminant = 7)]
+    Coming {
+        /// Its decision at the fork, the last ones under each electorate since, and its Rejoin.
+        decisions: Vec<Standing>,
+    },
 }
 
 impl Item {

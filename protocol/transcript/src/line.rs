@@ -41,8 +41,9 @@ pub struct Fork {
     pub theirs: Standing,
     /// Who signed statements that contradict each other.
     pub liars: BTreeSet<MemberId>,
-    /// The decision of the other line that sends its members to ours.
-    pub coming: Option<Standing>,
+    /// What shows that the other line sends its members to ours: its decision at the fork, the last
+    /// ones under each electorate since, and the Rejoin. Empty if it does not.
+    pub coming: Vec<Standing>,
 }
 
 /// One member's line.
@@ -214,7 +215,7 @@ impl Line {
         let electors = self.electors_of(number);
         theirs.check(&electors)?;
         let liars = contradictions(ours, &theirs, &electors);
-        let fork = Fork { ours: ours.clone(), theirs, liars: liars.clone(), coming: None };
+        let fork = Fork { ours: ours.clone(), theirs, liars: liars.clone(), coming: Vec::new() };
         self.keep_fork(fork);
         Ok(Applied::Fork(liars))
     }

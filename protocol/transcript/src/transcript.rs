@@ -141,6 +141,7 @@ impl Transcript {
                 set.take_expire(state, Expire { member, request }, clock)
             }
             Item::Decision(standing) => return self.take_decision(standing, &before),
+            Item::Coming { decisions } => self.take_coming(&decisions)?,
         };
         Ok(self.told(new, head, &before))
     }
@@ -353,7 +354,7 @@ impl Transcript {
         let admits = set.admits().map(|admit| admit.request);
         let approvals = set.approvals().map(|signed| signed.approval.digest());
         let effects = set.effects().map(|effect| effect.subject().digest);
-        let sides = self.line.forks().values().map(|fork| fork.theirs.head().digest);
+        let sides = self.sides();
         let refusals = set.refusals().map(refusal_name);
         let expires = set.expires().map(|expire| expire_name(&expire.member, &expire.request));
         admits.chain(approvals).chain(effects).chain(refusals).chain(expires).chain(sides).collect()

@@ -10,7 +10,7 @@
 
 use super::{Applied, FORKS_MAX, Fork, Line, contradictions};
 use crate::proposal::Standing;
-use crate::{Head, State, Unproposed};
+use crate::{Change, Head, State, Unproposed};
 use folkmoot_base::Danger;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ impl Line {
         let falls = asked && first.head().digest < ours.digest;
         self.keep_side(&first);
         if coming && !falls && !self.state.is(Danger::LineNoTie) {
-            self.note_coming(first.head(), last);
+            self.note_coming(first.head(), chain(decisions, last));
         } else if asked {
             return Ok(self.go_over(&first, decisions, last, state));
         }
@@ -63,6 +63,22 @@ impl Line {
             return Err(Unproposed::TheyCome);
         }
         Ok(self.go_over(&first, decisions, last, state))
+    }
+
+    /// Takes what shows that another line comes to ours, as [`Fork::coming`] has it: that does not
+    /// take its state. Signatures are verified. Whether it is new.
+    ///
+    /// # Errors
+    /// `LINE-73`, also if the last decision does not send anybody to ours.
+    pub fn hear_coming(&mut self, coming: &[Standing]) -> Result<bool, Unproposed> {
+        let (last, decisions) = coming.split_last().ok_or(Unproposed::NoFork)?;
+        let (ours, first) = self.check_chain(decisions, last)?;
+        let mut effects = last.proposal.decision.effects.iter();
+        if !effects.any(|approved| approved.effect.change == Change::Rejoin { head: ours }) {
+            return Err(Unproposed::NoFork);
+        }
+        self.keep_side(&first);
+        Ok(self.note_coming(first.head(), coming.to_vec()))
     }
 
     /// What somebody on the other line of a fork at this number needs to [`Self::meet`] ours: the
@@ -94,6 +110,14 @@ impl Line {
         last: &Standing,
         state: &State,
     ) -> Result<(Head, Standing), Unproposed> {
+        let (ours, first) = self.check_chain(decisions, last)?;
+        if last.proposal.decision.state != state.digest() || last.head() != state.head() {
+            return Err(Unproposed::State);
+        }
+        if state.has_on_line(&first.head()) { Ok((ours, first)) } else { Err(Unproposed::TooOld) }
+    }
+
+    fn check_chain(&self, decisions: &[Standing], last: &Standing) -> Result<(Head, Standing), Unproposed> {
         let first = decisions.first().unwrap_or(last);
         let number = first.head().number;
         let ours = self.head_at(number).ok_or(Unproposed::NoFork)?;
@@ -118,10 +142,7 @@ impl Line {
                 electors = next.clone();
             }
         }
-        if last.proposal.decision.state != state.digest() || last.head() != state.head() {
-            return Err(Unproposed::State);
-        }
-        if state.has_on_line(&first.head()) { Ok((ours, first.clone())) } else { Err(Unproposed::TooOld) }
+        Ok((ours, first.clone()))
     }
 
     /// Keeps the other side as evidence, if our decision at the fork is kept.
@@ -129,7 +150,7 @@ impl Line {
         let number = theirs.head().number;
         let Some(ours) = self.decisions.get(&number).cloned() else { return };
         let liars = contradictions(&ours, theirs, &self.electors_of(number));
-        self.keep_fork(Fork { ours, theirs: theirs.clone(), liars, coming: None });
+        self.keep_fork(Fork { ours, theirs: theirs.clone(), liars, coming: Vec::new() });
     }
 
     /// Keeps one fork of each number, the first. Of more than [`FORKS_MAX`] those of the highest
@@ -142,16 +163,16 @@ impl Line {
         self.show_sides();
     }
 
-    fn note_coming(&mut self, theirs: Head, last: &Standing) {
-        let fork = self.forks.get_mut(&theirs.number).filter(|fork| fork.theirs.head() == theirs);
-        if let Some(fork) = fork {
-            fork.coming = Some(last.clone());
-        }
+    fn note_coming(&mut self, theirs: Head, coming: Vec<Standing>) -> bool {
+        let fork = self.forks.get_mut(&theirs.number);
+        let fork = fork.filter(|fork| fork.theirs.head() == theirs && fork.coming.is_empty());
+        let new = fork.map(|fork| fork.coming = coming).is_some();
         self.show_sides();
+        new
     }
 
     fn show_sides(&mut self) {
-        let side = |fork: &Fork| (fork.theirs.head(), fork.coming.is_some());
+        let side = |fork: &Fork| (fork.theirs.head(), !fork.coming.is_empty());
         self.set.show_sides(self.forks.values().map(side).collect());
     }
 
@@ -166,23 +187,28 @@ impl Line {
     ) -> Applied {
         let number = first.head().number;
         let electors = self.electors_of(number);
+        let asked = self.state.rejoin() == Some(first.head());
+        let way = self.side_from(number).filter(|_| asked);
+        let coming = way.map(|(decisions, last)| chain(&decisions, &last)).unwrap_or_default();
         let left: BTreeMap<u64, Standing> = self.decisions.split_off(&number);
         let was = self.forks.split_off(&number).remove(&number).map(|fork| fork.ours);
         for standing in decisions.iter().chain([last]) {
             self.decisions.insert(standing.head().number, standing.clone());
         }
         let danger = self.state.danger();
-        let coming = self.state.rejoin() == Some(first.head());
-        let rejoin = left.values().next_back().filter(|_| coming).cloned();
         self.state = state;
         self.state.endanger(danger);
         if let Some(theirs) = left.get(&number).cloned().or(was) {
             let liars: BTreeSet<_> = contradictions(first, &theirs, &electors);
-            self.keep_fork(Fork { ours: first.clone(), theirs, liars, coming: rejoin });
+            self.keep_fork(Fork { ours: first.clone(), theirs, liars, coming });
         }
         self.show_sides();
         self.set.advance(&self.state);
         self.forget();
         Applied::Next
     }
+}
+
+fn chain(decisions: &[Standing], last: &Standing) -> Vec<Standing> {
+    decisions.iter().chain([last]).cloned().collect()
 }

@@ -3,7 +3,7 @@
 use super::{Taken, Transcript};
 use crate::item::Item;
 use crate::proposal::Standing;
-use crate::{Applied, Change, ItemError, State};
+use crate::{Applied, Change, ITEM_BYTES_MAX, ItemError, State};
 use bytes::Bytes;
 use folkmoot_base::Digest;
 use std::sync::Arc;
@@ -57,11 +57,38 @@ impl Transcript {
         Ok(self.told(true, head, &before))
     }
 
-    /// The decisions that show the lines which effects of the set name, each with its name.
+    /// Takes what shows that another line comes to ours.
+    pub(super) fn take_coming(&mut self, coming: &[Standing]) -> Result<bool, ItemError> {
+        let first = coming.first().map(|first| first.head().number).unwrap_or_default();
+        let mut electors = self.line.electors_of(first);
+        for standing in coming {
+            electors = self.handed_over(standing, electors)?;
+        }
+        Ok(self.line.hear_coming(coming)?)
+    }
+
+    /// The names of what is known of other lines.
+    pub(super) fn sides(&self) -> impl Iterator<Item = Digest> {
+        let forks = self.line.forks().values();
+        forks.flat_map(|fork| fork.coming.last().into_iter().chain([&fork.theirs]).map(name))
+    }
+
+    /// What shows the lines which effects of the set name, and that the line to which ours goes
+    /// comes to ours, each with its name. A longer way than an item may have is not told.
     pub(super) fn sides_wanted(&self) -> impl Iterator<Item = (Digest, Bytes)> {
         let named = |head| self.set().effects().any(|effect| effect.change == Change::Rejoin { head });
         let sides = self.line.forks().values().map(|fork| &fork.theirs);
         let sides = sides.filter(move |theirs| named(theirs.head()));
-        sides.map(|theirs| (theirs.head().digest, Item::Decision(theirs.clone()).encode().into()))
+        let sides = sides.map(|theirs| (name(theirs), Item::Decision(theirs.clone())));
+        let fork = self.state().rejoin().and_then(|head| self.line.forks().get(&head.number));
+        let coming = fork.and_then(|fork| {
+            Some((name(fork.coming.last()?), Item::Coming { decisions: fork.coming.clone() }))
+        });
+        let all = sides.chain(coming).map(|(name, item)| (name, Bytes::from(item.encode())));
+        all.filter(|(_, item)| item.len() <= ITEM_BYTES_MAX)
     }
+}
+
+fn name(standing: &Standing) -> Digest {
+    standing.head().digest
 }

@@ -63,7 +63,8 @@ fn a_quorum_moves_everybody_on_its_line_to_the_other() {
     assert_eq!(meet(&mut one, &other), Ok(Applied::Next));
     assert_eq!((one.head(), one.state().digest()), (other.head(), other.state().digest()));
     let fork = &one.line.forks()[&2];
-    assert_eq!((&fork.theirs, &fork.coming), (&left, &Some(rejoin.clone())), "what it left is evidence");
+    assert_eq!((&fork.theirs, &fork.coming[0]), (&left, &left), "what it left is evidence");
+    assert_eq!(fork.coming.last(), Some(&rejoin));
     assert!(fork.liars.contains(&member(0)));
     let next = other.pass(field("request_hours", "6"), &[1, 2, 3]);
     assert_eq!(one.apply(next), Ok(Applied::Next));
@@ -323,6 +324,32 @@ fn line_75_who_went_first_comes_back() {
     assert_eq!(meet(&mut gone, &low), Ok(Applied::Next));
     assert_eq!(gone.head(), low.head());
     assert!(gone.set().goes_on(gone.state()));
+}
+
+/// Nobody is left on the line that came, so those who came tell the others.
+#[test]
+fn line_75_that_the_others_came_is_told_without_their_state() {
+    let (mut low, mut high) = parted();
+    low.pass(towards(&high), &[0, 1, 2]);
+    let alone = low.another();
+    let without = {
+        let (mut decisions, last, _) = shown(&high);
+        decisions.push(last);
+        decisions
+    };
+    high.pass(towards(&low), &[0, 1, 2]);
+    meet(&mut high, &low).unwrap();
+    let coming = high.line.forks()[&2].coming.clone();
+    let mut hears = alone.another();
+    assert_eq!(hears.line.hear_coming(&without), Err(Unproposed::NoFork), "it does not come");
+    assert_eq!(hears.line.hear_coming(&[]), Err(Unproposed::NoFork));
+    let mut forged = coming.clone();
+    forged.last_mut().unwrap().commits.truncate(1);
+    assert_eq!(hears.line.hear_coming(&forged), Err(Unproposed::Commits));
+    assert!(!hears.set().goes_on(hears.state()));
+    assert_eq!(hears.line.hear_coming(&coming), Ok(true));
+    assert_eq!(hears.line.hear_coming(&coming), Ok(false));
+    assert!(hears.set().goes_on(hears.state()));
 }
 
 #[test]

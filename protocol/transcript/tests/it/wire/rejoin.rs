@@ -104,3 +104,33 @@ fn line_74_a_person_resolves_a_fork_for_itself() {
     assert!(resolve(&mut member).unwrap().advanced);
     assert_eq!(member.state().digest(), other.first().state().digest());
 }
+
+/// Two lines send their members to each other. Whoever came tells those who wait.
+#[test]
+fn line_75_that_the_others_came_is_an_item() {
+    let (one, other, _) = parted();
+    let head = |group: &Group| group.first().state().head();
+    let (mut low, mut high) =
+        if head(&one).digest < head(&other).digest { (one, other) } else { (other, one) };
+    let (lows, highs) = (head(&low), head(&high));
+    let first = |group: &Group| group.first().line().decisions()[&1].clone();
+    let (first_low, first_high) = (first(&low), first(&high));
+    low.all_take(&Item::Decision(first_high));
+    high.all_take(&Item::Decision(first_low));
+    low.change(&rejoin(highs));
+    high.change(&rejoin(lows));
+    let (decisions, last) = low.first().line().side_from(1).unwrap();
+    let state = low.first().state().encode();
+    let mut came = high.first().clone();
+    assert!(came.meet(&decisions, &last, &state, Person::Silent).unwrap().advanced);
+    let mut waits = low.first().clone();
+    assert!(!waits.set().goes_on(waits.state()));
+    let items = came.lacking(waits.state().head(), &waits.have(), 1_000_000);
+    let coming = items.iter().find(|item| matches!(Item::decode(item), Ok(Item::Coming { .. }))).unwrap();
+    let Ok(Item::Coming { mut decisions }) = Item::decode(coming) else { panic!() };
+    decisions.last_mut().unwrap().commits[0].signature = folkmoot_base::SignatureBytes::NONE;
+    assert!(waits.take(&Item::Coming { decisions }.encode(), Some(NOW)).is_err());
+    assert!(waits.take(coming, Some(NOW)).unwrap().new);
+    assert!(waits.set().goes_on(waits.state()));
+    assert!(!waits.take(coming, Some(NOW)).unwrap().new);
+}
