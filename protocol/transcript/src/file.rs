@@ -196,7 +196,10 @@ impl FileReader {
             STATE => {
                 let last = self.last.take().ok_or(FileError::Order { section, kind })?;
                 let handovers = std::mem::take(&mut self.handovers);
-                transcript.skip(&handovers, &last, bytes).map_err(refuse)?;
+                // Each handover was verified when it came.
+                let electors = self.electors.take().unwrap_or_else(|| transcript.state().electorate());
+                transcript.handed_over(&last, electors).map_err(refuse)?;
+                transcript.skip_verified(&handovers, &last, bytes).map_err(refuse)?;
                 Ok(())
             }
             OPEN => {

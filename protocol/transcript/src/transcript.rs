@@ -261,11 +261,21 @@ impl Transcript {
         last: &Standing,
         state: &[u8],
     ) -> Result<Taken, ItemError> {
-        let (head, before) = (self.state().head(), self.members());
         let mut electors = self.state().electorate();
         for standing in handovers.iter().chain([last]) {
             electors = self.handed_over(standing, electors)?;
         }
+        self.skip_verified(handovers, last, state)
+    }
+
+    /// The same, after [`Self::handed_over`] has verified each of the decisions.
+    pub(crate) fn skip_verified(
+        &mut self,
+        handovers: &[Standing],
+        last: &Standing,
+        state: &[u8],
+    ) -> Result<Taken, ItemError> {
+        let (head, before) = (self.state().head(), self.members());
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
         self.line.skip(handovers, last, state)?;

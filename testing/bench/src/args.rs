@@ -32,6 +32,9 @@ pub(crate) enum Bench {
     /// Measures what signing by each scheme costs, by one signer and by several, and what a join
     /// costs. Each member has a node of its own, on loopback.
     Admission(BenchAdmission),
+    /// Measures what a newcomer is given of an old group, and how long it takes to verify that on one
+    /// core.
+    Line(BenchLine),
     /// Draws the chart of what earlier runs of `keying` or `admission` printed with --json. It
     /// measures nothing.
     Chart(BenchChart),
@@ -101,6 +104,22 @@ pub(crate) struct BenchLinks {
     /// How many handshakes of each form. The output has medians.
     #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) times: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchLine {
+    /// How many newcomers. The output has medians.
+    #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+    /// How many days the group is old. Every day the electorate changes.
+    #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u16).range(1..=3_650))]
+    pub(crate) days: u16,
+    /// How many admissions in that time: at most 512 on a day.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) admissions: u32,
+    /// How many members there are in the end, with seven voters.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(8..=1_000))]
+    pub(crate) members: u16,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 //! ring                   each member a process: this program again, acting as `folkmoot`
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
+//! line                   an old group and a newcomer, no network
 //! chart                  results of earlier runs: saved.rs, chart.rs
 //! ```
 
@@ -13,6 +14,7 @@ mod args;
 mod chart;
 mod counts;
 mod crew;
+mod line;
 mod links;
 mod live;
 mod meter;
@@ -48,6 +50,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
         Bench::Keying(options) => keying(&options, json).await,
         Bench::Links(options) => links::links(&options, json),
         Bench::Admission(options) => admission::admission(&options, json).await,
+        Bench::Line(options) => line::line(&options, json),
         Bench::Chart(options) => saved::chart(&options),
     }
 }
