@@ -96,8 +96,8 @@ impl Set {
         matches!(change, Change::Rejoin { head } if self.sides.get(head) == Some(&true))
     }
 
-    /// `LINE-53`: whether something may follow the head: it is no Rejoin, or one that falls, because
-    /// the other line goes over to ours.
+    /// `LINE-53`: whether something may follow the head: it is no Rejoin, or one that falls,
+    /// because the other line goes over to ours.
     pub fn goes_on(&self, state: &State) -> bool {
         let coming = |head: Head| self.sides.get(&head) == Some(&true);
         state.rejoin().is_none_or(|head| state.may_outlast() && coming(head)) || state.is(Danger::LineGoesOn)

@@ -194,8 +194,8 @@ impl State {
         &self.revoked
     }
 
-    /// Where the last decision sends the members: the first decision of another line after the fork.
-    /// Then nothing is decided here, unless that Rejoin [falls](Self::may_outlast).
+    /// Where the last decision sends the members: the first decision of another line after the
+    /// fork. Then nothing is decided here, unless that Rejoin [falls](Self::may_outlast).
     pub fn rejoin(&self) -> Option<Head> {
         self.rejoin
     }

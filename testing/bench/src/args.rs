@@ -32,8 +32,8 @@ pub(crate) enum Bench {
     /// Measures what signing by each scheme costs, by one signer and by several, and what a join
     /// costs. Each member has a node of its own, on loopback.
     Admission(BenchAdmission),
-    /// Measures what a newcomer is given of an old group, and how long it takes to verify that on one
-    /// core.
+    /// Measures what a newcomer is given of an old group, and how long it takes to verify that on
+    /// one core.
     Line(BenchLine),
     /// Draws the chart of what earlier runs of `keying` or `admission` printed with --json. It
     /// measures nothing.

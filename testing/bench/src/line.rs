@@ -155,8 +155,8 @@ impl Old {
         let a_day = u64::from(options.admissions).div_ceil(days.max(1));
         let stay = u64::from(options.members).saturating_sub(VOTERS as u64);
         let mut progress = Progress::parts("days of the group", false);
-        for day in 0..days {
-            progress.to(day, days);
+        for (done, day) in (0..days).enumerate() {
+            progress.to(done, options.days.into());
             let left = days.saturating_sub(day).saturating_mul(a_day);
             let mut holds = Vec::new();
             for number in 0..a_day {

@@ -71,7 +71,8 @@ impl World<'_> {
         all.fold(first, |common, one| common.intersection(&one).copied().collect())
     }
 
-    /// From when on everybody honest has the same, and something to decide: the highest ballot then.
+    /// From when on everybody honest has the same, and something to decide: the highest ballot
+    /// then.
     fn note_ballots(&mut self) {
         let honest = self.nodes.iter().take(self.honest);
         let ballot = honest.map(Node::ballot).max().unwrap_or_default();

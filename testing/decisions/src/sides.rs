@@ -72,8 +72,8 @@ impl World<'_> {
         heads.into_iter().collect()
     }
 
-    /// Nobody who has met the line for which its own ended stays behind; but of two lines that ended
-    /// for each other only one.
+    /// Nobody who has met the line for which its own ended stays behind; but of two lines that
+    /// ended for each other only one.
     pub(crate) fn check_waiting(&self) -> Result<(), Fault> {
         let honest = || self.nodes.iter().take(self.honest);
         for one in honest() {

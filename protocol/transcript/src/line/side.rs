@@ -176,8 +176,8 @@ impl Line {
         self.set.show_sides(self.forks.values().map(side).collect());
     }
 
-    /// Takes the place of the line after the fork. The decision that was ours there is evidence; the
-    /// set is judged anew.
+    /// Takes the other line in place of ours after the fork. The decision that was ours there is
+    /// evidence; the set is judged anew.
     fn go_over(
         &mut self,
         first: &Standing,
