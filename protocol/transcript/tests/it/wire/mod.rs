@@ -4,6 +4,7 @@ mod catch_up;
 mod evidence;
 mod file;
 mod lies;
+mod rejoin;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{CharterDraft, Gmc, GmcBody, Identity, SignedCharter, Verdict, VoteProof};
