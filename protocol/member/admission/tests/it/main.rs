@@ -10,19 +10,12 @@
     unreachable_pub
 )]
 
-mod authority;
-mod authority_deals;
-mod authority_lies;
-mod authority_member;
-mod authority_renewal;
-mod authority_replicas;
-mod authority_shoup;
-mod authority_split;
 mod codec;
 mod common;
 mod contract;
 mod crowd;
 mod csr;
+mod deciding;
 mod holders;
 mod multi;
 mod participants;
@@ -31,3 +24,12 @@ mod renewal;
 mod revoked;
 mod rules;
 mod signers;
+
+mod authority;
+mod authority_deals;
+mod authority_lies;
+mod authority_member;
+mod authority_renewal;
+mod authority_replicas;
+mod authority_shoup;
+mod authority_split;
