@@ -10,6 +10,14 @@
     unreachable_pub
 )]
 
+mod authority;
+mod authority_deals;
+mod authority_lies;
+mod authority_member;
+mod authority_renewal;
+mod authority_replicas;
+mod authority_shoup;
+mod authority_split;
 mod codec;
 mod common;
 mod contract;
@@ -24,12 +32,3 @@ mod renewal;
 mod revoked;
 mod rules;
 mod signers;
-
-mod authority;
-mod authority_deals;
-mod authority_lies;
-mod authority_member;
-mod authority_renewal;
-mod authority_replicas;
-mod authority_shoup;
-mod authority_split;

@@ -37,8 +37,8 @@ fn adm_11_only_voters_vote() {
     let (mut bus, dora, request) = asked();
     let subject = admission(request);
     let stranger = &bus.strangers[dora].identity;
-    let word = bus.players[0].transcript.approve(stranger, subject, Verdict::Approve, SOON);
-    let item = Bytes::from(Item::Approval(word).encode());
+    let said = bus.players[0].transcript.approve(stranger, subject, Verdict::Approve, SOON);
+    let item = Bytes::from(Item::Approval(said).encode());
     let refused = bus.players[0].transcript.take(&item, Some(bus.time));
     assert_eq!(refused, Err(ItemError::NotVoter(stranger.member())));
     assert_eq!(have(&bus, 0, request), Some(0));
