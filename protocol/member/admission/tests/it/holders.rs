@@ -180,7 +180,7 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
         bus.tamper =
             Some(Box::new(|_, payload| !matches!(codec::decode(payload), Ok(OpenMessage::Signer { .. }))));
         for who in 0..3 {
-            let _ = bus.command(who, Command::Propose(change("threshold", "3")));
+            bus.command(who, Command::Propose(change("threshold", "3"))).unwrap();
         }
         assert_eq!(bus.players[1].transcript.roster().threshold(), 3);
         // From now on shares are made, and what is said of them is lost.

@@ -187,8 +187,7 @@ fn the_threshold_moves_and_the_key_stays() {
         for threshold in ["3", "1", "2"] {
             let effect = change("threshold", threshold);
             for who in 0..3 {
-                // Once it is decided, there is nothing to propose any more.
-                let _ = bus.command(who, Command::Propose(effect.clone()));
+                bus.command(who, Command::Propose(effect.clone())).unwrap();
             }
             bus.pass(25);
             assert_agreed(&bus);
@@ -212,7 +211,7 @@ fn the_threshold_goes_from_3_to_5_to_2() {
             let effect = change("threshold", threshold);
             let need = bus.players[0].transcript.roster().decision_need().max(founders as usize / 2 + 1);
             for who in 0..need {
-                let _ = bus.command(who, Command::Propose(effect.clone()));
+                bus.command(who, Command::Propose(effect.clone())).unwrap();
             }
             bus.pass(25);
             assert_agreed(&bus);
