@@ -10,7 +10,7 @@ use folkmoot_base::{Digest, Head, MemberId, UnixTime, codec, digest};
 use folkmoot_identity::{CertificateError, Identity, Scheme};
 use folkmoot_transcript::{
     BallotMessage, Batch, Change, Commit, Effect, Item, ItemError, Promise, Proposal, Report,
-    STATEMENT_LABEL, Stage, Statement, Uncounted, Unproposed,
+    STATEMENT_LABEL, Stage, Standing, Statement, Uncounted, Unproposed,
 };
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -196,6 +196,33 @@ fn a_decision_that_stands_is_handed_over_though_its_first_voter_dies() {
     assert_eq!((&handed.borrow()[..], number(&bus, 1), number(&bus, 2)), (&[0, 1][..], 1, 1));
     bus.pass(20);
     assert_eq!(handed.borrow().len(), 2, "once it is in order, nobody hands it over again");
+}
+
+/// All voters are stopped when a quorum has committed and nobody has handed the decision over. What
+/// they have committed to is on their disks, and is decided.
+#[test]
+fn a_decision_that_stands_outlives_a_stop_of_all_voters() {
+    let mut bus = Bus::new(3, 2);
+    let stands = Rc::new(RefCell::new(None));
+    let keep = stands.clone();
+    bus.passes = Some(Box::new(move |_, item| {
+        let Item::Decision(standing) = item else { return true };
+        *keep.borrow_mut() = Some(standing.head());
+        false
+    }));
+    approve(&mut bus, &[0, 1], &change("certificate_days", "40"));
+    let stood = stands.borrow().expect("it stands");
+    // Something else is approved meanwhile: a fresh proposal would be another decision.
+    approve(&mut bus, &[1, 2], &change("request_hours", "50"));
+    (0..3).for_each(|who| bus.restart(who));
+    bus.passes = None;
+    bus.pass(20);
+    for player in &bus.players {
+        let first = player.transcript.line().decisions().get(&1);
+        assert_eq!(first.map(Standing::head), Some(stood), "{:#?}", bus.traces);
+        let charter = player.transcript.roster().charter();
+        assert_eq!((charter.certificate_days(), charter.request_hours()), (40, 50), "{:#?}", bus.traces);
+    }
 }
 
 /// What somebody would say about the decision after this head.
