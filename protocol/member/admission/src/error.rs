@@ -18,8 +18,8 @@ pub enum AdmissionError {
     /// `ADM-03` A guest brought another's request or certificate.
     #[error("guest {0} speaks for somebody else (ADM-03)")]
     PeerNotHolder(NodeId),
-    /// `ADM-04` The request is for another group, scheme or mode, for more than the charter allows, or
-    /// over a decision that is not on our line.
+    /// `ADM-04` The request is for another group, scheme or mode, for more than the charter allows,
+    /// or over a decision that is not on our line.
     #[error("the request does not fit the charter (ADM-04)")]
     PeerCharter(#[source] CertificateError),
     /// `ADM-05` The term asked for has not begun or is over.
