@@ -24,6 +24,7 @@ mod contract;
 mod crowd;
 mod csr;
 mod holders;
+mod lags;
 mod multi;
 mod participants;
 mod policies;

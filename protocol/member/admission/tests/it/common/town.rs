@@ -223,8 +223,9 @@ impl Town {
             for who in self.contacts(which) {
                 let (theirs, mine) = (&self.bus.players[who].transcript, &self.desks[which].transcript);
                 for item in theirs.lacking(mine.state().head(), &mine.have(), usize::MAX) {
-                    let taken = self.desks[which].transcript.take(&item, Some(self.bus.time)).unwrap();
-                    if taken.new {
+                    let taken = self.desks[which].transcript.take(&item, Some(self.bus.time));
+                    // A member that lags has what counts no more.
+                    if let Some(taken) = taken.ok().filter(|taken| taken.new) {
                         any = true;
                         let _ = self.desk_input(which, Input::Item { item, taken });
                     }
