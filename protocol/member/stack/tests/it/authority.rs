@@ -124,9 +124,9 @@ impl World {
             ToNode::Guest { to, payload } if self.links.contains(&(from, who(&to))) => {
                 say(self, who(&to), ToMember::Guest { from: id(from).node(), payload });
             }
-            ToNode::Entry(entry) => {
+            ToNode::Item(item) => {
                 for to in [ANNA, OFFICE, DORA] {
-                    say(self, to, ToMember::Entry(entry.clone()));
+                    say(self, to, ToMember::Item(item.clone()));
                 }
             }
             ToNode::Send { member, group, payload, .. } if from == ANNA => {

@@ -86,7 +86,7 @@ fn two_expulsions_land_together_while_a_word_is_on_its_way() {
 }
 
 fn name(moot: &Moot, who: usize) -> String {
-    let formers = moot.chairs[0].member.transcript().roster().former(&id(who)).unwrap().0.name.clone();
+    let formers = moot.chairs[0].member.transcript().roster().former(&id(who)).unwrap().held.name.clone();
     formers.strip_prefix('p').unwrap().to_owned()
 }
 

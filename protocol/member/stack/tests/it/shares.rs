@@ -35,7 +35,7 @@ impl Town {
         draft.scheme = scheme;
         let charter: Bytes = SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into();
         let mut town = Self {
-            transcript: Transcript::genesis(&charter).unwrap(),
+            transcript: Transcript::founded(&charter).unwrap(),
             charter,
             members: (0..SEATS).map(|_| None).collect(),
             disks: vec![BTreeMap::new(); SEATS],
@@ -102,7 +102,7 @@ impl Town {
                         payload,
                     }));
                 }
-                UpperOutput::Node(ToNode::Entry(entry)) => self.enter(&entry),
+                UpperOutput::Node(ToNode::Item(item)) => self.enter(&item),
                 _ => {}
             }
         }
@@ -114,15 +114,15 @@ impl Town {
         }
     }
 
-    fn enter(&mut self, entry: &Bytes) {
-        if self.transcript.append(entry).is_ok_and(|appended| appended.new) {
-            self.all(&ToMember::Entry(entry.clone()));
+    fn enter(&mut self, item: &Bytes) {
+        if self.transcript.take(item, Some(self.time)).is_ok_and(|taken| taken.new) {
+            self.all(&ToMember::Item(item.clone()));
         }
     }
 
     fn expel(&mut self, gone: usize) {
-        let entry = decide(&self.transcript, &expulsion(&self.transcript, gone), &[0, 1, 2]);
-        self.enter(&entry);
+        let item = decide(&self.transcript, &expulsion(gone), &[0, 1, 2]);
+        self.enter(&item);
         self.settle();
     }
 }
