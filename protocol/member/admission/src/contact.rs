@@ -155,7 +155,7 @@ impl Admission {
         }
     }
 
-    /// The guest has made a certificate of the votes: if an entry with it stands, have it ordered.
+    /// The guest has made a certificate of the votes: if an item with it counts, have it ordered.
     fn guest_certificate(&mut self, call: &Call<'_>, from: NodeId, der: &[u8]) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         if certificate.node() != from {

@@ -1,9 +1,8 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
-use super::{Kept, Set};
+use super::{Kept, Set, Signed};
 use crate::{Refusal, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
-use folkmoot_identity::VoteKind;
 use std::collections::BTreeSet;
 
 /// Most admissions that no decision holds.
@@ -47,17 +46,26 @@ impl Set {
         }
     }
 
-    /// An effect stays as long as a voter sponsors it: it is among the first that this voter
-    /// approves, by digest. So nobody's flood drives out what another voter wants.
+    /// An effect stays as long as a voter sponsors it: it is among the first, by digest, that this
+    /// voter approves and that have not been decided since. So nobody's flood drives out what
+    /// another voter wants, and what was decided takes no room.
     pub(super) fn bound_effects(&mut self, state: &State) {
         let mut kept: BTreeSet<Subject> = BTreeSet::new();
         for place in state.places() {
             let yes = self.approvals.iter().filter(|((subject, voter), signed)| {
-                *voter == place.voter && subject.kind != VoteKind::Admit && signed.approval.is_yes()
+                *voter == place.voter && signed.approval.is_yes() && self.sponsors(state, subject, signed)
             });
             let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
             kept.extend(yes.map(|((subject, _), _)| *subject).take(most));
         }
         self.effects.retain(|subject, _| kept.contains(subject));
+    }
+
+    /// Whether an approval is of an effect that is here, and not older than its stamp.
+    fn sponsors(&self, state: &State, subject: &Subject, signed: &Signed) -> bool {
+        self.effects.get(subject).is_some_and(|effect| {
+            let named = effect.change.request().and_then(|request| self.admit(request));
+            signed.approval.base.number >= state.stamp_with(&effect.change, named)
+        })
     }
 }

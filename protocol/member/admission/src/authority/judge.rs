@@ -1,5 +1,5 @@
 //! What an authority would sign. It judges by its own transcript and clock, as the transcript will
-//! judge the entry.
+//! judge the item.
 
 use super::message::WireGrounds;
 use super::office::Office;
@@ -12,7 +12,13 @@ use folkmoot_transcript::{Admit, Approval, ItemError, Roster, Signed, Transcript
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) reason: Reason,
-    pub(super) why: AdmissionError,
+    pub(super) why: Box<AdmissionError>,
+}
+
+impl Refused {
+    pub(super) fn new(reason: Reason, why: AdmissionError) -> Self {
+        Self { reason, why: Box::new(why) }
+    }
 }
 
 /// What the authority judges by.
@@ -26,7 +32,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The certificate for this request on these grounds, if an entry with it would stand now:
+    /// The certificate for this request on these grounds, if an item with it would count now:
     /// `ADM-60`, `ADM-61`. It is made so that it can be judged whole. One that does not stand is
     /// dropped here, and nobody has seen it.
     pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
@@ -122,11 +128,11 @@ impl Judge<'_> {
 
     /// Reads the grounds.
     pub(super) fn read(&self, grounds: &WireGrounds) -> Result<Grounds, Refused> {
-        grounds.read().map_err(|why| Refused { reason: Reason::Votes, why })
+        grounds.read().map_err(|why| Refused::new(Reason::Votes, why))
     }
 
     pub(super) fn refuse(&self, reason: Reason, why: ItemError) -> Refused {
-        Refused { reason, why: AdmissionError::PeerGrant(self.from, why) }
+        Refused::new(reason, AdmissionError::PeerGrant(self.from, why))
     }
 
     fn sign(&self, body: &GmcBody, grounds: &Grounds) -> Result<Gmc, CertificateError> {
@@ -155,7 +161,7 @@ impl Judge<'_> {
             UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
             UnixTime(self.time.0.saturating_add(self.skew_seconds)),
         );
-        let refused = |reason, what| Refused { reason, why: AdmissionError::PeerGrantTime(self.from, what) };
+        let refused = |reason, what| Refused::new(reason, AdmissionError::PeerGrantTime(self.from, what));
         let refuse = |what| Err(refused(Reason::Term, what));
         if body.not_before > late {
             return Err(refused(
@@ -191,8 +197,8 @@ fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
     }
 }
 
-/// The reason that a guest hears for a certificate that no entry would take. What may stand once
-/// more entries are here waits: `ADM-68`.
+/// The reason that a guest hears for a certificate that would not count. What may stand once
+/// more items are here waits: `ADM-68`.
 fn reason_of(error: &ItemError) -> Reason {
     match error {
         ItemError::Certificate(error) => reason_of_certificate(error),

@@ -385,7 +385,7 @@ fn a_contact_that_missed_the_certificate_is_told_again() {
     assert!(town.bus.players.iter().all(|player| player.admission.poll_timeout().is_none()), "all is done");
 }
 
-/// It dies between certificate and entry; the guest goes to the next, which knows as much.
+/// It dies between certificate and item; the guest goes to the next, which knows as much.
 #[test]
 fn a_guest_with_its_certificate_goes_on_at_another_contact() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});

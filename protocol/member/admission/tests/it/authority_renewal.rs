@@ -96,7 +96,7 @@ fn adm_55_nobody_renews_for_another_where_an_authority_signs() {
     assert!(end(&town) > before, "{:#?}", town.bus.traces);
 }
 
-/// A voter goes between certificate and entry: what was signed stands no more, and it was signed
+/// A voter goes between certificate and item: what was signed stands no more, and it was signed
 /// once for good.
 #[test]
 fn adm_55_a_renewal_whose_certificate_does_not_stand_is_asked_for_anew() {

@@ -103,3 +103,22 @@ fn a_contact_that_lags_keeps_the_guest_waiting() {
     vote(&mut bus, 1, dora, true);
     assert!(bus.admitted(dora));
 }
+
+/// What was decided takes no room from what is to be decided, and is not proposed again by votes
+/// that come late.
+#[test]
+fn many_decisions_in_a_row_leave_room_for_the_next() {
+    let mut bus = Bus::new(3, 2);
+    for hours in 10..50 {
+        let effect = change("request_hours", &hours.to_string());
+        let motion = effect.subject().digest;
+        for who in 0..3 {
+            bus.input(who, folkmoot_admission::Input::Command(Command::Propose(effect.clone()))).unwrap();
+        }
+        bus.settle();
+        bus.pass(2);
+        assert_eq!(bus.players[0].transcript.roster().charter().request_hours(), hours, "{motion:02x?}");
+        assert!(bus.status(0).proposals.is_empty(), "{:?}", bus.status(0));
+        assert_eq!(bus.players[1].transcript.set().effects().count(), 0);
+    }
+}

@@ -223,7 +223,7 @@ fn an_admission_waits_for_the_authority_and_says_so() {
 }
 
 /// The member's node dials the authority when it reads the charter, so the link may be up before
-/// the entry that admits the member is there.
+/// the item that admits the member is there.
 #[test]
 fn who_becomes_a_member_knows_who_was_linked_before() {
     let mut world = plain();

@@ -83,7 +83,7 @@ fn mem_04_what_waits_for_a_key_waits_for_a_quorum_too() {
     }
 }
 
-/// The side is judged again at every entry. One message is ordered after the entry that leaves this
+/// The side is judged again at every item. One message is ordered after the item that leaves this
 /// view without a quorum. A minority that may read reads it, and a minority that must stop does
 /// not; no member sends anything further.
 #[test]
@@ -113,10 +113,10 @@ fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     }
 }
 
-/// The other way round: an entry makes voters of the members here, and the messages that they hold
+/// The other way round: a decision makes voters of the members here, and the messages that they hold
 /// go out in the same view.
 #[test]
-fn mem_04_an_entry_can_give_a_quorum_back() {
+fn mem_04_a_decision_can_give_a_quorum_back() {
     let (mut moot, mut dice) = moot(5, Minority::ReadOnly);
     split(&mut moot, &mut dice, &[0, 1, 2]);
     moot.decide(&electorate(&[3, 4, 1, 2]), &[0, 1, 2]);

@@ -27,7 +27,7 @@ pub struct Desk {
     /// What it said to members.
     pub told: Vec<(NodeId, AuthorityMessage)>,
     pub up: bool,
-    /// Whether entries reach it.
+    /// Whether items reach it.
     pub hears: bool,
     /// How much of the log it has had.
     pub read: usize,
@@ -235,7 +235,7 @@ impl Town {
         any
     }
 
-    /// The member that a desk has its entries from: the first that is up; if the bus is cut, all
+    /// The member that a desk has its items from: the first that is up; if the bus is cut, all
     /// that the desk is linked with.
     fn contacts(&self, which: usize) -> Vec<usize> {
         let up = |who: &usize| self.bus.players[*who].up;
