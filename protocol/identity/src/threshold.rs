@@ -7,7 +7,7 @@
 //! ```
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 7: fixed and dynamic thresholds, the window
 //! mechanism. An update is a change of the charter by vote
-//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the entries
+//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the decisions
 //! in the past, the same for all who judge.
 
 use crate::charter_value::{THRESHOLD_MAX, number};
