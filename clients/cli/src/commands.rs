@@ -5,7 +5,7 @@ use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
-use crate::show::{Paint, data, harmless, line, paint, short, table};
+use crate::show::{Paint, data, harmless, line, many, paint, short, table};
 use folkmoot_base::hex;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -220,11 +220,7 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
         let authority = authority_line(&status);
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
-        let heads = status.get("heads").and_then(Value::as_array).into_iter().flatten();
-        let heads: Vec<&str> = heads.filter_map(Value::as_str).collect();
-        let entries = status.get("entries").and_then(Value::as_u64).unwrap_or_default();
-        let entries = if entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
-        let about = format!("{about}\ntranscript of {entries}, head {}", heads.join(" "));
+        let about = format!("{about}\n{}", line_about(&status));
         format!(
             "{}\n{about}{authority}{below}\n{}{refusals}",
             paint(Paint::Bold, &head),
@@ -232,6 +228,33 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         )
     });
     Ok(())
+}
+
+/// How many decisions there are, what stands beside them, and what contradicts them.
+fn line_about(status: &Value) -> String {
+    let count = |field: &str| status.get(field).and_then(Value::as_u64).unwrap_or_default();
+    let list = |field: &str| status.get(field).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let held = usize::try_from(count("held")).unwrap_or(usize::MAX);
+    let decided = usize::try_from(count("decided")).unwrap_or(usize::MAX);
+    let mut text = format!("{}, head {}; {} held", many(decided, "decision"), text(status, "head"), held);
+    if count("counted") > 0 {
+        text.push_str(&format!(", {} admitted and not held yet", count("counted")));
+    }
+    for one in list("late") {
+        text.push_str(&format!("\n{} is late: {}", self::text(one, "name"), self::text(one, "why")));
+    }
+    for fork in list("forks") {
+        let both = fork.get("signed_both").and_then(Value::as_array).map_or(0, Vec::len);
+        let line = format!(
+            "decision {} is forked: ours is {}, another is {}; {} signed both",
+            fork.get("number").and_then(Value::as_u64).unwrap_or_default(),
+            self::text(fork, "ours"),
+            self::text(fork, "theirs"),
+            many(both, "member"),
+        );
+        text.push_str(&format!("\n{}", paint(Paint::Red, &line)));
+    }
+    text
 }
 
 /// Whether the authority is reached, where the group has one.
@@ -251,7 +274,7 @@ fn authority_line(status: &Value) -> String {
 pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
     let on_roster = |state: &str| {
-        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired")
+        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
     };
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();

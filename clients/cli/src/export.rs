@@ -7,7 +7,7 @@
 //! DIR/authority.pem                     the certificate of the authority's key, or of the group's own, where it has one: the CAfile
 //! DIR/revoked.crl, .pem                 which of these hold no more, signed by that key (X.509 CRL); none if none was revoked
 //! DIR/certificates/NAME-ID.der, .pem    membership certificates, votes inside
-//! DIR/votes/ENTRY-NAME-ID.cms           each vote as its voter signed it
+//! DIR/votes/SUBJECT-NAME-ID.cms         each vote as its voter signed it
 //! DIR/transcript.moot                   the transcript: for `folkmoot verify CHARTER TRANSCRIPT`
 //! ```
 
@@ -18,19 +18,16 @@ use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
 use folkmoot_base::hex;
-use folkmoot_identity::{
-    Evidence, IdentityCertificate, REVOKED_TABLE, RevocationList, Transcript, identities_pem, transcript,
-};
+use folkmoot_identity::{IdentityCertificate, REVOKED_TABLE, RevocationList, identities_pem};
+use folkmoot_transcript::{SignedVotes, Transcript};
 use serde_json::json;
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// `folkmoot export`
 pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(folder);
     let (transcript, revoked) = read(&folder)?;
-    let signed = transcript.signed_charter().ok_or_else(|| Failure::bug("the transcript has no charter"))?;
+    let signed = transcript.signed_charter();
     let own = IdentityCertificate::from_pem(&String::from_utf8_lossy(&folder.read_certificate()?)).ok();
     let people: Vec<IdentityCertificate> = own.into_iter().collect();
     let others = people.iter().filter(|one| signed.charter().founder(&one.member()).is_none());
@@ -47,16 +44,16 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
     }
     write_transcript(&to.join(verify::FILE_NAME), &transcript)?;
     let (mut votes, mut certificates, mut unnamed) = (0, 0, Vec::new());
-    for evidence in transcript.evidence(&people) {
+    for evidence in transcript.signed_votes(&people) {
         certificates += usize::from(evidence.certificate.is_some());
         votes += evidence.votes.len();
         unnamed.extend(evidence.unnamed.iter().map(|voter| voter.hex()));
         write_evidence(to, &evidence)?;
     }
-    let heads = verify::heads(transcript.heads());
+    let head = transcript.state().head().whole();
     let value = json!({
-        "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed,
-        "entries": transcript.len(), "heads": heads,
+        "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed, "head": head,
+        "date": transcript.state().time().0,
     });
     data(json, &value, || {
         let left_out = match unnamed.len() {
@@ -66,8 +63,7 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
             }
         };
         let (certificates, votes) = (many(certificates, "certificate"), many(votes, "vote"));
-        let heads: Vec<String> = heads.iter().map(|head| format!("\nhead {head}")).collect();
-        format!("{}: charter, transcript, {certificates}, {votes}{left_out}{}", to.display(), heads.concat())
+        format!("{}: charter, transcript, {certificates}, {votes}{left_out}\nhead {head}", to.display())
     });
     Ok(())
 }
@@ -83,28 +79,19 @@ fn read(folder: &StateFolder) -> Result<(Transcript, Option<Bytes>), Failure> {
     let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
     let stored = Store::open(&folder.store_path()).and_then(|store| store.load()).map_err(refuse)?;
     let revoked = stored.iter().find(|(key, _)| key.table == REVOKED_TABLE).map(|(_, value)| value.clone());
-    let entries = stored.into_iter().filter(|(key, _)| key.table == transcript::TABLE);
-    let mut entries: Vec<Bytes> = entries.map(|(_, value)| value).collect();
-    // The first entry follows from the charter; a store need not hold it.
-    let founded = Transcript::genesis(&folder.read_charter()?)
-        .map_err(|error| Failure::new(Exit::Configuration, error.to_string()))?;
-    entries.extend(founded.entries().cloned());
-    let transcript = Transcript::load(entries);
-    let transcript = transcript.map_err(|error| Failure::new(Exit::Configuration, error.to_string()))?;
+    let refuse = |error: String| Failure::new(Exit::Configuration, error);
+    let founded = Transcript::founded(&folder.read_charter()?).map_err(|error| refuse(error.to_string()))?;
+    let transcript = founded.restore(&stored).map_err(|error| refuse(error.to_string()))?;
     Ok((transcript, revoked))
 }
 
 fn write_transcript(file: &Path, transcript: &Transcript) -> Result<(), Failure> {
     let wrong = |error: std::io::Error| Failure::file(file, &error);
-    let mut out = BufWriter::new(File::create(file).map_err(wrong)?);
-    for piece in transcript.file() {
-        out.write_all(&piece).map_err(wrong)?;
-    }
-    out.flush().map_err(wrong)
+    std::fs::write(file, transcript.file()).map_err(wrong)
 }
 
-fn write_evidence(to: &Path, evidence: &Evidence) -> Result<(), Failure> {
-    let entry = hex(&evidence.entry.0);
+fn write_evidence(to: &Path, evidence: &SignedVotes) -> Result<(), Failure> {
+    let entry = hex(&evidence.name);
     for vote in &evidence.votes {
         let name = file_name(vote.certificate().name(), &vote.voter().hex());
         write(&to.join("votes").join(format!("{}-{name}.cms", short(&entry))), vote.der())?;

@@ -10,9 +10,8 @@ use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, paint, short};
 use crate::verify::load;
 use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex};
-use folkmoot_identity::{
-    Charter, Ending, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp, Transcript,
-};
+use folkmoot_identity::{Charter, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp};
+use folkmoot_transcript::{Ending, Transcript};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -76,7 +75,7 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
     let named = said_in(&message, charter, verify.group.as_deref())?;
     let standing = match &transcript {
         Some(transcript) => {
-            message.check_transcript(transcript, named.as_ref()).map(|()| now(transcript, &message))
+            transcript.check_sender(&message, named.as_ref()).map(|()| now(transcript, &message))
         }
         None => message.check_charter(charter, named.as_ref()).map(|()| by_charter(&message)),
     };
@@ -138,13 +137,14 @@ fn by_charter(message: &SignedMessage) -> String {
     }
 }
 
-/// How the sender stands by the transcript's last entry.
+/// How the sender stands by the transcript's last decision.
 fn now(transcript: &Transcript, message: &SignedMessage) -> String {
     let sender: &MemberId = &message.stamp().sender;
-    match transcript.roster().former(sender) {
+    match transcript.roster().former(sender).map(|former| former.ending) {
         None => "a member".into(),
-        Some((_, Ending::Expelled { .. })) => "a former member, expelled since".into(),
-        Some((_, Ending::Expired { .. })) => "a former member, whose certificate has ended".into(),
+        Some(Ending::Expelled { .. }) => "a former member, expelled since".into(),
+        Some(Ending::Expired { .. }) => "a former member, whose certificate has ended".into(),
+        Some(Ending::Late) => "a former member, whose admission no decision has held".into(),
     }
 }
 

@@ -68,6 +68,35 @@ pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || hides(c) { '\u{fffd}' } else { c }).collect()
 }
 
+/// As [`harmless`], for what comes from a file that anybody may have made: what cannot be seen is
+/// replaced too, since two names that differ by it look alike.
+pub(crate) fn visible(text: &str) -> String {
+    let hidden = |c: char| {
+        matches!(
+            c,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{2800}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+    };
+    harmless(text).chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
+}
+
 /// `1 vote`, `2 votes`.
 pub fn many(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
@@ -91,6 +120,16 @@ mod tests {
     fn what_others_say_cannot_move_the_cursor() {
         assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d");
         assert_eq!(harmless("grüß dich 👋"), "grüß dich 👋");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_shown() {
+        for hidden in
+            ["\u{200b}", "\u{feff}", "\u{ad}", "\u{61c}", "\u{e0041}", "\u{2028}", "\u{fe0f}", "\u{202e}"]
+        {
+            assert_eq!(visible(&format!("a{hidden}b")), "a\u{fffd}b", "{hidden:?}");
+        }
+        assert_eq!(visible("grüß dich 日本"), "grüß dich 日本");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use clap::ValueEnum;
 use folkmoot::Service;
-use folkmoot_base::{Cipher, EntryId, Keying};
+use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Dealer, Minority, Mode, Scheme};
+use folkmoot_transcript::{KnownHead, NoHead};
 
 /// The ordering ladder, as far as it is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
@@ -46,8 +47,8 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
     Cipher::from_name(word).ok_or("it must be aes-256-gcm or chacha20-poly1305")
 }
 
-pub(crate) fn head(word: &str) -> Result<EntryId, &'static str> {
-    EntryId::from_hex(&word.to_ascii_lowercase()).ok_or("a head has 64 hexadecimal digits; give all of them")
+pub(crate) fn head(word: &str) -> Result<KnownHead, String> {
+    word.parse().map_err(|error: NoHead| error.to_string())
 }
 
 /// Who signs certificates, by its name.

@@ -1,9 +1,9 @@
 //! The messages between the two stacks. In one process they are passed as these values. Neither
 //! side trusts the other for content: the node sees sealed payloads only, and each judges
-//! certificates and entries itself.
+//! certificates and items itself.
 
 use bytes::Bytes;
-use folkmoot_base::{GroupId, Indication, Locator, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{GroupId, Head, Indication, Locator, MemberId, NodeId, Service, ViewId};
 
 /// Member → node.
 #[derive(Debug, Clone)]
@@ -82,8 +82,8 @@ pub enum ToNode {
 pub enum ToMember {
     /// About one of the member's groups.
     Group(Indication),
-    /// An item of the transcript has its place: at the start, by catching up, or in ring order. The node
-    /// has verified it; verify it too.
+    /// An item of the transcript has its place: at the start, by catching up, or in ring order. The
+    /// node has verified it; verify it too.
     Item(Bytes),
     /// An admission frame came over a link from a guest. If we are the guest: from our contact.
     Guest {
@@ -91,6 +91,16 @@ pub enum ToMember {
         from: NodeId,
         /// An admission message.
         payload: Bytes,
+    },
+    /// A member's node shows another line of decisions than ours: somebody signed both. It never
+    /// shares a ring with this node. Said once for each pair of heads.
+    OtherLine {
+        /// The peer.
+        node: NodeId,
+        /// Its head.
+        theirs: Head,
+        /// Our head.
+        ours: Head,
     },
     /// A link came up: to a member's node (if it is on the roster), to a guest, or to our contact.
     LinkUp {

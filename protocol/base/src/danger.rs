@@ -152,9 +152,6 @@ pub enum Danger {
     SessionLogsPlaintext,
     /// Admission: a vote is not kept on disk before it is sent.
     AdmissionForgetsVote,
-    /// Admission: a voter approves every decision that it wants in one ballot, and carries out all
-    /// that find a quorum in it.
-    AdmissionVotesTwice,
     /// Admission and transcript: certificates by the group's key name a share-epoch that does not
     /// exist, and are accepted all the same.
     AdmissionNoShareEpoch,

@@ -16,6 +16,13 @@ pub struct Head {
     pub digest: Digest,
 }
 
+impl Head {
+    /// All of it: number, a dot and the 64 hexadecimal digits of the digest.
+    pub fn whole(&self) -> String {
+        format!("{}.{}", self.number, crate::hex(&self.digest))
+    }
+}
+
 /// Short, for people: number and the first four bytes, as in `17.5e0c1f22`.
 impl fmt::Display for Head {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

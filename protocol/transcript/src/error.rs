@@ -1,10 +1,11 @@
 //! Why something does not count, may not be done, or does not stand. The number of the rule stands
 //! behind its sentence (docs/protocol/line.md).
 
-use crate::{Head, StateError};
+use crate::{Head, KnownHead, StateError};
 use folkmoot_base::DecodeError;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::{CertificateError, CharterError, RequestError, Threshold};
+use std::collections::BTreeSet;
 
 /// Why an approval, or what it approves, does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -179,7 +180,7 @@ pub enum Wrong {
     #[error("a list in the decision is unsorted or too long (LINE-05)")]
     Lists,
     /// An admission that it names is not here: ask for it.
-    #[error("the decision holds an admission that is not known here")]
+    #[error("the decision holds an admission that is not known here (LINE-06)")]
     Missing(Digest),
     /// It holds what was held before.
     #[error("the decision holds a request that has admitted its holder already (LINE-21)")]
@@ -283,7 +284,7 @@ pub enum ItemError {
     #[error("the decision does not stand")]
     Decision(#[from] Unproposed),
     /// Admissions that the decision holds are not here: ask for them, then again for the decision.
-    #[error("the decision holds admissions that are not known here")]
+    #[error("the decision holds admissions that are not known here (LINE-06)")]
     Missing(Vec<Digest>),
     /// The state does not decode.
     #[error("the state is malformed (LINE-71)")]
@@ -295,8 +296,23 @@ pub enum ItemError {
     #[error("the state holds no such admission (LINE-83)")]
     NotHeld,
     /// Decisions before this one are not here: ask for what follows the head.
-    #[error("decisions before this one are not known here")]
+    #[error("decisions before this one are not known here (LINE-60)")]
     Ahead,
+    /// It is no item of a set.
+    #[error("a decision is no item of the set (LINE-81)")]
+    NotOfSet,
+    /// It can never count at this state.
+    #[error("it cannot count")]
+    Uncounted(#[source] Uncounted),
+    /// The end of a term that nobody here has.
+    #[error("it ends the term of nobody here (LINE-33)")]
+    NoTerm(MemberId),
+    /// A refusal of what nobody here rejects.
+    #[error("nobody here rejects the request, so no set keeps its refusal (LINE-87)")]
+    NoRejection,
+    /// It shows no two decisions for one number, of which one is on this line.
+    #[error("it shows no fork of this line (LINE-85)")]
+    NoFork,
 }
 
 /// Why a file is not the transcript that it should be. Sections are counted from 0.
@@ -359,5 +375,21 @@ pub enum FileError {
     },
     /// A head that is known from elsewhere is not on its line.
     #[error("the head {0}, known from elsewhere, is not on its line (LINE-84)")]
-    NoHead(Head),
+    NoHead(KnownHead),
+    /// It shows a fork, and no head says which side the outsider is on.
+    #[error(
+        "it shows a fork at number {number}, and no head that is known says which side to follow (LINE-86)"
+    )]
+    Forked {
+        /// The number that was decided twice.
+        number: u64,
+        /// Who signed both.
+        liars: BTreeSet<MemberId>,
+    },
+    /// The set is larger than any.
+    #[error("the set that ends with section {section} has more than a set keeps (LINE-87)")]
+    Overfull {
+        /// Which.
+        section: usize,
+    },
 }

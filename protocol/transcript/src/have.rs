@@ -38,7 +38,13 @@ impl Have {
 impl Transcript {
     /// What is here, beginning with this name.
     pub fn part(&self, from: Digest) -> Have {
-        let all = self.have();
+        self.part_besides(from, &BTreeSet::new())
+    }
+
+    /// The same as if these were here, too: names of what is known and was not taken.
+    pub fn part_besides(&self, from: Digest, besides: &BTreeSet<Digest>) -> Have {
+        let mut all = self.have();
+        all.extend(besides);
         let names: Vec<Digest> = all.range(from..).take(NAMES_MAX).copied().collect();
         let full = names.len() == NAMES_MAX;
         let until = names.last().copied().filter(|_| full).unwrap_or([0xff; 32]);

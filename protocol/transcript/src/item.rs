@@ -10,7 +10,7 @@ use crate::proposal::Standing;
 use crate::{Approval, Effect, ItemError, Refusal, SignatureBytes, admission};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, GroupId, MemberId, digest};
-use folkmoot_identity::{Request, VoteBody};
+use folkmoot_identity::{Gmc, Request, VoteBody};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
 /// Longest item, in bytes.
@@ -74,6 +74,21 @@ impl Item {
     /// [`ItemError::Wire`].
     pub fn decode(bytes: &[u8]) -> Result<Self, ItemError> {
         Ok(codec::decode_at_most(bytes, ITEM_BYTES_MAX)?)
+    }
+
+    /// The name by which [`crate::Have`] says that somebody has it; none for a decision, which is
+    /// asked for by the head, and for what is malformed inside.
+    pub fn name(&self) -> Option<Digest> {
+        match self {
+            Self::Admit { certificate, .. } => {
+                Gmc::from_der(&certificate.0).ok()?.body().request_digest().ok()
+            }
+            Self::Approval(signed) => Some(signed.approval.digest()),
+            Self::Effect(effect) => Some(effect.subject().digest),
+            Self::Refusal { request } => Some(refusal_name(&refusal(&request.0).ok()?)),
+            Self::Expire { member, request } => Some(expire_name(member, request)),
+            Self::Decision(_) => None,
+        }
     }
 }
 

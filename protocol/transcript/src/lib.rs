@@ -19,6 +19,7 @@ mod error;
 mod file;
 mod have;
 mod item;
+mod known;
 mod line;
 mod paper;
 mod proposal;
@@ -29,6 +30,7 @@ mod state;
 mod store;
 mod transcript;
 mod trial;
+mod votes;
 
 pub use admit::{Admit, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};
@@ -40,10 +42,12 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
-pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, STATE_BYTES_MAX};
+pub use votes::SignedVotes;
+pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, ITEMS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
+pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,

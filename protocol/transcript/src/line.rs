@@ -157,6 +157,9 @@ impl Line {
         if last.proposal.decision.state != state.digest() || last.head() != state.head() {
             return Err(Unproposed::State);
         }
+        if electors != state.electorate() {
+            return Err(Unproposed::Handover);
+        }
         if !proven {
             return Err(Unproposed::TooOld);
         }
@@ -188,6 +191,11 @@ impl Line {
         let since = self.decisions.range(number.saturating_add(1)..head);
         let since = since.filter(|(_, standing)| standing.proposal.decision.electorate.is_some());
         Some((since.map(|(_, standing)| standing.clone()).collect(), last))
+    }
+
+    /// Keeps a decision of this line that is recent, and whose signatures are verified.
+    pub(crate) fn keep(&mut self, standing: Standing) {
+        self.decisions.insert(standing.head().number, standing);
     }
 
     /// A decision of a number that was decided: the same, or the other side of a fork.

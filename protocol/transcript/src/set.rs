@@ -13,11 +13,12 @@
 
 mod bounds;
 mod judge;
+mod load;
 mod ready;
 
 pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 
-use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted};
+use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted, VOTERS_MAX};
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
 use std::cmp::Reverse;
@@ -63,6 +64,12 @@ pub struct Set {
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
+    /// How many approvals of each voter stand.
+    given: BTreeMap<MemberId, usize>,
+    /// Whether many things come, and what follows from them is worked out at the end.
+    loading: bool,
+    /// Whether more came than a set keeps, since it began to load.
+    overfull: bool,
     /// How often it has changed.
     version: u64,
     digest: OnceLock<Digest>,
@@ -89,6 +96,10 @@ impl Set {
         let counts = verdict.is_ok();
         self.admits.insert(request, Kept { admit, verdict });
         self.changed();
+        if self.loading {
+            self.overfull |= self.admits.len() > ADMITS_MAX;
+            return true;
+        }
         if counts {
             self.crowd(state);
         }
@@ -119,12 +130,24 @@ impl Set {
         }
         if let Some(before) = self.approvals.insert(key, signed) {
             self.take_replaced(state, before);
+        } else {
+            let given = self.given.entry(approval.voter).or_default();
+            *given = given.saturating_add(1);
         }
         self.changed();
-        self.bound_approvals(state, &approval.voter);
-        self.judge_again(state, &approval.subject);
-        self.bound_refusals();
-        self.bound_effects(state);
+        if self.loading {
+            self.overfull |= self.has_far_too_many(&approval.voter);
+            return true;
+        }
+        let dropped = self.bound_approvals(state, &approval.voter);
+        for subject in [Some(approval.subject), dropped].into_iter().flatten() {
+            if subject.kind == VoteKind::Admit {
+                self.judge_again(state, &subject);
+                self.bound_refusals();
+            } else {
+                self.bound_effects(state);
+            }
+        }
         self.approvals.contains_key(&key)
     }
 
@@ -156,6 +179,10 @@ impl Set {
         }
         self.effects.insert(subject, effect);
         self.changed();
+        if self.loading {
+            self.overfull |= self.effects.len() > VOTERS_MAX.saturating_mul(SPONSORED_MAX);
+            return true;
+        }
         self.bound_effects(state);
         self.effects.contains_key(&subject)
     }
@@ -167,7 +194,9 @@ impl Set {
             return false;
         }
         self.changed();
-        self.judge_again(state, &admission(refusal.request));
+        if !self.loading {
+            self.judge_again(state, &admission(refusal.request));
+        }
         true
     }
 
@@ -214,7 +243,7 @@ impl Set {
     }
 
     /// When the admission ends that an [`Expire`] names: none if it is not here.
-    fn end_of(&self, state: &State, expire: &Expire) -> Option<UnixTime> {
+    pub(crate) fn end_of(&self, state: &State, expire: &Expire) -> Option<UnixTime> {
         let held = state.roster().get(&expire.member).filter(|held| held.request == expire.request);
         let kept = self.admits.get(&expire.request).filter(|kept| kept.admit.member == expire.member);
         held.map(|held| held.ends).or(kept.map(|kept| kept.admit.ends))
@@ -224,6 +253,7 @@ impl Set {
     /// can never count again with it.
     pub fn advance(&mut self, state: &State) {
         self.approvals.retain(|_, signed| could_count(state, &signed.approval));
+        self.count_given();
         self.replaced
             .retain(|key, signed| self.approvals.contains_key(key) && could_count(state, &signed.approval));
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
@@ -317,6 +347,16 @@ impl Set {
     /// The ends of terms.
     pub fn expires(&self) -> impl Iterator<Item = &Expire> {
         self.expires.iter()
+    }
+
+    /// Who is a member.
+    pub fn member_ids(&self, state: &State) -> BTreeSet<MemberId> {
+        let live = |member: &MemberId, request: &Digest| {
+            self.expires.is_empty() || !self.expires.contains(&Expire { member: *member, request: *request })
+        };
+        let held = state.roster().iter().filter(|(member, held)| live(member, &held.request));
+        let counted = self.counted().filter(|admit| live(&admit.member, &admit.request));
+        held.map(|(member, _)| *member).chain(counted.map(|admit| admit.member)).collect()
     }
 
     /// Who is a member, and by which admission: of several the one that ends last.

@@ -165,6 +165,12 @@ impl State {
         &self.charter
     }
 
+    /// The fields of the charter that decisions have changed, each with its value now, as the
+    /// charter writes it.
+    pub fn changes(&self) -> &BTreeMap<String, String> {
+        &self.changes
+    }
+
     /// The charter as founded.
     pub fn founding_charter(&self) -> &Charter {
         &self.founding

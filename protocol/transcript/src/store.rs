@@ -180,9 +180,9 @@ impl Transcript {
             items.filter_map(|bytes| Some((rank(&Item::decode(bytes).ok()?), bytes))).collect();
         read.sort_by_key(|(rank, _)| *rank);
         for (_, bytes) in read {
-            if self.keep_if_held(bytes).is_none() {
-                let _ = self.take(bytes, Some(UnixTime(u64::MAX)));
-            }
+            // The approvals in the certificate of an admission that is held are in the set, too.
+            let _ = self.keep_if_held(bytes);
+            let _ = self.take(bytes, Some(UnixTime(u64::MAX)));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
 use crate::roster::{Former, Roster};
 use crate::{
     ADMITS_MAX, Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError,
-    Line, Set, Signed, State, Subject, Unproposed, Wrong,
+    Line, Set, Signed, State, Subject, Uncounted, Unproposed, Wrong,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
@@ -133,7 +133,21 @@ impl Transcript {
     /// [`ItemError`]; the transcript is then as it was.
     pub fn take(&mut self, bytes: &[u8], clock: Option<UnixTime>) -> Result<Taken, ItemError> {
         let item = Item::decode(bytes)?;
-        let new = match item {
+        if let Item::Decision(standing) = item {
+            return self.take_decision(standing);
+        }
+        let new = self.add(item, bytes, clock)?;
+        Ok(if new { self.told(true) } else { Taken::default() })
+    }
+
+    /// Takes an item of the set. Whether it was new.
+    pub(crate) fn add(
+        &mut self,
+        item: Item,
+        bytes: &[u8],
+        clock: Option<UnixTime>,
+    ) -> Result<bool, ItemError> {
+        Ok(match item {
             Item::Admit { certificate, approvals } => self.take_admit(bytes, &certificate.0, &approvals)?,
             Item::Approval(signed) => self.take_approval(&signed)?,
             Item::Effect(effect) => {
@@ -155,9 +169,18 @@ impl Transcript {
                 let (state, set) = self.line.set_mut();
                 set.take_expire(state, Expire { member, request }, clock)
             }
-            Item::Decision(standing) => return self.take_decision(standing),
-        };
-        Ok(self.told(new))
+            Item::Decision(_) => return Err(ItemError::NotOfSet),
+        })
+    }
+
+    /// The set, to load it.
+    pub(crate) fn set_mut(&mut self) -> (&State, &mut Set) {
+        self.line.set_mut()
+    }
+
+    /// Makes the roster anew after several things came.
+    pub(crate) fn refresh(&mut self) {
+        let _ = self.told(false);
     }
 
     /// What has changed since the roster was made; makes it anew.
@@ -246,6 +269,9 @@ impl Transcript {
         let paper = paper::Paper::read(certificate, self.signed.charter())?;
         paper.check_key(self.state())?;
         let request = paper.admit.request;
+        if self.set().is_loading() && self.state().is_used(&request) {
+            return Err(ItemError::Uncounted(Uncounted::Used));
+        }
         let mut proofs = paper.approvals(|voter| self.key(voter).ok());
         for signed in approvals.iter().filter(|signed| signed.approval.subject.digest == request) {
             // An approval by somebody who has no vote any more says nothing.
@@ -320,26 +346,71 @@ impl Transcript {
         last: &Standing,
         state: &[u8],
     ) -> Result<Taken, ItemError> {
-        let mut electors = self.state().electorate();
+        let mut electors = (self.state().head().number, self.state().electorate());
         for standing in handovers.iter().chain([last]) {
             electors = self.handed_over(standing, electors)?;
         }
+        self.go_on(handovers.to_vec(), last.clone(), state)
+    }
+
+    /// [`Self::skip`], whose signatures are verified.
+    pub(crate) fn go_on(
+        &mut self,
+        handovers: Vec<Standing>,
+        last: Standing,
+        state: &[u8],
+    ) -> Result<Taken, ItemError> {
+        // Nothing is made of bytes that no quorum has named.
+        if last.proposal.decision.state != State::digest_of(state) {
+            return Err(Unproposed::State.into());
+        }
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
-        self.line.skip(handovers, last, state)?;
+        self.line.skip(&handovers, &last, state)?;
         self.forget();
         Ok(self.told(true))
     }
 
-    /// Those who commit after a handover, if `electors` have signed it.
+    /// The number of a handover and those who commit after it, if it is of a later decision than
+    /// `before` and `electors` have signed it.
     pub(crate) fn handed_over(
         &self,
         standing: &Standing,
-        electors: Electorate,
-    ) -> Result<Electorate, ItemError> {
+        (before, electors): (u64, Electorate),
+    ) -> Result<(u64, Electorate), ItemError> {
+        let decision = &standing.proposal.decision;
+        if decision.number <= before || decision.group != self.group() {
+            return Err(Unproposed::Handover.into());
+        }
         standing.check(&electors)?;
         check_claims(&standing.claims(&electors), &electors, self.group())?;
-        Ok(standing.proposal.decision.electorate.clone().unwrap_or(electors))
+        Ok((decision.number, decision.electorate.clone().unwrap_or(electors)))
+    }
+
+    /// Keeps evidence of a fork: a decision that stands for a number that was decided otherwise.
+    /// `ours`: the decision on our line, where that is not kept here.
+    pub(crate) fn take_fork(&mut self, ours: Option<Standing>, theirs: Standing) -> Result<(), ItemError> {
+        let number = theirs.proposal.decision.number;
+        let kept = self.line.decisions().contains_key(&number);
+        let named = theirs.proposal.decision.group == self.group() && number <= self.state().head().number;
+        if !named || kept == ours.is_some() {
+            return Err(ItemError::NoFork);
+        }
+        let electors = self.line.electors_of(number);
+        if let Some(ours) = ours {
+            if !self.state().has_on_line(&ours.head()) || ours.head().number != number {
+                return Err(ItemError::NoFork);
+            }
+            ours.check(&electors)?;
+            check_claims(&ours.claims(&electors), &electors, self.group())?;
+            self.line.keep(ours);
+        }
+        theirs.check(&electors)?;
+        check_claims(&theirs.claims(&electors), &electors, self.group())?;
+        match self.line.apply(theirs)? {
+            Applied::Fork(_) => Ok(()),
+            _ => Err(ItemError::NoFork),
+        }
     }
 
     /// Keeps the item of an admission that the state holds, with whatever proves it.
@@ -398,7 +469,8 @@ impl Transcript {
     fn forget(&mut self) {
         let (state, set) = (self.line.state(), self.line.set());
         self.papers.retain(|request, _| state.is_used(request) || set.admit(request).is_some());
-        self.refused.retain(|request, _| set.refusals().any(|refusal| refusal.request == *request));
+        let refused: BTreeSet<Digest> = set.refusals().map(|refusal| refusal.request).collect();
+        self.refused.retain(|request, _| refused.contains(request));
     }
 
     /// The items of an admission: what whoever misses it needs.
@@ -449,7 +521,9 @@ impl Transcript {
         };
         let line = self.line.decisions().range(head.number.saturating_add(1)..);
         for (_, standing) in line {
-            let held = standing.proposal.decision.holds.iter().filter(|request| !have.contains(*request));
+            let decision = &standing.proposal.decision;
+            let named = decision.effects.iter().filter_map(|one| one.effect.change.request());
+            let held = decision.holds.iter().chain(named).filter(|request| !have.contains(*request));
             for paper in held.flat_map(|request| self.papers(request)) {
                 if !push(paper.clone()) {
                     return out;

@@ -99,7 +99,7 @@ pub const MUTANTS: [Mutant; 44] = [
     at_one("virtual-synchrony", Danger::MemberSpeaksLate),
     at_all("liveness", Danger::FlushNoSignal),
     at_all("liveness", Danger::GroupKeepsLost),
-    signing(Scheme::Asm, at_all("one-decision", Danger::AdmissionVotesTwice)),
+    signing(Scheme::Asm, at_all("one-decision", Danger::LineOwnChoice)),
     signing(Scheme::Frost, at_all("group-key", Danger::AdmissionNoShareEpoch)),
     signing(Scheme::Frost, at_all("share-erasure", Danger::AdmissionKeepsOldShares)),
     signing(Scheme::Frost, at_all("share-durability", Danger::AdmissionForgetsShare)),

@@ -113,14 +113,14 @@ pub struct RingMessage {
 pub enum Minute {
     /// The voters decided.
     Decided {
-        /// The electorate's serial.
+        /// Its number.
         serial: u64,
         /// What.
         decision: String,
     },
     /// That decision is a sharing of the group's key.
     Shared {
-        /// The electorate's serial.
+        /// Its number.
         serial: u64,
         /// By which its shares lie on disks.
         name: String,

@@ -58,7 +58,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
     ("folkmoot", &["folkmoot-base", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"]),
     // The commands need no protocol crate but the nouns and the judges of papers.
-    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity"]),
+    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity", "folkmoot-transcript"]),
     // The bench needs the cli for the members that it measures. It needs admission, agreement,
     // keying, link and signing to count what modules, handshakes and signing schemes cost, what
     // keying adds, and what strangers' requests do.

@@ -1,11 +1,12 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
 use crate::values::{Ordering, cipher, head, keying, mode, scheme};
+use folkmoot_transcript::KnownHead;
 use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use folkmoot::Locator;
-use folkmoot_base::{Cipher, EntryId, Keying};
+use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Mode, Scheme};
 use rules::RuleArgs;
 use run::Run;
@@ -326,15 +327,16 @@ pub(crate) struct Verify {
     /// A signed charter, or a message that `folkmoot proof` saved [default: the charter in
     /// the state folder].
     pub(crate) file: Option<PathBuf>,
-    /// With a charter: the transcript of its group, as `folkmoot export` writes it. Every
-    /// entry is checked, from the first on.
+    /// With a charter: the transcript of its group, as `folkmoot export` writes it. All of
+    /// it is checked, from the first entry or decision on.
     #[arg(value_name = "TRANSCRIPT", requires = "file", conflicts_with_all = ["charter", "group", "transcript"])]
     pub(crate) history: Option<PathBuf>,
     /// With a transcript: a head that you know from elsewhere (a member's `folkmoot
     /// status`, an earlier `verify`) and that must be in it. You can give it more than
-    /// once. Without a head nobody can see whether the newest entries were left out.
-    #[arg(long = "head", value_name = "HEX", requires = "history", value_parser = head)]
-    pub(crate) heads: Vec<EntryId>,
+    /// once. Without a head nobody can see whether the newest entries were left out, or
+    /// whether the file follows another line than the members do.
+    #[arg(long = "head", value_name = "HEAD", requires = "history", value_parser = head)]
+    pub(crate) heads: Vec<KnownHead>,
     /// For a message: the signed charter of its group [default: the one in the state folder].
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) charter: Option<PathBuf>,

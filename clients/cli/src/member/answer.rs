@@ -12,7 +12,8 @@ use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::{codec, hex, unhex};
 use folkmoot_identity::Below;
-use serde_json::{Value, json};
+use folkmoot_transcript::{Roster, Transcript};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
@@ -86,10 +87,10 @@ impl Process {
     async fn status(&self) -> Result<Value, Failure> {
         let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
             let transcript = machine.upper.member.transcript();
-            let known = (transcript.len(), crate::verify::heads(transcript.heads()));
+            let known = known(transcript);
             (machine.upper.member.status(now), machine.ground.refusals(now), known, now)
         };
-        let (status, refusals, (entries, heads), now) = self.moot.handle().look(look).await?;
+        let (status, refusals, known, now) = self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
@@ -102,8 +103,7 @@ impl Process {
             fields.insert("group".into(), self.moot.group().hex().into());
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
-            fields.insert("entries".into(), entries.into());
-            fields.insert("heads".into(), heads.into());
+            fields.extend(known);
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
             fields.insert("removed".into(), json!(self.picture.removed));
             fields.insert("refused".into(), json!(self.picture.refused));
@@ -304,8 +304,32 @@ impl Burst {
     }
 }
 
+/// What the transcript says of itself: the head, what is held, what counts beside it, what is late
+/// and why, and forks with those who signed both sides.
+fn known(transcript: &Transcript) -> Map<String, Value> {
+    let (state, set) = (transcript.state(), transcript.set());
+    let late = set.late().map(|(admit, why)| {
+        json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() })
+    });
+    let forks = transcript.line().forks().iter().map(|(number, fork)| {
+        let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
+        json!({
+            "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
+            "signed_both": liars,
+        })
+    });
+    let mut fields = Map::new();
+    fields.insert("head".into(), state.head().whole().into());
+    fields.insert("decided".into(), state.head().number.into());
+    fields.insert("held".into(), state.roster().len().into());
+    fields.insert("counted".into(), set.counted().count().into());
+    fields.insert("late".into(), late.collect());
+    fields.insert("forks".into(), forks.collect());
+    fields
+}
+
 /// How many votes it takes now, and why that is fewer than the charter asks for.
-fn threshold(roster: &folkmoot_identity::Roster) -> (usize, Option<String>) {
+fn threshold(roster: &Roster) -> (usize, Option<String>) {
     let (votes, asked) = (roster.threshold(), roster.charter().threshold());
     let below = roster.below_threshold().map(|voters| {
         let few = format!("too few voters: {voters}, where the charter asks for {asked}");

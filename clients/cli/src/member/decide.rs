@@ -94,6 +94,7 @@ pub(super) fn on_roster(person: &Person) -> bool {
             Absence::AwaitingVotes { .. }
                 | Absence::AwaitingAuthority { .. }
                 | Absence::Expelled
+                | Absence::Late
                 | Absence::Expired(_)
         )
     };

@@ -21,7 +21,7 @@ impl Process {
 
     async fn ask_hook(&mut self) -> Result<(), Failure> {
         let me = self.moot.me();
-        let look = move |transcript: &folkmoot_identity::Transcript| {
+        let look = move |transcript: &folkmoot_transcript::Transcript| {
             let roster = transcript.roster();
             (roster.may_vote(&me), roster.charter().policies().clone())
         };
@@ -101,9 +101,9 @@ impl Process {
 
     pub(super) async fn office(&self) -> Result<Option<Value>, Failure> {
         let Some(status) = self.moot.authority().await? else { return Ok(None) };
-        let roster = |transcript: &folkmoot_identity::Transcript| {
+        let roster = |transcript: &folkmoot_transcript::Transcript| {
             let members = transcript.roster().members();
-            members.map(|admission| (admission.member, admission.name.clone())).collect::<Vec<_>>()
+            members.iter().map(|(member, held)| (*member, held.name.clone())).collect::<Vec<_>>()
         };
         let people = self.with_transcript(roster).await?;
         Ok(Some(self.office_json(&status, &people)))

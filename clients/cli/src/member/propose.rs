@@ -7,7 +7,9 @@ use super::process::Process;
 use crate::exit::{Exit, Failure, whole};
 use folkmoot::MemberId;
 use folkmoot::tools::{Command, Machine, OsEntropy};
-use folkmoot_identity::{Decision, EntryError, Rule, Threshold, Transcript};
+use folkmoot_base::Blob;
+use folkmoot_identity::{Rule, Threshold};
+use folkmoot_transcript::{Change, Transcript, Unfit};
 use serde_json::{Value, json};
 
 /// Takes a field's value back.
@@ -63,19 +65,19 @@ impl Process {
     }
 
     /// Why what is wanted would not stand, unforced.
-    async fn against(&self, command: &Command) -> Result<Option<EntryError>, Failure> {
+    async fn against(&self, command: &Command) -> Result<Option<Unfit>, Failure> {
         let command = command.clone();
         self.with_transcript(move |transcript| {
-            let decision = match command {
-                Command::Expel { member } => {
-                    let admission = transcript.roster().member(&member)?.entry;
-                    Decision::Remove { member, admission }
+            let blob = |text: String| Blob::from(text.into_bytes());
+            let change = match command {
+                Command::Expel { member } => Change::Remove { member },
+                Command::ChangeCharter { field, value } => {
+                    Change::Charter { field: blob(field), value: blob(value) }
                 }
-                Command::ChangeCharter { field, value } => Decision::change(&field, &value),
-                Command::Electorate { voters } => Decision::Electorate { voters },
+                Command::Electorate { voters } => Change::Electorate { voters },
                 _ => return None,
             };
-            transcript.would_stand(&decision).err()
+            transcript.would_stand(&change.into()).err()
         })
         .await
     }
@@ -139,10 +141,10 @@ impl Process {
 }
 
 /// Whether force helps.
-fn is_forcible(error: &EntryError) -> bool {
+fn is_forcible(error: &Unfit) -> bool {
     match error {
-        EntryError::PeerUnreachable { .. } => true,
-        EntryError::PeerDeadEnd { voters, .. } => *voters > 0,
+        Unfit::Unreachable { .. } => true,
+        Unfit::DeadEnd { voters, .. } => *voters > 0,
         _ => false,
     }
 }

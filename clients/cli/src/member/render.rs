@@ -66,6 +66,10 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
+        Event::OtherLine { node, theirs, ours } => json!({
+            "event": "other-line", "member": node.member().hex(), "name": name(names, &node.member()),
+            "theirs": theirs.whole(), "ours": ours.whole(),
+        }),
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
         }
@@ -157,6 +161,12 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
+        "other-line" => news(format!(
+            "{} follows another line of decisions ({}) than we do ({}): somebody signed both. Ask people whom you trust which head is right",
+            text("name"),
+            text("theirs"),
+            text("ours")
+        )),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
@@ -415,6 +425,10 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             )
         }
         Absence::Expelled => plain("expelled", "expelled by a vote of the members"),
+        Absence::Late => plain(
+            "late",
+            "was admitted, but its admission no longer counts and no decision holds it: vote to keep it, or let it ask again",
+        ),
     }
 }
 

@@ -1,191 +1,236 @@
-//! Says what is wrong with a transcript, in words for people: with names instead of ids, and whose
-//! fault it is.
+//! Says what is wrong with a line's file, and what is open in it, in words for people: with names
+//! in place of ids, and with what to do next.
 
 use crate::exit::whole;
-use crate::show::{harmless, many, short};
-use folkmoot_base::{DecodeError, EntryId, MemberId};
-use folkmoot_identity::transcript::{Audit, Blame, Contradiction, FileError, Flaw, Wrong};
-use folkmoot_identity::{CertificateError, EntryError, Roster};
+use crate::show::visible;
+use folkmoot_base::{MemberId, hex};
+use folkmoot_transcript::{
+    Change, Effect, FileError, FileReader, ItemError, KnownHead, Transcript, Uncounted,
+};
+use std::collections::BTreeMap;
+use std::error::Error;
 
-/// Most names or ids in one sentence.
+/// Most names in one sentence.
 const SHOWN_MAX: usize = 5;
+/// Digits of a short id.
+const SHORT: usize = 8;
+
+/// The rule that an error names, or that what is below it does.
+pub(super) fn rule(error: &dyn Error) -> String {
+    let text = whole(error);
+    let at = text.rfind("(LINE-").and_then(|at| text.get(at.saturating_add(1)..));
+    at.and_then(|rest| rest.split(')').next()).unwrap_or("LINE-01").to_owned()
+}
+
+/// An error's words, without the number of its rule: the sentence around has it.
+fn plain(error: &dyn Error) -> String {
+    whole(error).replacen(&format!(" ({})", rule(error)), "", 1)
+}
+
+/// The section that a flaw is in, counted from 1, and what it is.
+pub(super) fn section(flaw: &FileError, reader: &FileReader) -> Option<(usize, &'static str)> {
+    let (number, kind) = reader.section();
+    let at = |section: usize, kind: Option<u8>| (section.saturating_add(1), part(kind));
+    match flaw {
+        FileError::Kind { section, kind } | FileError::Order { section, kind } => {
+            Some(at(*section, Some(*kind)))
+        }
+        FileError::TooLong { section, .. } | FileError::Item { section, .. } => Some(at(*section, kind)),
+        FileError::Twice { section } => Some(at(*section, kind)),
+        FileError::Overfull { section } => Some(at(*section, Some(5))),
+        FileError::Charter if reader.so_far().is_none() => Some(at(number, Some(1))),
+        _ => None,
+    }
+}
+
+fn part(kind: Option<u8>) -> &'static str {
+    match kind {
+        Some(1) => "the charter",
+        Some(2) => "a handover",
+        Some(3) => "the last decision",
+        Some(4) => "the state",
+        Some(5) => "an item of the set",
+        Some(6) => "the certificate of a member",
+        Some(7) => "evidence of a fork",
+        Some(8) => "the end",
+        _ => "of an unknown kind",
+    }
+}
 
 /// Where it is, and what is wrong with it.
-pub(super) fn why(flaw: &Flaw, audit: &Audit) -> String {
-    let what = match &flaw.wrong {
-        Wrong::File(why) => file(why),
-        Wrong::Entry(EntryError::WireOtherGenesis) if flaw.number == Some(1) => {
-            "the file does not begin with this charter as it is signed here".into()
+pub(super) fn why(flaw: &FileError, reader: &FileReader) -> String {
+    let names = reader.so_far().map(Names::of).unwrap_or_default();
+    let what = match flaw {
+        FileError::Label => "it is not a transcript of format 2".to_owned(),
+        FileError::Charter => "the file does not begin with this charter as it is signed here".to_owned(),
+        FileError::Kind { kind, .. } => format!("kind {kind} is not known to this release"),
+        FileError::Order { .. } => "it is not in its place, or is there twice".to_owned(),
+        FileError::TooLong { length, .. } => format!("{length} bytes are more than it may have"),
+        FileError::AfterEnd => "more bytes follow its end".to_owned(),
+        FileError::Short => "it is cut short: the end is missing".to_owned(),
+        FileError::Twice { .. } => "an earlier section is of the same admission".to_owned(),
+        FileError::Overfull { .. } => "the set has more than a member keeps of one".to_owned(),
+        FileError::Item { why, .. } => names.put_into(&plain(why)),
+        FileError::NoHead(head) => off_line(head, reader.so_far()),
+        FileError::Forked { number, liars } => {
+            let liars: Vec<MemberId> = liars.iter().copied().collect();
+            let both = if liars.is_empty() {
+                String::new()
+            } else {
+                format!(", and {} signed both", names.several(&liars))
+            };
+            format!("it shows that decision {number} was made twice{both}")
         }
-        Wrong::Entry(EntryError::WireOtherGroup(group)) if flaw.number.is_none() => {
-            format!("it is the transcript of another group ({})", group.short())
-        }
-        Wrong::Entry(why) => entry(why, audit.roster()),
-        Wrong::WireTwice => "it is in the file twice".into(),
-        Wrong::WireOrder { parent: Some(parent) } => {
-            format!("its parent, entry {parent}, comes after it")
-        }
-        Wrong::WireOrder { parent: None } => "it is out of order: entries were moved".into(),
-        Wrong::LocalHeads(heads) => format!(
-            "the file is older than what you know, or from another side of a split, or cut off: {} not in it",
-            are(heads.len(), "head", &ids(heads))
-        ),
-        Wrong::PeerContradictions(all) => all
-            .iter()
-            .take(SHOWN_MAX)
-            .map(|one| contradiction(one, audit.roster()))
-            .collect::<Vec<_>>()
-            .join("; "),
-        other => whole(other),
+        other => plain(other),
     };
-    match flaw.number {
-        Some(number) => {
-            let id = flaw.id.map_or_else(String::new, |id| format!(" ({})", short(&id.hex())));
-            format!("entry {number} of {}{id}: {what}", audit.progress().1)
-        }
+    let text = match section(flaw, reader) {
+        Some((number, part)) => format!("section {number} ({part}): {what}"),
         None => what,
+    };
+    visible(&text)
+}
+
+/// Why a head that somebody knows is not on the line of the file.
+fn off_line(head: &KnownHead, transcript: Option<&Transcript>) -> String {
+    let ours = transcript.map(|transcript| (transcript.state().head(), transcript.head_at(head.number())));
+    match ours {
+        Some((last, _)) if head.number() > last.number => {
+            format!("the file ends with decision {}, before the head {head} that you know", last.number)
+        }
+        Some((_, Some(other))) => {
+            format!("the file is of another line: it has {other} where you know {head}")
+        }
+        _ => format!("the head {head} that you know is so old that the file does not show it any more"),
     }
 }
 
-/// Whose fault it is.
-pub(super) fn fault(flaw: &Flaw, roster: &Roster) -> String {
-    match &flaw.blame {
-        Blame::Author(author) => format!("{} signed this entry, and is to blame", name(author, roster)),
-        Blame::Voters(voters) if voters.is_empty() => "No voter signed both".into(),
-        Blame::Voters(voters) => {
-            let names: Vec<String> = voters.iter().take(SHOWN_MAX).map(|voter| name(voter, roster)).collect();
-            let more = voters.len().saturating_sub(SHOWN_MAX);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-            format!("One or more of these, who voted for both, are to blame: {}{more}", names.join(", "))
-        }
-        Blame::Anyone => match &flaw.wrong {
-            Wrong::LocalHeads(_) => "Ask for a newer file; every entry in this one is valid".into(),
-            _ => "No signature shows whose fault that is: anyone who had the file may have done it".into(),
-        },
+/// Who is proven to have signed what no honest member signs.
+pub(super) fn blamed(flaw: &FileError) -> Vec<MemberId> {
+    match flaw {
+        FileError::Forked { liars, .. } => liars.iter().copied().collect(),
+        _ => Vec::new(),
     }
 }
 
-fn are(count: usize, what: &str, which: &str) -> String {
-    if count == 1 { format!("the {what} {which} is") } else { format!("the {what}s {which} are") }
-}
-
-fn ids(ids: &[EntryId]) -> String {
-    let shown: Vec<String> = ids.iter().take(SHOWN_MAX).map(|id| short(&id.hex()).to_owned()).collect();
-    let more = ids.len().saturating_sub(SHOWN_MAX);
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
-}
-
-/// A member as the roster calls it, if it ever had it.
-fn name(member: &MemberId, roster: &Roster) -> String {
-    let admission = roster.member(member).or_else(|| roster.former(member).map(|(admission, _)| admission));
-    match admission {
-        Some(admission) => format!("{} ({})", harmless(&admission.name), member.short()),
-        None => format!("{}, whom the group does not know,", member.short()),
+/// Whose fault it is, and what to do about it.
+pub(super) fn next_step(flaw: &FileError, reader: &FileReader) -> &'static str {
+    match flaw {
+        FileError::Label => "Give the file that a member wrote with: folkmoot export",
+        FileError::Charter => {
+            "Either file is another group's or was changed by somebody. Ask a member for both files"
+        }
+        FileError::Short | FileError::AfterEnd => {
+            "Anyone who had the file may have done it. Copy the file again, or ask a member for a new one"
+        }
+        FileError::Kind { .. } => {
+            "A newer release may have written it, or anyone who had the file changed it. Ask a member for a new one"
+        }
+        FileError::NoHead(head) => head_step(head, reader.so_far()),
+        FileError::Forked { .. } => {
+            "Ask members whom you trust which head they have, and give it with: --head HEAD"
+        }
+        FileError::Item { why: ItemError::State(_), .. } => {
+            "Those who committed the last decision are to blame. Ask several members for a new file"
+        }
+        _ => {
+            "No signature shows whose fault that is: anyone who had the file may have changed it. Ask a member \
+             for a new one"
+        }
     }
 }
 
-fn file(why: &FileError) -> String {
-    match why {
-        FileError::WireLabel => "it is not a transcript file".into(),
-        FileError::WireHead(DecodeError::Version(version)) => {
-            format!("it is of version {version}, which this release does not read")
+fn head_step(head: &KnownHead, transcript: Option<&Transcript>) -> &'static str {
+    let shown = transcript.and_then(|transcript| transcript.head_at(head.number()));
+    let last = transcript.map_or(0, |transcript| transcript.state().head().number);
+    match shown {
+        Some(_) => {
+            "Former voters, or voters who signed both, made one of the two lines. Ask several members which \
+             head they have, and do not use this file before they agree"
         }
-        FileError::WireCount(count) => {
-            format!("the number of entries that it gives, {count}, is out of range")
+        None if head.number() > last => {
+            "The file is an older one, or was made from one. Ask for a newer file"
         }
-        FileError::WireShort { here, count } => {
-            format!("it is cut short: only {here} of {count} entries are whole")
-        }
-        FileError::WireLeftover(_) => "more bytes follow its last entry".into(),
-        FileError::WireTooLong(bytes) => format!("it has {bytes} bytes, more than an entry may have"),
-        other => whole(other),
+        None => "Nobody need be at fault. Ask a member for a later head",
     }
 }
 
-fn entry(why: &EntryError, roster: &Roster) -> String {
-    let name = |member: &MemberId| name(member, roster);
-    match why {
-        EntryError::WireMalformed(DecodeError::Version(version)) => {
-            format!("it is of version {version}, which this release does not read")
-        }
-        EntryError::WireMalformed(_) => "it is not a correctly encoded entry".into(),
-        EntryError::WireParents => {
-            "its list of parents is empty, too long, unsorted, or names one twice".into()
-        }
-        EntryError::WireOtherGroup(group) => format!("it is an entry of another group ({})", group.short()),
-        EntryError::MissingParents(parents) => {
-            let which = are(parents.len(), "parent", &ids(parents));
-            format!("{which} not in the file: taken out, or never there")
-        }
-        EntryError::WireOtherGenesis => "it founds the group a second time".into(),
-        EntryError::PeerNotMember(author) => {
-            format!("it names {} as its author, who was not a member", name(author))
-        }
-        EntryError::WireSignature => {
-            "its author's signature does not verify: it was forged, or the entry was changed".into()
-        }
-        EntryError::PeerCertificate(why) => certificate(why, roster),
-        EntryError::PeerUsed(member) => {
-            format!(
-                "the request of {} was used for an admission before; to come back, it needs new votes",
-                name(member)
-            )
-        }
-        EntryError::PeerVoteEnded(voter) => format!("the vote of {} had run out", name(voter)),
-        EntryError::PeerNoVotes(member) => format!("the certificate of {} carries no votes", name(member)),
-        EntryError::PeerMinority { got, need } => {
-            format!(
-                "{}: too few to admit anybody; the charter asks for a quorum, at least {need}",
-                many(*got, "vote")
-            )
-        }
-        EntryError::PeerSerial { got, want } => {
-            format!("it decides serial {got}, but serial {want} was next")
-        }
-        EntryError::PeerVotesOrder => "its votes are not sorted, or a voter is counted twice".into(),
-        EntryError::PeerNotVoter(voter) => format!("{} had no vote", name(voter)),
-        EntryError::PeerVote(voter) => not_on_this(&name(voter)),
-        EntryError::PeerTooFewVotes { got, need } => {
-            format!(
-                "{}: too few to decide; it takes at least {need}, or exactly half with the voter listed first",
-                many(*got, "vote")
-            )
-        }
-        EntryError::PeerTarget(member) => format!("{} had no such admission then", name(member)),
-        EntryError::PeerTooEarly { not_after, time } => {
-            format!("it ends an admission at {time}, but that admission runs until {not_after}")
-        }
-        other => words(other),
+/// What members are called, in a transcript.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: BTreeMap<MemberId, String>,
+    /// By the first digits of the id.
+    short: BTreeMap<String, MemberId>,
+}
+
+impl Names {
+    /// Of all whom the transcript names: founders, members, whoever is late.
+    pub(super) fn of(transcript: &Transcript) -> Self {
+        let charter = transcript.signed_charter().charter();
+        let founders = charter.founders().iter().map(|one| (one.key.member_id(), one.name.clone()));
+        let late = transcript.set().admits().map(|admit| (admit.member, admit.name.clone()));
+        let roster = transcript.state().roster();
+        let held = roster.iter().map(|(member, held)| (*member, held.name.clone()));
+        let names: BTreeMap<MemberId, String> = late.chain(founders).chain(held).collect();
+        let short = names.keys().map(|member| (member.short(), *member)).collect();
+        Self { names, short }
     }
-}
 
-fn certificate(why: &CertificateError, roster: &Roster) -> String {
-    match why {
-        CertificateError::PeerTooFewVotes { got, need } => {
-            format!("{}: too few to admit anybody; the charter asks for {need}", many(*got, "vote"))
+    /// `Anna (1a2b3c4d)`, or the id alone.
+    pub(super) fn name(&self, member: &MemberId) -> String {
+        match self.names.get(member) {
+            Some(name) => format!("{} ({})", visible(name), member.short()),
+            None => member.short(),
         }
-        CertificateError::PeerVote(voter) => not_on_this(&name(voter, roster)),
-        CertificateError::PeerNotVoter(voter) => format!("{} had no vote", name(voter, roster)),
-        other => format!("its certificate admits nobody: {}", whole(other)),
     }
-}
 
-fn not_on_this(voter: &str) -> String {
-    format!("the vote of {voter} is not for this: it was forged, or given for something else")
-}
+    /// The first few of several members.
+    pub(super) fn several(&self, members: &[MemberId]) -> String {
+        let shown: Vec<String> = members.iter().take(SHOWN_MAX).map(|one| self.name(one)).collect();
+        match (members.len().saturating_sub(SHOWN_MAX), shown.is_empty()) {
+            (_, true) => "nobody".to_owned(),
+            (0, _) => shown.join(", "),
+            (more, _) => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
 
-/// An error's own words, without the rule's number: the sentence around has it.
-fn words(error: &EntryError) -> String {
-    whole(error).replacen(&format!(" ({})", error.rule()), "", 1)
-}
+    /// A text with names where it has short ids.
+    fn put_into(&self, text: &str) -> String {
+        let words = text.split_inclusive(|c: char| !c.is_ascii_hexdigit());
+        let said = words.map(|piece| {
+            let word = piece.trim_end_matches(|c: char| !c.is_ascii_hexdigit());
+            match self.short.get(word) {
+                Some(member) => piece.replacen(word, &self.name(member), 1),
+                None => piece.to_owned(),
+            }
+        });
+        said.collect()
+    }
 
-fn contradiction(one: &Contradiction, roster: &Roster) -> String {
-    let voters: Vec<String> = one.voters.iter().take(SHOWN_MAX).map(|voter| name(voter, roster)).collect();
-    let ballot = if one.one_ballot { "one ballot, which no honest voter does" } else { "two ballots" };
-    format!(
-        "serial {} was decided twice, by entries {}; {} voted for both in {ballot}",
-        one.serial,
-        ids(&one.entries),
-        voters.join(", "),
-    )
+    /// Why an admission does not count.
+    pub(super) fn explain(&self, why: &Uncounted) -> String {
+        visible(&self.put_into(&plain(why)))
+    }
+
+    /// What an effect does.
+    pub(super) fn effect(&self, transcript: &Transcript, effect: &Effect) -> String {
+        let forced = if effect.is_forced() { ", whatever it leaves behind" } else { "" };
+        let text = |bytes: &[u8]| visible(&String::from_utf8_lossy(bytes));
+        let asked = |request: &[u8; 32]| match transcript.set().admit(request) {
+            Some(admit) => format!("{} ({})", visible(&admit.name), admit.member.short()),
+            None => hex(request.iter().take(SHORT / 2)),
+        };
+        let what = match &effect.change {
+            Change::Remove { member } => format!("expel {}", self.name(member)),
+            Change::Charter { field, value } => {
+                format!("change the charter: {} = {}", text(&field.0), text(&value.0))
+            }
+            Change::Electorate { voters } => format!("let these vote: {}", self.several(voters)),
+            Change::Sharing { .. } => "share the group's signing key anew".to_owned(),
+            Change::Hold { request } => format!("hold the late admission of {}", asked(request)),
+            Change::Rotate { member, request, .. } => {
+                format!("give {} the key of the request of {}", self.name(member), asked(request))
+            }
+        };
+        what + forced
+    }
 }

@@ -26,5 +26,6 @@ mod revoked;
 mod shell;
 mod status;
 mod texts;
+mod verify_line;
 mod verify_transcript;
 mod votes;

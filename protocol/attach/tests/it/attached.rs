@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, ToNode, Upper, UpperOutput, stored_for};
 use folkmoot_base::{
-    Cause, Entropy, GroupId, Indication, Instant, Locator, MemberId, NodeId, Persist, Service, StoreKey,
-    UnixTime,
+    Cause, Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, Service,
+    StoreKey, UnixTime,
 };
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -117,6 +117,13 @@ fn a_word_to_one_is_heard_by_one_and_a_word_to_all_by_all() {
     let (node, at) = (NodeId([3; 32]), Locator::Memory(1));
     all.node(Instant(0), ToMember::LinkUp { node, rostered: true, at }, &mut Nothing);
     assert_eq!(heard(&mut all), each("link true"));
+    all.node(Instant(0), ToMember::Item(Bytes::from_static(b"item")), &mut Nothing);
+    assert_eq!(heard(&mut all), each("Item(b\"item\")"));
+    let head = |number| Head { number, digest: [7; 32] };
+    all.node(Instant(0), ToMember::OtherLine { node, theirs: head(2), ours: head(3) }, &mut Nothing);
+    let said = heard(&mut all);
+    assert_eq!(said.len(), 3, "all are told of a fork: {said:?}");
+    assert!(said.iter().all(|(_, word)| word.starts_with("OtherLine")));
 }
 
 #[test]

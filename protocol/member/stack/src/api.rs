@@ -1,7 +1,7 @@
 //! The commands that an application gives a member, and the events that it gets.
 
 use attach::Trace;
-use base::{Cause, Digest, GroupId, Locator, MemberId, Mutant, NodeId, Service, UnixTime, ViewId};
+use base::{Cause, Digest, GroupId, Head, Locator, MemberId, Mutant, NodeId, Service, UnixTime, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach as attach;
@@ -322,6 +322,16 @@ pub enum Event {
     Denied {
         /// Why, in plain words.
         reason: String,
+    },
+    /// A member's node shows another line of decisions than ours: somebody signed both. We share no
+    /// view with it. Compare heads with people you trust; `folkmoot resolve` goes over to the other.
+    OtherLine {
+        /// Whose node.
+        node: NodeId,
+        /// Its head.
+        theirs: Head,
+        /// Our head.
+        ours: Head,
     },
     /// A member is off the roster now, by vote or because its certificate ran out.
     Expelled {

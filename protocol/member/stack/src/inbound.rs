@@ -20,6 +20,9 @@ impl Member {
                 self.guest_word(now, from, payload, entropy);
             }
             ToMember::Guest { from, payload } => self.ask_door(now, Input::Guest { from, payload }, entropy),
+            ToMember::OtherLine { node, theirs, ours } => {
+                self.event(Event::OtherLine { node, theirs, ours });
+            }
             ToMember::LinkUp { node, at, .. } => {
                 self.sight.up(Reached { node, at });
                 self.event(Event::LinkUp { node, at });

@@ -2,7 +2,7 @@
 //! same place in the order.
 //!
 //! ```text
-//!   attach, join, leave, send, complain, entry             Notice, Transitional, Deliver, Removed (for each local member)
+//!   attach, join, leave, send, complain, item              Notice, Transitional, Deliver, Removed (for each local member)
 //!                 |                                                          ^
 //!                 v                                                          |
 //!   [ Group ]   tables of all groups; State exchange at each configuration; complaints
@@ -15,38 +15,38 @@
 //! order, with one id.
 //!
 //! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On
-//! [`Output::Entry`] the caller appends the entry to the transcript, and then calls
-//! [`Group::heads`] and [`Group::roster_changed`] before the next delivery. **The transcript of a
-//! node that is on a ring changes in no other way**: entries learned elsewhere (over a link) are
-//! handed to [`Group::entry`], and appended when they come back in order. Rules `GRP-NN`:
-//! docs/protocol/group.md.
+//! [`Output::Item`] the caller has the transcript take the item, and then calls
+//! [`Group::roster_changed`] before the next delivery, and [`Group::mark`] before the next
+//! configuration at the latest. **The transcript of a node that is on a ring changes in no other
+//! way**: items learned elsewhere (over a link) are handed to [`Group::item`], and taken when they
+//! come back in order. Rules `GRP-NN`: docs/protocol/group.md.
 
 mod circle;
 mod error;
+mod mark;
 pub mod message;
 mod ordered;
 mod output;
 mod state_exchange;
 
 pub use error::GroupError;
+pub use mark::{MARK_NAMES_MAX, Mark, ShortName};
 pub use output::Output;
 
 use bytes::Bytes;
 use circle::Circle;
 use folkmoot_base::codec::BLOB_BYTES_MAX;
-use folkmoot_base::limits::ENTRY_BYTES_MAX;
-use folkmoot_base::{
-    Cause, ConfigurationId, EntryId, GroupId, Indication, MemberId, Mutant, NodeId, Service, ViewId,
-};
-use message::{Control, Heads, Message, Stamp};
+use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, Mutant, NodeId, Service, ViewId};
+use mark::MarkId;
+use message::{Control, Message, Stamp};
 use ordered::{Change, What};
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most residents (member, group) that one node may host.
 pub const MEMBERSHIPS_MAX: usize = 50_000;
-/// Most landmarks of a transcript that a node shows.
-pub(crate) const LANDMARKS_MAX: usize = 64;
+/// Longest item of a transcript, in bytes.
+pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
 
 /// The settings.
 #[derive(Debug, Clone)]
@@ -84,9 +84,9 @@ pub struct Group {
     changes: Vec<Change>,
     /// The place of the message being delivered.
     place: u64,
-    heads: Heads,
-    /// The heads that we last sent, and whether that message is still on its way.
-    stated: Heads,
+    mark: Mark,
+    /// The mark that we last sent, and whether that message is still on its way.
+    stated: MarkId,
     stating: bool,
 }
 
@@ -150,8 +150,8 @@ impl Group {
             phase: Phase::Idle,
             changes: Vec::new(),
             place: 0,
-            heads: Heads::default(),
-            stated: Heads::default(),
+            mark: Mark::default(),
+            stated: Mark::default().id(),
             stating: false,
         }
     }
@@ -255,30 +255,28 @@ impl Group {
         Ok(())
     }
 
-    /// Orders a transcript entry that the caller has verified. It comes back as [`Output::Entry`],
-    /// here and everywhere.
+    /// Orders an item of the transcript that the caller has verified. It comes back as
+    /// [`Output::Item`], here and everywhere.
     ///
     /// # Errors
     /// [`GroupError::LocalTooLong`].
-    pub fn entry(&mut self, entry: &[u8]) -> Result<(), GroupError> {
-        if entry.len() > ENTRY_BYTES_MAX {
-            return Err(GroupError::LocalTooLong(entry.len()));
+    pub fn item(&mut self, item: &[u8]) -> Result<(), GroupError> {
+        if item.len() > ITEM_BYTES_MAX {
+            return Err(GroupError::LocalTooLong(item.len()));
         }
-        self.order(&Control::Entry { entry: entry.to_vec().into() });
+        self.order(&Control::Item { item: item.to_vec().into() });
         Ok(())
     }
 
-    /// These are the transcript's heads now, and `landmarks` are some ancestors at growing
-    /// distances. At most [`LANDMARKS_MAX`] landmarks are used. There may be none, which costs
-    /// traffic only if transcripts differ. Call at the start, and after each entry.
-    pub fn heads(&mut self, heads: Vec<EntryId>, landmarks: Vec<EntryId>) {
-        let sorted = |ids: Vec<EntryId>| ids.into_iter().collect::<BTreeSet<_>>().into_iter();
-        let landmarks = landmarks.into_iter().take(LANDMARKS_MAX).collect();
-        self.heads = Heads { heads: sorted(heads).collect(), landmarks: sorted(landmarks).collect() };
+    /// This is the transcript's mark now. Its names matter only while tables are not merged
+    /// ([`Self::is_settled`]): others tell by them what this node lacks. Call at the start, and
+    /// after items.
+    pub fn mark(&mut self, mark: Mark) {
+        self.mark = mark;
         self.restate();
     }
 
-    /// The entry just delivered removed these members from the roster: they leave all groups at
+    /// The item just delivered removed these members from the roster: they leave all groups at
     /// that place, with that cause.
     pub fn roster_changed(&mut self, removed: &[(MemberId, Cause)]) {
         let touched = self.strike(removed);
@@ -357,7 +355,7 @@ impl Group {
         matches!(self.phase, Phase::Open)
     }
 
-    /// Nodes whose State or heads the merge of the tables waits for; empty if it waits for none.
+    /// Nodes whose State or mark the merge of the tables waits for; empty if it waits for none.
     pub fn awaited(&self) -> Vec<NodeId> {
         self.awaited_nodes()
     }
@@ -379,12 +377,12 @@ impl Group {
             // The merge decides who goes. A member that is still silent after it gets new
             // complaints.
             Control::Complain { .. } => Ok(()),
-            Control::Entry { entry } => {
-                self.out.push_back(Output::Entry(entry.0));
+            Control::Item { item } => {
+                self.out.push_back(Output::Item(item.0));
                 Ok(())
             }
             Control::State(state) => self.state(peer, state, roster),
-            Control::Heads { configuration, heads } => self.heads_came(peer, &configuration, heads, roster),
+            Control::Mark { configuration, mark } => self.mark_came(peer, &configuration, mark, roster),
         }
     }
 

@@ -6,9 +6,9 @@
 //! | Detach | node of the member → all nodes | the member is gone from all its groups |
 //! | Refresh | node of the member → all nodes | a notice without a change of members |
 //! | Complain | node of the complainer → all nodes | the suspect is silent in that view |
-//! | Entry | any node → all nodes | append this transcript entry at this place |
-//! | State | each node, once in each configuration → all nodes | my transcript's heads; my members, by group |
-//! | Heads | node whose heads changed during the state exchange → all nodes | my transcript's heads now |
+//! | Item | any node → all nodes | take this item of the transcript at this place |
+//! | State | each node, once in each configuration → all nodes | the mark of my transcript; my members, by group |
+//! | Mark | node whose transcript changed during the state exchange → all nodes | the mark of my transcript now |
 //! | Data | node of the sender → all nodes | for the members of the group |
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
@@ -17,11 +17,10 @@
 //!   0xE1 | group 32 | payload ...              the sender has the node's own key
 //! ```
 
+use crate::mark::Mark;
 use bytes::{BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{
-    Blob, ConfigurationId, DecodeError, Digest, EntryId, GroupId, MemberId, NodeId, ViewId, digest,
-};
+use folkmoot_base::{Blob, ConfigurationId, DecodeError, Digest, GroupId, MemberId, NodeId, ViewId, digest};
 
 const DATA: u8 = 0xD1;
 const OWN_DATA: u8 = 0xE1;
@@ -71,32 +70,23 @@ pub enum Control {
         /// The suspect.
         suspect: MemberId,
     },
-    /// A transcript entry.
+    /// An item of the transcript.
     #[tls_codec(discriminant = 6)]
-    Entry {
+    Item {
         /// Its encoding.
-        entry: Blob,
+        item: Blob,
     },
     /// A node's part of the tables.
     #[tls_codec(discriminant = 7)]
     State(State),
-    /// A node's heads.
+    /// Where a node's transcript stands.
     #[tls_codec(discriminant = 8)]
-    Heads {
+    Mark {
         /// For which configuration.
         configuration: ConfigurationId,
-        /// The heads.
-        heads: Heads,
+        /// The mark.
+        mark: Mark,
     },
-}
-
-/// The newest entries that a node knows.
-#[derive(Debug, Clone, PartialEq, Eq, Default, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct Heads {
-    /// Entries that no other entry names as parent; sorted.
-    pub heads: Vec<EntryId>,
-    /// Some of their ancestors; sorted.
-    pub landmarks: Vec<EntryId>,
 }
 
 /// What a node says of itself once in each configuration. A node is the authority on its own
@@ -105,8 +95,8 @@ pub struct Heads {
 pub struct State {
     /// For which configuration.
     pub configuration: ConfigurationId,
-    /// The transcript's heads.
-    pub heads: Heads,
+    /// The mark of the transcript.
+    pub mark: Mark,
     /// Groups in which it has members; sorted.
     pub groups: Vec<GroupState>,
 }

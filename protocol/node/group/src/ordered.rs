@@ -181,7 +181,7 @@ impl Group {
         Ok(())
     }
 
-    /// Removes the members that the roster lost from all groups, at the place of the entry just
+    /// Removes the members that the roster lost from all groups, at the place of the item just
     /// delivered.
     pub(crate) fn strike(&mut self, removed: &[(MemberId, Cause)]) -> Vec<(GroupId, Cause)> {
         let mut touched: Vec<(GroupId, Cause)> = Vec::new();

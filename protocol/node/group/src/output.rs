@@ -1,7 +1,8 @@
 //! The outputs of the group layer.
 
+use crate::Mark;
 use bytes::Bytes;
-use folkmoot_base::{EntryId, Indication, MemberId, Service};
+use folkmoot_base::{Indication, MemberId, Service};
 
 /// An output of the group layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,15 +22,15 @@ pub enum Output {
         /// The indication.
         indication: Indication,
     },
-    /// This transcript entry has its place in the order: verify it, append it, and hand it up. Then
-    /// call [`Group::heads`] and [`Group::roster_changed`] before anything else is delivered.
-    Entry(Bytes),
-    /// Others lack entries that we are to provide. Each list names what one of them has (heads and
-    /// landmarks). Answer with [`Group::entry`] for every entry that is not an ancestor of (or
-    /// equal to) a known id of each list, parents first.
+    /// This item of the transcript has its place in the order: take it, and hand it up. Then call
+    /// [`Group::roster_changed`] before anything else is delivered, and [`Group::mark`] soon.
+    Item(Bytes),
+    /// Others have other transcripts, and may lack what we have: each mark says what they have.
+    /// Answer with [`Group::item`] for what they lack, in an order in which it can be taken. A mark
+    /// may be of another line, which can never become ours; then there is nothing to answer.
     Reconcile {
-        /// One list for each node that is behind.
-        behind: Vec<Vec<EntryId>>,
+        /// The marks of the others, each once.
+        behind: Vec<Mark>,
     },
     /// An event for the log.
     Trace(String),

@@ -3,7 +3,7 @@
 //! merged, at one place in the order.
 //!
 //! ```text
-//! Idle --regular--> Exchange --last State or Heads, all equal--> Open
+//! Idle --regular--> Exchange --last State or Mark, all equal---> Open
 //!                     ^  ^                                         |
 //!             regular |  '-------------- Split <-- transitional ---'   (from Exchange too)
 //!                     '----------------------'
@@ -14,14 +14,13 @@
 //! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
 
 use crate::circle::Circle;
-use crate::message::{Control, GroupState, Heads, Noticed, STOOD_MAX, Stamp, State, encode};
+use crate::mark::MarkId;
+use crate::message::{Control, GroupState, Noticed, STOOD_MAX, Stamp, State, encode};
 use crate::ordered::{Change, What};
-use crate::{Configuration, Group, GroupError, LANDMARKS_MAX, MEMBERSHIPS_MAX, Output, Phase, Roster};
+use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
 use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
-use folkmoot_base::{
-    Cause, ConfigurationId, Danger, EntryId, GroupId, Indication, MemberId, NodeId, Service, ViewId,
-};
+use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Indication, MemberId, NodeId, Service, ViewId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most changes kept while tables are merged. Further ones are dropped, and a later State makes up
@@ -31,16 +30,16 @@ pub(crate) const CHANGES_MAX: usize = 65_536;
 const DEFERRED_MAX: usize = 1_024;
 /// Most bytes of those messages.
 const DEFERRED_BYTES_MAX: usize = 1024 * 1024;
-/// Most heads that a node may show.
-const HEADS_MAX: usize = 1_024;
+/// Most pairs of marks, ours and another's, for which a node provides in one configuration.
+const PROVIDED_MAX: usize = 4_096;
 
 /// What is collected while a configuration's tables are merged.
 #[derive(Debug, Default)]
 pub(crate) struct StateExchange {
     states: BTreeMap<NodeId, Vec<GroupState>>,
-    heads: BTreeMap<NodeId, Heads>,
-    /// Heads that we were asked to provide.
-    provided: BTreeSet<EntryId>,
+    marks: BTreeMap<NodeId, Mark>,
+    /// Our marks and others' for which we have provided.
+    provided: BTreeSet<(MarkId, MarkId)>,
     deferred: VecDeque<Deferred>,
     deferred_bytes: usize,
 }
@@ -87,8 +86,8 @@ impl Group {
             circle.close_departing();
         }
         self.phase = Phase::Exchange(StateExchange::default());
-        let state = State { configuration: id, heads: self.heads.clone(), groups: self.own_groups() };
-        self.stated = self.heads.clone();
+        let state = State { configuration: id, mark: self.mark.clone(), groups: self.own_groups() };
+        self.stated = self.mark.id();
         self.stating = true;
         self.submit(Service::Agreed, encode(&Control::State(state)));
     }
@@ -162,29 +161,29 @@ impl Group {
             return Err(GroupError::PeerOutOfTurn(peer));
         }
         exchange.states.insert(peer, state.groups);
-        exchange.heads.insert(peer, state.heads);
-        self.after_heads(peer, roster);
+        exchange.marks.insert(peer, state.mark);
+        self.after_mark(peer, roster);
         Ok(())
     }
 
-    /// A node's heads changed during the exchange.
-    pub(crate) fn heads_came(
+    /// A node's transcript changed during the exchange.
+    pub(crate) fn mark_came(
         &mut self,
         peer: NodeId,
         configuration: &ConfigurationId,
-        heads: Heads,
+        mark: Mark,
         roster: &dyn Roster,
     ) -> Result<(), GroupError> {
         if !self.is_current(configuration) {
             return Ok(());
         }
-        check_heads(peer, &heads)?;
+        check_mark(peer, &mark)?;
         let Phase::Exchange(exchange) = &mut self.phase else { return Ok(()) };
         if !exchange.states.contains_key(&peer) {
             return Err(GroupError::PeerOutOfTurn(peer));
         }
-        exchange.heads.insert(peer, heads);
-        self.after_heads(peer, roster);
+        exchange.marks.insert(peer, mark);
+        self.after_mark(peer, roster);
         Ok(())
     }
 
@@ -200,7 +199,7 @@ impl Group {
             return silent;
         }
         others()
-            .filter(|node| exchange.heads.get(node).is_none_or(|heads| heads.heads != self.heads.heads))
+            .filter(|node| exchange.marks.get(node).is_none_or(|mark| mark.id() != self.mark.id()))
             .collect()
     }
 
@@ -208,7 +207,7 @@ impl Group {
         self.configuration.as_ref().is_some_and(|configuration| configuration.id == *id)
     }
 
-    fn after_heads(&mut self, peer: NodeId, roster: &dyn Roster) {
+    fn after_mark(&mut self, peer: NodeId, roster: &dyn Roster) {
         if peer == self.config.me {
             self.stating = false;
         }
@@ -217,46 +216,46 @@ impl Group {
         if exchange.states.len() < nodes {
             return self.restate();
         }
-        let mut all = exchange.heads.values().map(|heads| &heads.heads);
+        let mut all = exchange.marks.values().map(Mark::id);
         let first = all.next();
-        if all.all(|heads| Some(heads) == first) {
+        if all.all(|id| Some(id) == first) {
             return self.merge(roster);
         }
         self.provide();
         self.restate();
     }
 
-    /// Sends our heads again, if they changed and no earlier message with them is still on its way.
+    /// Sends our mark again, if it changed and no earlier message with it is still on its way.
     pub(crate) fn restate(&mut self) {
         let Some(configuration) = &self.configuration else { return };
-        if !matches!(self.phase, Phase::Exchange(_)) || self.stating || self.stated.heads == self.heads.heads
-        {
+        if !matches!(self.phase, Phase::Exchange(_)) || self.stating || self.stated == self.mark.id() {
             return;
         }
-        let message = Control::Heads { configuration: configuration.id, heads: self.heads.clone() };
-        self.stated = self.heads.clone();
+        let message = Control::Mark { configuration: configuration.id, mark: self.mark.clone() };
+        self.stated = self.mark.id();
         self.stating = true;
         self.submit(Service::Agreed, encode(&message));
     }
 
-    /// GRP-10: for each head that some node does not list, the first node that lists it provides
-    /// it.
+    /// GRP-10: for each mark, the first node that shows it provides what nodes with other marks
+    /// lack, once for each pair of marks.
     fn provide(&mut self) {
         let me = self.config.me;
         let Phase::Exchange(exchange) = &mut self.phase else { return };
-        let mut behind: BTreeSet<Vec<EntryId>> = BTreeSet::new();
-        let own = exchange.heads.get(&me).map_or_else(Vec::new, |heads| heads.heads.clone());
-        for head in own {
-            let first =
-                exchange.heads.iter().find(|(_, heads)| heads.heads.contains(&head)).map(|(node, _)| *node);
-            if first != Some(me) || !exchange.provided.insert(head) {
-                continue;
+        let Some(own) = exchange.marks.get(&me).map(Mark::id) else { return };
+        let first = exchange.marks.iter().find(|(_, mark)| mark.id() == own).map(|(node, _)| *node);
+        if first != Some(me) {
+            return;
+        }
+        let mut behind = Vec::new();
+        for mark in exchange.marks.values().filter(|mark| mark.id() != own) {
+            let room = exchange.provided.len() < PROVIDED_MAX;
+            if room && exchange.provided.insert((own, mark.id())) {
+                behind.push(mark.clone());
             }
-            let lacking = exchange.heads.values().filter(|heads| !heads.heads.contains(&head));
-            behind.extend(lacking.map(|heads| [heads.heads.as_slice(), heads.landmarks.as_slice()].concat()));
         }
         if !behind.is_empty() {
-            self.out.push_back(Output::Reconcile { behind: behind.into_iter().collect() });
+            self.out.push_back(Output::Reconcile { behind });
         }
     }
 
@@ -392,7 +391,7 @@ impl Group {
 
 /// GRP-03: sorted, and no larger than a node's State may be.
 fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
-    check_heads(peer, &state.heads)?;
+    check_mark(peer, &state.mark)?;
     let sorted = state.groups.is_sorted_by(|a, b| a.group < b.group)
         && state.groups.iter().all(|group| group.members.is_sorted_by(|a, b| a.member < b.member));
     if !sorted || state.groups.iter().any(|group| group.members.is_empty()) {
@@ -408,11 +407,11 @@ fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
     Ok(())
 }
 
-fn check_heads(peer: NodeId, heads: &Heads) -> Result<(), GroupError> {
-    if heads.heads.len() > HEADS_MAX || heads.landmarks.len() > LANDMARKS_MAX {
+fn check_mark(peer: NodeId, mark: &Mark) -> Result<(), GroupError> {
+    if mark.names.len() > MARK_NAMES_MAX {
         return Err(GroupError::PeerTooLarge(peer));
     }
-    if !heads.heads.is_sorted_by(|a, b| a < b) || !heads.landmarks.is_sorted_by(|a, b| a < b) {
+    if !mark.is_sorted() {
         return Err(GroupError::PeerOutOfTurn(peer));
     }
     Ok(())

@@ -1,23 +1,23 @@
-//! The changes of who takes part: links that come and go, configurations, and entries of the
+//! The changes of who takes part: links that come and go, configurations, and items of the
 //! transcript in their order.
 
 use crate::credentials::own;
-use crate::{Node, PeerInfo, RingEvent};
-use base::{Cause, ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId};
+use crate::peer::PeerInfo;
+use crate::{Node, RingEvent};
+use base::{Cause, ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
-use folkmoot_identity::transcript::{Change, Transcript};
 use folkmoot_link::{Credentials as _, DownCause, Input};
-use std::collections::BTreeSet;
+use folkmoot_transcript::{Item, Taken};
 
 impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let (rostered, known) = (self.is_rostered(&node), self.has_standing(&node));
         self.no_longer_refused(at, node);
-        self.peers.insert(node, PeerInfo { at, heads: None, shown: BTreeSet::new(), eligible: false });
+        self.peers.insert(node, PeerInfo::new(at));
         self.link_input(now, Input::Standing { node, member: known }, entropy);
-        self.send_heads(now, node);
+        self.send_mark(now, node);
         self.reached(now, node, at, known);
         self.tell(ToMember::LinkUp { node, rostered, at });
     }
@@ -51,15 +51,15 @@ impl Node {
         self.is_rostered(node) || self.is_authority(node)
     }
 
-    /// Tells the ring which nodes may take part: link up, on the roster, and (to begin with) with a
-    /// transcript equal to ours (DECISIONS T1).
+    /// Tells the ring which nodes may take part: link up, on the roster, on our line, and (to begin
+    /// with) with a transcript equal to ours.
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
         let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
         let rostered = rostered && !self.patience.is_barred(now, &node);
-        let heads = self.transcript.heads();
+        let ours = self.transcript.mark();
         let Some(peer) = self.peers.get_mut(&node) else { return };
-        let equal = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
-        let eligible = rostered && (peer.eligible || equal);
+        let equal = peer.mark == Some(ours);
+        let eligible = rostered && peer.other_line.is_none() && (peer.eligible || equal);
         if eligible != peer.eligible {
             peer.eligible = eligible;
             self.ring.peer(now, node, eligible);
@@ -82,6 +82,8 @@ impl Node {
 
     pub(crate) fn regular(&mut self, now: Instant, id: ConfigurationId, members: Vec<NodeId>) {
         self.patience.begin(now);
+        self.provided.clear();
+        self.tell_mark(true);
         let roster = self.transcript.roster();
         let holds = |member: MemberId| roster.is_member(&member);
         self.group.regular(id, &members, &holds);
@@ -92,58 +94,85 @@ impl Node {
         self.tell(ToMember::Configuration { nodes: members });
     }
 
-    /// An entry has its place in the order: append it, keep it, act on it, and only then hand it
-    /// up.
-    pub(crate) fn take_entry(&mut self, now: Instant, entry: &Bytes, entropy: &mut dyn Entropy) {
-        if self.is_early(entry) {
-            // Fetched again from a peer that has it, once its time has come.
-            self.staged = None;
-            return self.refuse_early();
-        }
-        let appended = match self.transcript.append(entry) {
-            Ok(appended) => appended,
-            Err(error) => return self.refuse("transcript", &error),
+    /// An item has its place in the order: take it, keep it, act on it, and only then hand it up.
+    pub(crate) fn take_item(&mut self, now: Instant, item: &Bytes, entropy: &mut dyn Entropy) {
+        self.on_way.remove(&digest(&[item]));
+        let forks = self.transcript.line().forks().len();
+        let taken = match self.transcript.take(item, self.wall.clock()) {
+            Ok(taken) => taken,
+            Err(error) => {
+                // The stage took it on top of something that did not come: it is made anew.
+                self.staged = None;
+                return self.refuse("transcript", &error);
+            }
         };
         if let Some(staged) = &mut self.staged {
-            // The staged entries already contain it, or its parents: if it were to be refused, this
-            // transcript would have refused it too.
-            let _ = staged.append(entry);
+            // The stage has it already, or takes it where this transcript did.
+            let _ = staged.take(item, self.wall.clock());
         }
-        self.drop_stage_if_even();
-        if !appended.new {
-            return self.tell_heads();
+        self.finish_stage();
+        if taken.new || self.transcript.line().forks().len() > forks {
+            self.keep_item(item, &taken);
+            self.apply(now, &taken, entropy);
+        } else if let Ok(Item::Expire { member, request }) = Item::decode(item) {
+            self.staged = None;
+            self.not_yet(member, request);
         }
-        self.persist(Transcript::persist(entry));
-        self.tell(ToMember::Entry(entry.clone()));
-        self.tell_heads();
-        self.announce = true;
-        self.apply(now, &appended.change, entropy);
-        self.fetch_what_was_not_taken(now);
     }
 
-    fn apply(&mut self, now: Instant, change: &Change, entropy: &mut dyn Entropy) {
-        match change {
-            Change::Admitted { member, .. } => {
-                self.stand(now, member.node(), true, entropy);
-                self.reach.seek_soon(now);
-            }
-            Change::Removed { member, cause, .. } => self.end(now, *member, *cause, entropy),
-            _ => {}
+    fn keep_item(&mut self, item: &Bytes, taken: &Taken) {
+        for persist in self.kept.after(&self.transcript, item, taken) {
+            self.persist(persist);
+        }
+        self.tell(ToMember::Item(item.clone()));
+        if !taken.liars.is_empty() {
+            let names: Vec<String> = taken.liars.iter().map(MemberId::to_string).collect();
+            self.trace("transcript", format!("a fork: {} signed both sides", names.join(", ")));
+        }
+        self.mark_due |= taken.new;
+        self.announce |= taken.new;
+    }
+
+    fn apply(&mut self, now: Instant, taken: &Taken, entropy: &mut dyn Entropy) {
+        self.show_certificate(now, entropy);
+        for member in &taken.came {
+            self.stand(now, member.node(), true, entropy);
+            self.reach.seek_soon(now);
+        }
+        self.end(now, taken, entropy);
+        if taken.advanced {
+            self.order_ends();
         }
         self.judge_all(now);
     }
 
     /// At this position nodes stop forwarding to the removed members (DECISIONS K3).
-    fn end(&mut self, now: Instant, member: MemberId, cause: Cause, entropy: &mut dyn Entropy) {
-        self.stand(now, member.node(), false, entropy);
-        self.group.roster_changed(&[(member, cause)]);
+    fn end(&mut self, now: Instant, taken: &Taken, entropy: &mut dyn Entropy) {
+        let roster = self.transcript.roster();
+        // Of more former members than are remembered, nothing says any more how they ended.
+        let cause =
+            |member: &MemberId| roster.former(member).map_or(Cause::Expelled, |one| one.ending.cause());
+        let gone: Vec<(MemberId, Cause)> = taken.went.iter().map(|member| (*member, cause(member))).collect();
+        for (member, _) in &gone {
+            self.stand(now, member.node(), false, entropy);
+        }
+        if !gone.is_empty() {
+            self.group.roster_changed(&gone);
+        }
+    }
+
+    /// Shows the links the certificate by which this node's host is a member now, if it is another
+    /// than before.
+    fn show_certificate(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let admission = self.transcript.roster().member(&self.me.member()).map(|held| held.request);
+        if admission != self.admission {
+            self.admission = admission;
+            let certificate = own(&self.config.identity, &self.transcript).certificate();
+            self.link_input(now, Input::Certificate(certificate), entropy);
+        }
     }
 
     fn stand(&mut self, now: Instant, node: NodeId, member: bool, entropy: &mut dyn Entropy) {
-        if node == self.me {
-            let certificate = own(&self.config.identity, &self.transcript).certificate();
-            return self.link_input(now, Input::Certificate(certificate), entropy);
-        }
         let Some(at) = self.locator(&node) else { return };
         let member = member || self.config.danger.is(base::Danger::NodeServesGuests);
         let known = member || self.is_authority(&node);

@@ -1,67 +1,127 @@
-//! Entries that end a term before our own clock says so. An Expire names a time, and its author
-//! chooses it. An author that names a time far ahead could end every term in the group on its own.
-//! So a node accepts no entry whose time its own clock has not reached, and fetches the entry again
-//! when the clock has.
+//! Ends of terms that our own clock has not come to. An Expire names no time: it is true or not by
+//! the clock of whoever takes it (`LINE-33`). Clocks differ, and a node that took an end at a place
+//! in the order where the others did not would be alone with its roster. So a node says that a term
+//! is over one minute later than it takes somebody's word for it.
 //!
 //! ```text
-//! author's clock - 60 s > end of the term, time named = end of the term + 1 s      what an honest member writes (admission)
-//! own clock + 60 s     >= time named                                               what a node takes (NODE-10)
-//! end of the term + 1 day >= time named                                            what a node takes that has no clock
+//! own clock > end of the term + 120 s     it has the end ordered, its own member's or one from a link
+//! own clock > end of the term +  60 s     it takes the end at its place in the order
+//! no clock                                the time of the last decision says both
 //! ```
-//! No clock decides whether an entry is valid (DECISIONS T7). A clock only decides when a node
-//! accepts it, and in the end all nodes do.
+//! What comes too early waits, and is ordered when the clock has come to it (`NODE-10`). Where two
+//! clocks differ by more than a minute, one node may take what the other does not. A ring that
+//! stands goes on. In a new configuration the two leave each other out, until the slower clock has
+//! come there: an end that has been ordered is ordered again by whoever could not take it.
 
 use crate::Node;
-use base::{Instant, UnixTime};
+use base::{Digest, MemberId, UnixTime};
+use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_identity::transcript::{Body, Entry};
+use folkmoot_transcript::{EXPIRE_SECONDS, Item, ItemError, Transcript};
+use std::collections::BTreeMap;
 
-/// Seconds by which the time in an entry may be ahead of our own clock.
-const AHEAD_SECONDS: u64 = 60;
-/// Seconds after the end of a term that an entry may name if this node has no clock: a later time
-/// may never come.
-const AFTER_SECONDS: u64 = 86_400;
+/// Seconds by which a clock may be before the making of our own identity.
+const BEFORE_SECONDS: u64 = 60;
+/// Most ends that wait.
+const WAITING_MAX: usize = 4_096;
 
-/// The time on the wall clock, and when the first entry that waits for it is due.
-#[derive(Debug, Clone, Copy, Default)]
+/// The time on the wall clock, and the ends of terms that wait for it.
+#[derive(Debug, Default)]
 pub(crate) struct Wall {
     time: Option<UnixTime>,
-    due: Option<UnixTime>,
+    waiting: BTreeMap<(MemberId, Digest), Waiting>,
+}
+
+/// An end of a term that waits.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    ends: UnixTime,
+    /// Seconds past it at which it is ordered.
+    after: u64,
+}
+
+impl Wall {
+    /// The time, if there is a clock that counts.
+    pub(crate) fn clock(&self) -> Option<UnixTime> {
+        self.time
+    }
+
+    fn wait(&mut self, end: (MemberId, Digest), waiting: Waiting) {
+        let known = self.waiting.get(&end);
+        let after = known.map_or(waiting.after, |known| known.after.min(waiting.after));
+        if self.waiting.len() < WAITING_MAX || known.is_some() {
+            self.waiting.insert(end, Waiting { after, ..waiting });
+        }
+    }
+
+    /// Whether the clock has come so far; without one the time of the last decision says so.
+    fn is_past(&self, waiting: &Waiting, decided: UnixTime) -> bool {
+        match self.time {
+            Some(clock) => clock.0 > waiting.ends.0.saturating_add(waiting.after),
+            None => decided > waiting.ends,
+        }
+    }
 }
 
 impl Node {
     /// A clock that is earlier than the making of our own identity does not count. A machine
     /// without a battery says 1970 until somebody sets its clock.
-    pub(crate) fn hear_clock(&mut self, now: Instant, time: UnixTime) {
+    pub(crate) fn hear_clock(&mut self, time: UnixTime) {
         let begun = self.config.identity.certificate().not_before();
-        let believed = begun.0.saturating_sub(AHEAD_SECONDS) <= time.0;
+        let believed = begun.0.saturating_sub(BEFORE_SECONDS) <= time.0;
         self.wall.time = believed.then_some(time);
-        let Some(due) = self.wall.due.filter(|due| believed && !is_ahead(*due, time)) else { return };
-        self.trace("transcript", format!("ends of terms until {} s are fetched again", due.0));
-        self.wall.due = None;
-        self.fetch_what_was_not_taken(now);
+        self.order_ends();
     }
 
-    /// `NODE-10`: whether this entry ends a term at a time that our own clock has not reached. It
-    /// is not accepted now, but it will be.
-    pub(crate) fn is_early(&mut self, entry: &[u8]) -> bool {
-        let Ok(entry) = Entry::decode(entry) else { return false };
-        let Body::Expire { member, admission, time } = entry.body else { return false };
-        let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let early = match self.wall.time {
-            Some(now) => is_ahead(time, now),
-            None => {
-                let end = known.roster().admission(&member, &admission).map(|held| held.not_after.0);
-                end.is_some_and(|end| time.0 > end.saturating_add(AFTER_SECONDS))
-            }
+    /// Orders the ends whose time has come, and forgets those that nobody waits for any more.
+    pub(crate) fn order_ends(&mut self) {
+        let decided = self.transcript.state().time();
+        let over = |(end, waiting): (&(MemberId, Digest), &Waiting)| {
+            let open = is_open(&self.transcript, end);
+            (!open || self.wall.is_past(waiting, decided)).then_some((*end, open))
         };
-        if early && known.is_signed(&entry) {
-            self.wall.due = Some(self.wall.due.map_or(time, |due| due.min(time)));
+        let over: Vec<_> = self.wall.waiting.iter().filter_map(over).collect();
+        for (end, open) in over {
+            self.wall.waiting.remove(&end);
+            if open && let Err(error) = self.stage_end(end) {
+                self.refuse("transcript", &error);
+            }
+        }
+        self.finish_stage();
+    }
+
+    fn stage_end(&mut self, (member, request): (MemberId, Digest)) -> Result<bool, ItemError> {
+        let item = Bytes::from(Item::Expire { member, request }.encode());
+        self.trace("transcript", format!("the term of {member} is over by this clock, too (NODE-10)"));
+        self.stage_past(&item)
+    }
+
+    /// `NODE-10`: whether this end is not ordered yet, because our clock has not come to it. It
+    /// waits.
+    pub(crate) fn is_early(&mut self, member: MemberId, request: Digest) -> bool {
+        let end = (member, request);
+        let Some(ends) = end_of(self.known(), &end) else { return false };
+        let waiting = Waiting { ends, after: 2 * EXPIRE_SECONDS };
+        let early = !self.wall.is_past(&waiting, self.known().state().time())
+            && !self.config.danger.is(base::Danger::LineEndsEarly);
+        if early && is_open(self.known(), &end) {
+            self.wall.wait(end, waiting);
+            self.refuse_early();
         }
         early
     }
 
-    pub(crate) fn refuse_early(&mut self) {
+    /// An end had its place in the order, and our clock had not come to it.
+    pub(crate) fn not_yet(&mut self, member: MemberId, request: Digest) {
+        let end = (member, request);
+        let Some(ends) = end_of(&self.transcript, &end).filter(|_| is_open(&self.transcript, &end)) else {
+            return;
+        };
+        self.wall.wait(end, Waiting { ends, after: EXPIRE_SECONDS });
+        self.refuse_early();
+    }
+
+    fn refuse_early(&mut self) {
         self.refuse(
             "transcript",
             &"a term that is said to have ended has not, by this machine's clock (NODE-10)",
@@ -69,6 +129,15 @@ impl Node {
     }
 }
 
-fn is_ahead(time: UnixTime, now: UnixTime) -> bool {
-    time.0 > now.0.saturating_add(AHEAD_SECONDS)
+/// When the admission ends of which this is said to be the end: none if it is not known here.
+fn end_of(transcript: &Transcript, (member, request): &(MemberId, Digest)) -> Option<UnixTime> {
+    let held = transcript.state().roster().get(member).filter(|held| held.request == *request);
+    let open = transcript.set().admit(request).filter(|admit| admit.member == *member);
+    held.map(|held| held.ends).or(open.map(|admit| admit.ends))
+}
+
+/// Whether the term is known here and nobody has ended it.
+fn is_open(transcript: &Transcript, end: &(MemberId, Digest)) -> bool {
+    let said = transcript.set().expires().any(|one| (one.member, one.request) == *end);
+    !said && end_of(transcript, end).is_some()
 }

@@ -95,7 +95,7 @@ impl Node {
             group::Output::Member { to, indication } => {
                 self.out.push_back(GroundOutput::To(to, ToMember::Group(indication)));
             }
-            group::Output::Entry(entry) => self.take_entry(now, &entry, entropy),
+            group::Output::Item(item) => self.take_item(now, &item, entropy),
             group::Output::Reconcile { behind } => self.reconcile(&behind),
             group::Output::Trace(text) => self.trace("group", text),
         }

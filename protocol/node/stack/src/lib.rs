@@ -5,11 +5,11 @@
 //!   outbound.rs v   | inbound.rs, change.rs
 //!            [ group ]   who is in which group
 //!            [ ring  ]   one order            <--- eligible peers ---  change.rs
-//!            [ links ]   one hop each         ---- Up, Down -------->  reach.rs, sync.rs
+//!            [ links ]   one hop each         ---- Up, Down -------->  reach.rs, sync.rs, stage.rs
 //!      datagram |   ^ datagram              guests: guest.rs
 //! ```
 //! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is a
-//! member. It verifies every entry of the transcript itself, and treats a peer as a member's node
+//! member. It verifies every item of the transcript itself, and treats a peer as a member's node
 //! only when its own roster says so. Each file is one journey; nothing here decides anything about
 //! order, views or keys.
 
@@ -20,12 +20,15 @@ mod early;
 mod error;
 mod guest;
 mod inbound;
+mod lines;
 mod message;
 mod outbound;
 mod patience;
+mod peer;
+mod pieces;
 mod reach;
 mod refusals;
-mod replay;
+mod stage;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -33,7 +36,7 @@ mod tests;
 pub use error::NodeError;
 pub use folkmoot_link::Exchange;
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
-pub use message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, LOCATORS_MAX, Place, Sync};
+pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
@@ -46,10 +49,11 @@ use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_identity::Identity;
-use folkmoot_identity::transcript::Transcript;
 use folkmoot_link::{IdentityCredentials, LinkError, Links};
 use folkmoot_ring::Ring;
+use folkmoot_transcript::{Kept, Transcript};
 use patience::Patience;
+use peer::PeerInfo;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -139,27 +143,26 @@ pub enum RingEvent {
     },
 }
 
-/// What a node knows of a peer whose link is up.
-#[derive(Debug, Clone)]
-struct PeerInfo {
-    at: Locator,
-    heads: Option<Vec<base::EntryId>>,
-    /// Tips of the entries that it sent while we lacked entries that it has.
-    shown: BTreeSet<base::EntryId>,
-    /// Reported to the ring as eligible. Stays so until the link goes down or the roster drops the
-    /// peer, so that an entry on its way does not disturb a ring that stands. The group layer's
-    /// State exchange settles the differences.
-    eligible: bool,
-}
-
 /// One node.
 #[derive(Debug)]
 pub struct Node {
     config: Config,
     me: NodeId,
     transcript: Transcript,
-    /// The transcript, plus entries that are verified and on their way through the ring.
+    /// The mark of a transcript that has nothing but its charter.
+    founding: peer::Mark,
+    /// Which parts of it the store has.
+    kept: Kept,
+    /// The transcript, plus items that are verified and on their way through the ring.
     staged: Option<Transcript>,
+    /// The digests of those items.
+    on_way: BTreeSet<Digest>,
+    /// The digests of what was provided to others in this configuration.
+    provided: BTreeSet<Digest>,
+    /// The request of the admission whose certificate the links show.
+    admission: Option<Digest>,
+    /// Long items that others ask for piece by piece.
+    offered: pieces::Offered,
     links: Links<IdentityCredentials>,
     ring: Ring,
     group: Group,
@@ -170,9 +173,9 @@ pub struct Node {
     backlog: VecDeque<(Service, Bytes)>,
     backlog_bytes: usize,
     announce: bool,
+    mark_due: bool,
     patience: Patience,
     wall: early::Wall,
-    aside: Option<replay::Aside>,
     refused: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
@@ -189,7 +192,9 @@ impl Node {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, NodeError> {
-        let mut transcript = Transcript::genesis(&config.charter)?.restore(stored)?;
+        let founded = Transcript::founded(&config.charter)?;
+        let founding = founded.mark();
+        let mut transcript = founded.restore(stored)?;
         transcript.endanger(config.danger);
         let me = config.identity.node();
         let ring_seq = stored.iter().find(|(key, _)| {
@@ -222,14 +227,20 @@ impl Node {
             backlog: VecDeque::new(),
             backlog_bytes: 0,
             announce: false,
+            mark_due: false,
             patience: Patience::default(),
             wall: early::Wall::default(),
-            aside: None,
             refused: 0,
             events: Vec::new(),
             out: VecDeque::new(),
-            transcript,
+            admission: transcript.roster().member(&me.member()).map(|held| held.request),
+            founding,
+            kept: Kept::of(stored),
             staged: None,
+            on_way: BTreeSet::new(),
+            provided: BTreeSet::new(),
+            offered: pieces::Offered::default(),
+            transcript,
             config,
         };
         // A stranger takes part with nobody until its roster has it. What it hears of the
@@ -237,7 +248,7 @@ impl Node {
         if !node.is_rostered(&node.me) {
             node.ring.expect_nobody(now);
         }
-        node.tell_heads();
+        node.tell_mark(true);
         Ok(node)
     }
 
@@ -278,8 +289,10 @@ impl Node {
                 self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
                 self.hear_ring(now, output);
+            } else if self.mark_due {
+                self.tell_mark(false);
             } else if core::mem::take(&mut self.announce) {
-                self.announce_heads(now);
+                self.announce_mark(now);
             } else if let Some(output) = self.links.poll_output() {
                 self.hear_link(now, output, entropy);
             } else {
@@ -329,7 +342,7 @@ impl Ground for Node {
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
-        self.hear_clock(now, time);
+        self.hear_clock(time);
         self.settle(now, entropy);
     }
 

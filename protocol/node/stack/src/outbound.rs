@@ -7,6 +7,7 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_link::{Channel, Input};
+use std::collections::BTreeSet;
 
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
@@ -22,7 +23,7 @@ impl Node {
                 self.group.complain(member, group, view, suspect)
             }
             ToNode::Refresh { member, group } => self.group.refresh(member, group),
-            ToNode::Entry(entry) => return self.order_own_entry(entry),
+            ToNode::Item(item) => return self.order_own_item(&item),
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
             ToNode::Dial(at) => return self.dial(now, at, entropy),
         };
@@ -45,6 +46,8 @@ impl Node {
         self.backlog_bytes = self.backlog_bytes.saturating_add(bytes.len());
         if self.backlog_bytes > SEND_QUEUE_BYTES_MAX {
             self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
+            // It may have been an item: the stage has what will not come.
+            (self.staged, self.on_way) = (None, BTreeSet::new());
             return self
                 .refuse("node", &"a message for the ring was dropped: the members here ignore congestion");
         }

@@ -2,8 +2,9 @@
 //! (DECISIONS D2, D3).
 
 use crate::message::{LOCATORS_MAX, Sync};
-use crate::{Config, Node, PeerInfo, Place};
-use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
+use crate::peer::PeerInfo;
+use crate::{Config, Node, Place};
+use base::{Blob, Entropy, Instant, Locator, MemberId, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
@@ -22,7 +23,8 @@ const SEEK_ROUNDS: u32 = 4;
 /// is still there.
 const SEEK_SOON: u32 = 4;
 
-/// In so many look-ups, members and authority whose transcripts are equal send their heads once.
+/// In so many look-ups, members and authority whose transcripts are equal say once where they
+/// stand, and what was not taken from a peer is asked for once more.
 const REST_ROUNDS: u32 = 8;
 
 /// What is known about the locators of nodes.
@@ -94,8 +96,8 @@ impl Reach {
 
 impl Node {
     /// Dials absent nodes of the roster, each at its own pace, and the seeds at which nobody
-    /// answers. Also sends the heads again to peers that are not on our ring, and asks them for
-    /// theirs, in case a message was lost. The other side may lack nothing and be silent, and if
+    /// answers. Also tells peers that are not on our ring again where our transcript stands, and asks
+    /// them for what we lack, in case a message was lost. The other side may lack nothing and be silent, and if
     /// not all nodes hear one another, two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
@@ -109,9 +111,10 @@ impl Node {
             self.seek(now);
         }
         self.reach.round = self.reach.round.wrapping_add(1);
+        let anew = self.reach.round.is_multiple_of(REST_ROUNDS);
         for node in self.elsewhere() {
-            self.send_heads(now, node);
-            self.fetch(now, node);
+            self.send_mark(now, node);
+            self.fetch_again(now, node, anew);
         }
         let jitter = u32::from(u16::from_be_bytes(draw(entropy)));
         let jitter = self.reach.first.saturating_mul(jitter) / (4 * 65_536);
@@ -132,8 +135,7 @@ impl Node {
     /// transcripts are equal as far as is known, and this is not one of the look-ups in which they
     /// ask even then.
     fn may_rest(&self, node: &NodeId, peer: &PeerInfo) -> bool {
-        let heads = self.transcript.heads();
-        let even = peer.heads.as_ref().is_some_and(|theirs| theirs.iter().eq(heads.iter()));
+        let even = peer.mark == Some(self.transcript.mark());
         let apart = self.is_authority(node) || self.is_authority(&self.me);
         apart && even && !self.reach.round.is_multiple_of(REST_ROUNDS)
     }
@@ -172,7 +174,7 @@ impl Node {
         let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
         let roster = self.transcript.roster();
         let authority = roster.charter().central().map(|central| &central.nodes).into_iter().flatten();
-        let members = roster.members().map(|admission| admission.member.node());
+        let members = roster.members().keys().map(MemberId::node);
         let absent = authority.map(|member| member.node()).chain(members).filter(absent).collect();
         let nodes = in_turn(absent, self.reach.round / SEEK_ROUNDS);
         if nodes.is_empty() {

@@ -1,39 +1,54 @@
-//! Transcripts kept in step. Two nodes exchange heads when their link comes up and at every change,
-//! and fetch what they lack, before either treats the other as a peer that may gather (DECISIONS
-//! T1). What a node learns here it does not append here. It goes through the ring, so that the
-//! transcripts of one configuration change at one place in the order.
+//! Transcripts kept in step. Two nodes tell each other where their transcripts stand when their
+//! link comes up and at every change, and fetch what they lack, before either treats the other as a
+//! peer that may gather. What a node learns here it does not take here. It goes through the ring
+//! (`stage.rs`), so that the transcripts of one configuration change at one place in the order.
+//!
+//! ```text
+//! marks differ --> ask for the first part --> something new came: the same part again
+//!                      ^                      nothing new: the next part
+//!                      '-- after the last part, if anything new came on the way; else rest until either mark changes
+//! ```
+//! A peer on our own ring is not asked: the ring brings the same.
 
-use crate::message::{ENTRIES_BATCH_BYTES, HAVE_MAX, HEADS_MAX, Sync};
+use crate::message::{ITEMS_BATCH_BYTES, Sync};
+use crate::peer::Mark;
 use crate::{Node, Place};
 use base::codec;
-use base::{Blob, EntryId, Instant, NodeId};
+use base::{Blob, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_identity::transcript::{Entry, EntryError, Transcript};
+use folkmoot_group as group;
 use folkmoot_link::Channel;
-use std::collections::BTreeSet;
-
-/// Landmarks shown with the heads.
-const LANDMARKS: usize = 32;
+use folkmoot_transcript::{Have, Item};
 
 impl Node {
-    pub(crate) fn send_heads(&mut self, now: Instant, to: NodeId) {
-        let heads = self.transcript.heads().iter().copied().take(HEADS_MAX).collect();
-        self.send_sync(now, to, &Sync::Heads(heads));
+    pub(crate) fn send_mark(&mut self, now: Instant, to: NodeId) {
+        let (head, set) = self.transcript.mark();
+        self.send_sync(now, to, &Sync::Mark { head, set });
     }
 
-    /// Our own heads changed: every peer is told.
-    pub(crate) fn announce_heads(&mut self, now: Instant) {
+    /// Our own transcript changed: every peer is told, and what a peer has that we could not take
+    /// before is asked for again.
+    pub(crate) fn announce_mark(&mut self, now: Instant) {
         let peers: Vec<NodeId> = self.peers.keys().copied().collect();
-        for peer in peers {
-            self.send_heads(now, peer);
+        for peer in &peers {
+            self.send_mark(now, *peer);
+            self.look_at_line(now, *peer);
         }
         self.judge_all(now);
+        for peer in peers {
+            self.fetch_if_behind(now, peer);
+        }
     }
 
-    pub(crate) fn tell_heads(&mut self) {
-        let heads = self.transcript.heads().iter().copied().collect();
-        self.group.heads(heads, self.transcript.landmarks(LANDMARKS));
+    /// Tells the group layer where our transcript stands. Names matter only while tables are not
+    /// merged; `whole` asks for them in any case.
+    pub(crate) fn tell_mark(&mut self, whole: bool) {
+        self.mark_due = false;
+        let (head, set) = self.transcript.mark();
+        let whole = whole || !self.group.is_settled();
+        let names = if whole { self.transcript.have() } else { Default::default() };
+        self.group.mark(group::Mark::new(head, set, names));
     }
 
     pub(crate) fn transcript_frame(&mut self, now: Instant, from: NodeId, frame: &[u8]) {
@@ -47,169 +62,167 @@ impl Node {
             return self.refuse("node", &format!("{from} sent more than a message may have (NODE-02)"));
         }
         match message {
-            Sync::Heads(heads) => self.heads_came(now, from, heads),
+            Sync::Mark { head, set } => self.mark_came(now, from, (head, set)),
+            Sync::Fetch(_) | Sync::Want { .. } if !self.may_ask(now, &from) => {
+                self.refuse("node", &format!("{from} asks for more than a guest may (NODE-12)"));
+            }
             Sync::Fetch(have) => self.fetch_came(now, from, &have),
-            Sync::Entries(entries) => self.entries_came(now, from, &entries),
+            Sync::Items(items) => self.items_came(now, from, &items),
             Sync::Locators(places) => self.locators_came(now, from, &places),
             Sync::Seek(nodes) => self.seek_came(now, from, &nodes),
+            Sync::Piece { name, of, index, bytes } => {
+                self.piece_came(now, from, (name, of, index), &bytes.0);
+            }
+            Sync::Want { name, index } => self.want_came(now, from, &name, index),
         }
     }
 
-    fn heads_came(&mut self, now: Instant, from: NodeId, heads: Vec<EntryId>) {
+    fn may_ask(&mut self, now: Instant, from: &NodeId) -> bool {
+        self.has_standing(from) || self.peers.get_mut(from).is_none_or(|peer| peer.may_ask(now))
+    }
+
+    fn mark_came(&mut self, now: Instant, from: NodeId, mark: Mark) {
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        peer.heads = Some(heads);
+        peer.mark = Some(mark);
+        self.look_at_line(now, from);
         self.judge(now, from);
         self.fetch_if_behind(now, from);
     }
 
-    /// Asks for the entries that the peer's heads name and we lack, beyond those that its answers
-    /// have shown so far.
+    /// Begins to compare sets with a peer whose transcript is another than ours, unless that is
+    /// going on, with it or with one that has the same, or brought nothing and neither has changed
+    /// since.
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
+        let ours = self.known().mark();
+        let with_us = self.members.contains(&from);
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        let Some(theirs) = peer.mark else { return };
+        if theirs == ours {
+            return peer.is_even_now();
+        }
+        if theirs == self.founding {
+            return; // It has nothing yet.
+        }
+        let busy = peer.pass.is_some() || peer.tried == Some((ours, theirs));
+        if busy || peer.other_line.is_some() || (peer.eligible && with_us) {
+            return;
+        }
+        if !self.peers.values().any(|other| other.compares(&theirs, now)) {
+            self.begin_pass(now, from);
+        }
+    }
+
+    fn begin_pass(&mut self, now: Instant, from: NodeId) {
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.begin_pass(now);
+            self.ask(now, from);
+        }
+    }
+
+    /// Some answer may have been lost: asks for the same again. With `anew` also where all of it
+    /// came and was not taken.
+    pub(crate) fn fetch_again(&mut self, now: Instant, from: NodeId, anew: bool) {
+        if self.want_again(now, from) {
+            return;
+        }
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        if peer.pass.is_some() {
+            return self.ask(now, from);
+        }
+        if anew {
+            peer.tried = None;
+        }
+        self.fetch_if_behind(now, from);
+    }
+
+    /// Asks for whatever we lack of the part that the comparison has come to.
+    fn ask(&mut self, now: Instant, from: NodeId) {
         let known = self.staged.as_ref().unwrap_or(&self.transcript);
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        let unknown = peer.heads.as_ref().map(|heads| known.unknown(heads)).unwrap_or_default();
-        if unknown.is_empty() {
-            return peer.shown.clear();
+        let Some(begin) = peer.pass.map(|pass| pass.from) else { return };
+        let have = known.part_besides(begin, peer.shown());
+        if let Some(pass) = &mut peer.pass {
+            pass.until = have.until;
         }
-        // All of it has come and was not accepted, for now: asking again would bring the same.
-        if !unknown.iter().all(|head| peer.shown.contains(head)) {
-            self.fetch(now, from);
-        }
-    }
-
-    /// Something has changed, so an entry that was not accepted before may be now: the guest that
-    /// sent it has become a member, say, or its parents are here. It is asked for once more.
-    pub(crate) fn fetch_what_was_not_taken(&mut self, now: Instant) {
-        let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let not_taken = |peer: &crate::PeerInfo| {
-            let unknown = peer.heads.as_ref().map(|heads| known.unknown(heads)).unwrap_or_default();
-            !unknown.is_empty() && unknown.iter().all(|head| peer.shown.contains(head))
-        };
-        let again = self.peers.iter().filter(|(_, peer)| not_taken(peer)).map(|(node, _)| *node);
-        for from in again.collect::<Vec<NodeId>>() {
-            if let Some(peer) = self.peers.get_mut(&from) {
-                peer.shown.clear();
-            }
-            self.fetch_if_behind(now, from);
-        }
-    }
-
-    /// Asks a peer for whatever we lack. If we lack nothing, the peer answers with its heads.
-    pub(crate) fn fetch(&mut self, now: Instant, from: NodeId) {
-        let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let Some(peer) = self.peers.get(&from) else { return };
-        let mut have: Vec<EntryId> = known.heads().iter().chain(&peer.shown).copied().collect();
-        have.extend(known.landmarks(LANDMARKS));
-        have.truncate(HAVE_MAX);
         self.send_sync(now, from, &Sync::Fetch(have));
     }
 
-    fn fetch_came(&mut self, now: Instant, from: NodeId, have: &[EntryId]) {
-        let entries = self.transcript.entries_after(have, ENTRIES_BATCH_BYTES);
-        if entries.is_empty() {
-            self.send_heads(now, from);
-        } else {
-            let entries = entries.into_iter().map(Blob).collect();
-            self.send_sync(now, from, &Sync::Entries(entries));
+    /// A head that is older than the decisions kept here gets decisions that do not follow it. What
+    /// it needs then, the handovers with the state, has no message yet.
+    fn fetch_came(&mut self, now: Instant, from: NodeId, have: &Have) {
+        let items = self.transcript.lacking_part(have, ITEMS_BATCH_BYTES);
+        let nothing = items.is_empty();
+        self.send_items(now, from, items);
+        if nothing {
+            self.send_mark(now, from);
         }
     }
 
-    /// Verifies each entry, and orders those that are new.
-    fn entries_came(&mut self, now: Instant, from: NodeId, entries: &[Blob]) {
-        if self.is_guest(&from) && self.is_replay(entries) {
-            self.refuse(
-                "transcript",
-                &format!("{from} sent nothing new, and is no longer a member (NODE-11)"),
-            );
-        } else if let Err(error) = self.stage_all(entries) {
-            return self
-                .refuse("transcript", &format!("{from} sent an entry that is refused (NODE-03): {error}"));
-        }
-        if !entries.is_empty() {
-            self.show(from, entries);
-            self.fetch_if_behind(now, from);
-        }
-    }
-
-    /// An entry that ends a term which has not run out waits, and so does every entry that follows
-    /// it (`NODE-10`).
-    fn stage_all(&mut self, entries: &[Blob]) -> Result<(), EntryError> {
-        let mut early = false;
-        for entry in entries {
-            if self.is_early(&entry.0) {
-                self.refuse_early();
-                early = true;
-                continue;
-            }
-            match self.stage(&entry.0) {
-                Err(EntryError::MissingParents(_)) if early => {}
-                done => done?,
+    /// Sends items that fit one answer, or shows the first piece of a single long one.
+    pub(crate) fn send_items(&mut self, now: Instant, to: NodeId, items: Vec<Bytes>) {
+        match items.as_slice() {
+            [long] if long.len() > ITEMS_BATCH_BYTES => self.offer(now, to, long),
+            _ => {
+                let items = items.into_iter().map(Blob).collect();
+                self.send_sync(now, to, &Sync::Items(items));
             }
         }
-        Ok(())
     }
 
-    /// Notes the tips of what a peer sent, so that the next fetch goes on beyond them even if all
-    /// of it was known here.
-    fn show(&mut self, from: NodeId, entries: &[Blob]) {
+    /// Verifies each item, and orders those that are new. One that is refused holds up nothing
+    /// else.
+    pub(crate) fn items_came(&mut self, now: Instant, from: NodeId, items: &[Blob]) {
+        let mut trial = None;
+        let mut news = false;
+        for item in items {
+            match self.item_came(now, from, &mut trial, &item.0) {
+                Ok(true) => {
+                    news = true;
+                    trial = None;
+                }
+                Ok(false) => self.not_taken(from, &item.0),
+                Err(error) => {
+                    self.not_taken(from, &item.0);
+                    let text = format!("{from} sent an item that is refused (NODE-03): {error}");
+                    self.refuse("transcript", &text);
+                }
+            }
+        }
+        self.finish_stage();
+        self.go_on(now, from, news);
+    }
+
+    /// Notes what a peer sent and we did not take, so that its next answer goes on beyond it.
+    fn not_taken(&mut self, from: NodeId, item: &Bytes) {
+        let name = Item::decode(item).ok().and_then(|item| item.name());
+        if let (Some(name), Some(peer)) = (name, self.peers.get_mut(&from)) {
+            peer.show(name);
+        }
+    }
+
+    /// An answer came, and brought something new or not: goes on with the comparison.
+    fn go_on(&mut self, now: Instant, from: NodeId, news: bool) {
+        let ours = self.known().mark();
         let Some(peer) = self.peers.get_mut(&from) else { return };
-        for entry in entries {
-            let Ok(parents) = Entry::decode(&entry.0).map(|entry| entry.parents) else { return };
-            peer.shown.retain(|tip| !parents.contains(tip));
-            if peer.shown.len() < HEADS_MAX {
-                peer.shown.insert(Entry::id_of(&entry.0));
-            }
+        let Some(mut pass) = peer.pass.take() else { return };
+        if peer.mark == Some(ours) {
+            return peer.is_even_now();
         }
-    }
-
-    /// Verifies an entry on top of those already on their way, and sends it through the ring.
-    pub(crate) fn stage(&mut self, entry: &Bytes) -> Result<(), EntryError> {
-        let staged = self.staged.get_or_insert_with(|| self.transcript.clone());
-        let appended = staged.append(entry)?;
-        if !appended.new {
-            self.drop_stage_if_even();
-            return Ok(());
+        pass.fruitful |= news;
+        pass.at = now;
+        if news || pass.advance() {
+            peer.pass = Some(pass);
+        } else if pass.fruitful {
+            peer.begin_pass(now);
+        } else {
+            peer.tried = peer.mark.map(|theirs| (ours, theirs));
+            return;
         }
-        if let Err(error) = self.group.entry(entry) {
-            self.refuse("group", &error);
-        }
-        Ok(())
-    }
-
-    /// A member here wrote an entry. It is verified like anybody else's.
-    pub(crate) fn order_own_entry(&mut self, entry: Bytes) {
-        if self.is_early(&entry) {
-            return self.refuse_early();
-        }
-        if let Err(error) = self.stage(&entry) {
-            self.refuse("transcript", &error);
-        }
-    }
-
-    /// Nothing is on its way any more.
-    pub(crate) fn drop_stage_if_even(&mut self) {
-        let even = |staged: &Transcript| staged.heads() == self.transcript.heads();
-        if self.staged.as_ref().is_some_and(even) {
-            self.staged = None;
-        }
-    }
-
-    /// Others on the ring lack entries that we are to provide. The entries go through the ring, to
-    /// all nodes at one place.
-    pub(crate) fn reconcile(&mut self, behind: &[Vec<EntryId>]) {
-        let lacking: BTreeSet<Bytes> =
-            behind.iter().flat_map(|have| self.transcript.entries_after(have, usize::MAX)).collect();
-        let in_order: Vec<Bytes> =
-            self.transcript.entries().filter(|entry| lacking.contains(*entry)).cloned().collect();
-        for entry in in_order {
-            if let Err(error) = self.group.entry(&entry) {
-                self.refuse("group", &error);
-            }
-        }
+        self.ask(now, from);
     }
 
     pub(crate) fn send_sync(&mut self, now: Instant, to: NodeId, message: &Sync) {
-        // The next change of heads, or the look-up timer, makes up for a lost message.
+        // The next change of marks, or the look-up timer, makes up for a lost message.
         let _ = self.links.send(now, to, Channel::Transcript, &[&codec::encode(message)]);
     }
 

@@ -1,17 +1,18 @@
 //! The rules for this stack's own messages (docs/protocol/node.md), on a node alone.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
-use crate::message::{LOCATORS_MAX, Place, Sync};
-use crate::{Config, HEADS_MAX, Node};
+mod items;
+mod pieces;
+
+use crate::message::{LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
+use crate::{Config, ITEMS_BATCH_MAX, Node};
 use attach::{Ground, GroundOutput};
 use base::codec;
-use base::{Blob, Entropy, EntryId, GroupName, Instant, Locator, NodeId, UnixTime};
+use base::{Blob, Digest, Entropy, GroupName, Head, Instant, Locator, NodeId, UnixTime, digest};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, SignedCharter, Slot, Transcript, Verdict, Vote,
-    VoteContent,
-};
+use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
+use folkmoot_transcript::{Have, NAMES_MAX};
 use proptest::prelude::*;
 
 struct Counting(u64);
@@ -41,9 +42,13 @@ fn node() -> (Node, Identity) {
 
 /// The refusal with which the node answers a frame, if any.
 fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
+    refusal_at(node, Instant(1), from, frame)
+}
+
+fn refusal_at(node: &mut Node, now: Instant, from: NodeId, frame: &[u8]) -> Option<String> {
     while node.poll_output().is_some() {}
     node.refused = 0;
-    node.transcript_frame(Instant(1), from, frame);
+    node.transcript_frame(now, from, frame);
     let said = std::iter::from_fn(|| node.poll_output());
     said.filter_map(|output| match output {
         GroundOutput::Trace(trace) => Some(trace.text),
@@ -52,18 +57,28 @@ fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
     .find(|text| text.contains("NODE-"))
 }
 
+fn name(number: usize) -> Digest {
+    digest(&[&number.to_be_bytes()])
+}
+
 fn messages() -> impl Strategy<Value = Sync> {
-    let ids = || prop::collection::vec(any::<[u8; 32]>().prop_map(EntryId), 0..5);
+    let head = || (any::<u64>(), any::<[u8; 32]>()).prop_map(|(number, digest)| Head { number, digest });
     let blobs = prop::collection::vec(any::<Vec<u8>>().prop_map(Blob::from), 0..4);
     let places = prop::collection::vec((any::<[u8; 32]>(), any::<Vec<u8>>()), 0..4).prop_map(|places| {
         places.into_iter().map(|(node, at)| Place { node: NodeId(node), at: at.into() }).collect()
     });
+    let names = prop::collection::vec(any::<[u8; 32]>(), 0..5);
+    let have = (head(), any::<[u8; 32]>(), any::<[u8; 32]>(), names)
+        .prop_map(|(head, from, until, names)| Have { head, from, until, names });
+    let piece = (any::<[u8; 32]>(), any::<u16>(), any::<u16>(), any::<Vec<u8>>());
     prop_oneof![
-        ids().prop_map(Sync::Heads),
-        ids().prop_map(Sync::Fetch),
-        blobs.prop_map(Sync::Entries),
+        (head(), any::<[u8; 32]>()).prop_map(|(head, set)| Sync::Mark { head, set }),
+        have.prop_map(Sync::Fetch),
+        blobs.prop_map(Sync::Items),
         places.prop_map(Sync::Locators),
         prop::collection::vec(any::<[u8; 32]>().prop_map(NodeId), 0..5).prop_map(Sync::Seek),
+        piece.prop_map(|(name, of, index, bytes)| Sync::Piece { name, of, index, bytes: bytes.into() }),
+        (any::<[u8; 32]>(), any::<u16>()).prop_map(|(name, index)| Sync::Want { name, index }),
     ]
 }
 
@@ -95,7 +110,7 @@ proptest! {
 #[test]
 fn node_01_malformed_frames_are_refused() {
     let (mut node, ben) = node();
-    for frame in [&b""[..], &[9], &[1], &[1, 7, 0], &[1, 1, 0x40]] {
+    for frame in [&b""[..], &[9], &[1], &[1, 9, 0], &[1, 1, 0x40]] {
         assert!(refusal(&mut node, ben.node(), frame).unwrap().contains("NODE-01"), "{frame:?}");
     }
 }
@@ -103,72 +118,49 @@ fn node_01_malformed_frames_are_refused() {
 #[test]
 fn node_02_messages_above_their_bounds_are_refused() {
     let (mut node, ben) = node();
-    let heads = Sync::Heads((0..=HEADS_MAX).map(|n| EntryId(base::digest(&[&n.to_be_bytes()]))).collect());
+    let head = node.transcript().mark().0;
     let place = Place { node: ben.node(), at: b"memory/2".to_vec().into() };
-    let places = Sync::Locators(vec![place; LOCATORS_MAX + 1]);
-    let seek = Sync::Seek(vec![ben.node(); LOCATORS_MAX + 1]);
-    for message in [heads, places, seek] {
+    let have = |mut names: Vec<Digest>| {
+        names.sort_unstable();
+        Have { head, from: [0; 32], until: [0xff; 32], names }
+    };
+    let many = have((0..=NAMES_MAX).map(name).collect());
+    let unsorted = Have { names: vec![[2; 32], [1; 32]], ..have(Vec::new()) };
+    let outside = Have { until: [1; 32], ..have(vec![[2; 32]]) };
+    let backwards = Have { from: [2; 32], until: [1; 32], ..have(Vec::new()) };
+    let piece = |of: usize, index: u16, length: usize| {
+        let of = u16::try_from(of).unwrap();
+        Sync::Piece { name: [1; 32], of, index, bytes: vec![0; length].into() }
+    };
+    let bad = [
+        Sync::Fetch(many),
+        Sync::Fetch(unsorted),
+        Sync::Fetch(outside),
+        Sync::Fetch(backwards),
+        Sync::Items(vec![Blob::default(); ITEMS_BATCH_MAX + 1]),
+        Sync::Locators(vec![place; LOCATORS_MAX + 1]),
+        Sync::Seek(vec![ben.node(); LOCATORS_MAX + 1]),
+        piece(1, 0, 10),
+        piece(PIECES_MAX + 1, 0, PIECE_BYTES),
+        piece(2, 2, PIECE_BYTES),
+        piece(2, 0, PIECE_BYTES - 1),
+        piece(2, 1, PIECE_BYTES + 1),
+        piece(2, 1, 0),
+    ];
+    for message in bad {
         assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-02"));
     }
+    let most = Sync::Fetch(have((0..NAMES_MAX).map(name).collect()));
+    assert_eq!(refusal(&mut node, ben.node(), &codec::encode(&most)), None);
 }
 
 #[test]
-fn node_03_entries_that_do_not_stand_are_refused() {
+fn node_03_items_that_do_not_stand_are_refused() {
     let (mut node, ben) = node();
-    let before = node.transcript().heads().clone();
-    let message = Sync::Entries(vec![Blob::from(vec![1, 2, 3])]);
+    let before = node.transcript().mark();
+    let message = Sync::Items(vec![Blob::from(vec![1, 2, 3])]);
     assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-03"));
-    assert_eq!(node.transcript().heads(), &before);
-}
-
-#[test]
-fn node_11_what_a_former_member_repeats_is_not_ordered() {
-    let (mut node, ben) = node();
-    let mut t = node.transcript().clone();
-    let ada = node.config.identity.clone();
-    let eve = identity("eve", 9);
-    let frank = identity("frank", 10);
-    let admit_by = |t: &Transcript, who: &Identity, salt: u64| {
-        let charter = t.roster().charter();
-        let body = GmcBody::propose(charter, who, 2, UnixTime(1_800_000_000), &mut Counting(salt));
-        let motion = body.motion().unwrap();
-        let content = VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(1_900_000_000) };
-        let votes = [&ada, &ben].map(|voter| Vote::sign(voter, content).unwrap().proof());
-        Gmc::compose(&body, &votes, who).unwrap()
-    };
-    let admit = |t: &Transcript, salt: u64| admit_by(t, &eve, salt);
-    let (first, second) = (admit(&t, 20), admit(&t, 21));
-    let entries = [t.make_admit(first.der(), &ada).unwrap()];
-    let admitted = t.append(&entries[0]).unwrap().id;
-    let before = t.clone();
-    let decision = Decision::Remove { member: eve.member(), admission: admitted };
-    let slot = Slot { serial: 0, ballot: 0 };
-    let motion = decision.motion(t.group(), t.roster().charter().digest(), slot);
-    let content = VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(1_900_000_000) };
-    let votes = [&ada, &ben].map(|voter| Vote::sign(voter, content).unwrap().proof());
-    let removal = t.make_decision(&decision, slot, &votes, &ada).unwrap();
-    let all = Sync::Entries([&entries[0], &removal].map(|entry| Blob(entry.clone())).to_vec());
-    assert_eq!(refusal(&mut node, ben.node(), &codec::encode(&all)), None);
-    // Its own renewal, and its removal once more, written as if it were still a member.
-    let back = before.make_admit(second.der(), &eve).unwrap();
-    let again = before.make_decision(&decision, slot, &votes, &eve).unwrap();
-    for entry in [&back, &again] {
-        let message = codec::encode(&Sync::Entries(vec![Blob(entry.clone())]));
-        assert!(refusal(&mut node, eve.node(), &message).unwrap().contains("NODE-11"));
-        assert_eq!(refusal(&mut node, eve.node(), &message), None, "nothing of it is new there");
-    }
-    // On a side that had not heard, somebody was admitted by an entry that follows it: with that
-    // entry it is ordered.
-    let mut side = before.clone();
-    side.append(&back).unwrap();
-    let news = side.make_admit(admit_by(&side, &frank, 30).der(), &eve).unwrap();
-    let message = codec::encode(&Sync::Entries(vec![Blob(news)]));
-    let known = |node: &Node| node.staged.as_ref().is_some_and(|t| t.roster().is_member(&frank.member()));
-    assert!(!known(&node));
-    assert_eq!(refusal(&mut node, eve.node(), &message), None);
-    assert!(known(&node));
-    let message = codec::encode(&Sync::Entries(vec![Blob(again)]));
-    assert_eq!(refusal(&mut node, ben.node(), &message), None, "a member brings what it has");
+    assert_eq!((node.transcript().mark(), node.staged.is_none()), (before, true));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Kept, Set};
 use crate::{Refusal, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most admissions that no decision holds.
 pub const ADMITS_MAX: usize = 4_096;
@@ -21,21 +21,59 @@ impl Set {
             let last = self.admits.iter().rev().find(late).or_else(|| self.admits.iter().next_back());
             let Some(request) = last.map(|(request, _)| *request) else { return };
             self.admits.remove(&request);
+            self.expires.retain(|expire| expire.request != request);
+        }
+    }
+
+    /// Whether more approvals of this voter stand than are kept.
+    pub(super) fn has_too_many(&self, voter: &MemberId) -> bool {
+        self.given.get(voter).is_some_and(|given| *given > APPROVALS_MAX)
+    }
+
+    /// Whether more of them came than a set keeps and its admissions bring.
+    pub(super) fn has_far_too_many(&self, voter: &MemberId) -> bool {
+        let most = APPROVALS_MAX.saturating_add(ADMITS_MAX);
+        self.given.get(voter).is_some_and(|given| *given > most)
+    }
+
+    /// Of each voter's approvals the lowest digests stay, as by [`Self::bound_approvals`].
+    pub(super) fn bound_all_approvals(&mut self) {
+        let many: Vec<MemberId> =
+            self.given.keys().filter(|voter| self.has_too_many(voter)).copied().collect();
+        for voter in many {
+            let of_voter = self.approvals.iter().filter(|((_, by), _)| *by == voter);
+            let mut named: Vec<(Digest, Subject)> =
+                of_voter.map(|((subject, _), signed)| (signed.approval.digest(), *subject)).collect();
+            named.sort_unstable();
+            for (_, subject) in named.into_iter().skip(APPROVALS_MAX) {
+                self.approvals.remove(&(subject, voter));
+                self.replaced.remove(&(subject, voter));
+            }
+        }
+        self.count_given();
+    }
+
+    /// Counts each voter's approvals anew.
+    pub(super) fn count_given(&mut self) {
+        self.given.clear();
+        for (_, voter) in self.approvals.keys() {
+            let given = self.given.entry(*voter).or_default();
+            *given = given.saturating_add(1);
         }
     }
 
     /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set
-    /// harms its own vote.
-    pub(super) fn bound_approvals(&mut self, state: &State, voter: &MemberId) {
+    /// harms its own vote. The subject of the one that is dropped.
+    pub(super) fn bound_approvals(&mut self, state: &State, voter: &MemberId) -> Option<Subject> {
+        if !self.has_too_many(voter) || state.is(Danger::LineNoBounds) {
+            return None;
+        }
         let of_voter = self.approvals.iter().filter(|((_, by), _)| by == voter);
-        if of_voter.clone().count() <= APPROVALS_MAX || state.is(Danger::LineNoBounds) {
-            return;
-        }
-        let highest = of_voter.max_by_key(|(_, signed)| signed.approval.digest());
-        if let Some(key) = highest.map(|(key, _)| *key) {
-            self.approvals.remove(&key);
-            self.replaced.remove(&key);
-        }
+        let key = *of_voter.max_by_key(|(_, signed)| signed.approval.digest())?.0;
+        self.approvals.remove(&key);
+        self.replaced.remove(&key);
+        self.given.entry(*voter).and_modify(|given| *given = given.saturating_sub(1));
+        Some(key.0)
     }
 
     /// What a refusal says of a CSR stays as long as somebody rejects the request.
@@ -50,13 +88,21 @@ impl Set {
     /// An effect stays as long as a voter sponsors it: it is among the first that this voter
     /// approves, by digest. So nobody's flood drives out what another voter wants.
     pub(super) fn bound_effects(&mut self, state: &State) {
+        if self.effects.is_empty() {
+            return;
+        }
+        let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
+        let mut room: BTreeMap<MemberId, usize> =
+            state.places().iter().map(|place| (place.voter, most)).collect();
         let mut kept: BTreeSet<Subject> = BTreeSet::new();
-        for place in state.places() {
-            let yes = self.approvals.iter().filter(|((subject, voter), signed)| {
-                *voter == place.voter && subject.kind != VoteKind::Admit && signed.approval.is_yes()
-            });
-            let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
-            kept.extend(yes.map(|((subject, _), _)| *subject).take(most));
+        for ((subject, voter), _) in self
+            .approvals
+            .iter()
+            .filter(|((subject, _), signed)| subject.kind != VoteKind::Admit && signed.approval.is_yes())
+        {
+            let Some(left) = room.get_mut(voter).filter(|left| **left > 0) else { continue };
+            *left = left.saturating_sub(1);
+            kept.insert(*subject);
         }
         self.effects.retain(|subject, _| kept.contains(subject));
     }

@@ -1,10 +1,10 @@
 //! Which admissions of the set count: rules 4 to 7 of the line.
 
 use super::{Set, admission};
-use crate::{Admit, Approval, Held, Refusal, State, Subject, Uncounted};
+use crate::{Admit, Approval, Refusal, State, Subject, Uncounted};
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime, limits};
 use folkmoot_identity::{Adopt, Serial, VoteKind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -90,21 +90,29 @@ impl Set {
         if subject.kind != VoteKind::Admit {
             return;
         }
-        let by_csr = self.refusals.iter().any(|refusal| refusal.request == subject.digest);
-        let named: Vec<_> = self
-            .admits
-            .iter()
-            .filter(|(request, kept)| **request == subject.digest || (by_csr && kept.admit.csr.is_some()))
-            .map(|(request, _)| *request)
-            .collect();
+        let of_request = refusal(subject.digest, None)..=refusal(subject.digest, Some([0xff; 16]));
+        let named: Vec<Digest> = if self.refusals.range(of_request).next().is_some() {
+            let by_csr = self.admits.values().map(|kept| &kept.admit).filter(|admit| admit.csr.is_some());
+            by_csr.map(|admit| admit.request).chain([subject.digest]).collect()
+        } else {
+            vec![subject.digest]
+        };
+        let mut moved = false;
         for request in named {
             let Some(kept) = self.admits.get(&request) else { continue };
             let verdict = self.judge(state, &kept.admit);
+            let had_room = kept.verdict.as_ref().err().is_none_or(is_crowded);
+            if verdict.is_ok() && had_room {
+                continue;
+            }
+            moved |= verdict.is_ok() || had_room;
             if let Some(kept) = self.admits.get_mut(&request) {
                 kept.verdict = verdict;
             }
         }
-        self.crowd(state);
+        if moved {
+            self.crowd(state);
+        }
     }
 
     pub(super) fn judge_all(&mut self, state: &State) {
@@ -119,9 +127,8 @@ impl Set {
     /// number that another certificate has, and one member too many.
     pub(super) fn crowd(&mut self, state: &State) {
         let mut room = Room::at(state);
-        let crowded = |why: &Uncounted| matches!(why, Uncounted::Full | Uncounted::SerialNumber);
         for kept in self.admits.values_mut() {
-            if kept.verdict.as_ref().is_err_and(|why| !crowded(why)) {
+            if kept.verdict.as_ref().is_err_and(|why| !is_crowded(why)) {
                 continue;
             }
             kept.verdict = room.take(&kept.admit);
@@ -129,9 +136,20 @@ impl Set {
     }
 }
 
+/// Whether it only lacks room beside what comes before it.
+fn is_crowded(why: &Uncounted) -> bool {
+    matches!(why, Uncounted::Full | Uncounted::SerialNumber)
+}
+
+fn refusal(request: Digest, csr: Option<Serial>) -> Refusal {
+    Refusal { request, csr }
+}
+
 /// The room that a state leaves for admissions.
 pub(super) struct Room<'a> {
     state: &'a State,
+    /// The serial numbers of members' certificates, each with its request.
+    held: BTreeMap<Serial, Digest>,
     serials: BTreeSet<Serial>,
     members: BTreeSet<MemberId>,
 }
@@ -139,12 +157,16 @@ pub(super) struct Room<'a> {
 impl<'a> Room<'a> {
     pub(super) fn at(state: &'a State) -> Self {
         let members = state.roster().keys().copied().collect();
-        Self { state, serials: BTreeSet::new(), members }
+        let held = state.roster().values().filter_map(|held| Some((held.issued?, held.request))).collect();
+        Self { state, held, serials: BTreeSet::new(), members }
     }
 
     /// Takes one more, if there is room for it.
     pub(super) fn take(&mut self, admit: &Admit) -> Result<(), Uncounted> {
-        let another = |serial| self.serials.contains(&serial) || has_serial(self.state, admit, serial);
+        let another = |serial| {
+            let of_other = self.held.get(&serial).is_some_and(|request| *request != admit.request);
+            of_other || self.serials.contains(&serial) || self.state.revoked().contains_key(&serial)
+        };
         if admit.issued.is_some_and(another) {
             return Err(Uncounted::SerialNumber);
         }
@@ -155,12 +177,6 @@ impl<'a> Room<'a> {
         self.members.insert(admit.member);
         Ok(())
     }
-}
-
-/// Whether a certificate of another request has this serial number.
-fn has_serial(state: &State, admit: &Admit, serial: Serial) -> bool {
-    let other = |held: &Held| held.issued == Some(serial) && held.request != admit.request;
-    state.revoked().contains_key(&serial) || state.roster().values().any(other)
 }
 
 /// Whether an approval counts for this admission at a time: by itself, and for its term.

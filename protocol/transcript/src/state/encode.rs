@@ -121,7 +121,12 @@ fn text(blob: &Blob) -> Result<String, StateError> {
 impl State {
     /// SHA-256 of [`Self::encode`].
     pub fn digest(&self) -> Digest {
-        *self.digest.get_or_init(|| digest(&[b"folkmoot state v1\0", &self.encode()]))
+        *self.digest.get_or_init(|| Self::digest_of(&self.encode()))
+    }
+
+    /// The digest of the state with this encoding.
+    pub(crate) fn digest_of(encoded: &[u8]) -> Digest {
+        digest(&[b"folkmoot state v1\0", encoded])
     }
 
     /// Its only encoding.

@@ -1,12 +1,12 @@
 //! The group's key never changes. Every certificate that admits verifies under it and names the
 //! share-epoch of its past.
-//! Source: transcript.md, TRN-51 and TRN-52; docs/decisions/0021. Read from transcripts; the past
+//! Source: line.md, LINE-27 and LINE-47; docs/decisions/0021. Read from transcripts; the past
 //! is counted again here.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Minute, Record, What};
 
-pub(super) const CHECKER: Checker = Checker { name: "group-key", source: "TRN-51, TRN-52", judge };
+pub(super) const CHECKER: Checker = Checker { name: "group-key", source: "LINE-27, LINE-47", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut group = None;

@@ -1,4 +1,4 @@
-//! Of all sides of all splits, at all times, each serial of the electorate has one decision. So no
+//! Of all sides of all splits, at all times, each number has one decision. So no
 //! two sharings of the group's key follow one sharing, and the group has one key, held in one way
 //! at a time.
 //! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, if the charter's scheme is not
@@ -20,7 +20,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
             What::Minute(Minute::Decided { serial, decision }) => {
                 let first = *taken.entry(*serial).or_insert(decision);
                 if first != decision {
-                    let what = format!("serial {serial} was decided twice: {first} and {decision}");
+                    let what = format!("number {serial} was decided twice: {first} and {decision}");
                     return Err((line.process, Some(entry), what));
                 }
             }

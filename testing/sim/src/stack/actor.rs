@@ -28,7 +28,8 @@ pub(super) struct Actor {
     proposals: BTreeMap<Player, Digest>,
     /// The request on which a vote was just given.
     voting: Option<Digest>,
-    roster_length: usize,
+    /// The transcript when the roster was last told.
+    roster_mark: Option<Digest>,
     scribe: Scribe,
     out: VecDeque<Output>,
     sending: bool,
@@ -59,7 +60,7 @@ impl Actor {
             requests: BTreeMap::new(),
             proposals: BTreeMap::new(),
             voting: None,
-            roster_length: usize::MAX,
+            roster_mark: None,
             scribe: Scribe::default(),
             out: VecDeque::new(),
             sending: false,
@@ -255,9 +256,9 @@ impl Machine for Actor {
     fn picture(&self) -> Picture {
         let roster = self.stack.upper.member.transcript().roster();
         let members: BTreeSet<Player> =
-            self.names.players(roster.members().map(|admission| &admission.member));
+            self.names.players(roster.members().keys());
         let removed: BTreeSet<Player> =
-            self.names.players(roster.formers().map(|(admission, _)| &admission.member));
+            self.names.players(roster.formers().keys());
         let mut holds = BTreeSet::new();
         holds.extend(members.iter().chain(&removed).map(|player| format!("admitted player{player}")));
         holds.extend(removed.iter().map(|player| format!("expelled player{player}")));
@@ -271,12 +272,11 @@ impl Machine for Actor {
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>> {
         let transcript = self.stack.upper.member.transcript();
-        let length = transcript.len();
-        if length == self.roster_length {
+        let mark = transcript.digest();
+        if self.roster_mark.replace(mark) == Some(mark) {
             return None;
         }
-        self.roster_length = length;
-        Some(self.names.players(transcript.roster().members().map(|admission| &admission.member)))
+        Some(self.names.players(transcript.roster().members().keys()))
     }
 
     fn minutes(&mut self) -> Minutes {
@@ -303,7 +303,6 @@ impl Machine for Actor {
             wants: wants && scheme.shared(),
             electorate: roster
                 .electorate()
-                .voters
                 .iter()
                 .filter_map(|voter| self.names.player(voter))
                 .collect(),

@@ -3,15 +3,21 @@
 
 use super::company::Names;
 use crate::record::{Minute, Player};
-use folkmoot_base::{Digest, EntryId, digest};
-use folkmoot_identity::transcript::{Body, Entry};
-use folkmoot_identity::{Decision, Gmc, Scheme, Transcript};
+use folkmoot_base::{Digest, digest};
+use folkmoot_identity::{Gmc, Scheme};
 use folkmoot_signing::shared::{self, SharingFacts};
-use std::collections::{BTreeMap, BTreeSet};
+use folkmoot_transcript::{Change, Decision, Item, Standing, Transcript};
+use std::collections::BTreeSet;
 
 /// What it has read already.
 #[derive(Debug, Default)]
-pub(super) struct Scribe(BTreeSet<EntryId>);
+pub(super) struct Scribe {
+    mark: Option<Digest>,
+    decisions: BTreeSet<u64>,
+    admitted: BTreeSet<Digest>,
+    /// The sharing that was in use when it last read.
+    sharing: Option<SharingFacts>,
+}
 
 /// A name that reveals nothing but equality.
 pub(super) fn short(digest: &[u8]) -> String {
@@ -26,89 +32,71 @@ pub(super) fn sharing_name(public: &[u8]) -> String {
 impl Scribe {
     /// What is new.
     pub(super) fn read(&mut self, transcript: &Transcript, names: &Names) -> Vec<Minute> {
-        if transcript.len() == self.0.len() {
+        let mark = transcript.digest();
+        if self.mark.replace(mark) == Some(mark) {
             return Vec::new();
         }
         let scheme = transcript.roster().founding_charter().scheme();
-        let entries: BTreeMap<EntryId, Entry> = transcript
-            .entries()
-            .filter_map(|bytes| Some((Entry::id_of(bytes), Entry::decode(bytes).ok()?)))
-            .collect();
-        let fresh: Vec<EntryId> = entries.keys().filter(|id| !self.0.contains(*id)).copied().collect();
+        let before = self.sharing.clone();
         let mut out = Vec::new();
-        for id in fresh {
-            if let Some(entry) = entries.get(&id) {
-                out.extend(minutes(scheme, entry, &entries, names));
+        let decisions: Vec<&Standing> = transcript.line().decisions().values().collect();
+        for standing in decisions {
+            let decision = &standing.proposal.decision;
+            if !self.decisions.insert(decision.number) {
+                continue;
             }
-            self.0.insert(id);
+            out.extend(decided(scheme, decision));
+            for request in &decision.holds {
+                out.extend(self.admit(transcript, request, before.as_ref(), names));
+            }
+        }
+        self.sharing = transcript.roster().sharing().map(|now| now.facts.clone());
+        let counted: Vec<Digest> = transcript.set().counted().map(|admit| admit.request).collect();
+        for request in counted {
+            let now = self.sharing.clone();
+            out.extend(self.admit(transcript, &request, now.as_ref(), names));
         }
         out
     }
-}
 
-fn minutes(scheme: Scheme, entry: &Entry, entries: &BTreeMap<EntryId, Entry>, names: &Names) -> Vec<Minute> {
-    match &entry.body {
-        Body::Decide { decision, votes } => {
-            let serial = votes.slot.serial;
-            let mut out = vec![Minute::Decided { serial, decision: short(&decision.digest()) }];
-            if let Some(facts) = sharing_in(scheme, decision)
-                && let Decision::Sharing { public, .. } = decision
-            {
-                let (name, threshold) = (sharing_name(&public.0), facts.threshold);
-                let key = short(&digest(&[format!("{:?}", facts.key).as_bytes()]));
-                out.push(Minute::Shared { serial, name, epoch: short(&facts.epoch), threshold, key });
-            }
-            out
+    /// An admission that counts or is held, once: by what certificate, where which sharing was in
+    /// use.
+    fn admit(
+        &mut self,
+        transcript: &Transcript,
+        request: &Digest,
+        past: Option<&SharingFacts>,
+        names: &Names,
+    ) -> Option<Minute> {
+        if !self.admitted.insert(*request) {
+            return None;
         }
-        Body::Admit { certificate } => {
-            admitted(scheme, &certificate.0, entry, entries, names).into_iter().collect()
-        }
-        Body::Genesis { .. } | Body::Expire { .. } | Body::Refuse { .. } | Body::RefuseCsr { .. } => {
-            Vec::new()
-        }
+        let Ok(Item::Admit { certificate, .. }) = Item::decode(transcript.papers(request).next()?) else {
+            return None;
+        };
+        let gmc = Gmc::from_der(&certificate.0).ok()?;
+        let signers: BTreeSet<Player> =
+            names.players(gmc.multi().map(|multi| multi.signers()).unwrap_or_default());
+        Some(Minute::Admitted {
+            who: names.player(&gmc.member())?,
+            request: short(request),
+            names: gmc.issued().map(|epoch: Digest| short(&epoch)),
+            past: past.map(|facts| short(&facts.epoch)),
+            verifies: past.is_some_and(|facts| gmc.check_issued(&facts.key).is_ok()),
+            signers,
+        })
     }
 }
 
-fn admitted(
-    scheme: Scheme,
-    der: &[u8],
-    entry: &Entry,
-    entries: &BTreeMap<EntryId, Entry>,
-    names: &Names,
-) -> Option<Minute> {
-    let gmc = Gmc::from_der(der).ok()?;
-    let past = sharing_before(scheme, entry, entries);
-    let signers: BTreeSet<Player> =
-        names.players(gmc.multi().map(|multi| multi.signers()).unwrap_or_default());
-    Some(Minute::Admitted {
-        who: names.player(&gmc.member())?,
-        request: short(&gmc.body().request_digest().ok()?),
-        names: gmc.issued().map(|epoch: Digest| short(&epoch)),
-        past: past.as_ref().map(|facts| short(&facts.epoch)),
-        verifies: past.is_some_and(|facts| gmc.check_issued(&facts.key).is_ok()),
-        signers,
-    })
-}
-
-/// The sharing in use in the past of an entry: of the latest serial among its ancestors.
-fn sharing_before(scheme: Scheme, entry: &Entry, entries: &BTreeMap<EntryId, Entry>) -> Option<SharingFacts> {
-    let mut ahead: Vec<EntryId> = entry.parents.clone();
-    let mut seen = BTreeSet::new();
-    let mut latest: Option<(u64, SharingFacts)> = None;
-    while let Some(id) = ahead.pop() {
-        let Some(ancestor) = entries.get(&id).filter(|_| seen.insert(id)) else { continue };
-        ahead.extend(&ancestor.parents);
-        if let Body::Decide { decision, votes } = &ancestor.body
-            && let Some(facts) = sharing_in(scheme, decision)
-            && latest.as_ref().is_none_or(|(serial, _)| votes.slot.serial > *serial)
-        {
-            latest = Some((votes.slot.serial, facts));
-        }
+fn decided(scheme: Scheme, decision: &Decision) -> Vec<Minute> {
+    let serial = decision.number;
+    let mut out = vec![Minute::Decided { serial, decision: short(&decision.digest()) }];
+    for approved in &decision.effects {
+        let Change::Sharing { public, .. } = &approved.effect.change else { continue };
+        let Ok(facts) = shared::facts(scheme, &public.0) else { continue };
+        let (name, threshold) = (sharing_name(&public.0), facts.threshold);
+        let key = short(&digest(&[format!("{:?}", facts.key).as_bytes()]));
+        out.push(Minute::Shared { serial, name, epoch: short(&facts.epoch), threshold, key });
     }
-    latest.map(|(_, facts)| facts)
-}
-
-fn sharing_in(scheme: Scheme, decision: &Decision) -> Option<SharingFacts> {
-    let Decision::Sharing { public, .. } = decision else { return None };
-    shared::facts(scheme, &public.0).ok()
+    out
 }

@@ -14,15 +14,14 @@ use crate::machine::{Crooked, Entrance, Mute, Told};
 use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use bytes::Bytes;
-use folkmoot_admission::OpenMessage;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::codec;
 use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
-use folkmoot_identity::{Decision, Verdict, Vote};
+use folkmoot_identity::VoteKind;
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
+use folkmoot_transcript::{Change, Item, Subject};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// The layer of the lines that stand for something seen.
@@ -160,11 +159,13 @@ pub(super) struct Desk {
     out: VecDeque<UpperOutput<Event>>,
     gone: u8,
     instance: Vec<u8>,
+    /// Sharings that it has approved and not yet shown.
+    approved: BTreeSet<Subject>,
 }
 
 impl Desk {
     pub(super) fn new(member: Member, board: Board, names: Rc<Names>) -> Self {
-        Self { member, mute: None, board, names, out: VecDeque::new(), gone: 0, instance: Vec::new() }
+        Self { member, mute: None, board, names, out: VecDeque::new(), gone: 0, instance: Vec::new(), approved: BTreeSet::new() }
     }
 
     fn mark(&mut self, seen: Seen) {
@@ -181,6 +182,7 @@ impl Desk {
         while let Some(output) = self.member.poll_output() {
             let goes_on = match &output {
                 UpperOutput::Node(ToNode::Send { payload, .. }) => self.look_down(payload),
+                UpperOutput::Node(ToNode::Item(item)) => self.look_at_item(item),
                 _ => true,
             };
             if goes_on {
@@ -207,13 +209,38 @@ impl Desk {
                 if let Some(view) = confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
                 }
-                if let Some(sharing) = backed(payload).filter(|_| step == Mute::Admission && !muted) {
-                    self.tell(Told::Backed(sharing));
-                }
                 !muted
             }
             Kind::Other => true,
         }
+    }
+
+    /// Looks at an item that the member hands to its node; whether it goes on. A member that leaves
+    /// out what admission says leaves out its items, too.
+    fn look_at_item(&mut self, item: &Bytes) -> bool {
+        let muted = self.mute == Some(Mute::Admission);
+        if let Some(sharing) = self.backed(item).filter(|_| !muted) {
+            self.tell(Told::Backed(sharing));
+        }
+        !muted
+    }
+
+    /// The sharing that this item approves, once it is known which that is.
+    fn backed(&mut self, item: &Bytes) -> Option<String> {
+        let effect = match Item::decode(item).ok()? {
+            Item::Approval(word) if word.approval.subject.kind == VoteKind::Sharing => {
+                let (approval, set) = (word.approval, self.member.transcript().set());
+                let known = set.effect(&approval.subject).cloned().filter(|_| approval.is_yes());
+                if known.is_none() && approval.is_yes() {
+                    self.approved.insert(approval.subject);
+                }
+                known?
+            }
+            Item::Effect(effect) => Some(effect).filter(|effect| self.approved.remove(&effect.subject()))?,
+            _ => return None,
+        };
+        let Change::Sharing { public, .. } = &effect.change else { return None };
+        Some(sharing_name(&public.0))
     }
 
     /// Who has the key of which view, by what the member is about to hear.
@@ -239,11 +266,11 @@ impl Desk {
         }
     }
 
-    /// Whom the entry that the member has just heard took off the roster: gone from its place on,
+    /// Whom the item that the member has just heard took off the roster: gone from its place on,
     /// whenever the notice comes.
     fn look_at_roster(&mut self) {
         let formers = self.member.transcript().roster().formers();
-        let gone: Vec<Player> = self.names.players(formers.map(|(admission, _)| &admission.member));
+        let gone: Vec<Player> = self.names.players(formers.keys());
         for player in gone.into_iter().filter(|player| self.gone & bit(*player) == 0).collect::<Vec<_>>() {
             self.gone |= bit(player);
             self.tell(Told::Gone(player));
@@ -262,9 +289,9 @@ impl Upper for Desk {
         if let ToMember::Group(Indication::Deliver { sender, payload, .. }) = &message {
             self.look_up(sender, payload);
         }
-        let entry = matches!(message, ToMember::Entry(_));
+        let item = matches!(message, ToMember::Item(_));
         self.member.node(now, message, entropy);
-        if entry {
+        if item {
             self.look_at_roster();
         }
         self.drain();
@@ -293,16 +320,6 @@ impl Upper for Desk {
     fn poll_timeout(&self) -> Option<Instant> {
         self.member.poll_timeout()
     }
-}
-
-/// The sharing that a vote among the open messages approves.
-fn backed(payload: &Bytes) -> Option<String> {
-    let OpenMessage::DecisionVote { decision, cms } = codec::decode(payload.get(1..)?).ok()? else {
-        return None;
-    };
-    let Decision::Sharing { public, .. } = &decision else { return None };
-    let vote = Vote::from_der(&cms.0).ok()?;
-    (vote.content().verdict == Verdict::Approve).then(|| sharing_name(&public.0))
 }
 
 /// The view that a CONFIRM makes secure.

@@ -68,10 +68,10 @@ impl World {
             return Some(format!("a signing session at m{player} stands still and is not over"));
         }
         for (player, signing) in &here {
-            if wants(&here, signing) && can_share(&here, signing) && !is_split(&here, signing) {
-                let ballot =
+            if wants(&here, signing) && can_share(&here, signing) {
+                let said =
                     format!("of the voters {:?} these approve: {:?}", signing.voters, signing.approvals);
-                return Some(format!("m{player} wants another sharing, and a quorum is here; {ballot}"));
+                return Some(format!("m{player} wants another sharing, and a quorum is here; {said}"));
             }
             for (guest, approvers) in &signing.ripe {
                 // One that knows nobody but who was expelled since, say, has no contact.
@@ -90,17 +90,6 @@ impl World {
 fn wants(here: &BTreeMap<Player, Signing>, signing: &Signing) -> bool {
     let lacks = |player: &&Player| here.contains_key(player) && !signing.holders.contains(player);
     signing.wants || (signing.shared && signing.voters.iter().any(|player| lacks(&player)))
-}
-
-/// Whether all voters who are here have spent their approval in a ballot that decides nothing
-/// without one who is away: it waits for that one (docs/protocol/admission.md, "Departures and
-/// limits").
-fn is_split(here: &BTreeMap<Player, Signing>, signing: &Signing) -> bool {
-    let spent = |player: &Player| signing.approvals.iter().any(|yes| yes.contains(player));
-    let decided = signing.approvals.iter().any(|yes| is_quorum(signing, yes));
-    let (present, away): (Vec<Player>, Vec<Player>) =
-        signing.voters.iter().partition(|player| here.contains_key(player));
-    !decided && present.iter().all(spent) && !away.iter().all(spent)
 }
 
 /// Whether those here could make and decide a sharing.

@@ -123,7 +123,7 @@ fn a_file_that_is_no_transcript() {
     refused_at("charter", &STORY.charter, "TRN-40", None);
     refused_at(
         "label",
-        &[b"folkmoot transcript v2\0", &STORY.honest_file()[FILE_LABEL.len()..]].concat(),
+        &[b"folkmoot transcript v3\0", &STORY.honest_file()[FILE_LABEL.len()..]].concat(),
         "TRN-40",
         None,
     );

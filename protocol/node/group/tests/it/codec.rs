@@ -1,9 +1,10 @@
 //! Every message reads back as it was written, and no other bytes read as it.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, ConfigurationId, DecodeError, EntryId, GroupId, MemberId, NodeId, ViewId};
+use folkmoot_base::{Blob, ConfigurationId, DecodeError, GroupId, Head, MemberId, NodeId, ViewId};
+use folkmoot_group::Mark;
 use folkmoot_group::message::{
-    Control, GroupState, Heads, Joined, Message, Noticed, Stamp, State, decode, encode, encode_data,
+    Control, GroupState, Joined, Message, Noticed, Stamp, State, decode, encode, encode_data,
 };
 use proptest::prelude::*;
 
@@ -23,9 +24,10 @@ fn view() -> impl Strategy<Value = ViewId> {
     })
 }
 
-fn heads() -> impl Strategy<Value = Heads> {
-    let ids = || prop::collection::vec(any::<[u8; 32]>().prop_map(EntryId), 0..4);
-    (ids(), ids()).prop_map(|(heads, landmarks)| Heads { heads, landmarks })
+fn mark() -> impl Strategy<Value = Mark> {
+    let names = prop::collection::vec(any::<[u8; 16]>(), 0..4);
+    (any::<u64>(), any::<[u8; 32]>(), any::<[u8; 32]>(), names)
+        .prop_map(|(number, digest, set, names)| Mark { head: Head { number, digest }, set, names })
 }
 
 fn joined() -> impl Strategy<Value = Joined> {
@@ -49,7 +51,7 @@ fn group_state() -> impl Strategy<Value = GroupState> {
 fn control() -> impl Strategy<Value = Control> {
     let id = any::<[u8; 32]>;
     let both = move || (id().prop_map(MemberId), id().prop_map(GroupId));
-    let states = (configuration(), heads(), prop::collection::vec(group_state(), 0..4));
+    let states = (configuration(), mark(), prop::collection::vec(group_state(), 0..4));
     prop_oneof![
         both().prop_map(|(member, group)| Control::Join { member, group }),
         both().prop_map(|(member, group)| Control::Leave { member, group }),
@@ -58,14 +60,13 @@ fn control() -> impl Strategy<Value = Control> {
         (id(), view(), id()).prop_map(|(member, view, suspect)| {
             Control::Complain { member: MemberId(member), view, suspect: MemberId(suspect) }
         }),
-        prop::collection::vec(any::<u8>(), 0..64)
-            .prop_map(|entry| Control::Entry { entry: Blob::from(entry) }),
-        states.prop_map(|(configuration, heads, groups)| Control::State(State {
+        prop::collection::vec(any::<u8>(), 0..64).prop_map(|item| Control::Item { item: Blob::from(item) }),
+        states.prop_map(|(configuration, mark, groups)| Control::State(State {
             configuration,
-            heads,
+            mark,
             groups
         })),
-        (configuration(), heads()).prop_map(|(configuration, heads)| Control::Heads { configuration, heads }),
+        (configuration(), mark()).prop_map(|(configuration, mark)| Control::Mark { configuration, mark }),
     ]
 }
 

@@ -5,8 +5,8 @@ use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
 use folkmoot_base::{
     ConfigurationId, GroupId, Indication, JoinRefusal, MemberId, Mutant, NodeId, Service, ViewId, digest,
 };
-use folkmoot_group::message::{self, Control, GroupState, Heads, Joined, Stamp, State};
-use folkmoot_group::{Config, Group, GroupError, MEMBERSHIPS_MAX, Output};
+use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
+use folkmoot_group::{Config, Group, GroupError, ITEM_BYTES_MAX, MEMBERSHIPS_MAX, Mark, Output};
 
 const ME: NodeId = NodeId([1; 32]);
 const OTHER: NodeId = NodeId([2; 32]);
@@ -52,7 +52,7 @@ impl Fed {
     }
 
     fn state(&mut self, from: NodeId, groups: Vec<GroupState>) {
-        self.control(from, Control::State(State { configuration: ID, heads: Heads::default(), groups }))
+        self.control(from, Control::State(State { configuration: ID, mark: Mark::default(), groups }))
             .unwrap();
     }
 
@@ -185,7 +185,7 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
     group.attach(member(1)).unwrap();
     let first = ConfigurationId { ring_seq: 0, ..ID };
     group.regular(first, &[ME], &all);
-    let state = State { configuration: first, heads: Heads::default(), groups: of(1) };
+    let state = State { configuration: first, mark: Mark::default(), groups: of(1) };
     group.deliver(first, 0, ME, Service::Agreed, message::encode(&Control::State(state)), &all).unwrap();
     group.transitional(&[ME]);
     group.regular(ID, &[ME, OTHER], &all);
@@ -215,6 +215,7 @@ fn a_node_refuses_what_its_members_may_not_ask() {
     let view = ViewId { configuration: ID, order: 0, group: GROUP };
     assert!(group.complain(member(1), GROUP, view, member(2)).is_err());
     assert!(group.refresh(member(1), GROUP).is_err());
-    assert_eq!(group.entry(&[0; 50_000]), Err(GroupError::LocalTooLong(50_000)));
+    let long = vec![0; ITEM_BYTES_MAX + 1];
+    assert_eq!(group.item(&long), Err(GroupError::LocalTooLong(long.len())));
     assert!(group.poll_output().is_none());
 }

@@ -46,7 +46,7 @@ fn node_08_it_follows_the_transcript_and_finds_who_is_admitted() {
     let took = net.until(seconds(6), |net| net.together(&[0, 1, 2, 3]) && linked(net, 3, 4));
     assert!(took.is_some(), "{}", net.told());
     net.ms(1_000);
-    assert_eq!(net.node(4).transcript().heads(), net.node(0).transcript().heads());
+    assert_eq!(net.node(4).transcript().mark(), net.node(0).transcript().mark());
 }
 
 #[test]

@@ -13,3 +13,4 @@ mod early;
 mod forms;
 mod net;
 mod rings;
+mod transcripts;

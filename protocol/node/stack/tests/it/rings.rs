@@ -27,8 +27,8 @@ fn a_newcomer_whom_one_roster_lacks_stops_nobody() {
         net.admit(2, 0);
         let took = net.until(seconds(6), |net| net.together(&[0, 1, 2, 3]));
         assert!(took.is_some(), "moment {moment}\n{}", net.told());
-        let heads = |who: usize| net.node(who).transcript().heads().clone();
-        assert!((1..4).all(|who| heads(who) == heads(0)));
+        let mark = |who: usize| net.node(who).transcript().mark();
+        assert!((1..4).all(|who| mark(who) == mark(0)));
     }
 }
 
@@ -108,7 +108,7 @@ fn of_three_in_a_chain_two_are_together_and_it_stays_so() {
     }
 }
 
-/// A case from a simulated run (seed 4281 of its day): the message about a new entry is lost
+/// A case from a simulated run (seed 4281 of its day): the message about a new item is lost
 /// between two rings that never merge.
 #[test]
 fn rings_that_stay_apart_have_one_roster_although_a_datagram_is_lost() {
@@ -121,13 +121,10 @@ fn rings_that_stay_apart_have_one_roster_although_a_datagram_is_lost() {
         net.part(1, 2);
         net.admit(3, 0);
         net.ms(silence);
-        let heads = |net: &Net, who: usize| net.node(who).transcript().heads().clone();
-        assert!(
-            heads(&net, 1) == heads(&net, 0) && heads(&net, 2) != heads(&net, 0),
-            "told while nobody hears"
-        );
+        let mark = |net: &Net, who: usize| net.node(who).transcript().mark();
+        assert!(mark(&net, 1) == mark(&net, 0) && mark(&net, 2) != mark(&net, 0), "told while nobody hears");
         net.cut = [(0, 2), (2, 0)].into();
-        let took = net.until(seconds(2), |net| heads(net, 2) == heads(net, 0));
+        let took = net.until(seconds(2), |net| mark(net, 2) == mark(net, 0));
         assert!(took.is_some(), "{silence} ms\n{}", net.told());
     }
 }

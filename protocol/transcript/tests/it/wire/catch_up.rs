@@ -1,7 +1,7 @@
 //! Somebody who was away learns everything from one other member.
 
 use super::{Group, NOW, person, remove};
-use folkmoot_transcript::{Item, Transcript};
+use folkmoot_transcript::{Change, Effect, Item, Transcript};
 
 /// Takes what `from` gives until it gives nothing more; the number of batches.
 fn catch_up(to: &mut Transcript, from: &Transcript, bytes_max: usize) -> usize {
@@ -86,4 +86,22 @@ fn what_a_decision_holds_is_asked_for() {
     assert_eq!(missing, folkmoot_transcript::ItemError::Missing(vec![body.request_digest().unwrap()]));
     away.take(&item.encode(), Some(NOW)).unwrap();
     assert!(away.take(&stood[0].encode(), Some(NOW)).unwrap().advanced);
+}
+
+/// No decision holds it by itself: people do. It is shown before the decision that does it.
+#[test]
+fn what_people_hold_is_shown_before_the_decision() {
+    let mut group = Group::new(3, 2);
+    let stranger = person(10);
+    let body = group.request(&stranger);
+    let late = group.admit(&stranger, &body, &[0]);
+    let mut away = group.transcripts[2].clone();
+    group.all_take(&late);
+    let hold: Effect = Change::Hold { request: body.request_digest().unwrap() }.into();
+    group.approve(&hold, &[0, 1]);
+    group.decide(&[0, 1, 2]);
+    assert!(group.first().roster().is_member(&stranger.member()));
+    catch_up(&mut away, group.first(), 10_000);
+    assert_eq!(away.mark(), group.first().mark());
+    assert!(away.roster().is_member(&stranger.member()));
 }

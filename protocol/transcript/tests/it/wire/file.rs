@@ -5,18 +5,23 @@ use super::{Group, person, remove};
 use folkmoot_base::Head;
 use folkmoot_transcript::{FILE_LABEL, FileError, FileReader, ItemError, Transcript, Unproposed};
 
-fn read(charter: &[u8], heads: Vec<Head>, file: &[u8], piece: usize) -> Result<Transcript, FileError> {
+pub(super) fn read(
+    charter: &[u8],
+    heads: Vec<Head>,
+    file: &[u8],
+    piece: usize,
+) -> Result<Transcript, FileError> {
     let mut reader = FileReader::new(charter, heads);
     file.chunks(piece).try_for_each(|piece| reader.push(piece))?;
     reader.finish()
 }
 
-fn charter(group: &Group) -> Vec<u8> {
+pub(super) fn charter(group: &Group) -> Vec<u8> {
     group.first().signed_charter().der().to_vec()
 }
 
 /// Kind, first byte and length of each section.
-fn sections(file: &[u8]) -> Vec<(u8, usize, usize)> {
+pub(super) fn sections(file: &[u8]) -> Vec<(u8, usize, usize)> {
     let (mut at, mut all) = (FILE_LABEL.len(), Vec::new());
     while at < file.len() {
         let length = u32::from_be_bytes(file[at + 1..at + 5].try_into().unwrap()) as usize;
@@ -179,5 +184,5 @@ fn line_84_a_head_that_is_known_from_elsewhere_is_on_the_line() {
     let charter = charter(&group);
     assert!(read(&charter, vec![known], &group.first().file(), 9_999).is_ok());
     let refused = read(&charter, vec![newer], &older.file(), 9_999).unwrap_err();
-    assert_eq!(refused, FileError::NoHead(newer), "an older file instead of the newest");
+    assert_eq!(refused, FileError::NoHead(newer.into()), "an older file instead of the newest");
 }

@@ -3,6 +3,7 @@
 mod asm;
 mod catch_up;
 mod central;
+mod evidence;
 mod expelled;
 mod file;
 mod group_key;

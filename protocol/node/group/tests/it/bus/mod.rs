@@ -5,14 +5,15 @@
 //! deliver the same up to one line (the furthest of any of them), then the signal, then the rest of
 //! the log up to a hole, and beyond the hole only what they sent themselves. Messages that were
 //! submitted and not yet ordered stay in the queue. Above each node is one member with the same
-//! key; the test decides what that member is ([`Upper`]). Transcripts are sets of small entries,
-//! each its own head.
+//! key; the test decides what that member is ([`Upper`]). Transcripts are sets of small
+//! items.
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, EntryId, GroupId, Indication, Instant, MemberId, NodeId, Service, ViewId,
+    Cause, ConfigurationId, Danger, Digest, GroupId, Head, Indication, Instant, MemberId, NodeId, Service,
+    ViewId,
 };
-use folkmoot_group::{Config, Group, Output};
+use folkmoot_group::{Config, Group, Mark, Output};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a member asks of its node.
@@ -26,7 +27,8 @@ pub enum Call {
 /// The member above a node.
 pub trait Upper {
     fn indication(&mut self, now: Instant, indication: Indication);
-    fn heads(&mut self, now: Instant, heads: &BTreeSet<Bytes>);
+    /// The transcript of the node below has changed.
+    fn mark(&mut self, _: Instant, _: &Mark) {}
     fn calls(&mut self) -> Vec<Call>;
 }
 
@@ -40,28 +42,39 @@ pub fn member(index: usize) -> MemberId {
     node(index).member()
 }
 
-/// An entry that does nothing.
-pub fn entry(number: u8) -> Bytes {
+/// An item that does nothing.
+pub fn item(number: u8) -> Bytes {
     Bytes::from(vec![0, number])
 }
 
-/// An entry that removes the member of node `index`.
+/// An item that removes the member of node `index`.
 pub fn removal(index: usize) -> Bytes {
     Bytes::from(vec![1, u8::try_from(index).unwrap()])
 }
 
-fn entry_id(entry: &Bytes) -> EntryId {
-    EntryId(folkmoot_base::digest(&[entry]))
+fn name(item: &Bytes) -> Digest {
+    folkmoot_base::digest(&[item])
 }
 
-fn rostered(entries: &BTreeSet<Bytes>, member: MemberId) -> bool {
-    !entries.iter().any(|entry| entry[0] == 1 && self::member(usize::from(entry[1])) == member)
+/// The mark of a transcript on line `line` with these items.
+fn mark(line: u8, items: &BTreeSet<Bytes>) -> Mark {
+    let names: Vec<Digest> = items.iter().map(name).collect();
+    let set = folkmoot_base::digest(&names.iter().map(<[u8; 32]>::as_slice).collect::<Vec<_>>());
+    Mark::new(Head { number: 0, digest: [line; 32] }, set, names)
+}
+
+fn rostered(items: &BTreeSet<Bytes>, member: MemberId) -> bool {
+    !items.iter().any(|item| item[0] == 1 && self::member(usize::from(item[1])) == member)
 }
 
 pub struct Host<U> {
     pub group: Group,
     pub upper: U,
-    pub entries: BTreeSet<Bytes>,
+    pub items: BTreeSet<Bytes>,
+    /// On which line its transcript is.
+    line: u8,
+    /// How often it was asked to provide.
+    pub asked: usize,
     /// Messages refused at this node.
     pub refused: usize,
     queue: VecDeque<(Service, Bytes)>,
@@ -87,12 +100,14 @@ impl<U: Upper> Bus<U> {
         let host = |index: usize| {
             let mut group = Group::new(Config { me: node(index), danger: danger.into() });
             group.attach(member(index)).unwrap();
-            group.heads(Vec::new(), Vec::new());
+            group.mark(mark(0, &BTreeSet::new()));
             let upper = upper(index);
             Host {
                 group,
                 upper,
-                entries: BTreeSet::new(),
+                items: BTreeSet::new(),
+                line: 0,
+                asked: 0,
                 refused: 0,
                 queue: VecDeque::new(),
                 ring: usize::MAX,
@@ -139,11 +154,12 @@ impl<U: Upper> Bus<U> {
                 assert_eq!(to, member(index));
                 host.upper.indication(now, indication);
             }
-            Output::Entry(entry) => self.append(index, entry),
+            Output::Item(item) => self.take(index, item),
             Output::Reconcile { behind } => {
-                for entry in host.entries.clone() {
-                    if behind.iter().any(|have| !have.contains(&entry_id(&entry))) {
-                        host.group.entry(&entry).unwrap();
+                host.asked += 1;
+                for item in host.items.clone() {
+                    if behind.iter().any(|mark| mark.head.digest[0] == host.line && !mark.has(&name(&item))) {
+                        host.group.item(&item).unwrap();
                     }
                 }
             }
@@ -151,16 +167,24 @@ impl<U: Upper> Bus<U> {
         }
     }
 
-    fn append(&mut self, index: usize, entry: Bytes) {
+    fn take(&mut self, index: usize, item: Bytes) {
         let (now, host) = (self.now, &mut self.hosts[index]);
-        if !host.entries.insert(entry.clone()) {
+        if !host.items.insert(item.clone()) {
             return;
         }
-        host.group.heads(host.entries.iter().map(entry_id).collect(), Vec::new());
-        if entry[0] == 1 {
-            host.group.roster_changed(&[(member(usize::from(entry[1])), Cause::Expelled)]);
+        let mark = mark(host.line, &host.items);
+        host.group.mark(mark.clone());
+        if item[0] == 1 {
+            host.group.roster_changed(&[(member(usize::from(item[1])), Cause::Expelled)]);
         }
-        host.upper.heads(now, &host.entries);
+        host.upper.mark(now, &mark);
+    }
+
+    /// The transcript of this node is on another line from now on.
+    pub fn fork(&mut self, index: usize, line: u8) {
+        let host = &mut self.hosts[index];
+        host.line = line;
+        host.group.mark(mark(line, &host.items));
     }
 
     /// The node's next submitted message gets its place.
@@ -192,8 +216,8 @@ impl<U: Upper> Bus<U> {
         bytes: Bytes,
     ) {
         let host = &mut self.hosts[index];
-        let entries = &host.entries;
-        let holds = |member: MemberId| rostered(entries, member);
+        let items = &host.items;
+        let holds = |member: MemberId| rostered(items, member);
         let order = u64::try_from(place).unwrap();
         if host.group.deliver(id, order, node(sender), service, bytes, &holds).is_err() {
             host.refused += 1;
@@ -250,8 +274,8 @@ impl<U: Upper> Bus<U> {
         for index in part {
             let host = &mut self.hosts[*index];
             host.ring = self.rings.len() - 1;
-            let entries = &host.entries;
-            host.group.regular(id, &members, &|member: MemberId| rostered(entries, member));
+            let items = &host.items;
+            host.group.regular(id, &members, &|member: MemberId| rostered(items, member));
             self.pump(*index);
         }
     }

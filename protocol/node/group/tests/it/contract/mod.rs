@@ -3,14 +3,14 @@
 
 mod schedules;
 
-use crate::bus::{Bus, Call, GROUP, Upper, entry, member, node, removal};
+use crate::bus::{Bus, Call, GROUP, Upper, item, member, node, removal};
 use bytes::Bytes;
 use folkmoot_base::{
     Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, Mutant, NodeId,
     Service, ViewId,
 };
-use folkmoot_group::message::{self, Control, GroupState, Heads, Joined, Stamp, State};
-use folkmoot_group::{Config, Group, GroupError, Output};
+use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
+use folkmoot_group::{Config, Group, GroupError, MARK_NAMES_MAX, Mark, Output};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +25,6 @@ impl Upper for Scribe {
     fn indication(&mut self, _: Instant, indication: Indication) {
         self.indications.push(indication);
     }
-
-    fn heads(&mut self, _: Instant, _: &BTreeSet<Bytes>) {}
 
     fn calls(&mut self) -> Vec<Call> {
         std::mem::take(&mut self.calls)
@@ -161,24 +159,60 @@ fn grp_10_a_merge_waits_for_equal_transcripts() {
     let mut bus = joined(4);
     bus.reconfigure(&[0, 0, 1, 1], 0);
     bus.settle();
-    bus.hosts[0].group.entry(&entry(1)).unwrap();
-    bus.hosts[3].group.entry(&entry(2)).unwrap();
-    bus.hosts[3].group.entry(&entry(3)).unwrap();
+    bus.hosts[0].group.item(&item(1)).unwrap();
+    bus.hosts[3].group.item(&item(2)).unwrap();
+    bus.hosts[3].group.item(&item(3)).unwrap();
     bus.settle();
     bus.reconfigure(&[0, 0, 0, 0], 0);
     bus.settle();
     for host in &bus.hosts {
-        assert_eq!(host.entries.len(), 3);
+        assert_eq!(host.items.len(), 3);
         assert!(host.group.is_settled());
         assert_eq!(host.upper.newest().1, members(&[0, 1, 2, 3]));
     }
+}
+
+/// Each is asked once for each pair of marks, and nobody for a mark that an earlier node shows too.
+#[test]
+fn grp_10_the_first_that_shows_a_mark_provides() {
+    let mut bus = joined(4);
+    bus.reconfigure(&[0, 0, 1, 1], 0);
+    bus.settle();
+    bus.hosts[2].group.item(&item(1)).unwrap();
+    bus.settle();
+    bus.reconfigure(&[0, 0, 0, 0], 0);
+    bus.settle();
+    assert!(bus.hosts.iter().all(|host| host.group.is_settled() && host.items.len() == 1));
+    let asked: Vec<usize> = bus.hosts.iter().map(|host| host.asked).collect();
+    assert_eq!((asked[2], asked[3]), (1, 0), "{asked:?}");
+    assert!(asked.iter().all(|asked| *asked <= 2), "{asked:?}");
+}
+
+/// The ring goes on, and whom it waits for is said: the layer above leaves them out.
+#[test]
+fn grp_10_transcripts_on_two_lines_are_never_merged() {
+    let mut bus = joined(4);
+    bus.reconfigure(&[0, 0, 0, 1], 0);
+    bus.settle();
+    bus.fork(3, 1);
+    bus.hosts[0].group.item(&item(1)).unwrap();
+    bus.settle();
+    bus.reconfigure(&[0, 0, 0, 0], 0);
+    bus.settle();
+    assert!(bus.hosts.iter().all(|host| !host.group.is_settled()));
+    assert_eq!(bus.hosts[0].group.awaited(), [node(3)]);
+    assert_eq!(bus.hosts[3].group.awaited(), [node(0), node(1), node(2)]);
+    assert_eq!(bus.hosts[0].upper.newest().1, members(&[0, 1, 2]), "no notice lists both");
+    bus.reconfigure(&[0, 0, 0, 1], 0);
+    bus.settle();
+    assert!(bus.hosts.iter().all(|host| host.group.is_settled()), "each line has its ring");
 }
 
 #[test]
 fn grp_05_joins_of_the_unrostered_are_refused_by_every_node() {
     let mut bus = bus(3);
     bus.settle();
-    bus.hosts[0].group.entry(&removal(2)).unwrap();
+    bus.hosts[0].group.item(&removal(2)).unwrap();
     bus.settle();
     for index in 0..3 {
         bus.hosts[index].upper.calls.push(Call::Join);
@@ -194,7 +228,7 @@ fn grp_05_an_expulsion_during_a_split_holds_after_the_merge() {
     let mut bus = joined(4);
     bus.reconfigure(&[0, 0, 1, 1], 0);
     bus.settle();
-    bus.hosts[0].group.entry(&removal(3)).unwrap();
+    bus.hosts[0].group.item(&removal(3)).unwrap();
     bus.settle();
     bus.reconfigure(&[0, 0, 0, 0], 0);
     bus.settle();
@@ -205,9 +239,9 @@ fn grp_05_an_expulsion_during_a_split_holds_after_the_merge() {
 }
 
 #[test]
-fn the_expelled_are_out_at_the_place_of_the_entry() {
+fn the_expelled_are_out_at_the_place_of_the_item() {
     let mut bus = joined(3);
-    bus.hosts[0].group.entry(&removal(2)).unwrap();
+    bus.hosts[0].group.item(&removal(2)).unwrap();
     bus.hosts[2].upper.calls.push(Call::Send(Service::Agreed, Bytes::from_static(b"late")));
     bus.settle();
     let (_, now, removed, cause) = bus.hosts[0].upper.newest();
@@ -358,7 +392,7 @@ fn fed(state: State) -> (Group, Result<(), GroupError>) {
 }
 
 fn state(groups: Vec<GroupState>) -> State {
-    State { configuration: ID, heads: Heads::default(), groups }
+    State { configuration: ID, mark: Mark::default(), groups }
 }
 
 fn one(group: u8, who: &[usize]) -> GroupState {
@@ -381,10 +415,34 @@ fn grp_03_states_are_sorted_whole_and_said_once() {
 
 #[test]
 fn grp_03_states_have_bounds() {
-    let landmarks = (0..=255_u8).map(|byte| folkmoot_base::EntryId([byte; 32])).collect();
-    let heads = Heads { heads: Vec::new(), landmarks };
-    let too_many = State { configuration: ID, heads, groups: Vec::new() };
-    assert_eq!(fed(too_many).1, Err(GroupError::PeerTooLarge(node(1))));
+    let name = |number: usize| {
+        let mut name = [0; 16];
+        name[..8].copy_from_slice(&number.to_be_bytes());
+        name
+    };
+    let with = |names: Vec<[u8; 16]>| {
+        let mark = Mark { names, ..Mark::default() };
+        fed(State { configuration: ID, mark, groups: Vec::new() }).1
+    };
+    assert_eq!(with((0..MARK_NAMES_MAX).map(name).collect()), Ok(()));
+    let too_many = (0..=MARK_NAMES_MAX).map(name).collect();
+    assert_eq!(with(too_many), Err(GroupError::PeerTooLarge(node(1))));
+    assert_eq!(with(vec![name(2), name(1)]), Err(GroupError::PeerOutOfTurn(node(1))));
+    assert_eq!(with(vec![name(1), name(1)]), Err(GroupError::PeerOutOfTurn(node(1))));
+}
+
+#[test]
+fn a_mark_names_the_lowest_of_many() {
+    let names = |count: usize| (0..count).map(|number| folkmoot_base::digest(&[&number.to_be_bytes()]));
+    let head = Mark::default().head;
+    let few = Mark::new(head, [1; 32], names(10));
+    assert!(names(10).all(|name| few.has(&name)) && !few.has(&[0; 32]));
+    let many = Mark::new(head, [1; 32], names(3_000));
+    let mut sorted: Vec<_> = names(3_000).collect();
+    sorted.sort_unstable();
+    let known: Vec<bool> = sorted.iter().map(|name| many.has(name)).collect();
+    assert!(known[..MARK_NAMES_MAX].iter().all(|known| *known));
+    assert!(known[MARK_NAMES_MAX..].iter().all(|known| !known), "of those beyond nothing is said");
 }
 
 #[test]

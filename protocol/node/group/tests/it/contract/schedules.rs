@@ -9,7 +9,7 @@ enum Step {
     Detach(usize),
     Complain(usize, usize),
     Say(usize),
-    Entry(usize, u8),
+    Item(usize, u8),
     Order(usize),
     Deliver(usize, usize),
     Parts(Vec<usize>, usize),
@@ -23,7 +23,7 @@ fn step(nodes: usize) -> impl Strategy<Value = Step> {
         1 => who.clone().prop_map(Step::Detach),
         2 => (who.clone(), who.clone()).prop_map(|(who, about)| Step::Complain(who, about)),
         3 => who.clone().prop_map(Step::Say),
-        1 => (who.clone(), 0..20_u8).prop_map(|(who, number)| Step::Entry(who, number)),
+        1 => (who.clone(), 0..20_u8).prop_map(|(who, number)| Step::Item(who, number)),
         8 => who.clone().prop_map(Step::Order),
         8 => (who.clone(), 1..6_usize).prop_map(|(who, count)| Step::Deliver(who, count)),
         2 => (prop::collection::vec(0..3_usize, nodes), 0..9_usize).prop_map(|(parts, hole)| Step::Parts(parts, hole)),
@@ -48,8 +48,8 @@ fn play(bus: &mut Bus<Scribe>, step: &Step, said: &mut u32) {
             let payload = Bytes::copy_from_slice(&said.to_be_bytes());
             bus.hosts[*who].upper.calls.push(Call::Send(Service::Agreed, payload));
         }
-        Step::Entry(who, number) if *number == 0 => bus.hosts[*who].group.entry(&removal(0)).unwrap(),
-        Step::Entry(who, number) => bus.hosts[*who].group.entry(&entry(*number)).unwrap(),
+        Step::Item(who, number) if *number == 0 => bus.hosts[*who].group.item(&removal(0)).unwrap(),
+        Step::Item(who, number) => bus.hosts[*who].group.item(&item(*number)).unwrap(),
         Step::Order(who) => _ = bus.order(*who),
         Step::Deliver(who, count) => {
             for _ in 0..*count {

@@ -4,17 +4,17 @@
 use super::{Party, charter, locator, person};
 use bytes::Bytes;
 use folkmoot_attach::{Ground, GroundOutput, ToNode};
-use folkmoot_base::{Entropy, EntryId, Instant, Locator, NodeId, UnixTime, codec};
-use folkmoot_identity::Transcript;
+use folkmoot_base::{Digest, Entropy, Head, Instant, Locator, NodeId, UnixTime, codec};
 use folkmoot_link::{Channel, IdentityCredentials, Input, Links, Output as LinkOutput};
 use folkmoot_node::{Node, Phase, Sync};
 use folkmoot_ring::{Config, Output as RingOutput, Ring};
+use folkmoot_transcript::Transcript;
 use std::collections::VecDeque;
 
 pub struct Hollow {
     links: Links<IdentityCredentials>,
     ring: Ring,
-    heads: Vec<EntryId>,
+    mark: (Head, Digest),
     contacts: Vec<Locator>,
     next_dial: Instant,
     out: VecDeque<GroundOutput>,
@@ -38,12 +38,12 @@ impl Hollow {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Self {
-        let transcript = Transcript::genesis(charter).unwrap();
+        let transcript = Transcript::founded(charter).unwrap();
         let credentials = IdentityCredentials::new(person(who).clone());
         Self {
             links: Links::new(folkmoot_link::Config::new(transcript.group()), credentials, entropy),
             ring: Ring::new(Config::new(person(who).node()), 0, now),
-            heads: transcript.heads().iter().copied().collect(),
+            mark: transcript.mark(),
             contacts: contacts.iter().map(|contact| locator(*contact)).collect(),
             next_dial: now,
             out: VecDeque::new(),
@@ -78,21 +78,22 @@ impl Hollow {
             LinkOutput::Transmit { to, datagram } => self.out.push_back(GroundOutput::Transmit(to, datagram)),
             LinkOutput::Up { node, .. } => {
                 self.links.handle(now, Input::Standing { node, member: true }, entropy).unwrap();
-                self.say_heads(now, node);
+                self.say_mark(now, node);
                 self.ring.peer(now, node, true);
             }
             LinkOutput::Down { node, .. } => self.ring.peer(now, node, false),
             LinkOutput::Frame { from, channel: Channel::Ring, frame } => {
                 let _ = self.ring.frame(now, from, frame, entropy);
             }
-            LinkOutput::Frame { from, channel: Channel::Transcript, .. } => self.say_heads(now, from),
+            LinkOutput::Frame { from, channel: Channel::Transcript, .. } => self.say_mark(now, from),
             _ => {}
         }
     }
 
-    fn say_heads(&mut self, now: Instant, to: NodeId) {
-        let heads = codec::encode(&Sync::Heads(self.heads.clone()));
-        let _ = self.links.send(now, to, Channel::Transcript, &[&heads]);
+    fn say_mark(&mut self, now: Instant, to: NodeId) {
+        let (head, set) = self.mark;
+        let mark = codec::encode(&Sync::Mark { head, set });
+        let _ = self.links.send(now, to, Channel::Transcript, &[&mark]);
     }
 }
 

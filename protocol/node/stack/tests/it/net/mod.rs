@@ -1,18 +1,21 @@
 //! A virtual network of nodes: delays, cuts of single directions, people with keys, and a charter.
 
 pub mod hollow;
+pub mod papers;
 
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
-    Entropy, GroupId, GroupName, Indication, Instant, Locator, MemberId, NodeId, UnixTime, digest,
+    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, StoreKey,
+    UnixTime, digest,
 };
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, Gmc, GmcBody, Grounds, GroupKey,
-    Identity, SignedCharter, SigningKey, Transcript, Verdict, Vote, VoteContent,
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, GroupKey, Identity, SignedCharter,
+    SigningKey,
 };
 use folkmoot_node::{Config, Node, Phase};
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
@@ -81,24 +84,6 @@ pub fn charter_under(count: usize, speaks: usize) -> Bytes {
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
-/// The entry with which `voter` admits `who`, on top of `transcript`.
-pub fn admission(transcript: &Transcript, who: usize, voter: usize) -> Bytes {
-    let charter = transcript.roster().charter();
-    let seed = (transcript.len() as u64) << 20 | who as u64;
-    let body = GmcBody::propose(charter, person(who), 3, NOW, &mut Dice(seed));
-    let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
-    let vote = Vote::sign(person(voter), content).unwrap().proof();
-    let gmc = if charter.central().is_some() {
-        let (key, certificate) = ca();
-        let body = body.on_grounds(&Grounds::Votes(vec![vote]));
-        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
-        Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap()
-    } else {
-        Gmc::compose(&body, &[vote], person(who)).unwrap()
-    };
-    transcript.make_admit(gmc.der(), person(voter)).unwrap()
-}
-
 /// A node of any kind, and the status of its ring.
 pub trait Party: Ground {
     fn ring(&self) -> (Phase, Vec<NodeId>);
@@ -123,6 +108,12 @@ pub struct Player {
     pub trace: Vec<String>,
     /// Configurations, by its trace.
     pub installed: usize,
+    /// Everything that it had written, in order.
+    pub persists: Vec<Persist>,
+    /// The items that it told its member, each with the number of writes before.
+    pub acknowledged: Vec<(usize, Bytes)>,
+    /// The nodes on other lines that it told of, with their head and its own.
+    pub other_lines: Vec<(NodeId, Head, Head)>,
     /// The members in the last notice to each member here.
     pub told: BTreeMap<MemberId, BTreeSet<usize>>,
 }
@@ -138,6 +129,8 @@ pub struct Net {
     pub settle: Option<Duration>,
     pub players: BTreeMap<usize, Player>,
     pub cut: BTreeSet<(usize, usize)>,
+    /// Of 256 datagrams so many are lost.
+    pub loss: u8,
     group: GroupId,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
     count: u64,
@@ -152,7 +145,7 @@ pub fn locator(who: usize) -> Locator {
 impl Net {
     /// An empty network for people under the charter of the first `founders`.
     pub fn new(founders: usize, seed: u64) -> Self {
-        let group = Transcript::genesis(&charter(founders)).unwrap().group();
+        let group = Transcript::founded(&charter(founders)).unwrap().group();
         Self {
             hybrid_links: false,
             authority: None,
@@ -160,6 +153,7 @@ impl Net {
             settle: None,
             players: BTreeMap::new(),
             cut: BTreeSet::new(),
+            loss: 0,
             group,
             queue: BTreeMap::new(),
             count: 0,
@@ -177,6 +171,19 @@ impl Net {
 
     /// Starts the node of `who`; its clock begins now, as every clock here.
     pub fn start(&mut self, founders: usize, who: usize, contacts: &[usize]) {
+        self.start_from(founders, who, contacts, &[]);
+    }
+
+    /// The power of `who` goes, and comes back.
+    pub fn restart(&mut self, founders: usize, who: usize, contacts: &[usize]) {
+        let before = self.players.remove(&who).unwrap();
+        self.start_from(founders, who, contacts, &stored(&before.persists));
+        let player = self.players.get_mut(&who).unwrap();
+        player.persists.splice(0..0, before.persists);
+        player.acknowledged.splice(0..0, before.acknowledged);
+    }
+
+    fn start_from(&mut self, founders: usize, who: usize, contacts: &[usize], stored: &[(StoreKey, Bytes)]) {
         let charter = match self.authority {
             Some(speaks) => charter_under(founders, speaks),
             None => charter_with(founders, self.hybrid_links),
@@ -184,14 +191,23 @@ impl Net {
         let mut config = Config::new(person(who).clone(), charter, locator(who));
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
-        let node = Node::new(config, &[], Instant(self.now), &mut self.dice).unwrap();
+        let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
         self.sit(who, Box::new(node));
         self.tell(who, ToNode::Attach { member: person(who).member() });
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
-        let (notice, trace, told) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
-        self.players.insert(who, Player { party, notice, trace, installed: 0, told });
+        let player = Player {
+            party,
+            notice: BTreeSet::new(),
+            trace: Vec::new(),
+            installed: 0,
+            persists: Vec::new(),
+            acknowledged: Vec::new(),
+            other_lines: Vec::new(),
+            told: BTreeMap::new(),
+        };
+        self.players.insert(who, player);
     }
 
     pub fn tell(&mut self, who: usize, word: ToNode) {
@@ -210,8 +226,8 @@ impl Net {
 
     /// `voter` admits `who`, on top of what its node knows.
     pub fn admit(&mut self, who: usize, voter: usize) {
-        let entry = admission(self.node(voter).transcript(), who, voter);
-        self.tell(voter, ToNode::Entry(entry));
+        let item = papers::admission_of(self.node(voter).transcript(), person(who), &[voter]);
+        self.tell(voter, ToNode::Item(item));
     }
 
     /// Sets the wall clock of `who`.
@@ -242,7 +258,8 @@ impl Net {
                 GroundOutput::Transmit(Locator::Memory(to), bytes) => {
                     let to = to as usize - 1;
                     *self.sent.entry((who, to)).or_default() += 1;
-                    if !self.cut.contains(&(who, to)) {
+                    let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
+                    if !lost && !self.cut.contains(&(who, to)) {
                         let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
                         self.count += 1;
                         let at = self.now + 300 + u64::from(roll) * 4;
@@ -252,6 +269,13 @@ impl Net {
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
                     player.notice = members.iter().map(place).collect();
                     player.told.insert(to, player.notice.clone());
+                }
+                GroundOutput::Persist(persist) => player.persists.push(persist),
+                GroundOutput::Member(ToMember::Item(item)) => {
+                    player.acknowledged.push((player.persists.len(), item));
+                }
+                GroundOutput::Member(ToMember::OtherLine { node, theirs, ours }) => {
+                    player.other_lines.push((node, theirs, ours));
                 }
                 GroundOutput::Trace(trace) => {
                     player.installed +=
@@ -321,6 +345,18 @@ impl Net {
         let lines = |(who, player): (&usize, &Player)| format!("{who}:\n{}\n", player.trace.join("\n"));
         self.players.iter().map(lines).collect()
     }
+}
+
+/// What a store has after these writes.
+pub fn stored(persists: &[Persist]) -> Vec<(StoreKey, Bytes)> {
+    let mut store: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
+    for persist in persists {
+        match &persist.value {
+            Some(value) => _ = store.insert(persist.key.clone(), value.clone()),
+            None => _ = store.remove(&persist.key),
+        }
+    }
+    store.into_iter().collect()
 }
 
 fn place(member: &MemberId) -> usize {
