@@ -36,6 +36,7 @@ fn full() -> Vec<Step> {
         Step::new("simulator: every other module", 60, modules),
         Step::new("simulator: voters who sign together", 60, schemes),
         Step::new("line of decisions: 4,000 runs, and every rule left out", 30, decisions),
+        Step::new("second reader of transcripts: 5 drawn, 200 changed", 15, second_reader),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
     ]);
     steps
@@ -108,6 +109,18 @@ fn decisions() -> Result<(), String> {
         run(&format!("{program} --without {rule} --steps 120 --seed {seed} --runs 3000"))?;
     }
     Ok(())
+}
+
+/// A reader of transcript files in Python says what ours says (docs/protocol/line.md). It needs
+/// Python 3.11 and one package from PyPI, so a machine without them leaves it to `release`.
+fn second_reader() -> Result<(), String> {
+    let agree = "python3 testing/verify/agree.py";
+    if !capture(&format!("{agree} --ready")).is_ok_and(|(success, _)| success) {
+        eprintln!("Python 3.11 or what testing/verify/requirements.txt names is not there: left to release");
+        return Ok(());
+    }
+    let program = built("folkmoot-transcripts");
+    run(&format!("{agree} --program {program} --transcripts 5 --mutations 200")).map(drop)
 }
 
 /// Rules of the line, and where to begin to look for what goes wrong without each.

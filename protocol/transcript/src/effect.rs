@@ -4,7 +4,7 @@ use crate::Subject;
 use folkmoot_base::SignatureBytes;
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use folkmoot_base::{Digest, MemberId, digest};
-use folkmoot_identity::{VoteKind, change_digest};
+use folkmoot_identity::VoteKind;
 
 /// One change to the state.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -123,9 +123,9 @@ impl Change {
     fn digest(&self) -> Digest {
         match self {
             Self::Remove { member } => digest(&[b"folkmoot removal v2\0", &member.0]),
-            Self::Charter { field, value } => {
-                change_digest(&String::from_utf8_lossy(&field.0), &String::from_utf8_lossy(&value.0))
-            }
+            // As `folkmoot_identity::change_digest`, of the bytes: what is no text has a name of its
+            // own too.
+            Self::Charter { field, value } => digest(&[b"folkmoot change v1\0", &field.0, b"\0", &value.0]),
             Self::Electorate { voters } => {
                 let mut parts: Vec<&[u8]> = vec![b"folkmoot electorate v2\0"];
                 parts.extend(voters.iter().map(|voter| voter.0.as_slice()));

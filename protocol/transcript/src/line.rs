@@ -131,18 +131,29 @@ impl Line {
     /// committed by a quorum of the electorate that the one before names.
     ///
     /// # Errors
-    /// `LINE-70` a decision is not of those who could commit it; `LINE-71` the state is not the one
-    /// that the last decision names; `LINE-72` it does not show that our head is on its line.
+    /// `LINE-70` a decision is not of those who could commit it, or one of them is left out;
+    /// `LINE-71` the state is not the one that the last decision names; `LINE-72` it does not show
+    /// that our head is on its line.
     pub fn skip(
         &mut self,
         handovers: &[Standing],
         last: &Standing,
         state: State,
     ) -> Result<Applied, Unproposed> {
+        self.go_on(handovers.to_vec(), last.clone(), state)
+    }
+
+    /// [`Self::skip`] by decisions that nobody else keeps.
+    pub(crate) fn go_on(
+        &mut self,
+        handovers: Vec<Standing>,
+        last: Standing,
+        state: State,
+    ) -> Result<Applied, Unproposed> {
         let mut electors = self.state.electorate();
         let mut number = self.state.head().number;
         let mut proven = number == 0 || state.has_on_line(&self.state.head());
-        for standing in handovers.iter().chain([last]) {
+        for standing in handovers.iter().chain([&last]) {
             let decision = &standing.proposal.decision;
             if decision.number <= number || decision.group != self.state.group() {
                 return Err(Unproposed::Handover);
@@ -163,10 +174,8 @@ impl Line {
         if !proven {
             return Err(Unproposed::TooOld);
         }
-        let kept = handovers.iter().filter(|standing| standing.proposal.decision.electorate.is_some());
-        for standing in kept.chain([last]) {
-            self.decisions.insert(standing.head().number, standing.clone());
-        }
+        let kept = handovers.into_iter().filter(|standing| standing.proposal.decision.electorate.is_some());
+        self.decisions.extend(kept.chain([last]).map(|standing| (standing.head().number, standing)));
         let danger = self.state.danger();
         self.state = state;
         self.state.endanger(danger);

@@ -103,7 +103,11 @@ fn check_form(gmc: &Gmc, charter: &Charter) -> Result<(), CertificateError> {
     if let Some(central) = charter.central() {
         gmc.check_issued(central.certificate.key())?;
     }
-    if gmc.multi().is_some() != (charter.scheme() == Scheme::Asm) {
+    // Without a key of the group nobody verifies a signature that such a key is said to have made:
+    // two certificates of one request would say different things.
+    let by_key = gmc.issued().is_some() || gmc.combined().is_some();
+    let multi = charter.scheme() == Scheme::Asm;
+    if gmc.multi().is_some() != multi || (by_key && !charter.scheme().shared()) {
         return Err(CertificateError::PeerAuthority);
     }
     Ok(())

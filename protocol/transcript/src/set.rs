@@ -119,7 +119,7 @@ impl Set {
                 }
                 return false;
             }
-            _ if !could_count(state, &approval) => return false,
+            _ if !could_count(state, &approval) || !is_shown(&self.admits, &signed) => return false,
             Some(known) if !approval.replaces(&known.approval) && !state.is(Danger::LineNoTurns) => {
                 return self.take_replaced(state, signed);
             }
@@ -257,6 +257,7 @@ impl Set {
         self.replaced
             .retain(|key, signed| self.approvals.contains_key(key) && could_count(state, &signed.approval));
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
+        self.bound_shown();
         self.refusals.retain(|refusal| !state.has_refused(refusal));
         self.bound_refusals();
         let expires = std::mem::take(&mut self.expires);
@@ -407,6 +408,13 @@ impl Set {
 /// The subject of approvals of a request.
 pub fn admission(request: Digest) -> Subject {
     Subject { kind: VoteKind::Admit, digest: request }
+}
+
+/// Whether an approval can be shown to somebody: it has a signature of its own, or the certificate
+/// that proves it is of an admission of the set. Without this somebody who comes later could never
+/// have the same set.
+fn is_shown(admits: &BTreeMap<Digest, Kept>, signed: &Signed) -> bool {
+    signed.signature.is_some() || admits.contains_key(&signed.approval.subject.digest)
 }
 
 /// Whether an approval could count if it had not run out: `LINE-10` to `LINE-12`. One that has run

@@ -1,5 +1,7 @@
 //! The transcript: the line and the set, with the papers and signatures that prove them.
 
+mod proven;
+
 use crate::item::{Item, SignedApproval, expire_name, refusal, refusal_name};
 use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
@@ -13,7 +15,6 @@ use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{CharterError, Identity, SignedCharter, Verdict};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// The domain label of an old key's signature on the request of a new one.
 pub const ROTATE_LABEL: &[u8] = b"folkmoot rotation v1";
@@ -52,6 +53,8 @@ struct Paper {
     item: Bytes,
     /// The approvals that only this item proves.
     proves: Vec<Digest>,
+    /// Whose keys it takes to verify those.
+    signers: Vec<MemberId>,
 }
 
 /// The transcript of one group, as one member or an outsider holds it.
@@ -184,7 +187,7 @@ impl Transcript {
     }
 
     /// What has changed since the roster was made; makes it anew.
-    fn told(&mut self, new: bool) -> Taken {
+    pub(super) fn told(&mut self, new: bool) -> Taken {
         let (state, set) = (self.line.state(), self.line.set());
         if self.roster.is_of(state, set) {
             return Taken { new, ..Taken::default() };
@@ -289,6 +292,7 @@ impl Transcript {
             proofs.retain(|proof| proof.signature.is_some());
         }
         let keep = wanted && papers.len() < PAPERS_MAX;
+        let signers = paper.gmc.multi().map(|multi| multi.signers().to_vec()).unwrap_or_default();
         let (state, set) = self.line.set_mut();
         let used = state.is_used(&request);
         let mut new = set.take_admit(state, paper.admit);
@@ -297,7 +301,7 @@ impl Transcript {
         }
         if keep && (used || set.admit(&request).is_some()) {
             let item = Bytes::copy_from_slice(bytes);
-            self.papers.entry(request).or_default().push(Paper { item, proves });
+            self.papers.entry(request).or_default().push(Paper { item, proves, signers });
         }
         self.sweep();
         Ok(new)
@@ -333,99 +337,6 @@ impl Transcript {
             Err(Unproposed::Decision(Wrong::Missing(request))) => Err(ItemError::Missing(vec![request])),
             Err(why) => Err(why.into()),
         }
-    }
-
-    /// Goes on to a later state without the decisions between: [`Line::skip`], with every signature
-    /// verified.
-    ///
-    /// # Errors
-    /// [`ItemError`]; the transcript is then as it was.
-    pub fn skip(
-        &mut self,
-        handovers: &[Standing],
-        last: &Standing,
-        state: &[u8],
-    ) -> Result<Taken, ItemError> {
-        let mut electors = (self.state().head().number, self.state().electorate());
-        for standing in handovers.iter().chain([last]) {
-            electors = self.handed_over(standing, electors)?;
-        }
-        self.go_on(handovers.to_vec(), last.clone(), state)
-    }
-
-    /// [`Self::skip`], whose signatures are verified.
-    pub(crate) fn go_on(
-        &mut self,
-        handovers: Vec<Standing>,
-        last: Standing,
-        state: &[u8],
-    ) -> Result<Taken, ItemError> {
-        // Nothing is made of bytes that no quorum has named.
-        if last.proposal.decision.state != State::digest_of(state) {
-            return Err(Unproposed::State.into());
-        }
-        let founding = Arc::new(self.signed.charter().clone());
-        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
-        self.line.skip(&handovers, &last, state)?;
-        self.forget();
-        Ok(self.told(true))
-    }
-
-    /// The number of a handover and those who commit after it, if it is of a later decision than
-    /// `before` and `electors` have signed it.
-    pub(crate) fn handed_over(
-        &self,
-        standing: &Standing,
-        (before, electors): (u64, Electorate),
-    ) -> Result<(u64, Electorate), ItemError> {
-        let decision = &standing.proposal.decision;
-        if decision.number <= before || decision.group != self.group() {
-            return Err(Unproposed::Handover.into());
-        }
-        standing.check(&electors)?;
-        check_claims(&standing.claims(&electors), &electors, self.group())?;
-        Ok((decision.number, decision.electorate.clone().unwrap_or(electors)))
-    }
-
-    /// Keeps evidence of a fork: a decision that stands for a number that was decided otherwise.
-    /// `ours`: the decision on our line, where that is not kept here.
-    pub(crate) fn take_fork(&mut self, ours: Option<Standing>, theirs: Standing) -> Result<(), ItemError> {
-        let number = theirs.proposal.decision.number;
-        let kept = self.line.decisions().contains_key(&number);
-        let named = theirs.proposal.decision.group == self.group() && number <= self.state().head().number;
-        if !named || kept == ours.is_some() {
-            return Err(ItemError::NoFork);
-        }
-        let electors = self.line.electors_of(number);
-        if let Some(ours) = ours {
-            if !self.state().has_on_line(&ours.head()) || ours.head().number != number {
-                return Err(ItemError::NoFork);
-            }
-            ours.check(&electors)?;
-            check_claims(&ours.claims(&electors), &electors, self.group())?;
-            self.line.keep(ours);
-        }
-        theirs.check(&electors)?;
-        check_claims(&theirs.claims(&electors), &electors, self.group())?;
-        match self.line.apply(theirs)? {
-            Applied::Fork(_) => Ok(()),
-            _ => Err(ItemError::NoFork),
-        }
-    }
-
-    /// Keeps the item of an admission that the state holds, with whatever proves it.
-    pub(crate) fn keep_held(&mut self, bytes: &[u8], certificate: &[u8]) -> Result<Digest, ItemError> {
-        let paper = paper::Paper::read(certificate, self.signed.charter())?;
-        paper.check_key(self.state())?;
-        let admit = &paper.admit;
-        let held = self.state().roster().get(&admit.member);
-        if held.is_none_or(|held| held.request != admit.request) {
-            return Err(ItemError::NotHeld);
-        }
-        let request = admit.request;
-        let item = Bytes::copy_from_slice(bytes);
-        self.papers.entry(request).or_insert_with(|| vec![Paper { item, proves: Vec::new() }]);
-        Ok(request)
     }
 
     /// Whether everything in a message about the next decision was signed by whom it says. One on
@@ -465,12 +376,22 @@ impl Transcript {
         }
     }
 
-    /// Drops papers that nothing needs any more.
+    /// Drops papers that nothing needs any more, and what no paper proves any more.
     fn forget(&mut self) {
-        let (state, set) = (self.line.state(), self.line.set());
+        let (state, set) = self.line.set_mut();
         self.papers.retain(|request, _| state.is_used(request) || set.admit(request).is_some());
         let refused: BTreeSet<Digest> = set.refusals().map(|refusal| refusal.request).collect();
         self.refused.retain(|request, _| refused.contains(request));
+        // Nobody who comes later has the key of a signer that is no member any more, and without
+        // one key the whole multisignature does not verify.
+        let stands = |paper: &Paper| paper.signers.iter().all(|one| state.roster().contains_key(one));
+        let (mut shown, mut lost) = (BTreeSet::new(), BTreeSet::new());
+        for paper in self.papers.values_mut().flatten() {
+            let proves = if stands(paper) { paper.proves.clone() } else { std::mem::take(&mut paper.proves) };
+            if stands(paper) { shown.extend(proves) } else { lost.extend(proves) }
+        }
+        lost.retain(|name| !shown.contains(name));
+        set.forget_unsigned(state, &lost);
     }
 
     /// The items of an admission: what whoever misses it needs.

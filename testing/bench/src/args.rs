@@ -32,6 +32,9 @@ pub(crate) enum Bench {
     /// Measures what signing by each scheme costs, by one signer and by several, and what a join
     /// costs. Each member has a node of its own, on loopback.
     Admission(BenchAdmission),
+    /// Measures how long an outsider needs to judge a transcript's file, by the number of items in
+    /// it. The group has 256 voters.
+    Transcript(BenchTranscript),
     /// Draws the chart of what earlier runs of `keying` or `admission` printed with --json. It
     /// measures nothing.
     Chart(BenchChart),
@@ -101,6 +104,19 @@ pub(crate) struct BenchLinks {
     /// How many handshakes of each form. The output has medians.
     #[arg(long, value_name = "NUMBER", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) times: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchTranscript {
+    /// How many items the sets have, with commas between them.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [4_096, 8_192, 16_384], value_parser = clap::value_parser!(u32).range(16..=16_384))]
+    pub(crate) items: Vec<u32>,
+    /// How often each file is read. The output has medians.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+    /// A folder to write the charter and the files to, for `folkmoot verify`.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

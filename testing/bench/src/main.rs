@@ -4,6 +4,7 @@
 //! ring                   each member a process: this program again, acting as `folkmoot`
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
+//! transcript             a reader of files, no network
 //! chart                  results of earlier runs: saved.rs, chart.rs
 //! ```
 
@@ -21,6 +22,7 @@ mod price;
 mod ring;
 mod saved;
 mod split;
+mod transcript;
 
 use args::{Bench, BenchKeying, Cli};
 use folkmoot_cli::exit::Failure;
@@ -47,6 +49,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
         Bench::Ring(options) => ring::ring(&options, AS_FOLKMOOT, json).await,
         Bench::Keying(options) => keying(&options, json).await,
         Bench::Links(options) => links::links(&options, json),
+        Bench::Transcript(options) => transcript::transcript(&options, json),
         Bench::Admission(options) => admission::admission(&options, json).await,
         Bench::Chart(options) => saved::chart(&options),
     }

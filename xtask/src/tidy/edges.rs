@@ -57,11 +57,14 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
     ("folkmoot", &["folkmoot-base", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"]),
-    // The commands need no protocol crate but the nouns and the judges of papers.
-    ("folkmoot-cli", &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity", "folkmoot-transcript"]),
+    // The commands need no protocol crate but the nouns and the judges of papers and lines.
+    (
+        "folkmoot-cli",
+        &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity", "folkmoot-transcript"],
+    ),
     // The bench needs the cli for the members that it measures. It needs admission, agreement,
-    // keying, link and signing to count what modules, handshakes and signing schemes cost, what
-    // keying adds, and what strangers' requests do.
+    // keying, link, signing and transcript to count what modules, handshakes, signing schemes and
+    // files cost, what keying adds, and what strangers' requests do.
     (
         "folkmoot-bench",
         &[
@@ -76,6 +79,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-link",
             "folkmoot-signing",
             "folkmoot-study",
+            "folkmoot-transcript",
         ],
     ),
     // Admission and signing for what it reads of votes and sharings between the stacks and in
@@ -97,6 +101,10 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-model", &[]),
     (
         "folkmoot-decisions",
+        &["folkmoot-base", "folkmoot-signing", "folkmoot-identity", "folkmoot-transcript"],
+    ),
+    (
+        "folkmoot-transcripts",
         &["folkmoot-base", "folkmoot-signing", "folkmoot-identity", "folkmoot-transcript"],
     ),
     (

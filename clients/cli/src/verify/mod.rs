@@ -119,8 +119,10 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
     };
     let late = |(admit, why): (&Admit, &Uncounted)| {
         let mut late = admission(admit);
-        late["why"] = json!(names.explain(why));
-        late["rule"] = json!(rule(why));
+        if let Some(fields) = late.as_object_mut() {
+            fields.insert("why".to_owned(), json!(names.explain(why)));
+            fields.insert("rule".to_owned(), json!(rule(why)));
+        }
         late
     };
     let fork = |(number, fork): (&u64, &Fork)| {
@@ -258,8 +260,12 @@ fn people(transcript: &Transcript) -> String {
 
 /// The places of the electorate, in order.
 fn voters(transcript: &Transcript, names: &Names) -> String {
-    let place = |place: &folkmoot_transcript::Place| names.name(&place.voter);
-    let all: Vec<String> = transcript.state().places().iter().map(place).collect();
+    let state = transcript.state();
+    let place = |place: &folkmoot_transcript::Place| {
+        let name = names.name(&place.voter);
+        if state.may_vote(&place.voter) { name } else { format!("{name}, no member any more") }
+    };
+    let all: Vec<String> = state.places().iter().map(place).collect();
     format!("voters: {}", all.join(", "))
 }
 

@@ -92,6 +92,10 @@ impl FileReader {
             let want = self.wanted()?;
             let missing = want.saturating_sub(self.buffer.len()).min(piece.len());
             let (now, rest) = piece.split_at(missing);
+            if self.buffer.len() >= HEAD_BYTES {
+                // As long as the section is, and no longer.
+                self.buffer.reserve_exact(want.saturating_sub(self.buffer.len()));
+            }
             self.buffer.extend_from_slice(now);
             piece = rest;
             if self.buffer.len() == want && self.wanted()? == want {

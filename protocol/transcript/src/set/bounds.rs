@@ -1,7 +1,7 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
-use super::{Kept, Set};
-use crate::{Refusal, State, Subject};
+use super::{Kept, Set, admission, is_shown};
+use crate::{Change, Effect, Refusal, Signed, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::VoteKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +22,19 @@ impl Set {
             let Some(request) = last.map(|(request, _)| *request) else { return };
             self.admits.remove(&request);
             self.expires.retain(|expire| expire.request != request);
+            self.drop_unshown(request);
+        }
+    }
+
+    /// The unsigned approvals of an admission that is no longer in the set.
+    fn drop_unshown(&mut self, request: Digest) {
+        let unsigned = self.signed_of(admission(request)).filter(|signed| signed.signature.is_none());
+        let voters: Vec<MemberId> = unsigned.map(|signed| signed.approval.voter).collect();
+        for voter in voters {
+            let key = (admission(request), voter);
+            self.approvals.remove(&key);
+            self.replaced.remove(&key);
+            self.given.entry(voter).and_modify(|given| *given = given.saturating_sub(1));
         }
     }
 
@@ -62,6 +75,16 @@ impl Set {
         }
     }
 
+    /// An approval without a signature of its own goes with the admission whose certificate proves
+    /// it.
+    pub(super) fn bound_shown(&mut self) {
+        let admits = &self.admits;
+        self.approvals.retain(|_, signed| is_shown(admits, signed));
+        let approvals = &self.approvals;
+        self.replaced.retain(|key, signed| approvals.contains_key(key) && is_shown(admits, signed));
+        self.count_given();
+    }
+
     /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set
     /// harms its own vote. The subject of the one that is dropped.
     pub(super) fn bound_approvals(&mut self, state: &State, voter: &MemberId) -> Option<Subject> {
@@ -76,6 +99,21 @@ impl Set {
         Some(key.0)
     }
 
+    /// Drops those of these approvals that have no signature of their own.
+    pub(crate) fn forget_unsigned(&mut self, state: &State, names: &BTreeSet<Digest>) {
+        if names.is_empty() {
+            return;
+        }
+        let stays =
+            |signed: &Signed| signed.signature.is_some() || !names.contains(&signed.approval.digest());
+        self.approvals.retain(|_, signed| stays(signed));
+        let approvals = &self.approvals;
+        self.replaced.retain(|key, signed| approvals.contains_key(key) && stays(signed));
+        self.count_given();
+        self.changed();
+        self.judge_all(state);
+    }
+
     /// What a refusal says of a CSR stays as long as somebody rejects the request.
     pub(super) fn bound_refusals(&mut self) {
         let gone = |refusal: &&Refusal| !self.is_rejected(&refusal.request);
@@ -86,7 +124,8 @@ impl Set {
     }
 
     /// An effect stays as long as a voter sponsors it: it is among the first that this voter
-    /// approves, by digest. So nobody's flood drives out what another voter wants.
+    /// approves, by digest. So nobody's flood drives out what another voter wants. Another key for
+    /// somebody who is no member any more can neither be decided nor shown to anybody.
     pub(super) fn bound_effects(&mut self, state: &State) {
         if self.effects.is_empty() {
             return;
@@ -104,6 +143,13 @@ impl Set {
             *left = left.saturating_sub(1);
             kept.insert(*subject);
         }
-        self.effects.retain(|subject, _| kept.contains(subject));
+        self.effects.retain(|subject, effect| kept.contains(subject) && is_of_a_member(state, effect));
+    }
+}
+
+fn is_of_a_member(state: &State, effect: &Effect) -> bool {
+    match &effect.change {
+        Change::Rotate { member, .. } => state.roster().contains_key(member),
+        _ => true,
     }
 }

@@ -242,6 +242,7 @@ impl State {
         if let Some(sharing) = &wire.sharing {
             state.sharing = Some(Arc::new(state.decoded_sharing(&sharing.public.0, &sharing.authority.0)?));
         }
+        drop(wire);
         // Sorted, each once, as the maps hold them: anything else would have another digest.
         if state.encode() == bytes { Ok(state) } else { Err(DecodeError::NotCanonical.into()) }
     }

@@ -1,9 +1,9 @@
 //! Which approvals count, and which of a voter's approvals stands.
 
-use crate::group::{DAY, Group, START, elect, field, remove, signature};
+use crate::group::{DAY, Group, START, elect, field, member, remove, signature};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Approval, Effect, Head, LIFE_SECONDS, Signed, Uncounted};
+use folkmoot_transcript::{Approval, Batch, Effect, Head, LIFE_SECONDS, Signed, Uncounted, admission};
 
 fn at(group: &Group) -> UnixTime {
     UnixTime(group.now)
@@ -143,11 +143,37 @@ fn line_15_of_equal_turns_a_no_stands_then_the_lower_digest() {
 #[test]
 fn line_15_a_second_signature_on_one_approval_is_not_a_second_approval() {
     let mut group = Group::new(3, 2);
-    let approval = group.yes(0, Effect::from(remove(2)).subject());
+    let admit = group.ask(5);
+    group.take_admit(&admit);
+    let approval = group.yes(0, admission(admit.request));
     let (state, set) = group.line.set_mut();
     assert!(set.take_approval(state, Signed { approval, signature: None }));
     let digest = set.digest();
     assert!(!set.take_approval(state, Signed { approval, signature: Some(signature()) }));
     assert_eq!(set.digest(), digest);
     assert!(set.approval(&approval.subject, &approval.voter).unwrap().signature.is_some());
+}
+
+/// What only a certificate proves is shown with that certificate. After the admission has left the
+/// set nobody could be shown it, and two members would never have equal sets.
+#[test]
+fn an_approval_without_a_signature_goes_with_its_admission() {
+    let mut group = Group::new(3, 2);
+    let admit = group.ask(5);
+    let early = Signed { approval: group.yes(0, admission(admit.request)), signature: None };
+    let (state, set) = group.line.set_mut();
+    assert!(!set.take_approval(state, early), "its certificate is not here");
+    group.take_admit(&admit);
+    for person in [0, 1] {
+        let approval = group.yes(person, admission(admit.request));
+        let signature = (person == 1).then(signature);
+        let (state, set) = group.line.set_mut();
+        assert!(set.take_approval(state, Signed { approval, signature }));
+    }
+    let batch = Batch { holds: vec![admit.request], ..group.batch() };
+    let decision = group.decide(batch).unwrap();
+    group.follow(decision);
+    assert!(group.is_member(5));
+    let left: Vec<_> = group.set().approvals().map(|signed| signed.approval.voter).collect();
+    assert_eq!(left, [member(1)]);
 }

@@ -3,7 +3,7 @@
 use crate::group::{DAY, Group, draft, elect, field, forced, member, members, remove, signature};
 use folkmoot_base::{Blob, UnixTime};
 use folkmoot_identity::{CharterDraft, Policies, Rule};
-use folkmoot_transcript::{Admit, Change, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
+use folkmoot_transcript::{Admit, Change, Effect, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
 
 fn refuted<T: std::fmt::Debug>(result: Result<T, Wrong>) -> Refuted {
     match result.unwrap_err() {
@@ -68,6 +68,17 @@ fn line_42_the_charter_takes_the_change() {
     let noise = Change::Charter { field: Blob::from(vec![0xff]), value: Blob::default() };
     assert_eq!(unfit(&group, &noise), Unfit::NotUtf8);
     assert_eq!(group.state().would_stand(&field("request_hours", "1"), false, None), Ok(()));
+}
+
+/// Bytes that are no text do not take the name of a text, or whoever came first would keep it.
+#[test]
+fn line_42_what_is_no_text_has_a_name_of_its_own() {
+    let named = |value: &[u8]| {
+        let (field, value) = (Blob::from(b"letters".to_vec()), Blob::from(value.to_vec()));
+        Effect::from(Change::Charter { field, value }).subject()
+    };
+    assert_ne!(named(&[0xff]), named("\u{fffd}".as_bytes()));
+    assert_eq!(named(b"true").digest, folkmoot_identity::change_digest("letters", "true"));
 }
 
 fn with_ratio(percent: u32, window: u32) -> Group {

@@ -3,6 +3,7 @@
 //! program. What a tamperer could sign anew, having the key, is signed anew.
 
 mod judge;
+mod keyed;
 mod kinds;
 mod parts;
 mod told;

@@ -59,12 +59,21 @@ fn unsigned() -> SignatureBytes {
     SignatureBytes::NONE
 }
 
-pub(crate) fn charter(nonce: u64) -> SignedCharter {
-    let founders: Vec<&Identity> = PEOPLE[..4].iter().collect();
-    let named = founders.iter().map(|one| one.certificate().into()).collect();
+/// The rules that four founders sign: two approvals admit.
+pub(crate) fn draft(nonce: u64) -> CharterDraft {
+    let named = PEOPLE[..4].iter().map(|one| one.certificate().into()).collect();
     let mut draft = CharterDraft::new(GroupName::new("line").unwrap(), 2, named, &mut Seed(nonce << 40));
     draft.policies.objections = Some(2);
+    draft
+}
+
+pub(crate) fn founded(draft: &CharterDraft, founders: &[Identity]) -> SignedCharter {
+    let founders: Vec<&Identity> = founders.iter().collect();
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap()
+}
+
+pub(crate) fn charter(nonce: u64) -> SignedCharter {
+    founded(&draft(nonce), &PEOPLE[..4])
 }
 
 /// The group as one member sees it.
@@ -77,7 +86,11 @@ pub(crate) struct Moot {
 
 impl Moot {
     pub(crate) fn new(nonce: u64) -> Self {
-        let t = Transcript::founded(charter(nonce).der()).unwrap();
+        Self::of(charter(nonce), nonce)
+    }
+
+    pub(crate) fn of(charter: SignedCharter, nonce: u64) -> Self {
+        let t = Transcript::founded(charter.der()).unwrap();
         Self { t, now: START + DAY, salt: nonce << 20 }
     }
 

@@ -4,9 +4,10 @@ use super::catch_up::busy;
 use super::file::{charter, read, sections};
 use super::{Group, NOW, remove};
 use folkmoot_base::{Algorithm, Head, SignatureBytes, codec};
+use folkmoot_identity::Verdict;
 use folkmoot_transcript::{
-    Batch, Change, Commit, Decision, Effect, FileError, Item, ItemError, KnownHead, Proof, Proposal,
-    STATEMENT_LABEL, Stage, Standing, Transcript, Unproposed,
+    ADMITS_MAX, Batch, Change, Commit, Decision, Effect, FileError, Item, ItemError, KnownHead, Proof,
+    Proposal, STATEMENT_LABEL, Stage, Standing, Transcript, Unproposed, admission,
 };
 
 fn unsigned() -> SignatureBytes {
@@ -16,7 +17,7 @@ fn unsigned() -> SignatureBytes {
 /// A decision on what these members have, with the commits of these founders in ballot 0.
 fn stand(group: &Group, on: &Transcript, effect: &Effect, who: &[usize]) -> Standing {
     let approved = who.iter().map(|who| {
-        let signed = group.approval(*who, effect.subject(), 0, folkmoot_identity::Verdict::Approve);
+        let signed = group.approval(*who, effect.subject(), 0, Verdict::Approve);
         Proof::of(&signed.approval, signed.signature)
     });
     let mut proofs: Vec<Proof> = approved.collect();
@@ -245,4 +246,50 @@ fn every_reason_has_a_rule_of_the_page() {
         reasons += 1;
     }
     assert!(reasons > 70, "{reasons}");
+}
+
+#[test]
+fn line_87_a_file_with_more_admissions_than_a_set_keeps_is_refused() {
+    let group = busy();
+    let file = group.first().file();
+    let parts = sections(&file);
+    let (_, first, _) = *parts.iter().find(|part| part.0 == 5).unwrap();
+    let stranger = super::person(30);
+    let mut body = group.request(&stranger);
+    let admits = (0..=ADMITS_MAX).map(|number| {
+        body.membership.nonce = u128::try_from(number).unwrap().to_be_bytes();
+        group.admit(&stranger, &body, &[]).encode()
+    });
+    let mut items: Vec<Vec<u8>> = admits.collect();
+    items.sort_by_cached_key(|item| folkmoot_base::digest(&[item]));
+    let all = |items: &[Vec<u8>]| {
+        let items: Vec<u8> = items.iter().flat_map(|item| section(5, item)).collect();
+        read(&charter(&group), Vec::new(), &[&file[..first], &items, &section(8, &[])].concat(), 9_999)
+    };
+    assert!(matches!(all(&items).unwrap_err(), FileError::Overfull { .. }));
+    assert_eq!(all(&items[1..]).unwrap().set().admits().count(), ADMITS_MAX);
+}
+
+/// What counts, what is late and why does not depend on how the set came.
+#[test]
+fn a_set_that_is_loaded_ends_as_if_each_item_had_come_alone() {
+    let mut group = busy();
+    for (number, voters) in [(31, &[0][..]), (32, &[0, 1]), (33, &[])] {
+        let stranger = super::person(number);
+        let body = group.request(&stranger);
+        let item = group.admit(&stranger, &body, voters);
+        group.all_take(&item);
+        let subject = admission(body.request_digest().unwrap());
+        let no = group.approval(1, subject, 1, Verdict::Reject);
+        group.all_take(&Item::Approval(no));
+    }
+    let loaded = read(&charter(&group), Vec::new(), &group.first().file(), 999).unwrap();
+    let alone = group.first();
+    let late = |one: &Transcript| -> Vec<_> {
+        one.set().late().map(|(admit, why)| (admit.request, why.clone())).collect()
+    };
+    assert_eq!(late(&loaded), late(alone));
+    assert_eq!(late(alone).len(), 3);
+    assert_eq!(loaded.set().members(loaded.state()), alone.set().members(alone.state()));
+    assert_eq!(loaded.mark(), alone.mark());
 }

@@ -3,7 +3,9 @@
 use super::catch_up::busy;
 use super::{Group, person, remove};
 use folkmoot_base::Head;
-use folkmoot_transcript::{FILE_LABEL, FileError, FileReader, ItemError, Transcript, Unproposed};
+use folkmoot_transcript::{
+    Change, Effect, FILE_LABEL, FileError, FileReader, ItemError, ROTATE_LABEL, Transcript, Unproposed,
+};
 
 pub(super) fn read(
     charter: &[u8],
@@ -44,6 +46,31 @@ fn a_file_says_all_that_a_member_has() {
     let young = Group::new(2, 1);
     let file = young.first().file();
     assert_eq!(read(&charter(&young), Vec::new(), &file, 100).unwrap().mark(), young.first().mark());
+}
+
+/// What gave somebody another key is approved still, but nobody has the old key any more.
+#[test]
+fn a_file_with_another_key_for_somebody_reads_back() {
+    for expelled in [false, true] {
+        let mut group = Group::new(4, 2);
+        let (new, old) = (person(10), group.id(3));
+        let body = group.request(&new);
+        group.all_take(&group.admit(&new, &body, &[]));
+        let request = body.request_digest().unwrap();
+        let covered = [&group.first().group().0[..], &request].concat();
+        let signature = group.people[3].key().sign_wire(ROTATE_LABEL, &covered);
+        let rotate: Effect = Change::Rotate { member: old, request, signature }.into();
+        group.approve(&rotate, &[0, if expelled { 0 } else { 1 }]);
+        if expelled {
+            group.approve(&remove(old), &[0, 1]);
+        }
+        group.decide(&[0, 1, 2]);
+        assert!(!group.first().state().roster().contains_key(&old));
+        assert_eq!(group.first().set().effect(&rotate.subject()), None);
+        let file = group.first().file();
+        let read = read(&charter(&group), Vec::new(), &file, 9_999).unwrap();
+        assert_eq!(read.mark(), group.first().mark());
+    }
 }
 
 #[test]
@@ -114,6 +141,21 @@ fn line_81_sections_stand_in_their_order() {
         let cut = [&file[..at], &file[at + length..]].concat();
         assert!(read(&charter(&group), Vec::new(), &cut, 9_999).is_err(), "kind {leave_out}");
     }
+}
+
+#[test]
+fn line_81_a_decision_is_no_item_of_the_set() {
+    let mut group = busy();
+    let older = group.first().file();
+    let effect = remove(person(12).member());
+    group.approve(&effect, &[0, 1]);
+    let stood = group.decide(&[0, 1]).remove(0).encode();
+    let parts = sections(&older);
+    let (_, at, _) = *parts.iter().find(|part| part.0 == 6).unwrap();
+    let section = [&[5][..], &u32::try_from(stood.len()).unwrap().to_be_bytes(), &stood].concat();
+    let more = [&older[..at], &section, &older[at..]].concat();
+    let refused = read(&charter(&group), Vec::new(), &more, 9_999).unwrap_err();
+    assert!(matches!(refused, FileError::Order { kind: 5, .. }), "{refused:?}");
 }
 
 #[test]

@@ -129,6 +129,25 @@ fn line_07_a_forged_vote_in_a_certificate_does_not_count() {
     assert_eq!(refused, ItemError::Founder(group.id(0)));
 }
 
+/// Somebody who is not the holder gives a request another certificate, said to be issued by a key
+/// that the group has not. Whoever took that first would hold another state than the others.
+#[test]
+fn line_07_a_certificate_names_no_key_that_the_group_has_not() {
+    let group = Group::new(3, 2);
+    let (stranger, mut transcript) = (person(10), group.first().clone());
+    let body = group.request(&stranger);
+    let liar = person(11);
+    let key = folkmoot_signing::GroupKey::from_spki_der(liar.key().verifying_key().spki_der()).unwrap();
+    let issued = body.issued_under([7; 32]);
+    let signature = liar.key().sign_raw(&issued.issued_tbs(&key).unwrap()).to_der();
+    let gmc = folkmoot_identity::Gmc::issue_by_group(&issued, &key, &signature).unwrap();
+    assert_eq!(gmc.body().request_digest(), body.request_digest());
+    let certificate = folkmoot_base::Blob(gmc.der().clone());
+    let item = Item::Admit { certificate, approvals: Vec::new() };
+    let refused = transcript.take(&item.encode(), Some(NOW)).unwrap_err();
+    assert_eq!(refused, ItemError::Certificate(folkmoot_identity::CertificateError::PeerAuthority));
+}
+
 #[test]
 fn line_64_a_decision_stands_by_the_signatures_in_it() {
     let mut group = Group::new(3, 2);

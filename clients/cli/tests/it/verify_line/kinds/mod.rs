@@ -2,9 +2,11 @@
 
 mod evidence;
 mod file;
+mod keyed;
 mod line;
 mod set;
 
+use super::keyed::KEYED;
 use super::parts::Case;
 use super::world::{FORKED, STORY};
 
@@ -24,6 +26,7 @@ pub(crate) struct Kind {
 pub(crate) enum Whose {
     Story,
     Forked,
+    Keyed,
 }
 
 impl Whose {
@@ -31,6 +34,7 @@ impl Whose {
         let moot = match self {
             Self::Story => &STORY.moot,
             Self::Forked => &FORKED.moot,
+            Self::Keyed => &KEYED.moot,
         };
         moot.t.signed_charter().der().to_vec()
     }
@@ -39,6 +43,7 @@ impl Whose {
         match self {
             Self::Story => Case::knowing(STORY.file(), STORY.moot.head()),
             Self::Forked => Case::knowing(FORKED.file(), FORKED.moot.head()),
+            Self::Keyed => Case::knowing(KEYED.moot.t.file(), KEYED.moot.head()),
         }
     }
 }
@@ -50,5 +55,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
         |story: Whose| move |(name, rule, tampered): &Row| Kind { name, rule, story, tampered: *tampered };
     let story = [file::ROWS, line::ROWS, set::ROWS].concat();
     let story = story.iter().map(of(Whose::Story));
-    story.chain(evidence::ROWS.iter().map(of(Whose::Forked))).collect()
+    let forked = evidence::ROWS.iter().map(of(Whose::Forked));
+    let keyed = keyed::ROWS.iter().map(of(Whose::Keyed));
+    story.chain(forked).chain(keyed).collect()
 }

@@ -1,0 +1,104 @@
+//! What a transcript takes by the signatures of electorates alone: handovers, a later state, the
+//! certificates of those whom it holds, the other sides of forks.
+
+use super::{Paper, Taken, Transcript, check_claims};
+use crate::proposal::Standing;
+use crate::{Applied, Electorate, ItemError, State, Unproposed, paper};
+use bytes::Bytes;
+use folkmoot_base::Digest;
+use std::sync::Arc;
+
+impl Transcript {
+    /// Goes on to a later state without the decisions between: [`Line::skip`], with every signature
+    /// verified.
+    ///
+    /// # Errors
+    /// [`ItemError`]; the transcript is then as it was.
+    pub fn skip(
+        &mut self,
+        handovers: &[Standing],
+        last: &Standing,
+        state: &[u8],
+    ) -> Result<Taken, ItemError> {
+        let mut electors = (self.state().head().number, self.state().electorate());
+        for standing in handovers.iter().chain([last]) {
+            electors = self.handed_over(standing, electors)?;
+        }
+        self.go_on(handovers.to_vec(), last.clone(), state)
+    }
+
+    /// [`Self::skip`], whose signatures are verified.
+    pub(crate) fn go_on(
+        &mut self,
+        handovers: Vec<Standing>,
+        last: Standing,
+        state: &[u8],
+    ) -> Result<Taken, ItemError> {
+        // Nothing is made of bytes that no quorum has named.
+        if last.proposal.decision.state != State::digest_of(state) {
+            return Err(Unproposed::State.into());
+        }
+        let founding = Arc::new(self.signed.charter().clone());
+        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        self.line.go_on(handovers, last, state)?;
+        self.forget();
+        Ok(self.told(true))
+    }
+
+    /// The number of a handover and those who commit after it, if it is of a later decision than
+    /// `before` and `electors` have signed it.
+    pub(crate) fn handed_over(
+        &self,
+        standing: &Standing,
+        (before, electors): (u64, Electorate),
+    ) -> Result<(u64, Electorate), ItemError> {
+        let decision = &standing.proposal.decision;
+        if decision.number <= before || decision.group != self.group() {
+            return Err(Unproposed::Handover.into());
+        }
+        standing.check(&electors)?;
+        check_claims(&standing.claims(&electors), &electors, self.group())?;
+        Ok((decision.number, decision.electorate.clone().unwrap_or(electors)))
+    }
+
+    /// Keeps evidence of a fork: a decision that stands for a number that was decided otherwise.
+    /// `ours`: the decision on our line, where that is not kept here.
+    pub(crate) fn take_fork(&mut self, ours: Option<Standing>, theirs: Standing) -> Result<(), ItemError> {
+        let number = theirs.proposal.decision.number;
+        let kept = self.line.decisions().contains_key(&number);
+        let named = theirs.proposal.decision.group == self.group() && number <= self.state().head().number;
+        if !named || kept == ours.is_some() {
+            return Err(ItemError::NoFork);
+        }
+        let electors = self.line.electors_of(number);
+        if let Some(ours) = ours {
+            if !self.state().has_on_line(&ours.head()) || ours.head().number != number {
+                return Err(ItemError::NoFork);
+            }
+            ours.check(&electors)?;
+            check_claims(&ours.claims(&electors), &electors, self.group())?;
+            self.line.keep(ours);
+        }
+        theirs.check(&electors)?;
+        check_claims(&theirs.claims(&electors), &electors, self.group())?;
+        match self.line.apply(theirs)? {
+            Applied::Fork(_) => Ok(()),
+            _ => Err(ItemError::NoFork),
+        }
+    }
+
+    /// Keeps the item of an admission that the state holds, with whatever proves it.
+    pub(crate) fn keep_held(&mut self, bytes: &[u8], certificate: &[u8]) -> Result<Digest, ItemError> {
+        let paper = paper::Paper::read(certificate, self.signed.charter())?;
+        paper.check_key(self.state())?;
+        let admit = &paper.admit;
+        let held = self.state().roster().get(&admit.member);
+        if held.is_none_or(|held| held.request != admit.request) {
+            return Err(ItemError::NotHeld);
+        }
+        let request = admit.request;
+        let item = Bytes::copy_from_slice(bytes);
+        self.papers.entry(request).or_insert_with(|| vec![Paper { item, proves: Vec::new(), signers: Vec::new() }]);
+        Ok(request)
+    }
+}

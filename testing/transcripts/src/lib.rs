@@ -1,0 +1,20 @@
+//! Draws transcripts with real keys, changes them, and says what the project's own reader makes of
+//! each, so that another reader can be compared with it.
+//!
+//! ```text
+//! seed --> Group (founders, admissions, decisions) --> file --> mutations --> verdict of each
+//! ```
+//! Promise: one seed gives the same files and verdicts. Bound: a group has at most 24 steps.
+
+mod dice;
+mod forge;
+mod group;
+mod mutate;
+mod signers;
+mod steps;
+mod verdict;
+
+pub use dice::Dice;
+pub use group::{Drawn, Group};
+pub use mutate::mutated;
+pub use verdict::{own, verdict};

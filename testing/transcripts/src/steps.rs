@@ -1,0 +1,451 @@
+//! What happens in a drawn group: its founding, and one step after the other.
+
+use crate::group::{DAY, Drawn, START};
+use crate::signers::{Keys, authority};
+use crate::{Dice, Group};
+use folkmoot_base::{Blob, Digest, GroupName, MemberId, UnixTime, hex};
+use folkmoot_identity::{
+    Adopt, Below, Central, CharterDraft, Combined, Csr, Dealer, Founder, Gmc, GmcBody, Grounds, Identity,
+    Mode, Policy, Quorum, Request, Rule, Scheme, SignedCharter, Verdict, VoteProof,
+};
+use folkmoot_signing::{Signature, SigningKey};
+use folkmoot_transcript::{
+    Change, Effect, Force, Item, ROTATE_LABEL, SignedApproval, Subject, Transcript, admission,
+};
+use std::collections::BTreeMap;
+
+/// How a group signs: plain groups are drawn most.
+fn scheme(dice: &mut Dice) -> (Scheme, bool) {
+    match dice.roll(20) {
+        0..=12 => (Scheme::Plain, false),
+        13 => (Scheme::Plain, true),
+        14 | 15 => (Scheme::Asm, false),
+        16 => (Scheme::Frost, false),
+        17 => (Scheme::Frost, true),
+        18 => (Scheme::TsDsa, false),
+        _ => (Scheme::TsDsa, true),
+    }
+}
+
+impl Group {
+    /// The group of this seed, after all its steps.
+    ///
+    /// # Errors
+    /// A fault of the drawer.
+    pub fn draw(seed: u64) -> Drawn<Self> {
+        let mut group = Self::found(Dice::new(seed))?;
+        for _ in 0..group.dice.roll(24) {
+            group.step()?;
+        }
+        Ok(group)
+    }
+
+    fn found(mut dice: Dice) -> Drawn<Self> {
+        let (scheme, centralised) = scheme(&mut dice);
+        let mut people = BTreeMap::new();
+        let mut founders: Vec<Identity> = Vec::new();
+        for number in 0..1 + dice.roll(7) {
+            let (from, to) = (UnixTime(START), UnixTime(START + 7_000 * DAY));
+            let founder = Identity::new(&format!("Anna {number}"), &mut dice, from, to)?;
+            people.insert(founder.member(), founder.clone());
+            founders.push(founder);
+        }
+        let mut keys = Keys::default();
+        let draft = drafted(&mut dice, &founders, scheme, centralised.then_some(&mut keys))?;
+        let all: Vec<&Identity> = founders.iter().collect();
+        let signed = SignedCharter::sign(&draft.to_toml(), &all)?;
+        let transcript = Transcript::founded(signed.der())?;
+        Ok(Self { dice, transcript, people, keys, clock: START + DAY })
+    }
+
+    fn step(&mut self) -> Drawn<()> {
+        self.clock += match self.dice.roll(12) {
+            0 => self.dice.long(120) * DAY,
+            1..=3 => self.dice.long(10) * DAY,
+            _ => self.dice.long(20_000),
+        };
+        if self.transcript.state().charter().scheme().shared() && self.dice.chance(35) {
+            self.share()?;
+        }
+        match self.dice.roll(12) {
+            0..=3 => self.admit(),
+            4 => self.late(),
+            5 | 6 => self.change(),
+            7 => self.taken_back(),
+            8 => self.refuse(),
+            9 => self.expire(),
+            10 => self.rotate(),
+            _ => {
+                self.meet();
+                Ok(())
+            }
+        }?;
+        if self.dice.chance(50) {
+            self.meet();
+        }
+        Ok(())
+    }
+
+    /// Some voters come together and decide what is due.
+    fn meet(&mut self) {
+        let voters = self.voters();
+        let mut who = self.dice.some(&voters, 85);
+        let lost = if self.dice.chance(25) { 6 } else { 0 };
+        for member in self.members() {
+            if !who.contains(&member) && voters.contains(&member) && self.dice.chance(30) {
+                who.push(member);
+            }
+        }
+        self.decide(&who, lost);
+    }
+
+    fn until(&mut self) -> u64 {
+        self.clock + self.dice.long(60) * DAY
+    }
+
+    /// These voters approve a subject; each says so by an item of its own.
+    fn approve(&mut self, subject: Subject, voters: &[MemberId], verdict: Verdict) -> Drawn<()> {
+        for voter in voters {
+            let (turn, until) = (u32::try_from(self.dice.roll(2)).unwrap_or_default(), self.until());
+            let signed = self.approval(*voter, subject, (turn, verdict, until))?;
+            self.take(&Item::Approval(signed));
+        }
+        Ok(())
+    }
+
+    /// Enough or too few approve an effect, and perhaps decide.
+    fn want(&mut self, change: Change) -> Drawn<()> {
+        let force = if self.dice.chance(15) { Force::Yes } else { Force::No };
+        let effect = Effect { change, force };
+        let voters = self.voters();
+        let yes = self.dice.some(&voters, 85);
+        self.approve(effect.subject(), &yes, Verdict::Approve)?;
+        self.take(&Item::Effect(effect));
+        if self.dice.chance(80) {
+            self.meet();
+        }
+        Ok(())
+    }
+
+    /// What somebody asks for, over the head.
+    pub(crate) fn request(&mut self, holder: &Identity) -> GmcBody {
+        let from = UnixTime((self.clock - self.dice.long(3) * 3_600).max(START));
+        let state = self.transcript.state();
+        let mut body = GmcBody::propose(state.charter(), holder, 3, from, &mut self.dice);
+        body.membership.base = state.head();
+        if self.dice.chance(40) {
+            body.not_after = UnixTime(from.0 + self.dice.long(30) * DAY + 60);
+        }
+        body
+    }
+
+    /// A stranger, or a member whose term is renewed.
+    fn holder(&mut self) -> Drawn<Identity> {
+        let members: Vec<MemberId> = self.people.keys().copied().collect();
+        let known = self.dice.pick(&members).and_then(|member| self.people.get(&member).cloned());
+        if self.dice.chance(70) { self.person() } else { Ok(known.ok_or("nobody is there")?) }
+    }
+
+    fn admit(&mut self) -> Drawn<()> {
+        let holder = self.holder()?;
+        let body = self.request(&holder);
+        let voters = self.voters();
+        let yes = self.dice.some(&voters, 85);
+        let item = self.certified(&holder, &body, &yes)?;
+        self.take(&item);
+        Ok(())
+    }
+
+    fn late(&mut self) -> Drawn<()> {
+        let holder = self.holder()?;
+        let body = self.request(&holder);
+        let voters = self.voters();
+        let few = self.dice.some(&voters, 15);
+        let item = self.certified(&holder, &body, &few)?;
+        self.take(&item);
+        if self.dice.chance(70) {
+            self.want(Change::Hold { request: body.request_digest()? })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The item of a certificate by the group's scheme, approved by these voters.
+    pub(crate) fn certified(&mut self, holder: &Identity, body: &GmcBody, yes: &[MemberId]) -> Drawn<Item> {
+        let subject = admission(body.request_digest()?);
+        let mut signed = Vec::new();
+        for voter in yes {
+            let until = self.until();
+            signed.push(self.approval(*voter, subject, (0, Verdict::Approve, until))?);
+        }
+        let charter = self.transcript.state().charter().clone();
+        let mut approvals = Vec::new();
+        let certificate = match (charter.mode(), charter.scheme()) {
+            (Mode::Decentralised, Scheme::Plain) => {
+                let beside = self.dice.roll(3).min(signed.len());
+                approvals = signed.split_off(signed.len() - beside);
+                Gmc::compose(body, &proofs(&signed)?, holder)?
+            }
+            (Mode::Decentralised, Scheme::Asm) => match self.grounds_asm(body, yes)? {
+                Some(multi) => Gmc::compose_multi(body, &multi, holder)?,
+                None => Gmc::compose(body, &[], holder)?,
+            },
+            (Mode::Decentralised, _) => {
+                approvals = signed;
+                match self.issued(body)? {
+                    Some(gmc) => gmc,
+                    None => Gmc::compose(body, &[], holder)?,
+                }
+            }
+            (Mode::Centralised, scheme) => {
+                let grounds = if scheme.shared() {
+                    approvals = signed;
+                    self.grounds_combined(body)?
+                } else {
+                    Grounds::Votes(proofs(&signed)?)
+                };
+                self.by_authority(&body.on_grounds(&grounds))?
+            }
+        };
+        Ok(Item::Admit { certificate: Blob(certificate.der().clone()), approvals })
+    }
+
+    fn grounds_asm(&mut self, body: &GmcBody, yes: &[MemberId]) -> Drawn<Option<folkmoot_identity::Multi>> {
+        let (base, until) = (self.transcript.state().head(), self.until());
+        if yes.is_empty() { Ok(None) } else { Ok(Some(self.multi(body, base, yes, until)?)) }
+    }
+
+    fn grounds_combined(&mut self, body: &GmcBody) -> Drawn<Grounds> {
+        let Some(epoch) = self.epoch() else { return Ok(Grounds::Votes(Vec::new())) };
+        let signature = self.shared_signature(&body.combined_message(&epoch)?)?;
+        Ok(Grounds::Combined(Combined { epoch, signature }))
+    }
+
+    fn epoch(&self) -> Option<Digest> {
+        self.transcript
+            .state()
+            .sharing()
+            .map(|sharing| sharing.facts.epoch)
+            .filter(|_| self.keys.dealt.is_some())
+    }
+
+    fn issued(&mut self, body: &GmcBody) -> Drawn<Option<Gmc>> {
+        let (Some(epoch), Some(sharing)) = (self.epoch(), self.transcript.state().sharing().cloned()) else {
+            return Ok(None);
+        };
+        let body = body.issued_under(epoch);
+        let signature = self.shared_signature(&body.issued_tbs(&sharing.facts.key)?)?;
+        Ok(Some(Gmc::issue_by_group(&body, &sharing.facts.key, &signature)?))
+    }
+
+    fn by_authority(&mut self, body: &GmcBody) -> Drawn<Gmc> {
+        let charter = self.transcript.state().charter().clone();
+        let key = charter.central().ok_or("no authority")?.certificate.key();
+        let secret = self.keys.authority.as_ref().ok_or("no authority")?;
+        let signature = secret.sign_raw(&body.issued_tbs(key)?).to_der();
+        Ok(Gmc::issue_by_group(body, key, &signature)?)
+    }
+
+    /// New shares of the group's key, wanted by its voters.
+    fn share(&mut self) -> Drawn<()> {
+        let voters = self.voters();
+        let state = self.transcript.state();
+        if voters.len() < state.charter().scheme().signers(state.threshold()) {
+            return Ok(());
+        }
+        let (dealt, authority) = self.deal(&voters)?;
+        let change =
+            Change::Sharing { public: Blob::from(dealt.public.clone()), authority: Blob::from(authority) };
+        let effect = Effect { change, force: Force::No };
+        self.approve(effect.subject(), &voters, Verdict::Approve)?;
+        self.take(&Item::Effect(effect));
+        self.decide(&voters, 0);
+        let public = self.transcript.state().sharing().map(|sharing| sharing.public.to_vec());
+        if public.as_deref() == Some(&dealt.public) {
+            self.keys.dealt = Some(dealt);
+        }
+        Ok(())
+    }
+
+    /// A removal, a change of the charter, or another electorate.
+    fn change(&mut self) -> Drawn<()> {
+        let members = self.members();
+        let change = match self.dice.roll(8) {
+            0 | 1 => Change::Remove { member: self.dice.pick(&members).ok_or("nobody is there")? },
+            2..=4 => {
+                let mut voters = self.dice.some(&members, 70);
+                voters.sort_by_key(|_| self.dice.roll(1_000));
+                Change::Electorate { voters }
+            }
+            _ => {
+                let (field, value) = self.field();
+                Change::Charter { field: field.into_bytes().into(), value: value.into_bytes().into() }
+            }
+        };
+        self.want(change)
+    }
+
+    fn field(&mut self) -> (String, String) {
+        let mut ids: Vec<String> =
+            self.dice.some(&self.members(), 50).iter().map(|one| hex(&one.0)).collect();
+        ids.sort();
+        let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(",") };
+        let all = [
+            ("threshold", "1".to_owned()),
+            ("threshold", "2".to_owned()),
+            ("threshold", format!("40% of {} window 2", self.members().len())),
+            ("quorum", "two-thirds".to_owned()),
+            ("quorum", "majority".to_owned()),
+            ("minority_may_admit", "false".to_owned()),
+            ("minority_may_admit", "true".to_owned()),
+            ("objections", "1".to_owned()),
+            ("objections", "2".to_owned()),
+            ("objections", "none".to_owned()),
+            ("request_days", "9".to_owned()),
+            ("below_threshold", "reset".to_owned()),
+            ("adopt", "auto".to_owned()),
+            ("certificate_days", "20".to_owned()),
+            ("certificate_days", "400".to_owned()),
+            ("letters", "true".to_owned()),
+            ("roles.crew", ids.clone()),
+            ("admit", "1 of crew or 2 of all".to_owned()),
+            ("remove", "1 of all and (1 of crew or 2 of all)".to_owned()),
+            ("list", ids),
+            ("policy", "list".to_owned()),
+            ("policy", "threshold".to_owned()),
+            ("groups.fleet.keying", "str".to_owned()),
+            ("timeouts.step_ms", "5000".to_owned()),
+        ];
+        let (field, value) = self.dice.pick(&all).unwrap_or(("letters", "false".to_owned()));
+        (field.to_owned(), value)
+    }
+
+    /// Somebody says the contrary of what it said, in the next turn.
+    fn taken_back(&mut self) -> Drawn<()> {
+        let said: Vec<_> = self.transcript.set().approvals().map(|signed| signed.approval).collect();
+        let Some(mut approval) = self.dice.pick(&said) else { return Ok(()) };
+        approval.turn += u32::try_from(self.dice.roll(2)).unwrap_or_default();
+        approval.verdict = if self.dice.chance(70) { Verdict::Reject } else { Verdict::Approve };
+        let person = self.people.get(&approval.voter).ok_or("a voter without a key")?;
+        let signed = SignedApproval::sign(person.key(), self.transcript.group(), approval);
+        self.take(&Item::Approval(signed));
+        Ok(())
+    }
+
+    /// A request by CSR comes, and voters object to it.
+    fn refuse(&mut self) -> Drawn<()> {
+        let holder = self.person()?;
+        let csr = Csr::sign(holder.key(), holder.name())?;
+        let state = self.transcript.state();
+        let mut body = GmcBody::propose_csr(state.charter(), &csr, 3, UnixTime(self.clock));
+        body.membership.base = state.head();
+        let request = Request::by_csr(csr, body.clone())?;
+        let voters = self.voters();
+        let (no, yes) = (self.dice.some(&voters, 40), self.dice.some(&voters, 60));
+        let item = self.certified(&holder, &body, &yes)?;
+        self.take(&item);
+        self.approve(admission(request.digest()), &no, Verdict::Reject)?;
+        self.take(&Item::Refusal { request: request.der().to_vec().into() });
+        Ok(())
+    }
+
+    /// Terms that are over are said to be.
+    fn expire(&mut self) -> Drawn<()> {
+        self.clock += self.dice.long(2) * 40 * DAY;
+        let over = self.transcript.set().expirable(self.transcript.state(), UnixTime(self.clock));
+        for one in over {
+            self.take(&Item::Expire { member: one.member, request: one.request });
+        }
+        Ok(())
+    }
+
+    /// Somebody gets another key.
+    fn rotate(&mut self) -> Drawn<()> {
+        let new = self.person()?;
+        let body = self.request(&new);
+        let item = self.certified(&new, &body, &[])?;
+        self.take(&item);
+        let members = self.members();
+        let member = self.dice.pick(&members).ok_or("nobody is there")?;
+        let request = body.request_digest()?;
+        let covered = [&self.transcript.group().0[..], &request].concat();
+        let old = self.people.get(&member).ok_or("a member without a key")?;
+        let signature = old.key().sign_wire(ROTATE_LABEL, &covered);
+        self.want(Change::Rotate { member, request, signature })
+    }
+}
+
+/// Approvals as a certificate carries them.
+fn proofs(signed: &[SignedApproval]) -> Drawn<Vec<VoteProof>> {
+    let one = |signed: &SignedApproval| {
+        let approval = signed.approval;
+        let signature = Signature::from_wire(&signed.signature)?;
+        let (voter, base, turn, expires) = (approval.voter, approval.base, approval.turn, approval.expires);
+        Ok(VoteProof { voter, base, turn, expires, signature })
+    };
+    signed.iter().map(one).collect()
+}
+
+/// The founding rules.
+fn drafted(
+    dice: &mut Dice,
+    founders: &[Identity],
+    scheme: Scheme,
+    central: Option<&mut Keys>,
+) -> Drawn<CharterDraft> {
+    let name = "book club";
+    let named: Vec<Founder> = founders.iter().map(|founder| founder.certificate().into()).collect();
+    let most = if scheme == Scheme::TsDsa { founders.len().div_ceil(2) } else { founders.len() };
+    let threshold = u32::try_from(1 + dice.roll(most.min(3)))?;
+    let mut draft = CharterDraft::new(GroupName::new(name)?, threshold, named, dice);
+    draft.scheme = scheme;
+    if let Some(keys) = central {
+        let key = SigningKey::generate(dice);
+        let node = SigningKey::generate(dice).verifying_key().member_id();
+        let certificate = authority(name, &key, dice)?;
+        let dealer = scheme.shared().then_some(Dealer::Keeps);
+        draft.central = Some(Central { certificate, nodes: [node].into(), dealer });
+        keys.authority = Some(key);
+    }
+    if dice.chance(20) {
+        draft.ratio = Some((50, 1)).filter(|_| scheme != Scheme::TsDsa);
+    }
+    if dice.chance(25) {
+        draft.quorum = Quorum::TwoThirds;
+    }
+    if dice.chance(25) {
+        draft.adopt = Adopt::Auto;
+    }
+    draft.minority_may_admit = scheme.shared() || dice.chance(80);
+    draft.policies.objections = dice.chance(40).then_some(1 + u32::try_from(dice.roll(2))?);
+    draft.policies.request_days = dice.chance(20).then_some(40);
+    if dice.chance(30) {
+        draft.policies.below = Below::Reset;
+    }
+    policies(dice, &mut draft, founders)?;
+    Ok(draft)
+}
+
+/// Policies and rules, where the scheme lets votes be looked at.
+fn policies(dice: &mut Dice, draft: &mut CharterDraft, founders: &[Identity]) -> Drawn<()> {
+    if draft.scheme != Scheme::Plain {
+        return Ok(());
+    }
+    let ids: Vec<MemberId> = founders.iter().map(Identity::member).collect();
+    let some = |dice: &mut Dice| dice.some(&ids, 60).into_iter().chain(ids.first().copied()).collect();
+    draft.policies.roles.insert("crew".to_owned(), some(dice));
+    match dice.roll(6) {
+        0 => draft.policies.admit = Some(Rule::parse("1 of crew or 3 of all")?),
+        1 => {
+            draft.policies.policy = Policy::Founder;
+            draft.policies.decider = ids.first().copied();
+        }
+        2 if draft.minority_may_admit => {
+            draft.policies.policy = Policy::List;
+            draft.policies.list = some(dice);
+        }
+        3 if draft.central.is_some() && draft.minority_may_admit => draft.policies.policy = Policy::Authority,
+        _ => draft.policies.remove = Some(Rule::parse("1 of crew")?),
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! What the project's own reader makes of a file.
+
+use crate::Group;
+use folkmoot_base::{digest, hex};
+use folkmoot_transcript::{FILE_LABEL, FileError, FileReader, Transcript};
+use serde_json::{Value, json};
+
+/// What a reader must make of this group's own file. An end of a term may be younger than the last
+/// decision, by whose time a reader judges: then its set and roster are not the group's.
+pub fn own(group: &Group) -> Value {
+    let mut own = accepted(&group.transcript);
+    if let Some(told) = own.as_object_mut().filter(|_| group.transcript.set().expires().next().is_some()) {
+        told.retain(|key, _| !matches!(key.as_str(), "set" | "members" | "roster"));
+    }
+    own
+}
+
+/// The verdict on a file for somebody who trusts the charter that stands in it.
+pub fn verdict(file: &[u8]) -> Value {
+    match read(file) {
+        Ok(transcript) => accepted(&transcript),
+        Err(why) => json!({ "accepted": false, "why": told(&why) }),
+    }
+}
+
+fn read(file: &[u8]) -> Result<Transcript, FileError> {
+    let mut reader = FileReader::new(charter(file).unwrap_or_default(), Vec::new());
+    reader.push(file)?;
+    reader.finish()
+}
+
+/// The bytes of the first section.
+fn charter(file: &[u8]) -> Option<&[u8]> {
+    let (head, rest) = file.strip_prefix(FILE_LABEL)?.split_at_checked(5)?;
+    let length = u32::from_be_bytes(head.get(1..)?.try_into().ok()?);
+    rest.get(..usize::try_from(length).ok()?)
+}
+
+fn accepted(transcript: &Transcript) -> Value {
+    let (state, members) = (transcript.state(), transcript.set().members(transcript.state()));
+    let lines = members.iter().map(|(member, held)| {
+        [&member.0[..], &held.request, &held.ends.0.to_be_bytes(), held.name.as_bytes()].concat()
+    });
+    let lines: Vec<Vec<u8>> = lines.collect();
+    let parts: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+    json!({
+        "accepted": true,
+        "number": state.head().number,
+        "head": hex(&state.head().digest),
+        "state": hex(&state.digest()),
+        "set": hex(&transcript.set().digest()),
+        "members": members.len(),
+        "roster": hex(&digest(&parts)),
+    })
+}
+
+/// An error and what caused it, in one line.
+fn told(why: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(why), |why| why.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}

@@ -1,0 +1,243 @@
+"""The set: what no decision holds yet, what of it counts, and the roster that follows."""
+
+from approval import ADMIT, Approval
+from refused import Refused, digest
+from state import DAY, MEMBERS_MAX, Held, covers
+
+ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX, PAPERS_MAX = 4_096, 4_096, 16, 4
+# Why an admission does not count: for itself, or beside those before it.
+COUNTS, LATE, CROWDED = 0, 1, 2
+
+
+class Set:
+    """Everything of the set, and the state by which it is judged."""
+
+    def __init__(self, state):
+        self.state = state
+        self.admits, self.verdicts = {}, {}
+        self.approvals, self.replaced = {}, {}
+        self.effects, self.refusals, self.expires = {}, set(), set()
+        self.papers = {}
+
+    def take_certificate(self, admit, signed):
+        """An item of an admission: its certificate, and the approvals beside it that verify."""
+        proofs = self.carried(admit) + signed
+        only_here = {proof.digest for proof in proofs if proof.signature is None}
+        papers = self.papers.get(admit.request, [])
+        wanted = not papers or not all(any(name in known for known in papers) for name in only_here)
+        if wanted and len(papers) >= PAPERS_MAX:
+            proofs = [proof for proof in proofs if proof.signature is not None]
+        self.take_admit(admit)
+        for proof in proofs:
+            self.take_approval(proof)
+        here = admit.request in self.state.used or admit.request in self.admits
+        if wanted and len(papers) < PAPERS_MAX and here:
+            self.papers.setdefault(admit.request, []).append(only_here)
+
+    def carried(self, admit):
+        """The approvals in a certificate that verify, of those whose keys are known."""
+        roster, subject = self.state.roster, (ADMIT, admit.request)
+        found = []
+        for vote in admit.said.votes or []:
+            signature = 1, vote.signature
+            one = Approval(vote.voter, vote.base, subject, vote.turn, 1, vote.expires, signature)
+            if vote.voter in roster and verifies(one, self.state.group, roster[vote.voter].spki):
+                found.append(one)
+        multi = admit.said.multi
+        if multi is not None:
+            each = [
+                Approval(signer, multi.base, subject, multi.turn, 1, multi.expires, None)
+                for signer in multi.signers
+            ]
+            keys = {member: held.spki for member, held in roster.items()}
+            if multi.verifies(self.state.group, each[0].content(self.state.group), keys):
+                found += each
+        return found
+
+    def take_admit(self, admit):
+        if admit.request in self.state.used or admit.request in self.admits:
+            return
+        self.admits[admit.request] = admit
+        self.verdicts[admit.request] = self.judge(admit)
+        if self.verdicts[admit.request] == COUNTS:
+            self.crowd()
+        while len(self.admits) > ADMITS_MAX:
+            late = [request for request in self.admits if self.verdicts[request] != COUNTS]
+            gone = max(late or self.admits)
+            del self.admits[gone], self.verdicts[gone]
+            self.approvals = {key: one for key, one in self.approvals.items() if self.is_shown(one)}
+            shown = [key for key, one in self.replaced.items() if self.is_shown(one)]
+            self.replaced = {key: self.replaced[key] for key in shown if key in self.approvals}
+
+    def is_shown(self, approval):
+        """Whether it has a signature of its own, or its admission, whose certificate proves it, is here."""
+        return approval.signature is not None or approval.subject[1] in self.admits
+
+    def take_approval(self, approval):
+        key = approval.key()
+        known = self.approvals.get(key)
+        if known is not None and known.digest == approval.digest:
+            known.signature = known.signature or approval.signature
+            return
+        if not self.state.counts(approval, 0, 0) or not self.is_shown(approval):
+            return
+        if known is not None and not approval.replaces(known):
+            self.take_replaced(approval)
+            return
+        if key in self.replaced and self.replaced[key].digest == approval.digest:
+            del self.replaced[key]
+        self.approvals[key] = approval
+        if known is not None:
+            self.take_replaced(known)
+        self.bound_approvals(approval.voter)
+        self.judge_again(approval.subject)
+        self.refusals = {one for one in self.refusals if self.is_rejected(one[0])}
+        self.bound_effects()
+
+    def take_replaced(self, approval):
+        """Of a voter's yeses that do not stand, the one that could count most."""
+        wanted = approval.is_yes() and approval.subject[0] == ADMIT
+        if not wanted or not self.state.counts(approval, 0, 0):
+            return
+        known = self.replaced.get(approval.key())
+        if known is None or self.ranks_above(approval, known):
+            self.replaced[approval.key()] = approval
+
+    def ranks_above(self, one, other):
+        def rank(approval):
+            counts = self.state.counts(approval, 0, self.state.time)
+            return counts, approval.base[0], approval.expires
+
+        return rank(one) > rank(other) or (rank(one) == rank(other) and one.digest < other.digest)
+
+    def bound_approvals(self, voter):
+        mine = [key for key in self.approvals if key[1] == voter]
+        if len(mine) > APPROVALS_MAX:
+            gone = max(mine, key=lambda key: self.approvals[key].digest)
+            del self.approvals[gone]
+            self.replaced.pop(gone, None)
+
+    def take_effect(self, effect):
+        self.effects.setdefault(effect.subject, effect)
+        self.bound_effects()
+
+    def bound_effects(self):
+        """An effect stays while it is among the first 16 that the voter of a place approves."""
+        kept = set()
+        for voter, _ in self.state.places:
+            yes = [
+                subject
+                for (subject, by), approval in self.approvals.items()
+                if by == voter and subject[0] != ADMIT and approval.is_yes()
+            ]
+            kept.update(sorted(yes)[:SPONSORED_MAX])
+        self.effects = {subject: one for subject, one in self.effects.items() if subject in kept}
+
+    def take_refusal(self, request, serial):
+        refusal = request, True, serial
+        if self.is_rejected(request) and refusal not in self.refusals:
+            self.refusals.add(refusal)
+            self.judge_again((ADMIT, request))
+
+    def take_expire(self, member, request):
+        """`LINE-33`, without a clock."""
+        held, admit = self.state.roster.get(member), self.admits.get(request)
+        if held is not None and held.request == request:
+            ends = held.ends
+        elif admit is not None and admit.member == member:
+            ends = admit.ends
+        else:
+            return
+        if self.state.time > ends:
+            self.expires.add((member, request))
+
+    def of(self, subject):
+        return [one for key, one in self.approvals.items() if key[0] == subject]
+
+    def is_rejected(self, request):
+        return any(not one.is_yes() for one in self.of((ADMIT, request)))
+
+    def is_objected(self, request):
+        """`LINE-23`: whether enough objections count."""
+        needed = self.state.charter.objections
+        against = [one for one in self.of((ADMIT, request)) if not one.is_yes()]
+        counting = sum(self.state.counts(one, 0, self.state.time) for one in against)
+        return needed is not None and counting >= needed
+
+    def is_refused(self, admit):
+        by_csr = any(covers(one, admit) and self.is_objected(one[0]) for one in self.refusals)
+        return self.state.has_refused(admit) or self.is_objected(admit.request) or by_csr
+
+    def judge(self, admit):
+        """`LINE-20` to `LINE-28`, `LINE-31`."""
+        if not self.state.takes_request(admit) or self.is_refused(admit):
+            return LATE
+        stamp = self.state.removed_at(admit.member)
+        yes = {
+            one.voter
+            for one in self.of((ADMIT, admit.request))
+            if one.is_yes() and self.state.counts(one, stamp, self.state.time) and self.fits(admit, one)
+        }
+        return COUNTS if self.state.lets_in(admit.member, yes) else LATE
+
+    def fits(self, admit, approval):
+        days = self.state.charter.request_days
+        early = days is None or approval.expires <= admit.begins + days * DAY
+        return approval.expires >= admit.begins and early
+
+    def judge_again(self, subject):
+        if subject[0] != ADMIT:
+            return
+        by_csr = any(one[0] == subject[1] for one in self.refusals)
+        for request, admit in self.admits.items():
+            if by_csr or request == subject[1]:
+                self.verdicts[request] = self.judge(admit)
+        self.crowd()
+
+    def crowd(self):
+        """`LINE-29`, `LINE-30`: by request, what has no room beside what comes before it."""
+        members, serials = set(self.state.roster), set()
+        for request in sorted(self.admits):
+            admit = self.admits[request]
+            if self.verdicts[request] == LATE:
+                continue
+            taken = admit.issued in serials or self.state.has_serial(admit)
+            full = len(members) >= MEMBERS_MAX and admit.member not in members
+            self.verdicts[request] = CROWDED if taken or full else COUNTS
+            if not taken and not full:
+                members.add(admit.member)
+                serials.update([admit.issued] if admit.issued else [])
+
+    def members(self):
+        """Who is a member, by the admission that ends last."""
+        counted = [one for request, one in self.admits.items() if self.verdicts[request] == COUNTS]
+        found = {
+            member: held
+            for member, held in self.state.roster.items()
+            if (member, held.request) not in self.expires
+        }
+        for one in counted:
+            if (one.member, one.request) in self.expires:
+                continue
+            known = found.get(one.member)
+            if known is None or (known.ends, known.request) < (one.ends, one.request):
+                found[one.member] = Held(one.request, one.name, one.spki, one.ends, one.issued)
+        return found
+
+    def digest(self):
+        """Over the names of everything, sorted by subject and voter."""
+        parts = [b"folkmoot set v1\0", b"admits", *sorted(self.admits), b"approvals"]
+        parts += [one.digest for _, one in sorted(self.approvals.items(), key=lambda pair: pair[0])]
+        parts.append(b"replaced")
+        parts += [one.digest for _, one in sorted(self.replaced.items(), key=lambda pair: pair[0])]
+        parts += [b"effects", *(subject[1] for subject in sorted(self.effects)), b"refusals"]
+        parts += [*(one[0] for one in sorted(self.refusals)), b"expires"]
+        return digest(*parts, *(member + request for member, request in sorted(self.expires)))
+
+
+def verifies(approval, group, spki):
+    try:
+        approval.check(group, spki)
+        return True
+    except Refused:
+        return False

@@ -1,0 +1,91 @@
+"""Approvals and effects: what voters say, and how it is named."""
+
+import cms
+import codec
+from keys import verifies
+from refused import digest, need
+
+ADMIT = 1
+YES, NO = 1, 2
+
+
+class Approval:
+    """One voter's yes or no; `signature` is None if only a certificate proves it."""
+
+    def __init__(self, voter, base, subject, turn, verdict, expires, signature):
+        self.voter, self.base, self.subject, self.turn = voter, base, subject, turn
+        self.verdict, self.expires, self.signature = verdict, expires, signature
+        body = voter + codec.of_head(base) + bytes([subject[0]]) + subject[1]
+        body += turn.to_bytes(4, "big") + bytes([verdict]) + expires.to_bytes(8, "big")
+        self.digest = digest(b"folkmoot approval v1\0\1", body)
+
+    def is_yes(self):
+        return self.verdict == YES
+
+    def key(self):
+        return self.subject, self.voter
+
+    def content(self, group):
+        """VoteContent: what the voter signs, through CMS attributes."""
+        number, known = self.base
+        kind, subject = self.subject
+        return b"".join((
+            b"folkmoot vote v2\0\1", group, number.to_bytes(8, "big"), known, bytes([kind]), subject,
+            self.turn.to_bytes(4, "big"), bytes([self.verdict]), self.expires.to_bytes(8, "big"),
+        ))
+
+    def replaces(self, other):
+        """`LINE-15`: the higher turn; then a no; then the lower digest."""
+        mine, its = (self.turn, self.verdict), (other.turn, other.verdict)
+        return mine > its or (mine == its and self.digest < other.digest)
+
+    def check(self, group, spki):
+        """`LINE-09`."""
+        algorithm, pair = self.signature
+        signed = algorithm == 1 and cms.verifies(spki, self.content(group), pair)
+        need(signed, "an approval is not signed by its voter", "LINE-09")
+
+
+def read_signed(reader):
+    voter, base = bytes(reader.take(32)), codec.head(reader)
+    subject = reader.one_of(range(1, 9)), bytes(reader.take(32))
+    turn, verdict, expires = reader.number(4), reader.one_of((YES, NO)), reader.number(8)
+    return Approval(voter, base, subject, turn, verdict, expires, codec.signature(reader))
+
+
+class Effect:
+    """A change that people approve: its subject, and of another key the old key's word."""
+
+    def __init__(self, reader):
+        self.rotation = None
+        kind, plain = self.read(reader, reader.one_of(range(1, 7)))
+        forced = reader.one_of((0, 1))
+        self.subject = kind, digest(b"folkmoot forced v1\0", plain) if forced else plain
+
+    def read(self, reader, change):
+        """Kind and digest of the plain subject."""
+        if change == 1:
+            return 2, digest(b"folkmoot removal v2\0", reader.take(32))
+        if change == 2:
+            field, value = reader.blob(), reader.blob()
+            return 3, digest(b"folkmoot change v1\0", field, b"\0", value)
+        if change == 3:
+            return 4, digest(b"folkmoot electorate v2\0", *reader.list(lambda one: one.take(32)))
+        if change == 4:
+            public, authority = reader.blob(), reader.blob()
+            return 5, digest(b"folkmoot sharing v2\0", digest(public), digest(authority))
+        if change == 5:
+            return 6, digest(b"folkmoot hold v1\0", reader.take(32))
+        member, request = bytes(reader.take(32)), bytes(reader.take(32))
+        self.rotation = member, request, codec.signature(reader)
+        return 7, digest(b"folkmoot rotation v1\0", member, request)
+
+    def check(self, state):
+        """`LINE-09`: whether the old key has given its word."""
+        if self.rotation is None:
+            return
+        member, request, signature = self.rotation
+        need(member in state.roster, "no member has the old key", "LINE-11")
+        spki = state.roster[member].spki
+        signed = verifies(spki, b"folkmoot rotation v1", state.group + request, signature)
+        need(signed, "the old key has not given its word", "LINE-09")

@@ -1,0 +1,178 @@
+"""A transcript file of format 2: its sections, and the transcript that they make."""
+
+import charter
+import codec
+import request
+from admissions import Set
+from approval import Effect, read_signed
+from decision import Standing, skip
+from membership import Gmc
+from refused import Refused, digest, need
+from state import State
+
+LABEL = b"folkmoot transcript v2\0"
+MIB = 1024 * 1024
+CHARTER, HANDOVER, LAST, STATE, OPEN, HELD, END = range(1, 8)
+LONGEST = {CHARTER: 48 * 1024, STATE: 16 * MIB, END: 0, HANDOVER: MIB, LAST: MIB, OPEN: MIB, HELD: MIB}
+HANDOVERS_MAX = 100_000
+
+
+def sections(data):
+    """`LINE-80` to `LINE-82`: kind and bytes of each section, in order, the end included."""
+    need(data.startswith(LABEL), "it is no transcript of this format", "LINE-80")
+    at, before = len(LABEL), 0
+    while at < len(data):
+        need(before != END, "bytes follow the end", "LINE-82")
+        kind, length = data[at], int.from_bytes(data[at + 1 : at + 5], "big")
+        need(at + 5 <= len(data), "it is cut short", "LINE-82")
+        need(kind in LONGEST and length <= LONGEST[kind], "a section is of no kind, or too long", "LINE-81")
+        end = at + 5 + length
+        need(end <= len(data), "it is cut short", "LINE-82")
+        once = kind in (CHARTER, LAST, STATE, END)
+        need(kind > before or (kind == before and not once), "a section is not in its place", "LINE-81")
+        yield kind, data[at + 5 : end]
+        at, before = end, kind
+    need(before == END, "it is cut short", "LINE-82")
+
+
+class Transcript:
+    """What a file says. `heads` are heads that are known from elsewhere."""
+
+    def __init__(self, data, heads=()):
+        self.state = self.set = self.last = self.electorate = None
+        self.handovers, self.shown, self.held = [], {}, set()
+        take = {CHARTER: self.found, HANDOVER: self.hand_over, LAST: self.take_last, STATE: self.take_state,
+                OPEN: self.take, HELD: self.take_held, END: lambda _: None}
+        for kind, section in sections(data):
+            need(kind == CHARTER or self.state, "it does not begin with a charter", "LINE-80")
+            take[kind](section)
+        need(self.last is None and not self.handovers, "it has no state", "LINE-82")
+        for head in heads:
+            known = self.state.has_on_line(head) or self.shown.get(head[0]) == head[1]
+            need(known, "a head that is known is not on its line", "LINE-84")
+
+    def found(self, section):
+        self.charter = charter.signed(section)
+        self.start(State(self.charter))
+
+    def start(self, state):
+        self.state, self.set = state, Set(state)
+
+    def hand_over(self, section):
+        need(len(self.handovers) < HANDOVERS_MAX, "there are too many handovers", "LINE-81")
+        standing = codec.decode(section, Standing)
+        self.electorate = self.electorate or self.state.electorate()
+        standing.check(self.electorate)
+        self.electorate = standing.decision.electorate or self.electorate
+        self.handovers.append(standing)
+
+    def take_last(self, section):
+        self.last = codec.decode(section, Standing)
+
+    def take_state(self, section):
+        need(self.last is not None, "a state follows a decision", "LINE-81")
+        self.last.check(self.electorate or self.state.electorate())
+        standings = [*self.handovers, self.last]
+        self.start(skip(self.state, standings, section))
+        kept = [one for one in self.handovers if one.decision.electorate is not None]
+        self.shown = {one.decision.number: one.decision.digest for one in [*kept, self.last]}
+        self.handovers, self.last = [], None
+
+    def take(self, section):
+        """`LINE-01`, `LINE-07` to `LINE-11`, `LINE-33`: an item of the set."""
+        codec.decode(section, self.read_item)
+
+    def read_item(self, reader):
+        kind = reader.one_of(range(1, 7))
+        need(kind != 6, "a decision is no item of the set", "LINE-81")
+        readers = {1: self.admit, 2: self.approval, 3: self.effect, 4: self.refusal, 5: self.expire}
+        act = readers[kind](reader)
+        need(reader.at == len(reader.data), "bytes follow the end of an item", "LINE-01")
+        act()
+
+    def certificate(self, data):
+        gmc = Gmc(data)
+        gmc.check_form(self.charter)
+        gmc.check_key(self.state.charter, self.state.sharing)
+        return gmc
+
+    def admit(self, reader):
+        data, approvals = reader.blob(), reader.list(read_signed)
+
+        def act():
+            gmc = self.certificate(data)
+            signed = []
+            for one in approvals:
+                if one.subject[1] == gmc.request and one.voter in self.state.roster:
+                    one.check(self.state.group, self.state.roster[one.voter].spki)
+                    signed.append(one)
+            self.set.take_certificate(gmc, signed)
+
+        return act
+
+    def approval(self, reader):
+        one = read_signed(reader)
+
+        def act():
+            need(self.state.may_vote(one.voter), "the voter has no vote", "LINE-11")
+            one.check(self.state.group, self.state.roster[one.voter].spki)
+            self.set.take_approval(one)
+
+        return act
+
+    def effect(self, reader):
+        one = Effect(reader)
+
+        def act():
+            one.check(self.state)
+            self.set.take_effect(one)
+
+        return act
+
+    def refusal(self, reader):
+        data = reader.blob()
+        return lambda: self.set.take_refusal(*request.refused(data))
+
+    def expire(self, reader):
+        member, asked = bytes(reader.take(32)), bytes(reader.take(32))
+        return lambda: self.set.take_expire(member, asked)
+
+    def take_held(self, section):
+        """`LINE-83`."""
+        codec.decode(section, self.read_held)
+
+    def read_held(self, reader):
+        need(reader.one_of(range(1, 7)) == 1, "it is no item of an admission", "LINE-83")
+        data = reader.blob()
+        reader.list(read_signed)
+        need(reader.at == len(reader.data), "bytes follow the end of an item", "LINE-01")
+        gmc = self.certificate(data)
+        held = self.state.roster.get(gmc.member)
+        need(held is not None and held.request == gmc.request, "the state holds no such admission", "LINE-83")
+        need(gmc.request not in self.held, "an admission comes twice", "LINE-83")
+        self.held.add(gmc.request)
+
+    def verdict(self):
+        """What two readers compare."""
+        members = self.set.members()
+        lines = [
+            member + held.request + held.ends.to_bytes(8, "big") + held.name.encode()
+            for member, held in sorted(members.items())
+        ]
+        return {
+            "accepted": True,
+            "number": self.state.head[0],
+            "head": self.state.head[1].hex(),
+            "state": self.state.digest().hex(),
+            "set": self.set.digest().hex(),
+            "members": len(members),
+            "roster": digest(*lines).hex(),
+        }
+
+
+def verdict(data):
+    """The verdict on a file, whatever its bytes."""
+    try:
+        return Transcript(data).verdict()
+    except Refused as why:
+        return {"accepted": False, "why": str(why), "rule": why.rule}
