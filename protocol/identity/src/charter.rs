@@ -40,8 +40,8 @@
 //! keying = "mls"
 //! cipher = "chacha20-poly1305"
 //! ```
-//! Later versions (T8) are the founding text and the changes made since: the GroupId stays,
-//! [`Charter::digest`] moves on.
+//! Later versions are the founding text and the fields that decisions have set since: the GroupId
+//! stays, [`Charter::digest`] moves on.
 
 use crate::CharterError;
 use crate::central::{Central, Dealer, check_policies};

@@ -32,7 +32,7 @@ use x509_cert::Certificate;
 pub(crate) const VOTE_BYTES_MAX: usize = 2 * 1024;
 /// Longest request, in bytes of DER.
 pub(crate) const REQUEST_BYTES_MAX: usize = 4 * 1024;
-/// Longest signed charter, in bytes of DER: it must fit an entry of the transcript.
+/// Longest signed charter, in bytes of DER: it must fit an item of the transcript.
 pub(crate) const CHARTER_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 
 /// The DER of the two signed attributes, but for the message digest at the end. Their second bytes,

@@ -180,7 +180,7 @@ pub enum VoteError {
     /// The content after the label does not decode.
     #[error("the vote's content is malformed")]
     WireContent(#[from] DecodeError),
-    /// The (voter, expires, signature) triple does not verify for the motion.
+    /// The voter has not signed this, or signed something else.
     #[error("the vote of {0} does not verify")]
     PeerSignature(MemberId),
 }

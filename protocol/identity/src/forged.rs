@@ -4,7 +4,7 @@
 
 use crate::gmc::REQUEST_DOMAIN;
 use crate::*;
-use folkmoot_base::{Entropy, GroupName, UnixTime, digest};
+use folkmoot_base::{Entropy, GroupName, Head, UnixTime, digest};
 
 struct Seed(u64);
 
@@ -33,9 +33,16 @@ fn envelope_of(content: &[u8], named: &Identity, signer: &Identity) -> Vec<u8> {
     cms::assemble(content, &[(named.certificate().clone(), signature)]).unwrap()
 }
 
-fn content(group: &Charter) -> VoteContent {
-    let motion = Motion::admit(group.group(), group.digest(), [3; 32]);
-    VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(5) }
+fn content(group: &Charter) -> VoteBody {
+    VoteBody {
+        group: group.group(),
+        base: Head { number: 0, digest: [2; 32] },
+        kind: VoteKind::Admit,
+        subject: [3; 32],
+        turn: 0,
+        verdict: Verdict::Approve,
+        expires: UnixTime(5),
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ use folkmoot_base::{Digest, Entropy, GroupId, MemberId, NodeId, UnixTime, limits
 use folkmoot_signing::{GroupKey, Scheme, VerifyingKey};
 use std::collections::BTreeSet;
 
-/// Longest membership certificate, in bytes of DER: it must fit an entry of the transcript.
+/// Longest membership certificate, in bytes of DER: it must fit an item of the transcript.
 pub const GMC_BYTES_MAX: usize = limits::ENTRY_BYTES_MAX - 1024;
 
 /// A membership certificate in its one form, signed by its holder. [`Self::check_authority`] judges
@@ -160,9 +160,11 @@ impl Gmc {
     /// Whether the certificate stands under `charter` (as changed so far). It must fit the charter
     /// and carry the votes that the charter asks for, each by one of `voters`, or their
     /// multisignature if that is the charter's scheme. For a founder, the charter must name its
-    /// key. No clock: whoever orders the admission judges the expiry of votes and the term (T7). No
-    /// quorum: if the charter forbids a minority to admit, that takes the electorate, which only
-    /// the transcript has (`TRN-17`); the charter names only the founders.
+    /// key. No clock and no line: the transcript judges bases, the expiry of votes and the term
+    /// (`LINE-10` to `LINE-31`). No quorum: if the charter forbids a minority to admit, that takes
+    /// the electorate, which only the transcript has (`LINE-25`); the charter names only the
+    /// founders.
+    ///
     /// # Errors
     /// [`CertificateError`], `Peer…`.
     pub fn check_authority<'a>(

@@ -5,7 +5,7 @@
 //! Identity ---- self-signs ----> IdentityCertificate            "I go by this name"
 //!    |  founders sign ---------> SignedCharter -> Charter       "these are the rules"; its digest is the GroupId
 //!    |  a stranger signs ------> Request (proposed GmcBody)     "certify me so"; or a Csr, for which a member proposes the body
-//!    |  voters sign -----------> Vote -> VoteProof              "yes", on a Motion
+//!    |  voters sign -----------> Vote -> VoteProof              "yes", over the last decision that the voter knew
 //!    |  a member signs --------> SignedMessage                 "I said that, in this view": proof to a third party
 //!    '- the stranger composes -> Gmc (body + proofs)            "the group's word": counted under the charter
 //!    |  the group's key signs --> RevocationList               "these were expelled", where there is such a key

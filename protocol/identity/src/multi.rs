@@ -1,10 +1,10 @@
-//! One statement of several voters on one motion: a multisignature, in place of their votes, if the
+//! One statement of several voters on one request: a multisignature, in place of their votes, if the
 //! charter's scheme is `asm`.
 //!
 //! ```text
 //! Multi ::= SEQUENCE { base Base, turn INTEGER, expires INTEGER, signature OCTET STRING }      in the membership extension
 //! signature   a multisignature over P-256 by the signers' identity keys (signing.md, ASM), the GroupId its context, the label
-//!             "folkmoot multi v1", and the message the content of a vote: motion, approve, expires (vote.rs)
+//!             "folkmoot multi v1", and the message the content of an approving vote (vote.rs)
 //! ```
 //! So it says of every signer what that signer's vote would say. It names the signers.
 
@@ -14,11 +14,11 @@ use folkmoot_signing::asm::{self, MultiSignature, ProvenKey, Signers};
 use folkmoot_signing::shared::AnyRun;
 use folkmoot_signing::{Fault, FaultKind, P256, RunId, VerifyingKey};
 
-/// The domain label of multisignatures on motions.
+/// The domain label of multisignatures in place of votes.
 pub const MULTI_LABEL: &[u8] = b"folkmoot multi v1";
 
-/// The approval of several voters, as certificates carry it: enough, with motion and keys, to
-/// verify again.
+/// The approval of several voters, as certificates carry it: enough, with group, request and keys,
+/// to verify again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Multi {
     base: Head,

@@ -8,7 +8,7 @@
 //!              crlExtensions: authorityKeyIdentifier (first 20 bytes of the SHA-256 of the SPKI), cRLNumber
 //! ```
 //! The list follows from the roster and one time alone, so signers that are asked to sign it can
-//! make it themselves. A transcript does not say when somebody was expelled, only that it was by
+//! make it themselves. A state does not keep when somebody was expelled, only that it was by
 //! thisUpdate; so that is the date in the list.
 
 use crate::CertificateError;

@@ -6,9 +6,9 @@
 //! an update is due   <=>  | members now - size | > window
 //! ```
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 7: fixed and dynamic thresholds, the window
-//! mechanism. An update is a change of the charter by vote
-//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the entries
-//! in the past, the same for all who judge.
+//! mechanism. An update comes with a decision and needs no vote
+//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the decisions,
+//! the same for all who judge.
 
 use crate::charter_value::{THRESHOLD_MAX, number};
 use folkmoot_base::limits;

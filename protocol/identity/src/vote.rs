@@ -1,9 +1,10 @@
-//! A vote: one voter's signed yes or no on one motion (DECISIONS T6). Voter → everyone.
+//! A vote: one voter's signed yes or no to one question, over the last decision that it knew. Voter
+//! → everyone.
 //!
 //! ```text
 //! content = "folkmoot vote v2" ‖ 00 ‖ version byte ‖ group, base, kind, subject, turn, verdict, expires    one encoding
 //! CMS     = SignedData(content attached, voter's identity certificate, one SignerInfo)            stands alone
-//! proof   = (voter, base, turn, expires, signature) what certificates and entries carry; enough, with the motion, to
+//! proof   = (voter, base, turn, expires, signature) what certificates carry; enough, with group and request, to
 //!                                                   rebuild content and signed attributes and verify again
 //! ```
 
@@ -24,8 +25,7 @@ const DOMAIN: &[u8] = b"folkmoot vote v2\0";
 pub enum VoteKind {
     /// Admit the stranger of a request; the subject is the request's digest.
     Admit = 1,
-    /// Remove a member; the subject covers the member and the entry that admitted it (T5): founders
-    /// share one.
+    /// Remove a member, whatever it was admitted by; the subject covers the member.
     Remove = 2,
     /// Change a field of the charter; the subject is [`crate::change_digest`].
     ChangeCharter = 3,

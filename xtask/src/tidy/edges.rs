@@ -17,13 +17,17 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-flush", &["folkmoot-base"]),
     ("folkmoot-keying", &["folkmoot-base", "folkmoot-agreement"]),
     ("folkmoot-session", &["folkmoot-base", "folkmoot-identity"]),
-    ("folkmoot-letters", &["folkmoot-base", "folkmoot-identity"]),
-    ("folkmoot-admission", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
+    ("folkmoot-letters", &["folkmoot-base", "folkmoot-identity", "folkmoot-transcript"]),
+    (
+        "folkmoot-admission",
+        &["folkmoot-base", "folkmoot-identity", "folkmoot-signing", "folkmoot-transcript"],
+    ),
     (
         "folkmoot-node",
         &[
             "folkmoot-base",
             "folkmoot-identity",
+            "folkmoot-transcript",
             "folkmoot-attach",
             "folkmoot-link",
             "folkmoot-ring",
@@ -35,6 +39,7 @@ const MAY: &[(&str, &[&str])] = &[
         &[
             "folkmoot-base",
             "folkmoot-identity",
+            "folkmoot-transcript",
             "folkmoot-attach",
             "folkmoot-flush",
             "folkmoot-keying",
@@ -90,6 +95,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-base",
             "folkmoot-signing",
             "folkmoot-identity",
+            "folkmoot-transcript",
             "folkmoot-attach",
             "folkmoot-node",
             "folkmoot-admission",

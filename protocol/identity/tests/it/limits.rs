@@ -69,7 +69,7 @@ fn signed_by_openssl(identity: &Identity, content: &[u8], flags: &[&str], folder
 #[test]
 fn id_22_other_forms_of_the_same_vote_are_refused() {
     let world = World::new();
-    let content = world.vote(0).content().encode();
+    let content = world.vote(0).body().encode();
     for (n, flags) in
         [&[][..], &["-noattr"], &["-nosmimecap"], &["-keyid"], &["-md", "sha512"], &["-nocerts"]]
             .into_iter()

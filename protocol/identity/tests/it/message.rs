@@ -1,10 +1,10 @@
 //! Signed messages as files: what they prove, and under what.
 
-use crate::common::{END, Seed, World, person, stamp};
+use crate::common::{Seed, World, person, stamp};
 use folkmoot_base::{GroupId, GroupName, Service};
 use folkmoot_identity::{
-    CertificateError, CharterDraft, CmsError, Decision, MessageError, SignedCharter, SignedMessage,
-    SignerCertificate, Slot, Stamp, Transcript, Verdict, Vote, VoteContent,
+    CertificateError, CharterDraft, CmsError, MessageError, SignedCharter, SignedMessage, SignerCertificate,
+    Stamp, Vote,
 };
 use proptest::prelude::*;
 
@@ -127,35 +127,4 @@ fn id_62_the_sender_is_a_member_by_charter() {
     let other = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
     let refused = world.said_by_founder(b"a").check_charter(other.charter(), None);
     assert_eq!(refused, Err(MessageError::PeerOtherGroup));
-}
-
-#[test]
-fn id_62_the_sender_is_or_was_a_member_by_transcript() {
-    let world = World::new();
-    let mut transcript = Transcript::genesis(world.signed.der()).unwrap();
-    let said = world.said_by_newcomer(b"b");
-    let sender = world.stranger.member();
-    assert_eq!(said.check_transcript(&transcript, None), Err(MessageError::PeerNotMember(sender)));
-    assert_eq!(world.said_by_founder(b"a").check_transcript(&transcript, None), Ok(()));
-    assert_eq!(transcript.certificate_of(&sender), None);
-    let admit = transcript.make_admit(world.gmc().der(), &world.founders[0]).unwrap();
-    transcript.append(&admit).unwrap();
-    assert_eq!(said.check_transcript(&transcript, None), Ok(()));
-    assert!(matches!(transcript.certificate_of(&sender), Some(SignerCertificate::Admitted(_))));
-    let alice = world.founders[0].member();
-    assert!(matches!(transcript.certificate_of(&alice), Some(SignerCertificate::Founder(_))));
-    // Expelled since: it has said it all the same.
-    let admission = transcript.roster().member(&sender).unwrap().entry;
-    let decision = Decision::Remove { member: sender, admission };
-    let slot = Slot { serial: 0, ballot: 0 };
-    let motion = decision.motion(transcript.group(), transcript.roster().charter().digest(), slot);
-    let content = VoteContent { motion, verdict: Verdict::Approve, expires: END };
-    let mut votes: Vec<_> =
-        [0, 2].map(|who: usize| Vote::sign(&world.founders[who], content).unwrap().proof()).into();
-    votes.sort_by_key(|vote| vote.voter);
-    let removal = transcript.make_decision(&decision, slot, &votes, &world.founders[0]).unwrap();
-    transcript.append(&removal).unwrap();
-    assert!(!transcript.roster().is_member(&sender));
-    assert_eq!(said.check_transcript(&transcript, None), Ok(()));
-    assert!(transcript.certificate_of(&sender).is_some());
 }

@@ -5,9 +5,7 @@
 
 use crate::common::{END, START, Seed, World, person};
 use folkmoot_base::{MemberId, digest};
-use folkmoot_identity::{
-    CertificateError, Gmc, Identity, Verdict, VerifyingKey, Vote, VoteContent, VoteProof,
-};
+use folkmoot_identity::{CertificateError, Gmc, Identity, VerifyingKey, Vote, VoteProof};
 use folkmoot_signing::{PrimeGroup, Ristretto as R, Signature, SigningKey};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +20,9 @@ impl ChosenNames {
         self.0.insert(name.to_owned(), key.verifying_key().clone());
     }
 
-    fn count(&self, motion: &[u8], votes: &BTreeMap<String, Signature>) -> usize {
+    fn count(&self, question: &[u8], votes: &BTreeMap<String, Signature>) -> usize {
         let good = |(name, vote): &(&String, &Signature)| {
-            self.0.get(*name).is_some_and(|key| key.verify(LABEL, motion, vote).is_ok())
+            self.0.get(*name).is_some_and(|key| key.verify(LABEL, question, vote).is_ok())
         };
         votes.iter().filter(good).count()
     }
@@ -40,10 +38,9 @@ fn one_holder_votes_t_times_where_names_are_chosen() {
     assert_eq!(roster.count(b"admit my friend", &votes), threshold, "one key, t votes");
 }
 
-/// A vote on the world's motion under whatever name and key.
+/// A vote for the world's stranger under whatever name and key.
 fn vote_of(world: &World, voter: &Identity) -> VoteProof {
-    let content = VoteContent { motion: world.motion(), verdict: Verdict::Approve, expires: END };
-    Vote::sign(voter, content).unwrap().proof()
+    Vote::sign(voter, world.yes()).unwrap().proof()
 }
 
 #[test]

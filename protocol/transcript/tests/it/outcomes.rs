@@ -39,6 +39,16 @@ fn line_45_a_threshold_that_is_reset_needs_one_voter() {
     assert_eq!(group.state().threshold(), 2);
 }
 
+/// A threshold that follows the size does not follow it to where the voters are too few.
+#[test]
+fn line_45_a_threshold_follows_the_size_as_far_as_there_are_voters() {
+    let mut group = Group::of(&CharterDraft { ratio: Some((50, 1)), ..draft(4, 2) });
+    group.let_in(&[4, 5, 6, 7, 8, 9], &[0, 1, 2]);
+    assert_eq!(group.state().charter().threshold(), 2, "four voters cannot be five of ten");
+    group.pass(elect(&[0, 1, 2, 3, 4]), &[0, 1, 2]);
+    assert_eq!(group.state().charter().threshold(), 5, "five can");
+}
+
 fn with_rules(admit: Option<&str>, remove: Option<&str>) -> Group {
     let rule = |text: Option<&str>| text.map(|text| Rule::parse(text).unwrap());
     let mut policies = Policies { admit: rule(admit), remove: rule(remove), ..Policies::default() };

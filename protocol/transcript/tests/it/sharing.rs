@@ -10,21 +10,29 @@ use folkmoot_transcript::{Admit, Change, Effect, Refuted, Uncounted, Unfit, Wron
 
 /// Four founders, whose group has a key that an authority deals.
 fn group() -> Group {
+    group_of(Scheme::Frost)
+}
+
+fn group_of(scheme: Scheme) -> Group {
     let key = SigningKey::generate(&mut Seed(90 << 32));
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
     let body = AuthorityBody::new("line", public, UnixTime(START), &mut Seed(91 << 32));
     let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
     let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
     let central = Central { certificate, nodes: [member(15)].into(), dealer: Some(Dealer::Keeps) };
-    Group::of(&CharterDraft { scheme: Scheme::Frost, central: Some(central), ..draft(4, 2) })
+    Group::of(&CharterDraft { scheme, central: Some(central), ..draft(4, 2) })
 }
 
 /// Shares of one key, dealt to these people.
 fn dealt(people: &[usize], threshold: usize, seed: u64) -> Change {
-    let secret = shared::draw_secret(Scheme::Frost, &mut Seed(50 << 32)).unwrap();
+    dealt_by(Scheme::Frost, people, threshold, seed)
+}
+
+fn dealt_by(scheme: Scheme, people: &[usize], threshold: usize, seed: u64) -> Change {
+    let secret = shared::draw_secret(scheme, &mut Seed(50 << 32)).unwrap();
     let mut holders: Vec<_> = people.iter().map(|person| member(*person)).collect();
     holders.sort_unstable();
-    let dealt = shared::deal(Scheme::Frost, &secret, threshold, &holders, &mut Seed(seed << 32)).unwrap();
+    let dealt = shared::deal(scheme, &secret, threshold, &holders, &mut Seed(seed << 32)).unwrap();
     Change::Sharing { public: Blob::from(dealt.public), authority: Blob::default() }
 }
 
@@ -113,5 +121,24 @@ fn line_13_a_sharing_is_judged_like_any_effect() {
         }
         assert!(group.decision(old, &[0, 1, 2]).is_ok(), "approved anew it stands");
         assert!(group.decision(field("request_hours", "24"), &[0, 1, 2]).is_ok());
+    }
+}
+
+/// Two of four are the threshold, and a quorum with the first place; threshold ECDSA needs three
+/// signers. If two could decide, the old shares would be erased for new ones that sign nothing if
+/// the others never got theirs.
+#[test]
+fn line_40_a_sharing_is_decided_by_as_many_as_sign() {
+    for (scheme, signers) in [(Scheme::TsDsa, 3), (Scheme::Frost, 2)] {
+        let group = group_of(scheme);
+        let change = dealt_by(scheme, &[0, 1, 2, 3], 2, 60);
+        let two = group.decision(change.clone(), &[0, 1]);
+        if signers > 2 {
+            let too_few = Refuted::Uncounted(Uncounted::TooFew { got: 2, need: signers });
+            assert!(matches!(two, Err(Wrong::Effect { why, .. }) if why == too_few));
+        } else {
+            assert!(two.is_ok());
+        }
+        assert!(group.decision(change, &[0, 1, 2]).is_ok());
     }
 }

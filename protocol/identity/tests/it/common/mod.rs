@@ -1,12 +1,12 @@
 //! What several tests need: people, a charter, votes, certificates.
 
 use folkmoot_base::{
-    ConfigurationId, Entropy, GroupId, GroupName, MemberId, NodeId, Service, UnixTime, ViewId, digest,
+    ConfigurationId, Entropy, GroupId, GroupName, Head, MemberId, NodeId, Service, UnixTime, ViewId, digest,
 };
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, Gmc, GmcBody, GroupKey,
-    Identity, Motion, Request, SignedCharter, SignedMessage, SignerCertificate, SigningKey, Stamp, Verdict,
-    VerifyingKey, Vote, VoteContent, VoteProof,
+    Identity, Request, SignedCharter, SignedMessage, SignerCertificate, SigningKey, Stamp, Verdict,
+    VerifyingKey, Vote, VoteBody, VoteKind, VoteProof,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -69,16 +69,24 @@ impl World {
 
     pub fn request(&self) -> Request {
         let body = GmcBody::propose(self.charter(), &self.stranger, 3, START, &mut Seed(5 << 32));
+        let body = body.over(self.head());
         Request::sign(&self.stranger, body).unwrap()
     }
 
-    pub fn motion(&self) -> Motion {
-        Motion::admit(self.charter().group(), self.charter().digest(), self.request().digest())
+    /// The founding: the decision before the first (docs/protocol/line.md).
+    pub fn head(&self) -> Head {
+        Head { number: 0, digest: digest(&[b"folkmoot founding v1\0", &self.charter().group().0]) }
+    }
+
+    /// A yes to the stranger's request.
+    pub fn yes(&self) -> VoteBody {
+        let (group, subject) = (self.charter().group(), self.request().digest());
+        let (kind, verdict) = (VoteKind::Admit, Verdict::Approve);
+        VoteBody { group, base: self.head(), kind, subject, turn: 0, verdict, expires: END }
     }
 
     pub fn vote(&self, who: usize) -> Vote {
-        let content = VoteContent { motion: self.motion(), verdict: Verdict::Approve, expires: END };
-        Vote::sign(&self.founders[who], content).unwrap()
+        Vote::sign(&self.founders[who], self.yes()).unwrap()
     }
 
     pub fn gmc_with(&self, votes: &[VoteProof]) -> Gmc {

@@ -1,16 +1,24 @@
 //! The transcript with real keys, certificates and signatures.
 
+mod asm;
 mod catch_up;
+mod central;
 mod evidence;
+mod expelled;
 mod file;
+mod group_key;
+mod keys;
 mod lies;
+mod messages;
+mod policies;
 mod rejoin;
+mod vectors;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{CharterDraft, Gmc, GmcBody, Identity, SignedCharter, Verdict, VoteProof};
 use folkmoot_signing::Signature;
 use folkmoot_transcript::{
-    Approval, BallotMessage, BallotOutput, Ballots, Change, Effect, Item, Look, STATEMENT_LABEL,
+    Approval, BallotMessage, BallotOutput, Ballots, Change, Effect, Item, ItemError, Look, STATEMENT_LABEL,
     SignedApproval, Statement, Subject, Taken, Transcript, admission,
 };
 use std::collections::{BTreeSet, VecDeque};
@@ -36,6 +44,12 @@ fn person(number: u64) -> Identity {
     Identity::new(&format!("person {number}"), &mut Seed(number << 32), START, end).unwrap()
 }
 
+/// What a charter of the first people says.
+fn draft(founders: u64, threshold: u32) -> CharterDraft {
+    let named = (0..founders).map(|number| person(number).certificate().into()).collect();
+    CharterDraft::new(GroupName::new("wire").unwrap(), threshold, named, &mut Seed(99 << 32))
+}
+
 /// Founders with their programs, each with its own transcript.
 struct Group {
     people: Vec<Identity>,
@@ -45,10 +59,11 @@ struct Group {
 
 impl Group {
     fn new(founders: u64, threshold: u32) -> Self {
-        let people: Vec<Identity> = (0..founders).map(person).collect();
-        let named = people.iter().map(|founder| founder.certificate().into()).collect();
-        let name = GroupName::new("wire").unwrap();
-        let draft = CharterDraft::new(name, threshold, named, &mut Seed(99 << 32));
+        Self::of(&draft(founders, threshold))
+    }
+
+    fn of(draft: &CharterDraft) -> Self {
+        let people: Vec<Identity> = (0..draft.founders.len() as u64).map(person).collect();
         let all: Vec<&Identity> = people.iter().collect();
         let signed = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
         let transcripts: Vec<Transcript> =
@@ -79,9 +94,8 @@ impl Group {
     /// The request of a stranger, over the first founder's head.
     fn request(&self, stranger: &Identity) -> GmcBody {
         let charter = self.first().signed_charter().charter();
-        let mut body = GmcBody::propose(charter, stranger, 3, START, &mut Seed(5 << 32));
-        body.membership.base = self.first().state().head();
-        body
+        let body = GmcBody::propose(charter, stranger, 3, START, &mut Seed(5 << 32));
+        body.over(self.first().state().head())
     }
 
     /// The item of a certificate with the votes of these founders.
@@ -115,6 +129,19 @@ impl Group {
             self.all_take(&Item::Approval(signed));
             self.all_take(&Item::Effect(effect.clone()));
         }
+    }
+
+    /// These founders approve an effect, and everybody's program decides it.
+    fn pass(&mut self, effect: &Effect, voters: &[usize]) {
+        self.approve(effect, voters);
+        let all: Vec<usize> = (0..self.people.len()).collect();
+        assert_eq!(self.decide(&all).len(), all.len());
+    }
+
+    /// Whether the certificate with the votes of these founders would admit a stranger now.
+    fn tried(&self, stranger: &Identity, voters: &[usize]) -> Result<(), ItemError> {
+        let item = self.admit(stranger, &self.request(stranger), voters);
+        self.first().check_admit(&item.encode())
     }
 
     /// Lets the programs of these founders decide, until nothing more is said. Returns what stood.
@@ -179,6 +206,11 @@ impl Group {
             }
         }
     }
+}
+
+fn field(name: &str, value: &str) -> Effect {
+    let bytes = |text: &str| Blob::from(text.as_bytes().to_vec());
+    Change::Charter { field: bytes(name), value: bytes(value) }.into()
 }
 
 fn remove(member: MemberId) -> Effect {
