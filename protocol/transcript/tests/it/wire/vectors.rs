@@ -59,5 +59,5 @@ fn the_same_seeds_give_the_same_bytes_and_they_are_taken() {
     assert_eq!(reader.finish().unwrap().state().head(), head);
 }
 
-const HEAD: &str = "a787e305ae42d88a5e5d67118ba59065f72c6d99d7b4802ebd6ae783cd8c6ee2";
-const STATE: &str = "09623a800540caea38c04de8249fe2ca4abf8d5418915ced8dfc22b9bc91eacf";
+const HEAD: &str = "91dc6965e654a3291321c096f89febcbcc924560178407701c9cd3ee052aedcb";
+const STATE: &str = "fc6b83f5cd5ab560337da0b700b38d8c955c2a0a13a5a994bb8078a933c41fcf";
