@@ -30,8 +30,8 @@ impl Words {
 }
 
 impl Admission {
-    /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word that
-    /// says the same and still counts is not said again.
+    /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word
+    /// that says the same and still counts is not said again.
     pub(crate) fn speak(
         &mut self,
         call: &Call<'_>,

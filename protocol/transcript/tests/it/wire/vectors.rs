@@ -1,6 +1,6 @@
-//! Golden bytes in testing/vectors/transcript: from fixed seeds the same bytes come out as ever, and
-//! they are taken as ever. A change of these bytes breaks every existing group. To write them again:
-//! `FOLKMOOT_WRITE_VECTORS=1 cargo test -p folkmoot-transcript --test it vectors::`.
+//! Golden bytes in testing/vectors/transcript: from fixed seeds the same bytes come out as ever,
+//! and they are taken as ever. A change of these bytes breaks every existing group. To write them
+//! again: `FOLKMOOT_WRITE_VECTORS=1 cargo test -p folkmoot-transcript --test it vectors::`.
 
 use super::{Group, NOW, person, remove};
 use folkmoot_base::Head;
