@@ -101,6 +101,20 @@ pub enum Danger {
     LineNoBounds,
     /// Transcript: a member goes over to another decision for a number that was decided.
     LineTakesForks,
+    /// Transcript: a Rejoin may name anything.
+    LineRejoinAnywhere,
+    /// Transcript: a Rejoin takes one approval.
+    LineFewRejoin,
+    /// Transcript: decisions follow a Rejoin.
+    LineGoesOn,
+    /// Transcript: voters commit to a Rejoin towards a line that nobody has shown them.
+    LineRejoinUnseen,
+    /// Transcript: whoever shows another line need not show who decided it.
+    LineSideUnchecked,
+    /// Transcript: members go over to another line unasked.
+    LineRejoinUnasked,
+    /// Transcript: members go over to a line that goes over to theirs.
+    LineNoTie,
     /// Group: keeps members of lost nodes in its list.
     GroupKeepsLost,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.

@@ -72,7 +72,8 @@ impl BallotMessage {
     }
 }
 
-/// What a voter must not forget. One for each head; a new one replaces it.
+/// What a voter must not forget. One for each head; a new one replaces it. That of a line which was
+/// left is kept as long as its person may come back to that head.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct BallotRecord {
     /// The head that is to be followed.
@@ -220,6 +221,11 @@ impl Ballots {
     /// Does what is due: proposes, or gives up on a ballot that came to nothing.
     pub fn work(&mut self, look: &Look<'_>) {
         if self.stands || look.state.head() != self.record.parent {
+            return;
+        }
+        if !look.set.goes_on(look.state) {
+            self.began = None;
+            self.count(look);
             return;
         }
         let wanted = self.watch(look);

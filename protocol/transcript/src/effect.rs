@@ -1,6 +1,6 @@
 //! What people decide, and how it is named in an approval.
 
-use crate::Subject;
+use crate::{Head, Subject};
 use folkmoot_base::SignatureBytes;
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use folkmoot_base::{Digest, MemberId, digest};
@@ -55,6 +55,12 @@ pub enum Change {
         /// The old key's signature on that digest.
         signature: SignatureBytes,
     },
+    /// Go over to another line, which left ours at a fork. Ours ends.
+    #[tls_codec(discriminant = 7)]
+    Rejoin {
+        /// The first decision of the other line after the fork.
+        head: Head,
+    },
 }
 
 codec_enum! {
@@ -107,6 +113,7 @@ impl Effect {
             Change::Sharing { .. } => VoteKind::Sharing,
             Change::Hold { .. } => VoteKind::Hold,
             Change::Rotate { .. } => VoteKind::Rotate,
+            Change::Rejoin { .. } => VoteKind::Rejoin,
         }
     }
 }
@@ -136,6 +143,9 @@ impl Change {
             }
             Self::Hold { request } => digest(&[b"folkmoot hold v1\0", request]),
             Self::Rotate { member, request, .. } => digest(&[b"folkmoot rotation v1\0", &member.0, request]),
+            Self::Rejoin { head } => {
+                digest(&[b"folkmoot rejoin v1\0", &head.number.to_be_bytes(), &head.digest])
+            }
         }
     }
 }

@@ -138,6 +138,12 @@ pub enum Unfit {
         "the admission that it names is held, over or without room, or its holder was expelled (LINE-49)"
     )]
     NotLate,
+    /// The line to go over to does not fork from ours, as far as ours is known.
+    #[error("there is no fork to that line: {0} (LINE-52)")]
+    Rejoin(&'static str),
+    /// The line goes over to another.
+    #[error("the line ends here, because its members go over to another (LINE-53)")]
+    Over,
 }
 
 /// Why an effect of a decision does not stand.
@@ -170,6 +176,9 @@ pub enum Wrong {
         /// The head.
         want: Head,
     },
+    /// The line ended with the decision before it.
+    #[error("the line ended, because its members go over to another (LINE-53)")]
+    Over,
     /// Its time is before that of the decision before it.
     #[error("the decision's time is before that of the one before it (LINE-03)")]
     Time,
@@ -250,6 +259,15 @@ pub enum Unproposed {
     /// Nothing shows that our head is on its line.
     #[error("our own head is too old to be seen on that line (LINE-72)")]
     TooOld,
+    /// What is shown of another line does not begin at a fork with ours.
+    #[error("what is shown of the other line does not begin at a fork with ours (LINE-73)")]
+    NoFork,
+    /// Nobody has asked to go over to that line, or no fork to it is known.
+    #[error("no fork to that line is known here (LINE-74)")]
+    Unasked,
+    /// The other line goes over to ours.
+    #[error("the other line goes over to ours (LINE-75)")]
+    TheyCome,
     /// The decision in it is refused.
     #[error("the decision in it is refused")]
     Decision(#[from] Wrong),

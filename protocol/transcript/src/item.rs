@@ -60,6 +60,12 @@ pub enum Item {
     /// A decision that stands.
     #[tls_codec(discriminant = 6)]
     Decision(Standing),
+    /// Another line comes to ours.
+    #[tls_codec(discriminant = 7)]
+    Coming {
+        /// Its decision at the fork, the last ones under each electorate since, and its Rejoin.
+        decisions: Vec<Standing>,
+    },
 }
 
 impl Item {
@@ -87,6 +93,7 @@ impl Item {
             Self::Effect(effect) => Some(effect.subject().digest),
             Self::Refusal { request } => Some(refusal_name(&refusal(&request.0).ok()?)),
             Self::Expire { member, request } => Some(expire_name(member, request)),
+            Self::Coming { decisions } => decisions.last().map(|last| last.head().digest),
             Self::Decision(_) => None,
         }
     }

@@ -55,5 +55,5 @@ pub use roster::{Ending, FORMERS_MAX, Former, Roster};
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
-pub use transcript::{ROTATE_LABEL, Taken, Transcript};
+pub use transcript::{Person, ROTATE_LABEL, Taken, Transcript};
 pub use votes::SignedVotes;

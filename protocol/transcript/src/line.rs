@@ -8,6 +8,8 @@
 //! Promises: the first standing decision on the head is applied, and no other for that number.
 //! Bounds: [`FORKS_MAX`] forks, two decisions of each.
 
+mod side;
+
 use crate::proposal::{Claim, Electors, Standing, Statement};
 use crate::{Electorate, Head, Set, State, Unproposed};
 use folkmoot_base::{Danger, Digest, MemberId, Mutant};
@@ -39,6 +41,9 @@ pub struct Fork {
     pub theirs: Standing,
     /// Who signed statements that contradict each other.
     pub liars: BTreeSet<MemberId>,
+    /// What shows that the other line sends its members to ours: its decision at the fork, the last
+    /// ones under each electorate since, and the Rejoin. Empty if it does not.
+    pub coming: Vec<Standing>,
 }
 
 /// One member's line.
@@ -119,10 +124,7 @@ impl Line {
         self.decisions.insert(number, standing);
         self.state = next;
         self.set.advance(&self.state);
-        let state = &self.state;
-        self.decisions.retain(|number, standing| {
-            standing.proposal.decision.electorate.is_some() || state.decision_at(*number).is_some()
-        });
+        self.forget();
         Ok(Applied::Next)
     }
 
@@ -192,6 +194,14 @@ impl Line {
         self.decisions.extend(ours);
     }
 
+    /// Keeps the decisions that are recent, or the last under an electorate.
+    fn forget(&mut self) {
+        let state = &self.state;
+        self.decisions.retain(|number, standing| {
+            standing.proposal.decision.electorate.is_some() || state.decision_at(*number).is_some()
+        });
+    }
+
     /// What somebody needs to [`Self::skip`] from a head of this number: the handovers since, and
     /// the last decision.
     pub fn handovers_since(&self, number: u64) -> Option<(Vec<Standing>, Standing)> {
@@ -231,10 +241,8 @@ impl Line {
         let electors = self.electors_of(number);
         theirs.check(&electors)?;
         let liars = contradictions(ours, &theirs, &electors);
-        if self.forks.len() < FORKS_MAX {
-            let fork = Fork { ours: ours.clone(), theirs, liars: liars.clone() };
-            self.forks.entry(number).or_insert(fork);
-        }
+        let fork = Fork { ours: ours.clone(), theirs, liars: liars.clone(), coming: Vec::new() };
+        self.keep_fork(fork);
         Ok(Applied::Fork(liars))
     }
 

@@ -18,7 +18,10 @@ mod ready;
 
 pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
 
-use crate::{Admit, Approval, Effect, Held, Refusal, SignatureBytes, State, Subject, Uncounted, VOTERS_MAX};
+use crate::{
+    Admit, Approval, Change, Effect, Head, Held, Refusal, SignatureBytes, State, Subject, Uncounted,
+    VOTERS_MAX,
+};
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
 use std::cmp::Reverse;
@@ -70,6 +73,9 @@ pub struct Set {
     loading: bool,
     /// Whether more came than a set keeps, since it began to load.
     overfull: bool,
+    /// The lines that a Rejoin may name: by their first decisions after the fork, and whether each
+    /// goes over to ours. Evidence, and no part of the digest.
+    sides: BTreeMap<Head, bool>,
     /// How often it has changed.
     version: u64,
     digest: OnceLock<Digest>,
@@ -79,6 +85,30 @@ impl Set {
     /// A number that grows with every change.
     pub(crate) fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Says which other lines are known here.
+    pub(crate) fn show_sides(&mut self, sides: BTreeMap<Head, bool>) {
+        self.sides = sides;
+        self.version = self.version.wrapping_add(1);
+    }
+
+    /// `LINE-54`: whether the line that a Rejoin names is known here.
+    pub(crate) fn shows(&self, state: &State, change: &Change) -> bool {
+        let Change::Rejoin { head } = change else { return true };
+        self.sides.contains_key(head) || state.is(Danger::LineRejoinUnseen)
+    }
+
+    /// Whether the line that this Rejoin names goes over to ours.
+    pub(super) fn is_coming(&self, change: &Change) -> bool {
+        matches!(change, Change::Rejoin { head } if self.sides.get(head) == Some(&true))
+    }
+
+    /// `LINE-53`: whether something may follow the head: it is no Rejoin, or one that falls,
+    /// because the other line goes over to ours.
+    pub fn goes_on(&self, state: &State) -> bool {
+        let coming = |head: Head| self.sides.get(&head) == Some(&true);
+        state.rejoin().is_none_or(|head| state.may_outlast() && coming(head)) || state.is(Danger::LineGoesOn)
     }
 
     fn changed(&mut self) {

@@ -62,6 +62,7 @@ struct Stamps {
     fields: BTreeMap<String, u64>,
     electorate: u64,
     sharing: u64,
+    rejoin: u64,
 }
 
 /// The state after some number of decisions.
@@ -88,6 +89,8 @@ pub struct State {
     refused: BTreeMap<Refusal, u64>,
     /// Certificates of the group's key whose holders were expelled, until their terms end.
     revoked: BTreeMap<Serial, UnixTime>,
+    /// Where the members go: the first decision of another line after the fork.
+    rejoin: Option<Head>,
     danger: Mutant,
     digest: OnceLock<Digest>,
 }
@@ -139,6 +142,7 @@ impl State {
             used: BTreeMap::new(),
             refused: BTreeMap::new(),
             revoked: BTreeMap::new(),
+            rejoin: None,
             danger: Mutant::NONE,
             digest: OnceLock::new(),
         }
@@ -194,6 +198,24 @@ impl State {
     /// The certificates of the group's key whose holders were expelled, until their terms end.
     pub fn revoked(&self) -> &BTreeMap<Serial, UnixTime> {
         &self.revoked
+    }
+
+    /// Where the last decision sends the members: the first decision of another line after the
+    /// fork. Then nothing is decided here, unless that Rejoin [falls](Self::may_outlast).
+    pub fn rejoin(&self) -> Option<Head> {
+        self.rejoin
+    }
+
+    /// Whether nothing can follow, whatever the other line does.
+    pub(crate) fn is_over(&self) -> bool {
+        self.rejoin.is_some() && !self.may_outlast() && !self.is(Danger::LineGoesOn)
+    }
+
+    /// Whether this line would outlast the one that it goes over to, if that one went over to this:
+    /// its decision at the fork has the lower digest.
+    pub fn may_outlast(&self) -> bool {
+        let ours = self.rejoin.and_then(|theirs| Some((self.decision_at(theirs.number)?, theirs)));
+        ours.is_some_and(|(ours, theirs)| ours.digest < theirs.digest)
     }
 
     /// Whether this decision is the head or a recent decision of this line.
@@ -259,6 +281,7 @@ impl State {
             }
             Change::Electorate { .. } => self.stamps.electorate,
             Change::Sharing { .. } => self.stamps.sharing,
+            Change::Rejoin { .. } => self.stamps.rejoin,
             // That of the key: judged with the admission.
             Change::Hold { .. } => 0,
         }

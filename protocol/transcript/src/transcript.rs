@@ -1,6 +1,9 @@
 //! The transcript: the line and the set, with the papers and signatures that prove them.
 
 mod proven;
+mod side;
+
+pub use side::Person;
 
 use crate::item::{Item, SignedApproval, expire_name, refusal, refusal_name};
 use crate::paper;
@@ -173,6 +176,7 @@ impl Transcript {
                 set.take_expire(state, Expire { member, request }, clock)
             }
             Item::Decision(_) => return Err(ItemError::NotOfSet),
+            Item::Coming { decisions } => self.take_coming(&decisions)?,
         })
     }
 
@@ -405,9 +409,10 @@ impl Transcript {
         let admits = set.admits().map(|admit| admit.request);
         let approvals = set.approvals().map(|signed| signed.approval.digest());
         let effects = set.effects().map(|effect| effect.subject().digest);
+        let sides = self.sides();
         let refusals = set.refusals().map(refusal_name);
         let expires = set.expires().map(|expire| expire_name(&expire.member, &expire.request));
-        admits.chain(approvals).chain(effects).chain(refusals).chain(expires).collect()
+        admits.chain(approvals).chain(effects).chain(refusals).chain(expires).chain(sides).collect()
     }
 
     /// Every item that is kept: of the set, and of the admissions that the state holds.
@@ -478,6 +483,7 @@ impl Transcript {
             let item = Item::Approval(SignedApproval { approval, signature });
             items.push((approval.digest(), item.encode().into()));
         }
+        items.extend(self.sides_wanted());
         let effects = set.effects().map(|effect| (effect.subject().digest, Item::Effect(effect.clone())));
         items.extend(effects.map(|(name, item)| (name, item.encode().into())));
         let refusals = set.refusals();

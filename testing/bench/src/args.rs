@@ -35,6 +35,9 @@ pub(crate) enum Bench {
     /// Measures how long an outsider needs to judge a transcript's file, by the number of items in
     /// it. The group has 256 voters.
     Transcript(BenchTranscript),
+    /// Measures what a newcomer is given of an old group, and how long it takes to verify that on
+    /// one core.
+    Line(BenchLine),
     /// Draws the chart of what earlier runs of `keying` or `admission` printed with --json. It
     /// measures nothing.
     Chart(BenchChart),
@@ -117,6 +120,22 @@ pub(crate) struct BenchTranscript {
     /// A folder to write the charter and the files to, for `folkmoot verify`.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchLine {
+    /// How many newcomers. The output has medians.
+    #[arg(long, value_name = "NUMBER", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+    /// How many days the group is old. Every day the electorate changes.
+    #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u16).range(1..=3_650))]
+    pub(crate) days: u16,
+    /// How many admissions in that time: at most 512 on a day.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) admissions: u32,
+    /// How many members there are in the end, with seven voters.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(8..=1_000))]
+    pub(crate) members: u16,
 }
 
 #[derive(Debug, Args)]

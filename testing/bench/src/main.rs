@@ -5,6 +5,7 @@
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
 //! transcript             a reader of files, no network
+//! line                   an old group and a newcomer, no network
 //! chart                  results of earlier runs: saved.rs, chart.rs
 //! ```
 
@@ -14,6 +15,7 @@ mod args;
 mod chart;
 mod counts;
 mod crew;
+mod line;
 mod links;
 mod live;
 mod meter;
@@ -51,6 +53,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
         Bench::Links(options) => links::links(&options, json),
         Bench::Transcript(options) => transcript::transcript(&options, json),
         Bench::Admission(options) => admission::admission(&options, json).await,
+        Bench::Line(options) => line::line(&options, json),
         Bench::Chart(options) => saved::chart(&options),
     }
 }

@@ -1,11 +1,16 @@
 //! What must hold, judged from the history of decisions and not from the stamps that states keep.
 
-use crate::node::{Fault, Node};
+use crate::meeting::check_ballots;
+use crate::node::{Fault, Node, Step};
+use crate::wishes::named;
 use crate::world::World;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_identity::Charter;
 use folkmoot_transcript::{Approval, Change, Decision, Head, Standing, State, admission, contradictions};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How often what was seen.
+pub type Tally = BTreeMap<&'static str, usize>;
 
 /// Every decision that anybody applied, with the state after it.
 #[derive(Debug)]
@@ -14,6 +19,8 @@ pub struct Records {
     decisions: BTreeMap<Head, Standing>,
     /// The digest of the state at each mark (head, digest of the set) with its roster.
     marks: BTreeMap<(Head, Digest), (Digest, Vec<MemberId>)>,
+    /// How often honest members went over to another line.
+    went: Tally,
 }
 
 impl Records {
@@ -23,6 +30,7 @@ impl Records {
             states: BTreeMap::from([(state.head(), state)]),
             decisions: BTreeMap::new(),
             marks: BTreeMap::new(),
+            went: Tally::new(),
         }
     }
 
@@ -34,11 +42,22 @@ impl Records {
         self.states.get(head)
     }
 
-    /// Decisions, those of later ballots, and forks that somebody has seen.
-    pub fn tally(&self) -> [usize; 3] {
-        let later = self.decisions.values().filter(|standing| standing.proposal.ballot() > 0).count();
+    /// What was seen, by name: decisions, those of later ballots, forks, what was decided.
+    pub fn tally(&self) -> Tally {
+        let mut tally = Tally::new();
+        let mut count = |name, number| *tally.entry(name).or_default() += number;
         let numbers: BTreeSet<u64> = self.decisions.keys().map(|head| head.number).collect();
-        [self.decisions.len(), later, self.decisions.len() - numbers.len()]
+        count("forks", self.decisions.len() - numbers.len());
+        for standing in self.decisions.values() {
+            let decision = &standing.proposal.decision;
+            count("decisions", 1);
+            count("later ballots", usize::from(standing.proposal.ballot() > 0));
+            count("held", decision.holds.len());
+            count("refused", decision.refusals.len());
+            decision.effects.iter().for_each(|effect| count(kind(&effect.effect.change), 1));
+        }
+        self.went.iter().for_each(|(name, number)| count(name, *number));
+        tally
     }
 
     /// The states from the founding to this head, this one first.
@@ -51,6 +70,11 @@ impl Records {
             at = standing.proposal.parent();
         }
         line
+    }
+
+    /// The heads from this one back to the founding.
+    fn line(&self, head: &Head) -> Vec<Head> {
+        self.back(head).into_iter().map(State::head).collect()
     }
 
     fn decision(&self, head: &Head) -> Option<&Decision> {
@@ -83,43 +107,91 @@ impl World<'_> {
                 self.spoken.entry(approval.subject.digest).or_default().insert(approval.voter);
             }
         }
-        for place in 0..self.nodes.len() {
-            self.note_node(place)?;
-        }
+        self.note_steps()?;
         self.check_forks()
     }
 
-    fn note_node(&mut self, place: usize) -> Result<(), Fault> {
-        let Some(node) = self.nodes.get(place) else { return Ok(()) };
-        let head = node.state().head();
+    /// Replays what was decided since the last look, and how everybody came to its head.
+    fn note_steps(&mut self) -> Result<(), Fault> {
+        let logs: Vec<Vec<Step>> = self.nodes.iter_mut().map(|node| std::mem::take(&mut node.log)).collect();
+        let mut fresh: Vec<(usize, Standing)> = Vec::new();
+        for (place, log) in logs.iter().enumerate() {
+            let applied = log.iter().filter_map(|step| match step {
+                Step::Applied(standing) => Some((place, Standing::clone(standing))),
+                _ => None,
+            });
+            fresh.extend(applied);
+        }
+        fresh.sort_by_key(|(_, standing)| standing.head().number);
+        for (place, standing) in fresh {
+            self.note_decision(place < self.honest, standing)?;
+        }
+        for (place, log) in logs.iter().enumerate() {
+            self.check_steps(place, log)?;
+        }
+        Ok(())
+    }
+
+    fn note_decision(&mut self, honest: bool, standing: Standing) -> Result<(), Fault> {
+        let (head, decision) = (standing.head(), &standing.proposal.decision);
+        let tried = self.tried.filter(|(tried, _)| *tried == standing.proposal.parent());
+        let Some(before) = self.records.states.get(&standing.proposal.parent()).cloned() else {
+            return Err(format!("{head} was applied on what nobody has"));
+        };
+        if let Some((_, ballot)) = tried.filter(|_| honest) {
+            check_ballots(&standing, &before, ballot)?;
+        }
         if self.records.states.contains_key(&head) {
             return Ok(());
         }
-        let honest = place < self.honest;
-        // Several decisions may have been applied in one step: replay them.
-        let fresh: Vec<Standing> = node.line.decisions().values().cloned().collect();
-        for standing in fresh {
-            let head = standing.head();
-            if self.records.states.contains_key(&head) {
-                continue;
+        let contents = &self.contents;
+        let after = before.after(decision, |request| contents.get(request));
+        let after = after.map_err(|why| format!("an applied decision does not follow: {why}"))?;
+        if honest {
+            self.check_effects(&before, decision)?;
+            // A former quorum can do what it likes at somebody who is behind.
+            if standing.commits.iter().any(|commit| !self.stolen.contains(&commit.voter)) {
+                self.check_holds(&before, decision)?;
             }
-            let before = self.records.states.get(&standing.proposal.parent()).cloned();
-            let Some(before) = before else { continue };
-            let contents = &self.contents;
-            let after = before.after(&standing.proposal.decision, |request| contents.get(request));
-            let after = after.map_err(|why| format!("an applied decision does not follow: {why}"))?;
-            if honest {
-                self.check_effects(&before, &standing.proposal.decision)?;
-                // A former quorum can do what it likes at somebody who is behind.
-                if standing.commits.iter().any(|commit| !self.stolen.contains(&commit.voter)) {
-                    self.check_holds(&before, &standing.proposal.decision)?;
+        }
+        for member in before.roster().keys().filter(|member| !after.roster().contains_key(*member)) {
+            self.stolen.insert(*member);
+        }
+        self.records.decisions.insert(head, standing);
+        self.records.states.insert(head, after);
+        Ok(())
+    }
+
+    /// No decision that an honest member applied is undone, but by a Rejoin of its line or by its
+    /// person.
+    fn check_steps(&mut self, place: usize, log: &[Step]) -> Result<(), Fault> {
+        let (Some(node), Some(at)) = (self.nodes.get(place), self.heads.get_mut(place)) else {
+            return Ok(());
+        };
+        for step in log {
+            let (next, good) = match step {
+                Step::Applied(standing) => (standing.head(), standing.proposal.parent() == *at),
+                Step::Skipped(head) => (*head, self.records.line(head).contains(at)),
+                Step::Crossed(head) => {
+                    let line = self.records.line(head);
+                    let last = self.records.decision(at);
+                    (*head, last.is_some_and(|decision| Self::sends_to(decision, &line)))
                 }
+                Step::Resolved => (node.state().head(), true),
+            };
+            if !good && place < self.honest {
+                return Err(format!("{} went from {at} to {next}: an applied decision is undone", node.me));
             }
-            for member in before.roster().keys().filter(|member| !after.roster().contains_key(*member)) {
-                self.stolen.insert(*member);
+            let went = match step {
+                Step::Crossed(_) => "went over by a Rejoin",
+                Step::Resolved => "went over alone",
+                Step::Applied(_) => "applied",
+                Step::Skipped(_) => "skipped",
+            };
+            if place < self.honest {
+                *self.records.went.entry(went).or_default() += 1;
             }
-            self.records.decisions.insert(head, standing);
-            self.records.states.insert(head, after);
+            *at = next;
         }
         Ok(())
     }
@@ -128,7 +200,7 @@ impl World<'_> {
     fn check_effects(&self, before: &State, decision: &Decision) -> Result<(), Fault> {
         for approved in &decision.effects {
             let mine = &approved.effect.change;
-            let touches = |other: &Change| is_about_the_same(mine, other);
+            let touches = |other: &Change| self.is_about_the_same(mine, other);
             let counting = approved.approvals().filter(|approval| {
                 approval.expires >= decision.time
                     && self.records.may_count(approval, &before.head(), &touches)
@@ -148,6 +220,9 @@ impl World<'_> {
     /// Whoever is held was approved by enough voters at some time.
     fn check_holds(&self, before: &State, decision: &Decision) -> Result<(), Fault> {
         let none = BTreeSet::new();
+        if before.is_for_authority() {
+            return Ok(());
+        }
         for request in &decision.holds {
             let yes = self.spoken.get(request).unwrap_or(&none);
             let yes = yes.iter().filter(|voter| before.may_vote(voter)).count();
@@ -179,15 +254,22 @@ impl World<'_> {
     fn check_admits(&self, node: &Node) -> Result<(), Fault> {
         let (state, set) = (node.state(), node.set());
         for admit in set.counted() {
-            let touches =
-                |other: &Change| matches!(other, Change::Remove { member } if *member == admit.member);
+            let touches = |other: &Change| expelled(other) == Some(admit.member);
             let yes = set.approvals_of(admission(admit.request)).filter(|approval| {
                 approval.is_yes()
                     && approval.expires >= state.time()
                     && self.records.may_count(approval, &state.head(), &touches)
             });
             let yes = yes.count();
-            if yes < state.threshold() {
+            let refused = self.records.back(&state.head()).into_iter().any(|state| {
+                let decision = self.records.decision(&state.head());
+                let recent = node.state().decision_at(state.head().number).is_some();
+                recent && decision.is_some_and(|one| one.refusals.iter().any(|no| no.refusal().covers(admit)))
+            });
+            if refused {
+                return Err(format!("{} is let in, and was refused", admit.member));
+            }
+            if yes < state.threshold() && !state.is_for_authority() {
                 return Err(format!("{} is let in by {yes} approvals that may count", admit.member));
             }
         }
@@ -228,86 +310,35 @@ impl World<'_> {
         }
     }
 
-    /// Everybody who is honest meets, and the liars are silent: whatever has enough approvals is
-    /// decided soon, and all agree.
-    pub(crate) fn meet(&mut self) -> Result<(), Fault> {
-        for (place, node) in self.nodes.iter_mut().enumerate() {
-            node.side = if place < self.honest { 0 } else { 7 };
+    /// Whether deciding the other ends what was approved of the one.
+    fn is_about_the_same(&self, one: &Change, other: &Change) -> bool {
+        let let_in = named(one).and_then(|request| self.contents.get(&request)).map(|admit| admit.member);
+        match (one, other) {
+            (Change::Charter { field, .. }, Change::Charter { field: other, .. }) => field == other,
+            (Change::Electorate { .. }, Change::Electorate { .. })
+            | (Change::Sharing { .. }, Change::Sharing { .. })
+            | (Change::Rejoin { .. }, Change::Rejoin { .. }) => true,
+            _ => expelled(other).is_some_and(|out| [expelled(one), let_in].contains(&Some(out))),
         }
-        let rounds = 120;
-        for round in 0..rounds {
-            for from in 0..self.honest {
-                for to in (0..self.honest).filter(|to| *to != from) {
-                    self.carry(from, to, 100)?;
-                }
-            }
-            self.note()?;
-            if self.is_settled() && round > 8 {
-                break;
-            }
-            self.work_all(2)?;
-            self.note()?;
-        }
-        self.check_settled()
-    }
-
-    fn is_forked(&self) -> bool {
-        let mut heads: BTreeMap<u64, BTreeSet<Head>> = BTreeMap::new();
-        for node in self.nodes.iter().take(self.honest) {
-            for standing in node.line.decisions().values() {
-                heads.entry(standing.head().number).or_default().insert(standing.head());
-            }
-        }
-        heads.values().any(|heads| heads.len() > 1)
-    }
-
-    fn can_decide(&self) -> bool {
-        let Some(node) = self.nodes.first() else { return false };
-        let state = node.state();
-        // Whose key is stolen is bound by what the thief says with it.
-        let honest = self.nodes.iter().take(self.honest).map(|node| node.me);
-        let able = honest.filter(|me| state.may_vote(me) && !self.stolen.contains(me)).collect();
-        state.is_quorum(&able)
-    }
-
-    fn pending(&self) -> Option<String> {
-        let clock = self.nodes.first()?.clock(self.seconds);
-        self.nodes.iter().take(self.honest).find_map(|node| {
-            let state = node.state();
-            let time = clock.max(state.time());
-            node.set().approved(state, time).into_iter().find_map(|approved| {
-                let change = &approved.effect.change;
-                let stands = state.would_stand(change, approved.effect.is_forced(), None).is_ok();
-                stands.then(|| format!("{change:?}"))
-            })
-        })
-    }
-
-    fn is_settled(&self) -> bool {
-        let mut marks = self.nodes.iter().take(self.honest).map(|node| node.line.mark());
-        let first = marks.next();
-        marks.all(|mark| Some(mark) == first) && self.pending().is_none()
-    }
-
-    fn check_settled(&mut self) -> Result<(), Fault> {
-        self.check_marks()?;
-        if self.is_forked() || !self.can_decide() || self.nodes.iter().any(|node| node.left_behind) {
-            return Ok(());
-        }
-        if let Some(pending) = self.pending() {
-            return Err(format!("a quorum is there, enough approve, and it is not decided: {pending}"));
-        }
-        let marks: BTreeSet<_> = self.nodes.iter().take(self.honest).map(|node| node.line.mark()).collect();
-        if marks.len() > 1 { Err("all have met and do not agree".to_owned()) } else { Ok(()) }
     }
 }
 
-/// Whether deciding the one ends what was approved of the other.
-fn is_about_the_same(one: &Change, other: &Change) -> bool {
-    match (one, other) {
-        (Change::Remove { member }, Change::Remove { member: other }) => member == other,
-        (Change::Charter { field, .. }, Change::Charter { field: other, .. }) => field == other,
-        (Change::Electorate { .. }, Change::Electorate { .. }) => true,
-        _ => false,
+fn kind(change: &Change) -> &'static str {
+    match change {
+        Change::Remove { .. } => "removals",
+        Change::Charter { .. } => "charter",
+        Change::Electorate { .. } => "electorates",
+        Change::Sharing { .. } => "sharings",
+        Change::Hold { .. } => "holdings by people",
+        Change::Rotate { .. } => "keys",
+        Change::Rejoin { .. } => "rejoins",
+    }
+}
+
+/// The key that a change puts out.
+fn expelled(change: &Change) -> Option<MemberId> {
+    match change {
+        Change::Remove { member } | Change::Rotate { member, .. } => Some(*member),
+        _ => None,
     }
 }

@@ -16,7 +16,8 @@ impl World<'_> {
         let keys: Vec<MemberId> = self.stolen.iter().copied().collect();
         let Some(key) = self.dice.pick(&keys).copied() else { return Ok(()) };
         let target = self.dice.roll(self.honest);
-        match self.dice.roll(10) {
+        match self.dice.roll(12) {
+            10 | 11 => self.part(&keys, target)?,
             0 | 1 => self.false_approval(key, target),
             2 => self.early_approval(key, target),
             3 => self.false_commit(key, target)?,
@@ -36,11 +37,11 @@ impl World<'_> {
     /// An approval over any base, of any turn, for as long as it likes.
     fn false_approval(&mut self, voter: MemberId, target: usize) {
         let base = self.any_head();
-        let members = self.people.everybody();
+        let people = self.people.everybody().len();
         let requests: Vec<_> = self.contents.keys().copied().collect();
         let mut effect = None;
         let subject: Subject = if self.dice.chance(50) {
-            let person = self.dice.roll(members.len());
+            let person = self.dice.roll(people);
             match self.dice.pick(&requests).copied() {
                 Some(request) if self.dice.chance(50) => admission(request),
                 _ => match self.admit(person, base, 300) {
@@ -49,7 +50,8 @@ impl World<'_> {
                 },
             }
         } else {
-            effect = self.effect(&members);
+            let state = self.records.state(&base).cloned();
+            effect = state.and_then(|state| self.effect(&state));
             match &effect {
                 Some(effect) => effect.subject(),
                 None => return,
@@ -83,7 +85,7 @@ impl World<'_> {
         node.take_approval(Signed { approval, signature: Some(signature()) });
     }
 
-    fn tell(&mut self, target: usize, message: BallotMessage) -> Result<(), Fault> {
+    pub(crate) fn tell(&mut self, target: usize, message: BallotMessage) -> Result<(), Fault> {
         let present = self.present(self.nodes.get(target).map_or(0, |node| node.side));
         let (seconds, contents) = (self.seconds, &self.contents);
         match self.nodes.get_mut(target) {
@@ -93,19 +95,13 @@ impl World<'_> {
     }
 
     /// A proposal that anybody has heard of, about the decision that follows the target's head.
-    fn heard(&mut self, target: usize) -> Option<Proposal> {
-        let head = self.nodes.get(target)?.state().head();
-        let all = self.nodes.iter().flat_map(|node| &node.said);
-        let proposals = all.filter_map(|message| match message {
-            BallotMessage::Proposal(proposal) if proposal.parent() == head => Some(proposal.clone()),
-            _ => None,
-        });
-        let proposals: Vec<Proposal> = proposals.collect();
-        self.dice.pick(&proposals).cloned()
+    fn heard_at(&mut self, target: usize) -> Option<Proposal> {
+        let state = self.nodes.get(target)?.state().clone();
+        self.heard(&state)
     }
 
     fn false_commit(&mut self, voter: MemberId, target: usize) -> Result<(), Fault> {
-        let Some(proposal) = self.heard(target) else { return Ok(()) };
+        let Some(proposal) = self.heard_at(target) else { return Ok(()) };
         let commit = Commit { voter, signature: signature() };
         let (parent, report) = (proposal.parent(), proposal.report());
         self.tell(target, BallotMessage::Commit { parent, report, commit })
@@ -114,7 +110,7 @@ impl World<'_> {
     fn false_promise(&mut self, voter: MemberId, target: usize) -> Result<(), Fault> {
         let Some(head) = self.nodes.get(target).map(|node| node.state().head()) else { return Ok(()) };
         let ballot = u32::try_from(1 + self.dice.roll(4)).unwrap_or(1);
-        let report = if self.dice.chance(50) { self.heard(target) } else { None };
+        let report = if self.dice.chance(50) { self.heard_at(target) } else { None };
         let promise =
             Promise { voter, report: report.as_ref().map(Proposal::report), signature: signature() };
         self.tell(target, BallotMessage::Promise { parent: head, ballot, promise, report })
@@ -187,7 +183,7 @@ impl World<'_> {
     }
 
     /// The promises for a ballot that anybody has heard, and those that liars add, with no report.
-    fn promises(&self, state: &State, ballot: u32) -> Vec<Promise> {
+    pub(crate) fn promises(&self, state: &State, ballot: u32) -> Vec<Promise> {
         let heard = self.nodes.iter().flat_map(|node| &node.said);
         let given = heard.filter_map(|message| match message {
             BallotMessage::Promise { parent, ballot: of, promise, .. }
@@ -228,7 +224,7 @@ impl World<'_> {
             let change = if self.dice.chance(60) {
                 Change::Electorate { voters: voters.clone() }
             } else {
-                self.effect(&state.roster().keys().copied().collect::<Vec<_>>())?.change
+                self.effect(state)?.change
             };
             let effect = Effect { change, force: Force::Yes };
             let subject = effect.subject();

@@ -7,11 +7,17 @@
 
 mod check;
 mod liar;
+mod meeting;
 mod node;
+mod parting;
 mod people;
+mod rules;
+mod sides;
+mod wishes;
 mod world;
 
-pub use check::Records;
-pub use node::{Contents, Fault, Node, START};
+pub use check::{Records, Tally};
+pub use node::{Contents, Fault, Node, START, Step};
 pub use people::{Dice, PEOPLE, People};
+pub use rules::Rules;
 pub use world::World;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 use folkmoot_base::{Danger, Mutant};
-use folkmoot_decisions::{People, World};
+use folkmoot_decisions::{People, Tally, World};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -42,6 +42,7 @@ enum Rule {
     Promises,
     HighestCommit,
     Reports,
+    Rejoin,
 }
 
 impl Rule {
@@ -54,14 +55,15 @@ impl Rule {
             Self::Promises => Danger::LineBelowPromise,
             Self::HighestCommit => Danger::LineOwnChoice,
             Self::Reports => Danger::LineTrustsReports,
+            Self::Rejoin => Danger::LineRejoinUnasked,
         }
     }
 }
 
-/// What a search saw: decisions, decisions of later ballots, forks; and the first fault, with its
-/// seed.
+/// What a search saw, and the first fault, with its seed.
+#[derive(Default)]
 struct Outcome {
-    tally: [usize; 3],
+    tally: Tally,
     fault: Option<(u64, String)>,
 }
 
@@ -72,7 +74,7 @@ fn search(arguments: &Arguments, people: &People, danger: Mutant) -> Outcome {
     let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
         let workers = (0..arguments.threads.max(1)).map(|_| {
             scope.spawn(|| {
-                let mut outcome = Outcome { tally: [0; 3], fault: None };
+                let mut outcome = Outcome::default();
                 while !found.load(Ordering::Relaxed) && outcome.fault.is_none() {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= arguments.seed.saturating_add(arguments.runs) {
@@ -87,19 +89,23 @@ fn search(arguments: &Arguments, people: &People, danger: Mutant) -> Outcome {
         let workers: Vec<_> = workers.collect();
         workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
     });
-    let mut sum = Outcome { tally: [0; 3], fault: None };
+    let mut sum = Outcome::default();
     for outcome in outcomes {
-        sum.tally.iter_mut().zip(outcome.tally).for_each(|(sum, one)| *sum += one);
+        sum.add(outcome.tally);
         sum.fault = [sum.fault.take(), outcome.fault].into_iter().flatten().min();
     }
     sum
 }
 
 impl Outcome {
+    fn add(&mut self, tally: Tally) {
+        tally.into_iter().for_each(|(name, number)| *self.tally.entry(name).or_default() += number);
+    }
+
     fn run(&mut self, people: &People, seed: u64, steps: usize, danger: Mutant) {
         let run = World::new(people, seed, danger).and_then(|mut world| {
             world.run(steps).map_err(|fault| format!("{fault}\n{}", world.describe()))?;
-            self.tally.iter_mut().zip(world.tally()).for_each(|(sum, one)| *sum += one);
+            self.add(world.tally());
             Ok(())
         });
         self.fault = run.err().map(|fault| (seed, fault));
@@ -107,15 +113,13 @@ impl Outcome {
 }
 
 fn say(arguments: &Arguments, rule: Option<Rule>, outcome: &Outcome) {
-    let (found, [decisions, later, forks]) = (outcome.fault.as_ref(), outcome.tally);
+    let found = outcome.fault.as_ref();
     let without = rule.map(|rule| format!("{rule:?}"));
     if arguments.json {
         let line = serde_json::json!({
             "runs": arguments.runs,
             "without": without,
-            "decisions": decisions,
-            "later_ballots": later,
-            "forks": forks,
+            "seen": outcome.tally,
             "seed": found.map(|found| found.0),
             "fault": found.map(|found| &found.1),
         });
@@ -123,12 +127,10 @@ fn say(arguments: &Arguments, rule: Option<Rule>, outcome: &Outcome) {
         return;
     }
     let rules = without.map_or("all rules".to_owned(), |rule| format!("without {rule}"));
+    let seen: Vec<String> = outcome.tally.iter().map(|(name, number)| format!("{name} {number}")).collect();
     match found {
         Some((seed, fault)) => println!("{rules}: seed {seed}: {fault}"),
-        None => println!(
-            "{rules}: {} runs, {decisions} decisions, {later} of them in later ballots, {forks} forks: no fault",
-            arguments.runs
-        ),
+        None => println!("{rules}: {} runs: no fault. Seen: {}", arguments.runs, seen.join(", ")),
     }
 }
 

@@ -4,8 +4,8 @@ use crate::people::signature;
 use folkmoot_base::{Digest, Instant, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{Charter, Verdict};
 use folkmoot_transcript::{
-    Admit, Applied, Approval, BallotMessage, BallotOutput, BallotRecord, Ballots, Effect, Line, Look, Set,
-    Signed, Standing, State, Statement, Subject,
+    Admit, Applied, Approval, BallotMessage, BallotOutput, BallotRecord, Ballots, Effect, Head, Line, Look,
+    Refusal, Set, Signed, Standing, State, Statement, Subject,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,9 +32,27 @@ pub struct Node {
     pub accused: BTreeSet<MemberId>,
     /// Whether it was away so long that nothing shows it the way to the others' line.
     pub left_behind: bool,
+    /// How it came to each head since somebody last looked.
+    pub log: Vec<Step>,
+    /// The keys of this person: the second one is used once the first is rotated.
+    keys: [MemberId; 2],
     ballots: Ballots,
-    record: Option<BallotRecord>,
+    /// What is on its disk about ballots, of each key and head.
+    records: BTreeMap<(MemberId, Head), BallotRecord>,
     danger: Mutant,
+}
+
+/// How a node came to its head.
+#[derive(Debug, Clone)]
+pub enum Step {
+    /// It applied the decision that follows.
+    Applied(Box<Standing>),
+    /// It skipped decisions of its line.
+    Skipped(Head),
+    /// It went over to another line, because its own ended.
+    Crossed(Head),
+    /// Its person went over.
+    Resolved,
 }
 
 /// Something that must never happen did.
@@ -42,12 +60,25 @@ pub type Fault = String;
 
 impl Node {
     /// A program that has only the charter.
-    pub fn new(me: MemberId, charter: &Charter, skew: i64, danger: Mutant) -> Self {
+    pub fn new(keys: [MemberId; 2], charter: &Charter, skew: i64, danger: Mutant) -> Self {
+        let [me, _] = keys;
         let mut line = Line::founded(charter.clone());
         line.endanger(danger);
         let ballots = Ballots::new(me, line.state(), None, danger);
-        let (said, accused) = (Vec::new(), BTreeSet::new());
-        Self { me, line, skew, side: 0, said, accused, left_behind: false, ballots, record: None, danger }
+        Self {
+            me,
+            line,
+            skew,
+            side: 0,
+            said: Vec::new(),
+            accused: BTreeSet::new(),
+            left_behind: false,
+            log: Vec::new(),
+            keys,
+            ballots,
+            records: BTreeMap::new(),
+            danger,
+        }
     }
 
     /// The state at its head.
@@ -95,6 +126,12 @@ impl Node {
     pub fn take_effect(&mut self, effect: &Effect) {
         let (state, set) = self.line.set_mut();
         set.take_effect(state, effect.clone());
+    }
+
+    /// Takes what a rejected request says of its CSR.
+    pub fn take_refusal(&mut self, admit: &Admit) {
+        let (state, set) = self.line.set_mut();
+        set.take_refusal(state, Refusal { request: admit.request, csr: admit.csr });
     }
 
     /// Says which terms are over by its clock.
@@ -165,7 +202,9 @@ impl Node {
     fn settle(&mut self, contents: &Contents) -> Result<(), Fault> {
         while let Some(output) = self.ballots.poll_output() {
             match output {
-                BallotOutput::Persist(record) => self.record = Some(record),
+                BallotOutput::Persist(record) => {
+                    self.records.insert((self.me, record.parent), record);
+                }
                 BallotOutput::Send(message) => {
                     if !self.said.contains(&message) {
                         self.said.push(message);
@@ -198,7 +237,7 @@ impl Node {
         }
         let before = self.state().head();
         match self.line.apply(standing.clone()) {
-            Ok(Applied::Next) => self.start_anew(),
+            Ok(Applied::Next) => self.start_anew(Step::Applied(Box::new(standing.clone()))),
             Ok(Applied::Fork(liars)) => self.accused.extend(liars),
             Ok(Applied::Known | Applied::Ahead) | Err(_) => {}
         }
@@ -234,19 +273,30 @@ impl Node {
         let refused = self.line.skip(handovers, last, state).is_err();
         self.left_behind = refused;
         if !refused {
-            self.start_anew();
+            self.start_anew(Step::Skipped(self.state().head()));
         }
     }
 
-    fn start_anew(&mut self) {
-        self.said.clear();
-        self.record = None;
-        self.ballots = Ballots::new(self.me, self.line.state(), None, self.danger);
+    /// What is on disk about the new head binds it: it may have been there before.
+    pub(crate) fn start_anew(&mut self, step: Step) {
+        self.log.push(step);
+        if let Some(key) = self.keys.iter().find(|key| self.state().roster().contains_key(*key)) {
+            self.me = *key;
+        }
+        self.restart();
+    }
+
+    /// The highest ballot that it has promised or heard proposed.
+    pub fn ballot(&self) -> u32 {
+        let status = self.ballots.status();
+        let proposed = status.proposed.keys().map(|report| report.ballot).max();
+        proposed.unwrap_or_default().max(status.promised)
     }
 
     /// The program ends and starts again from its disk.
     pub fn restart(&mut self) {
-        self.ballots = Ballots::new(self.me, self.line.state(), self.record.clone(), self.danger);
+        let record = self.records.get(&(self.me, self.state().head())).cloned();
+        self.ballots = Ballots::new(self.me, self.line.state(), record, self.danger);
         self.said.clear();
     }
 
@@ -266,6 +316,7 @@ impl Node {
         if behind && let Some((handovers, last)) = other.line.handovers_since(self.state().head().number) {
             self.skip(&handovers, &last, other.state().clone());
         }
+        self.learn_sides(other, contents)?;
         let (state, set) = self.line.set_mut();
         for admit in other.set().admits() {
             set.take_admit(state, admit.clone());

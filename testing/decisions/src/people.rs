@@ -1,10 +1,11 @@
-//! Everybody who occurs: a fixed list of keys, made once, and charters among them.
+//! Everybody who occurs: a fixed list of keys, made once.
 
-use folkmoot_base::{Entropy, GroupName, MemberId, digest};
-use folkmoot_identity::{Charter, CharterDraft, Founder, Quorum, SigningKey, VerifyingKey};
+use folkmoot_base::{Entropy, MemberId, digest};
+use folkmoot_identity::{SigningKey, VerifyingKey};
 use folkmoot_transcript::SignatureBytes;
 
-/// How many people there are: at most five founders, and others who may come in.
+/// How many people there are: at most five founders, and others who may come in. Each has a second
+/// key, to go on with when the first one is rotated.
 pub const PEOPLE: usize = 10;
 
 /// Random bits from a number (SplitMix64).
@@ -37,7 +38,8 @@ impl Dice {
     }
 }
 
-struct Counted(u64);
+/// Bits that are the same in each run.
+pub(crate) struct Counted(pub(crate) u64);
 
 impl Entropy for Counted {
     fn fill(&mut self, out: &mut [u8]) {
@@ -68,12 +70,17 @@ impl People {
             let seed = u64::try_from(person).unwrap_or_default() << 32;
             SigningKey::generate(&mut Counted(seed)).verifying_key().clone()
         };
-        Self { keys: (0..PEOPLE).map(key).collect() }
+        Self { keys: (0..2 * PEOPLE).map(key).collect() }
     }
 
-    /// The key of a person.
+    /// The key of a person; from [`PEOPLE`] on the second keys.
     pub fn key(&self, person: usize) -> Option<&VerifyingKey> {
         self.keys.get(person)
+    }
+
+    /// The first and the second key of a person.
+    pub fn keys(&self, person: usize) -> [MemberId; 2] {
+        [self.member(person), self.member(PEOPLE + person)]
     }
 
     /// The member that a person is or would be.
@@ -81,32 +88,9 @@ impl People {
         self.key(person).map_or(MemberId([0; 32]), VerifyingKey::member_id)
     }
 
-    /// Everybody.
+    /// Everybody, by the first keys.
     pub fn everybody(&self) -> Vec<MemberId> {
-        self.keys.iter().map(VerifyingKey::member_id).collect()
-    }
-
-    /// A charter of the first `founders` people.
-    ///
-    /// # Errors
-    /// The charter's own refusal, as text.
-    pub fn charter(
-        &self,
-        founders: usize,
-        threshold: u32,
-        quorum: Quorum,
-        objections: Option<u32>,
-    ) -> Result<Charter, String> {
-        let founder = |(person, key): (usize, &VerifyingKey)| Founder {
-            name: format!("person {person}"),
-            key: key.clone(),
-        };
-        let named = self.keys.iter().take(founders).enumerate().map(founder).collect();
-        let name = GroupName::new("decisions").map_err(|why| why.to_string())?;
-        let mut draft = CharterDraft::new(name, threshold, named, &mut Counted(1 << 48));
-        draft.quorum = quorum;
-        draft.policies.objections = objections;
-        Charter::from_toml(&draft.to_toml()).map_err(|why| why.to_string())
+        self.keys.iter().take(PEOPLE).map(VerifyingKey::member_id).collect()
     }
 }
 

@@ -1,14 +1,15 @@
 //! One run: a group, two sides, liars with every former key, any order of delivery.
 
-use crate::check::Records;
+use crate::check::{Records, Tally};
 use crate::node::{Contents, Fault, Node, START};
 use crate::people::{Dice, PEOPLE, People};
-use folkmoot_base::{Blob, Digest, MemberId, Mutant, UnixTime, digest};
-use folkmoot_identity::{Quorum, Verdict};
-use folkmoot_transcript::{Admit, BallotMessage, Change, Effect, Force, Head, Subject, admission};
+use crate::rules::Rules;
+use crate::sides::two;
+use folkmoot_base::{Digest, MemberId, Mutant, UnixTime, digest};
+use folkmoot_transcript::{Admit, BallotMessage, Head};
 use std::collections::{BTreeMap, BTreeSet};
 
-const DAY: u64 = 86_400;
+pub(crate) const DAY: u64 = 86_400;
 
 /// One run as it stands.
 #[derive(Debug)]
@@ -25,6 +26,10 @@ pub struct World<'a> {
     pub(crate) stolen: BTreeSet<MemberId>,
     /// Who has ever approved each request.
     pub(crate) spoken: BTreeMap<Digest, BTreeSet<MemberId>>,
+    /// Where each node was when somebody last looked.
+    pub(crate) heads: Vec<Head>,
+    /// While all meet: a head, and the highest ballot there when all knew what to decide.
+    pub(crate) tried: Option<(Head, u32)>,
     requests: u64,
 }
 
@@ -35,27 +40,25 @@ impl<'a> World<'a> {
     /// The charter's refusal: a fault of the model.
     pub fn new(people: &'a People, seed: u64, danger: Mutant) -> Result<Self, Fault> {
         let mut dice = Dice(seed);
-        let founders = 3 + dice.roll(3);
-        let threshold = u32::try_from(1 + dice.roll(3)).unwrap_or(1);
-        let quorum = if dice.chance(25) { Quorum::TwoThirds } else { Quorum::Majority };
-        let objections = dice.chance(30).then_some(2);
-        let charter = people.charter(founders, threshold, quorum, objections)?;
+        let rules = Rules::draw(&mut dice);
+        let (founders, charter) = (rules.founders, rules.charter(people)?);
         let liars = dice.roll(3).min(founders - 1);
         let honest = founders - liars;
         let mut nodes: Vec<Node> = Vec::new();
         for person in 0..founders {
             let skew = i64::try_from(dice.roll(50)).unwrap_or_default() - 25;
-            nodes.push(Node::new(people.member(person), &charter, skew, danger));
+            nodes.push(Node::new(people.keys(person), &charter, skew, danger));
         }
         // The liars are the last founders: they run a second program on the other side.
         for person in honest..founders {
-            let mut clone = Node::new(people.member(person), &charter, 0, danger);
+            let mut clone = Node::new(people.keys(person), &charter, 0, danger);
             clone.side = 1;
             nodes.push(clone);
         }
         // And the last two of those who may come in are theirs too.
         let liars = (honest..founders).chain(PEOPLE - 2..PEOPLE);
-        let stolen = liars.map(|person| people.member(person)).collect();
+        let stolen = liars.flat_map(|person| people.keys(person)).collect();
+        let heads = nodes.iter().map(|node| node.state().head()).collect();
         let records = Records::new(&charter);
         Ok(Self {
             people,
@@ -67,6 +70,8 @@ impl<'a> World<'a> {
             records,
             stolen,
             spoken: BTreeMap::new(),
+            heads,
+            tried: None,
             requests: 0,
         })
     }
@@ -77,8 +82,8 @@ impl<'a> World<'a> {
         lines.join("\n")
     }
 
-    /// Decisions, those of later ballots, and forks.
-    pub fn tally(&self) -> [usize; 3] {
+    /// What was seen.
+    pub fn tally(&self) -> Tally {
         self.records.tally()
     }
 
@@ -129,6 +134,11 @@ impl<'a> World<'a> {
                 }
                 Ok(())
             }
+            87 => {
+                self.resolve();
+                Ok(())
+            }
+            88 | 89 => self.heal(),
             _ => self.lie(),
         }
     }
@@ -167,12 +177,10 @@ impl<'a> World<'a> {
     }
 
     fn learn(&mut self, from: usize, to: usize) -> Result<(), Fault> {
-        let (low, high) = self.nodes.split_at_mut(from.max(to));
-        let (source, target) =
-            if from < to { (low.get(from), high.first_mut()) } else { (high.first(), low.get_mut(to)) };
-        match (source, target) {
-            (Some(source), Some(target)) => target.learn(source, self.seconds, &self.contents),
-            _ => Ok(()),
+        let (seconds, contents) = (self.seconds, &self.contents);
+        match two(&mut self.nodes, from, to) {
+            Some((source, target)) => target.learn(source, seconds, contents),
+            None => Ok(()),
         }
     }
 
@@ -198,95 +206,6 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// A person says what it thinks, of something that is there or of something new.
-    fn speak(&mut self) {
-        let node = self.dice.roll(self.nodes.len());
-        let Some(state) = self.nodes.get(node).map(|node| node.state().clone()) else { return };
-        let life = if self.dice.chance(20) { 2 } else { 30 } * DAY;
-        let verdict = if self.dice.chance(85) { Verdict::Approve } else { Verdict::Reject };
-        let subject = self.subject(node, &state.roster().keys().copied().collect::<Vec<_>>());
-        let seconds = self.seconds;
-        let Some((subject, effect)) = subject else { return };
-        let Some(node) = self.nodes.get_mut(node) else { return };
-        if !node.state().may_vote(&node.me) {
-            return;
-        }
-        node.approve(subject, verdict, life, seconds);
-        if let Some(effect) = effect {
-            node.take_effect(&effect);
-        }
-    }
-
-    /// People of one side want the same.
-    fn campaign(&mut self) {
-        let first = self.dice.roll(self.nodes.len());
-        let Some((side, state)) = self.nodes.get(first).map(|node| (node.side, node.state().clone())) else {
-            return;
-        };
-        let Some((subject, effect)) =
-            self.subject(first, &state.roster().keys().copied().collect::<Vec<_>>())
-        else {
-            return;
-        };
-        let admit = self.contents.get(&subject.digest).cloned();
-        let seconds = self.seconds;
-        for node in &mut self.nodes {
-            if node.side == side && node.state().may_vote(&node.me) && self.dice.chance(75) {
-                node.approve(subject, Verdict::Approve, 30 * DAY, seconds);
-                effect.iter().for_each(|effect| node.take_effect(effect));
-                admit.iter().for_each(|admit| node.take_admit(admit));
-            }
-        }
-    }
-
-    fn subject(&mut self, node: usize, members: &[MemberId]) -> Option<(Subject, Option<Effect>)> {
-        let set = self.nodes.get(node)?.set();
-        let mut open: Vec<(Subject, Option<Effect>)> =
-            set.effects().map(|effect| (effect.subject(), Some(effect.clone()))).collect();
-        open.extend(
-            set.approvals()
-                .map(|signed| (signed.approval.subject, set.effect(&signed.approval.subject).cloned())),
-        );
-        open.extend(set.admits().map(|admit| (admission(admit.request), None)));
-        let requests: Vec<Digest> = set.admits().map(|admit| admit.request).collect();
-        if self.dice.chance(25)
-            && let Some(request) = self.dice.pick(&requests)
-        {
-            return Some((admission(*request), None));
-        }
-        if self.dice.chance(70)
-            && let Some(one) = self.dice.pick(&open)
-        {
-            return Some(one.clone());
-        }
-        if self.dice.chance(40) {
-            let requests: Vec<Digest> = self.contents.keys().copied().collect();
-            return self.dice.pick(&requests).map(|request| (admission(*request), None));
-        }
-        let effect = self.effect(members)?;
-        Some((effect.subject(), Some(effect)))
-    }
-
-    /// Something that somebody could want.
-    pub(crate) fn effect(&mut self, members: &[MemberId]) -> Option<Effect> {
-        let change = match self.dice.roll(6) {
-            0 | 1 => Change::Remove { member: *self.dice.pick(members)? },
-            2 | 3 => {
-                let mut voters: Vec<MemberId> =
-                    members.iter().filter(|_| self.dice.chance(70)).copied().collect();
-                if self.dice.chance(30) {
-                    voters.reverse();
-                }
-                voters.truncate(5);
-                Change::Electorate { voters }
-            }
-            4 => field("threshold", &(1 + self.dice.roll(3)).to_string()),
-            _ => field("request_hours", if self.dice.chance(50) { "24" } else { "48" }),
-        };
-        let force = if self.dice.chance(10) { Force::Yes } else { Force::No };
-        Some(Effect { change, force })
-    }
-
     /// Somebody asks for admission, or for a new term, at one node.
     fn request(&mut self) {
         let node = self.dice.roll(self.nodes.len());
@@ -304,6 +223,9 @@ impl<'a> World<'a> {
         self.requests += 1;
         let key = self.people.key(person)?.clone();
         let begins = START + self.seconds;
+        let csr = self.dice.chance(40).then(|| [u8::try_from(self.dice.roll(4)).unwrap_or_default(); 16]);
+        let sharing = self.records.state(&base).and_then(|state| state.sharing().cloned());
+        let epoch = sharing.map(|sharing| sharing.facts.epoch);
         let admit = Admit {
             request: digest(&[b"request", &self.requests.to_be_bytes(), key.spki_der()]),
             member: key.member_id(),
@@ -313,17 +235,10 @@ impl<'a> World<'a> {
             ends: UnixTime(begins + days * DAY),
             base,
             issued: None,
-            csr: None,
-            epoch: None,
+            csr,
+            epoch,
         };
         self.contents.insert(admit.request, admit.clone());
         Some(admit)
-    }
-}
-
-fn field(name: &str, value: &str) -> Change {
-    Change::Charter {
-        field: Blob::from(name.as_bytes().to_vec()),
-        value: Blob::from(value.as_bytes().to_vec()),
     }
 }

@@ -45,10 +45,12 @@ fn items(world: &World, base: Head) -> Vec<Item> {
     };
     let gmc = Gmc::compose(&body, &[vote(0), vote(1)], &world.stranger).expect("a legal certificate");
     let certificate = Blob(gmc.der().clone());
+    let rejoin = Change::Rejoin { head: Head { number: 1, digest: [4; 32] } };
     vec![
         Item::Admit { certificate, approvals: vec![approval(world, 2, base, subject)] },
         Item::Approval(approval(world, 0, base, effect.subject())),
         Item::Effect(effect),
+        Item::Effect(Effect::from(rejoin)),
     ]
 }
 

@@ -230,6 +230,7 @@ impl Names {
             Change::Rotate { member, request, .. } => {
                 format!("give {} the key of the request of {}", self.name(member), asked(request))
             }
+            Change::Rejoin { head } => format!("go over to the other line of decisions, at {head}"),
         };
         what + forced
     }

@@ -18,8 +18,8 @@ pub enum AdmissionError {
     /// `ADM-03` A guest brought another's request or certificate.
     #[error("guest {0} speaks for somebody else (ADM-03)")]
     PeerNotHolder(NodeId),
-    /// `ADM-04` The request is for another group, another version of the charter, or more than the
-    /// charter allows.
+    /// `ADM-04` The request is for another group, scheme or mode, for more than the charter allows,
+    /// or over a decision that is not on our line.
     #[error("the request does not fit the charter (ADM-04)")]
     PeerCharter(#[source] CertificateError),
     /// `ADM-05` The term asked for has not begun or is over.
@@ -37,7 +37,7 @@ pub enum AdmissionError {
     /// `ADM-09` The sender of a message to the members is not a member.
     #[error("{0} is not a member (ADM-09)")]
     PeerNotMember(MemberId),
-    /// `ADM-11` Its signer has no vote.
+    /// `ADM-11` Its signer has no vote, or its key is not one.
     #[error("{0} has no vote (ADM-11)")]
     PeerNotVoter(MemberId),
     /// `ADM-15` The vote has run out.
@@ -79,8 +79,8 @@ pub enum AdmissionError {
     /// A message that only the other side sends.
     #[error("{0} sent what only a contact sends (ADM-01)")]
     PeerOutOfTurn(NodeId),
-    /// An answer about a request that is not ours.
-    #[error("{0} answered another request (ADM-14)")]
+    /// `ADM-28` An answer about a request that is not ours.
+    #[error("{0} answered another request (ADM-28)")]
     PeerOtherRequest(NodeId),
     /// A founder's admission has no end.
     #[error("a founder's admission does not run out, so there is nothing to renew")]

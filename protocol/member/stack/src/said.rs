@@ -152,6 +152,7 @@ impl Member {
             Change::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
             Change::Hold { request } => format!("keep {}, who was admitted too late", self.late(request)),
             Change::Rotate { member, .. } => format!("give {} another key", self.name(member)),
+            Change::Rejoin { head } => format!("go over to the other line of decisions, at {head}"),
         };
         if effect.is_forced() {
             format!("{plain}, even if some decisions are impossible then")

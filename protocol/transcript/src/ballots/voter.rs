@@ -48,7 +48,8 @@ impl Ballots {
         let carriable = self.carriable(look);
         let holdable = look.set.holdable(look.state);
         let decision = &proposal.decision;
-        if !decision.holds.iter().all(|request| holdable.contains(request)) {
+        let held = decision.holds.iter().all(|request| holdable.contains(request));
+        if !held || !Self::shows(look, proposal) {
             return false;
         }
         let long = |name: &folkmoot_base::Digest| {
@@ -78,10 +79,18 @@ impl Ballots {
         })
     }
 
-    /// `LINE-06`: whether the approvals here let in whomever a proposal holds.
+    /// `LINE-06`, `LINE-54`: whether the approvals here let in whomever a proposal holds, and the
+    /// line that it goes over to is known here.
     fn is_vouched(&self, look: &Look<'_>, proposal: &Proposal) -> bool {
         let vouched = |request: &folkmoot_base::Digest| look.set.vouches(look.state, request);
-        proposal.decision.holds.iter().all(vouched) || self.danger.is(Danger::LineTrustsReports)
+        let vouched = proposal.decision.holds.iter().all(vouched) && Self::shows(look, proposal);
+        vouched || self.danger.is(Danger::LineTrustsReports)
+    }
+
+    /// Whether every line that a proposal goes over to is known here.
+    fn shows(look: &Look<'_>, proposal: &Proposal) -> bool {
+        let mut effects = proposal.decision.effects.iter();
+        effects.all(|approved| look.set.shows(look.state, &approved.effect.change))
     }
 
     /// When the present ballot has lasted too long: promises the first later one whose owner can be

@@ -12,6 +12,9 @@ impl Set {
     /// time may carry. Whether each may be carried out is not judged here.
     pub fn approved(&self, state: &State, time: UnixTime) -> Vec<Approved> {
         let ready = |effect: &Effect| {
+            if !self.shows(state, &effect.change) || self.is_coming(&effect.change) {
+                return None;
+            }
             let proofs = self.proofs(state, effect, time);
             let yes = proofs.iter().map(|proof| proof.voter).collect();
             state.carries(&effect.change, &yes).is_ok().then(|| Approved { effect: effect.clone(), proofs })

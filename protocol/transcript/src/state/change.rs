@@ -1,9 +1,9 @@
 //! What one change does to a state, and whether it may.
 
 use super::{Held, Place, State};
-use crate::{Admit, Change, Unfit};
+use crate::{Admit, Change, Head, Unfit};
 use bytes::Bytes;
-use folkmoot_base::{MemberId, UnixTime, limits};
+use folkmoot_base::{Danger, MemberId, UnixTime, limits};
 use folkmoot_identity::Policy;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,8 +15,11 @@ impl State {
     /// Whether this change may be made, given enough approvals. Whoever approves should know.
     ///
     /// # Errors
-    /// `LINE-41` to `LINE-49`.
+    /// `LINE-41` to `LINE-49`, `LINE-52`, `LINE-53`.
     pub fn would_stand(&self, change: &Change, forced: bool, admit: Option<&Admit>) -> Result<(), Unfit> {
+        if self.is_over() {
+            return Err(Unfit::Over);
+        }
         self.changed(change, forced, admit).map(|_| ())
     }
 
@@ -48,6 +51,11 @@ impl State {
             Change::Rotate { member, request, .. } => {
                 let admit = admit.filter(|admit| admit.request == *request).ok_or(Unfit::NoAdmit)?;
                 next.rotate(*member, admit, number)?;
+            }
+            Change::Rejoin { head } => {
+                self.check_rejoin(head)?;
+                next.rejoin = Some(*head);
+                next.stamps.rejoin = number;
             }
         }
         self.check_outcome(&next, forced)?;
@@ -152,6 +160,18 @@ impl State {
         }
         self.hold(admit);
         Ok(())
+    }
+
+    /// `LINE-52`: a line to go over to left ours by another decision for a number that is recent
+    /// here.
+    fn check_rejoin(&self, head: &Head) -> Result<(), Unfit> {
+        let ours = self.decision_at(head.number).filter(|_| head.number > 0);
+        match ours {
+            _ if self.is(Danger::LineRejoinAnywhere) => Ok(()),
+            None => Err(Unfit::Rejoin("no recent decision of ours has its number")),
+            Some(ours) if ours == *head => Err(Unfit::Rejoin("it is a decision of this line")),
+            Some(_) => Ok(()),
+        }
     }
 
     /// The end of a member's term is past: it is a member no more. Its place stays, without a vote.

@@ -103,11 +103,13 @@ struct StateWire {
     fields: Vec<FieldWire>,
     electorate_stamp: u64,
     sharing_stamp: u64,
+    rejoin_stamp: u64,
     struck: Vec<MemberId>,
     recent: Vec<RecentWire>,
     used: Vec<UsedWire>,
     refused: Vec<RefusedWire>,
     revoked: Vec<RevokedWire>,
+    rejoin: Option<Head>,
 }
 
 fn blob(bytes: &[u8]) -> Blob {
@@ -175,6 +177,7 @@ impl State {
             fields: self.stamps.fields.iter().map(field).collect(),
             electorate_stamp: self.stamps.electorate,
             sharing_stamp: self.stamps.sharing,
+            rejoin_stamp: self.stamps.rejoin,
             struck: self.struck.iter().copied().collect(),
             recent: self.recent.iter().map(recent).collect(),
             used: self
@@ -188,6 +191,7 @@ impl State {
                 .iter()
                 .map(|(serial, ends)| RevokedWire { serial: *serial, ends: *ends })
                 .collect(),
+            rejoin: self.rejoin,
         })
     }
 
@@ -217,6 +221,7 @@ impl State {
             fields: wire.fields.iter().map(field).collect::<Result<_, StateError>>()?,
             electorate: wire.electorate_stamp,
             sharing: wire.sharing_stamp,
+            rejoin: wire.rejoin_stamp,
         };
         let refusal = |one: &RefusedWire| (Refusal { request: one.request, csr: one.csr }, one.number);
         let mut state = Self {
@@ -235,6 +240,7 @@ impl State {
             used: wire.used.iter().map(|one| (one.request, one.ends)).collect(),
             refused: wire.refused.iter().map(refusal).collect(),
             revoked: wire.revoked.iter().map(|one| (one.serial, one.ends)).collect(),
+            rejoin: wire.rejoin,
             danger: Mutant::NONE,
             digest: OnceLock::new(),
         };

@@ -2,7 +2,9 @@
 
 use super::State;
 use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
-use crate::{Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Wrong};
+use crate::{
+    Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Unfit, Wrong,
+};
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
 use std::collections::BTreeSet;
@@ -66,7 +68,7 @@ impl State {
     /// approve what it holds is judged with the set, and whether it stands with its commits.
     ///
     /// # Errors
-    /// `LINE-02` to `LINE-06`, `LINE-40` to `LINE-51`; [`Wrong::Missing`] names an admission that
+    /// `LINE-02` to `LINE-06`, `LINE-40` to `LINE-53`; [`Wrong::Missing`] names an admission that
     /// is not here.
     pub fn after<'a>(
         &self,
@@ -91,6 +93,7 @@ impl State {
     ) -> Result<Self, Wrong> {
         self.check_frame(decision)?;
         let mut next = self.clone();
+        next.rejoin = None;
         for request in &decision.holds {
             let admit = admit(request).ok_or(Wrong::Missing(*request))?;
             if next.is_used(request) {
@@ -120,9 +123,13 @@ impl State {
     }
 
     /// `LINE-02` to `LINE-05`: it follows this state, and its lists are sorted and not too long.
+    /// `LINE-53`: the line goes on.
     fn check_frame(&self, decision: &Decision) -> Result<(), Wrong> {
         if decision.group != self.group {
             return Err(Wrong::Group);
+        }
+        if self.is_over() {
+            return Err(Wrong::Over);
         }
         let parent = Head { number: decision.number.saturating_sub(1), digest: decision.parent };
         if decision.number == 0 || parent != self.head {
@@ -160,6 +167,9 @@ impl State {
     ) -> Result<Self, crate::Refuted> {
         if !is_sorted(&approved.proofs) {
             return Err(crate::Refuted::Order);
+        }
+        if self.rejoin.is_some() {
+            return Err(Unfit::Over.into());
         }
         let change = &approved.effect.change;
         let named = change.request().and_then(admit);

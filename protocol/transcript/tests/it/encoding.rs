@@ -5,7 +5,7 @@ use crate::voter::{promise, proposal, say_commit, say_promise, standing};
 use folkmoot_base::codec::{self, Wire};
 use folkmoot_identity::{Charter, CharterDraft, Policies};
 use folkmoot_transcript::{
-    BallotMessage, BallotRecord, Batch, Change, Decision, Effect, Standing, State, StateError,
+    BallotMessage, BallotRecord, Batch, Change, Decision, Effect, Head, Standing, State, StateError,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -49,7 +49,12 @@ fn step(group: &mut Group, what: u8, person: usize) {
             group.now += 40 * 86_400;
             group.decide(group.batch())
         }
-        6 => group.decision(forced(field("threshold", &(1 + person % 4).to_string())), &voters),
+        6 => {
+            // Of half of those lines ours is the one that stays, and goes on.
+            let head = Head { number: group.head().number, digest: [person as u8 * 18; 32] };
+            group.decision(effect(Change::Rejoin { head }), &voters)
+        }
+        7 => group.decision(forced(field("threshold", &(1 + person % 4).to_string())), &voters),
         _ => {
             let new = group.ask(person);
             group.take_admit(&new);
@@ -66,10 +71,11 @@ fn step(group: &mut Group, what: u8, person: usize) {
 /// A state with something in each of its lists.
 fn rich() -> Group {
     let mut group = Group::of(&founding());
-    for (what, person) in [(0, 6), (0, 7), (3, 2), (4, 9), (1, 6), (2, 7), (7, 8), (6, 1)] {
+    for (what, person) in [(0, 6), (0, 7), (3, 2), (4, 9), (1, 6), (2, 7), (8, 8), (7, 1), (6, 14)] {
         step(&mut group, what, person);
     }
-    assert!(!group.state().revoked().is_empty() && group.head().number >= 6);
+    assert!(!group.state().revoked().is_empty() && group.head().number >= 7);
+    assert!(group.state().rejoin().is_some() && group.state().may_outlast());
     group
 }
 
@@ -77,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_state_is_read_as_it_was_written(steps in prop::collection::vec((0..8_u8, 0..14_usize), 0..16)) {
+    fn a_state_is_read_as_it_was_written(steps in prop::collection::vec((0..9_u8, 0..14_usize), 0..16)) {
         let mut group = Group::of(&founding());
         for (what, person) in steps {
             step(&mut group, what, person);
@@ -145,6 +151,9 @@ fn what_voters_say_is_read_as_it_was_written() {
     let decision = group.decide(Batch { effects, ..batch }).unwrap();
     assert!(decision.electorate.is_some());
     told::<Decision>(&decision);
+    let head = Head { number: group.head().number, digest: [7; 32] };
+    let rejoin = group.decision(Change::Rejoin { head }, &people).unwrap();
+    told::<Decision>(&rejoin);
     let first = fresh(decision.clone());
     let report = Some(first.report());
     let later = proposal(&decision, &[(0, vec![]), (1, vec![promise(0, report), promise(1, None)])]);

@@ -22,6 +22,7 @@ mod group;
 mod liars;
 mod outcomes;
 mod proposals;
+mod rejoin;
 mod set;
 mod sharing;
 mod size;

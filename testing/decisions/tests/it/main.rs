@@ -3,7 +3,7 @@
 #![allow(clippy::panic, clippy::indexing_slicing)]
 
 use folkmoot_base::{Danger, Mutant};
-use folkmoot_decisions::{People, World};
+use folkmoot_decisions::{People, Tally, World};
 
 fn first_fault(danger: Mutant, steps: usize, seeds: std::ops::Range<u64>) -> Option<String> {
     let people = People::new();
@@ -19,7 +19,8 @@ fn a_few_runs_show_no_fault() {
 
 #[test]
 fn without_a_rule_a_run_shows_a_fault() {
-    for danger in [Danger::LineNoStamps, Danger::LineNoExpiry, Danger::LineBelowPromise] {
+    use Danger::{LineBelowPromise, LineNoExpiry, LineNoStamps, LineRejoinUnasked};
+    for danger in [LineNoStamps, LineNoExpiry, LineBelowPromise, LineRejoinUnasked] {
         assert!(first_fault(Some(danger).into(), 120, 1..600).is_some(), "{danger:?}");
     }
 }
@@ -27,11 +28,13 @@ fn without_a_rule_a_run_shows_a_fault() {
 #[test]
 fn a_run_has_decisions_in_it() {
     let people = People::new();
-    let mut decisions = 0;
-    for seed in 1..60 {
+    let mut seen = Tally::new();
+    for seed in 1..400 {
         let mut world = World::new(&people, seed, Mutant::NONE).unwrap_or_else(|fault| panic!("{fault}"));
         world.run(120).unwrap_or_else(|fault| panic!("{fault}"));
-        decisions += world.tally()[0];
+        world.tally().into_iter().for_each(|(name, number)| *seen.entry(name).or_default() += number);
     }
-    assert!(decisions > 20, "{decisions}");
+    for name in ["decisions", "forks", "rejoins", "keys", "refused", "holdings by people", "sharings"] {
+        assert!(seen.get(name).is_some_and(|number| *number > 0), "{name}: {seen:?}");
+    }
 }

@@ -255,10 +255,8 @@ impl Machine for Actor {
 
     fn picture(&self) -> Picture {
         let roster = self.stack.upper.member.transcript().roster();
-        let members: BTreeSet<Player> =
-            self.names.players(roster.members().keys());
-        let removed: BTreeSet<Player> =
-            self.names.players(roster.formers().keys());
+        let members: BTreeSet<Player> = self.names.players(roster.members().keys());
+        let removed: BTreeSet<Player> = self.names.players(roster.formers().keys());
         let mut holds = BTreeSet::new();
         holds.extend(members.iter().chain(&removed).map(|player| format!("admitted player{player}")));
         holds.extend(removed.iter().map(|player| format!("expelled player{player}")));
@@ -301,11 +299,7 @@ impl Machine for Actor {
             shared: scheme.shared(),
             still: u64::try_from(status.still.as_micros()).unwrap_or(u64::MAX),
             wants: wants && scheme.shared(),
-            electorate: roster
-                .electorate()
-                .iter()
-                .filter_map(|voter| self.names.player(voter))
-                .collect(),
+            electorate: roster.electorate().iter().filter_map(|voter| self.names.player(voter)).collect(),
             voters: self.names.players(&roster.voters()),
             approvals: approvals.collect(),
             threshold: roster.threshold(),

@@ -37,7 +37,7 @@ impl Scribe {
             return Vec::new();
         }
         let scheme = transcript.roster().founding_charter().scheme();
-        let before = self.sharing.clone();
+        let mut before = self.sharing.clone();
         let mut out = Vec::new();
         let decisions: Vec<&Standing> = transcript.line().decisions().values().collect();
         for standing in decisions {
@@ -45,10 +45,12 @@ impl Scribe {
             if !self.decisions.insert(decision.number) {
                 continue;
             }
-            out.extend(decided(scheme, decision));
+            // What it holds was judged by the state before it.
             for request in &decision.holds {
                 out.extend(self.admit(transcript, request, before.as_ref(), names));
             }
+            out.extend(decided(scheme, decision));
+            before = sharing_in(scheme, decision).or(before);
         }
         self.sharing = transcript.roster().sharing().map(|now| now.facts.clone());
         let counted: Vec<Digest> = transcript.set().counted().map(|admit| admit.request).collect();
@@ -86,6 +88,17 @@ impl Scribe {
             signers,
         })
     }
+}
+
+/// The sharing that a decision took into use, if it did.
+fn sharing_in(scheme: Scheme, decision: &Decision) -> Option<SharingFacts> {
+    let changes = decision.effects.iter().rev().map(|approved| &approved.effect.change);
+    changes
+        .filter_map(|change| match change {
+            Change::Sharing { public, .. } => shared::facts(scheme, &public.0).ok(),
+            _ => None,
+        })
+        .next()
 }
 
 fn decided(scheme: Scheme, decision: &Decision) -> Vec<Minute> {

@@ -165,7 +165,16 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(member: Member, board: Board, names: Rc<Names>) -> Self {
-        Self { member, mute: None, board, names, out: VecDeque::new(), gone: 0, instance: Vec::new(), approved: BTreeSet::new() }
+        Self {
+            member,
+            mute: None,
+            board,
+            names,
+            out: VecDeque::new(),
+            gone: 0,
+            instance: Vec::new(),
+            approved: BTreeSet::new(),
+        }
     }
 
     fn mark(&mut self, seen: Seen) {

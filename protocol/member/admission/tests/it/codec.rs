@@ -2,11 +2,14 @@
 
 use folkmoot_admission::{
     AuthorityMessage, Dealt, GuestMessage, Heartbeat, KeyedVote, LogRecord, Office, OpenMessage,
-    PrivateMessage, Purpose, Reason, SignedReady, SignerBody, SignerKey, SignerMessage, WireGrounds,
+    PrivateMessage, Purpose, Reason, SignedReady, SignerBody, SignerKey, SignerMessage, WireGrounds, Wording,
 };
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
-use folkmoot_base::{Blob, Entropy, EntryId, Head, MemberId, Sealed, UnixTime};
-use folkmoot_identity::{Decision, SigningKey, VoteProof};
+use folkmoot_base::{Blob, Entropy, Head, MemberId, Sealed, UnixTime};
+use folkmoot_identity::{SigningKey, VoteProof};
+use folkmoot_transcript::{
+    BallotMessage, Change, Commit, Decision, Effect, Force, Promise, Proposal, Report, Stage,
+};
 use proptest::prelude::*;
 
 struct Dice;
@@ -45,15 +48,18 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
 
 fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
     let cms = Blob::from(bytes);
-    let purpose = Purpose::Multi { request: [8; 32], expires: UnixTime(9) };
+    let wording = Wording { base: BASE, turn: 1, expires: UnixTime(9) };
+    let purpose = Purpose::Multi { request: [8; 32], wording };
     let say = SignerBody::Start { purpose, attempt: 1 };
-    let remove = Decision::Remove { member: MemberId([2; 32]), admission: EntryId([3; 32]) };
-    vec![
+    let change = Change::Charter { field: Blob::from(b"threshold".to_vec()), value: cms.clone() };
+    let remove = Effect { change: Change::Remove { member: MemberId([2; 32]) }, force: Force::Yes };
+    let mut all: Vec<OpenMessage> =
+        ballots().into_iter().map(|message| OpenMessage::Ballot { message }).collect();
+    all.extend([
         OpenMessage::Request { cms: cms.clone() },
-        OpenMessage::Vote { cms: cms.clone() },
-        OpenMessage::Proposal { decision: Decision::change("threshold", "3") },
-        OpenMessage::Proposal { decision: Decision::Electorate { voters: vec![MemberId([4; 32]); 3] } },
-        OpenMessage::DecisionVote { decision: remove, cms: cms.clone() },
+        OpenMessage::Proposal { effect: change.into() },
+        OpenMessage::Proposal { effect: Change::Electorate { voters: vec![MemberId([4; 32]); 3] }.into() },
+        OpenMessage::Proposal { effect: remove },
         OpenMessage::Revocations { der: cms.clone() },
         OpenMessage::Signer {
             message: SignerMessage { session: [5; 32], body: say, signature: [6; 64].into() },
@@ -65,6 +71,33 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
                 signature: [6; 64].into(),
             },
         },
+    ]);
+    all
+}
+
+/// One of each kind of message about the next decision.
+fn ballots() -> Vec<BallotMessage> {
+    let (voter, signature) = (MemberId([2; 32]), [6; 64].into());
+    let report = Report { ballot: 1, decision: [4; 32] };
+    let promise = Promise { voter, report: Some(report), signature };
+    let decision = Decision {
+        group: folkmoot_base::GroupId([1; 32]),
+        number: BASE.number + 1,
+        parent: BASE.digest,
+        time: UnixTime(7),
+        effects: Vec::new(),
+        holds: vec![[3; 32], [5; 32]],
+        refusals: Vec::new(),
+        electorate: None,
+        state: [9; 32],
+    };
+    let stage = Stage { ballot: 2, promises: vec![promise.clone()], signature: promise.signature.clone() };
+    let proposal = Proposal { decision, stages: vec![stage] };
+    let commit = Commit { voter, signature: promise.signature.clone() };
+    vec![
+        BallotMessage::Proposal(proposal.clone()),
+        BallotMessage::Promise { parent: BASE, ballot: 2, promise, report: Some(proposal) },
+        BallotMessage::Commit { parent: BASE, report, commit },
     ]
 }
 

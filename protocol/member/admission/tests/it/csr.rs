@@ -2,15 +2,12 @@
 //! group's key signs, the sponsor enters it. Method: real machines and transcripts on a perfect
 //! ordered bus; members stop, restart from disk, and change in between.
 
-use crate::common::{Bus, NOW, open, person};
+use crate::common::{Bus, NOW, change, open, person};
 use bytes::Bytes;
 use folkmoot_admission::{AdmissionError, Closed, Command, Event, GuestMessage, Input, OpenMessage, Phase};
 use folkmoot_base::{Blob, Digest, MemberId, UnixTime, codec};
-use folkmoot_identity::transcript::{Body, Entry};
-use folkmoot_identity::{
-    BuildError, Csr, CsrError, Decision, EntryError, Gmc, GmcBody, Request, RequestError, Scheme, Verdict,
-    Vote, VoteContent, VoteProof,
-};
+use folkmoot_identity::{Csr, CsrError, Gmc, GmcBody, Request, Scheme};
+use folkmoot_transcript::{ItemError, Uncounted};
 
 const SHARED: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
@@ -37,7 +34,7 @@ fn submit(bus: &mut Bus, who: usize, csr: &Csr) -> Result<(), AdmissionError> {
 /// The request that is open for this key at the desk of `who`.
 fn request(bus: &Bus, who: usize, member: &MemberId) -> Option<Digest> {
     let player = &bus.players[who];
-    let status = player.admission.status(&player.transcript);
+    let status = player.admission.status(&player.transcript, &player.identity);
     status.requests.iter().find(|one| one.member == *member).map(|one| one.request)
 }
 
@@ -51,14 +48,13 @@ fn is_member(bus: &Bus, who: usize, member: &MemberId) -> bool {
 }
 
 fn held(bus: &Bus, member: &MemberId) -> Gmc {
-    let held = bus.players[0].transcript.roster().member(member).unwrap();
-    Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
+    Gmc::from_der(&bus.players[0].transcript.certificate_of(member).unwrap()).unwrap()
 }
 
 /// Another proposal for the same CSR, as a member's message to the members.
 fn proposal(bus: &Bus, csr: &Csr) -> OpenMessage {
-    let charter = bus.players[0].transcript.roster().charter();
-    let body = GmcBody::propose_csr(charter, csr, 9, bus.time);
+    let roster = bus.players[0].transcript.roster();
+    let body = GmcBody::propose_csr(roster.charter(), csr, 9, bus.time).over(roster.head());
     OpenMessage::Request { cms: Blob::from(Request::by_csr(csr.clone(), body).unwrap().der().to_vec()) }
 }
 
@@ -139,7 +135,7 @@ fn adm_51_a_csr_admits_once_whatever_is_proposed_for_it() {
     bus.command(1, Command::Expel(erik.member())).unwrap();
     for voter in [0, 2] {
         let player = &bus.players[voter];
-        let motion = player.admission.status(&player.transcript).proposals[0].proposal;
+        let motion = player.admission.status(&player.transcript, &player.identity).proposals[0].proposal;
         bus.command(voter, Command::Vote { motion, approve: true }).unwrap();
     }
     bus.pass(3);
@@ -161,6 +157,7 @@ fn adm_52_a_sponsor_that_stops_and_comes_again_brings_it_still() {
         bus.pass(30);
         assert!(!is_member(&bus, 1, &erik.member()), "nobody else brings it");
         bus.restart(0);
+        bus.merge();
         bus.pass(70);
         assert!(is_member(&bus, 1, &erik.member()), "{:#?}", bus.traces);
     }
@@ -190,13 +187,13 @@ fn adm_52_an_entry_that_is_lost_is_made_again() {
     let (mut bus, erik) = (founded(Scheme::Frost), csr("erik", 50));
     submit(&mut bus, 0, &erik).unwrap();
     vote(&mut bus, 1, &erik.member(), true);
-    let before = bus.entries;
+    let before = bus.items;
     // Votes and the session's messages come; the entry that follows is taken off the bus.
-    bus.lose_entries = true;
+    bus.lose_items = true;
     vote(&mut bus, 2, &erik.member(), true);
     bus.pass(10);
-    assert!(!is_member(&bus, 0, &erik.member()) && bus.entries > before);
-    bus.lose_entries = false;
+    assert!(!is_member(&bus, 0, &erik.member()) && bus.items > before);
+    bus.lose_items = false;
     bus.pass(70);
     assert!(is_member(&bus, 0, &erik.member()), "{:#?}", bus.traces);
 }
@@ -221,9 +218,13 @@ fn adm_54_who_is_a_member_already_is_not_voted_on_again() {
     bus.pass(12);
     // It comes itself, with its key: its own machine asks before it has read the transcript.
     let identity = person("erik", 50);
-    let charter = bus.players[0].transcript.roster().charter().clone();
+    let (charter, head) = {
+        let roster = bus.players[0].transcript.roster();
+        (roster.charter().clone(), roster.head())
+    };
     let ask = |bus: &mut Bus, at: UnixTime| {
         let body = GmcBody::propose(&charter, &identity, 3, at, &mut crate::common::Dice(5 + at.0));
+        let body = body.over(head);
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
         let payload = codec::encode(&GuestMessage::Request { cms }).into();
         let said = bus.input(0, Input::Guest { from: identity.node(), payload });
@@ -246,10 +247,10 @@ fn adm_54_who_is_a_member_already_is_not_voted_on_again() {
 /// A group in which two objections refuse for good.
 fn objecting() -> Bus {
     let mut bus = founded(Scheme::Frost);
-    bus.command(0, Command::Propose(Decision::change("objections", "2"))).unwrap();
+    bus.command(0, Command::Propose(change("objections", "2"))).unwrap();
     for voter in [1, 2] {
         let player = &bus.players[voter];
-        let motion = player.admission.status(&player.transcript).proposals[0].proposal;
+        let motion = player.admission.status(&player.transcript, &player.identity).proposals[0].proposal;
         bus.command(voter, Command::Vote { motion, approve: true }).unwrap();
     }
     bus.pass(2);
@@ -274,7 +275,7 @@ fn adm_51_a_csr_that_was_refused_for_good_is_not_opened_again() {
 }
 
 #[test]
-fn trn_56_a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
+fn a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
     let erik = csr("erik", 50);
     // The same group twice, the same keys in it. In the one the CSR is granted, in the other a
     // later proposal for it is refused.
@@ -283,68 +284,20 @@ fn trn_56_a_refused_csr_admits_nobody_whatever_was_proposed_for_it() {
     submit(&mut granted, 0, &erik).unwrap();
     [1, 2].into_iter().for_each(|voter| vote(&mut granted, voter, &erik.member(), true));
     granted.pass(12);
-    let certificate = held(&granted, &erik.member());
-    let author = &granted.players[0].identity;
-    assert!(
-        refused.players[0].transcript.make_admit(certificate.der(), author).is_ok(),
-        "it would stand now"
-    );
+    let admitted = granted.players[0].transcript.set().admits().next().unwrap().request;
+    let item = granted.players[0].transcript.papers(&admitted).next().unwrap().clone();
+    assert_eq!(refused.players[0].transcript.check_admit(&item), Ok(()), "it would stand now");
 
     refused.pass(5);
     submit(&mut refused, 0, &erik).unwrap();
-    assert_ne!(request(&refused, 0, &erik.member()), certificate.body().request_digest().ok());
+    assert_ne!(request(&refused, 0, &erik.member()), Some(admitted));
     [3, 4].into_iter().for_each(|voter| vote(&mut refused, voter, &erik.member(), false));
     refused.pass(3);
-    let roster = refused.players[2].transcript.roster();
-    assert!(roster.is_refused_csr(&erik.serial()));
-    let stands = refused.players[2].transcript.make_admit(certificate.der(), author);
-    let why = EntryError::PeerRefusedCsr(erik.member());
-    assert_eq!((why.rule(), stands), ("TRN-56".to_owned(), Err(BuildError::Refused(why.clone()))));
-}
-
-#[test]
-fn trn_56_what_is_refused_as_a_csr_is_one_and_its_objections_count() {
-    let (mut bus, erik) = (objecting(), csr("erik", 50));
-    submit(&mut bus, 0, &erik).unwrap();
-    let dora = bus.stranger("dora", 40, 0);
-    let player = &bus.players[0];
-    let (charter, group) = (player.transcript.roster().charter().digest(), player.transcript.group());
-    let no = |digest: Digest, voters: &[usize]| -> Vec<VoteProof> {
-        let motion = folkmoot_identity::Motion::admit(group, charter, digest);
-        let content = VoteContent { motion, verdict: Verdict::Reject, expires: UnixTime(NOW.0 + 1_000_000) };
-        let sign = |voter: &usize| Vote::sign(&bus.players[*voter].identity, content).unwrap().proof();
-        let mut votes: Vec<VoteProof> = voters.iter().map(sign).collect();
-        votes.sort_by_key(|vote| vote.voter);
-        votes
-    };
-    let OpenMessage::Request { cms } = proposal(&bus, &erik) else { panic!("a request") };
-    let by_csr = Request::from_der(&cms.0).unwrap();
-    let make = |request: &Request, voters: &[usize]| {
-        player.transcript.make_refusal_of(request, &no(request.digest(), voters), &player.identity)
-    };
-    assert!(matches!(
-        make(&by_csr, &[1]),
-        Err(BuildError::Refused(EntryError::PeerObjections { got: 1, need: 2 }))
-    ));
-    let entry = make(&by_csr, &[1, 2]).unwrap();
-    let Body::RefuseCsr { request, .. } = Entry::decode(&entry).unwrap().body else { panic!("of a CSR") };
-    assert_eq!(request.0, by_csr.der());
-    // One that its guest signed is refused by its digest; dressed up as a CSR's it is not taken.
-    let body = GmcBody::propose(
-        player.transcript.roster().charter(),
-        &bus.strangers[dora].identity,
-        3,
-        bus.time,
-        &mut crate::common::Dice(5),
-    );
-    let signed = Request::sign(&bus.strangers[dora].identity, body).unwrap();
-    let entry = make(&signed, &[1, 2]).unwrap();
-    assert!(matches!(Entry::decode(&entry).unwrap().body, Body::Refuse { .. }));
-    let body =
-        Body::RefuseCsr { request: Blob::from(signed.der().to_vec()), votes: no(signed.digest(), &[1, 2]) };
-    let mut dressed = Entry { body, ..Entry::decode(&entry).unwrap() };
-    let label = folkmoot_identity::transcript::ENTRY_LABEL;
-    dressed.signature = player.identity.key().sign_wire(label, &dressed.signed_part());
-    let why = player.transcript.clone().append(&dressed.encode()).unwrap_err();
-    assert_eq!(why, EntryError::PeerRequest(RequestError::WireDomain));
+    let transcript = &refused.players[2].transcript;
+    assert!(transcript.set().refusals().any(|refusal| refusal.csr == Some(erik.serial())));
+    assert_eq!(transcript.check_admit(&item), Err(ItemError::Late(Uncounted::Refused)));
+    refused.pass(620);
+    let transcript = &refused.players[2].transcript;
+    assert!(transcript.state().head().number > granted.players[0].transcript.state().head().number);
+    assert_eq!(transcript.check_admit(&item), Err(ItemError::Late(Uncounted::Refused)), "for good");
 }

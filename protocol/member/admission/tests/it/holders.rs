@@ -2,11 +2,12 @@
 //! signers keeps time. Method: as in signers; cases that the simulator of sessions found, each in
 //! its smallest form.
 
-use crate::common::{Bus, vote};
+use crate::common::{Bus, change, vote};
 use bytes::Bytes;
 use folkmoot_admission::{Command, OpenMessage, SignerBody};
 use folkmoot_base::{MemberId, StoreKey, codec};
-use folkmoot_identity::{Decision, Scheme};
+use folkmoot_identity::Scheme;
+use folkmoot_transcript::{Change, Effect};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,10 +20,10 @@ fn members(bus: &Bus, players: &[usize]) -> Vec<MemberId> {
 
 /// `by` have these vote from now on, and time passes for a new sharing.
 fn elect(bus: &mut Bus, by: &[usize], voters: &[usize]) {
-    let decision = Decision::Electorate { voters: members(bus, voters) };
+    let effect = Effect::from(Change::Electorate { voters: members(bus, voters) });
     for who in by {
         // Once it is decided, the last ones have nothing to propose any more.
-        let _ = bus.command(*who, Command::Propose(decision.clone()));
+        let _ = bus.command(*who, Command::Propose(effect.clone()));
     }
     bus.pass(30);
 }
@@ -118,9 +119,8 @@ fn no_timer_stands_in_the_past_while_a_session_gathers_or_stands_still() {
 fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
     for scheme in SCHEMES {
         let mut bus = Bus::silent(scheme, 5, 2);
-        bus.tamper = Some(Box::new(|_, payload| {
-            !matches!(codec::decode(payload), Ok(OpenMessage::DecisionVote { .. }))
-        }));
+        // What they say of the first sharing is lost.
+        bus.lose_items = true;
         bus.pass(4);
         for who in [2, 3, 4] {
             bus.players[who]
@@ -128,15 +128,15 @@ fn a_sharing_that_too_many_have_no_share_of_is_refused_and_made_anew() {
                 .retain(|key, _| key.table != "share" && key.table != "vote" && key.table != "request");
             bus.restart(who);
         }
-        bus.tamper = None;
+        bus.lose_items = false;
         bus.pass(60);
         assert_holders(&bus, &[0, 1, 2, 3, 4]);
+        assert!(bus.traces.iter().filter(|(_, text)| text.contains("session: found")).count() > 1);
     }
 }
 
-/// After an expulsion two people want one more each, and the others have judged neither. Any of
-/// them could still decide it, so the ballot is alive, and the new shares cannot win it. They come
-/// all the same, and what people want stays open.
+/// After an expulsion two people want one more each, and the others have judged neither. The new
+/// shares come all the same, and what people want stays open.
 #[test]
 fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
     for scheme in SCHEMES {
@@ -158,7 +158,7 @@ fn adm_38_new_shares_do_not_wait_for_people_who_have_not_judged() {
         assert_ne!(sharing.facts.epoch, before.facts.epoch, "{:#?}", bus.traces);
         assert!(roster.leavers_with_shares().is_empty() && roster.is_member(&members[3]));
         for player in &bus.players[..4] {
-            assert_eq!(player.admission.status(&player.transcript).proposals.len(), 2);
+            assert_eq!(player.admission.status(&player.transcript, &player.identity).proposals.len(), 2);
         }
     }
 }
@@ -177,14 +177,15 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
     for scheme in SCHEMES {
         let mut bus = Bus::of_scheme(scheme, 5, 2);
         bus.pass(12);
-        bus.tamper = Some(Box::new(|_, payload| {
-            !matches!(codec::decode(payload), Ok(OpenMessage::DecisionVote { decision, .. })
-                if matches!(decision, Decision::Sharing { .. }))
-        }));
+        bus.tamper =
+            Some(Box::new(|_, payload| !matches!(codec::decode(payload), Ok(OpenMessage::Signer { .. }))));
         for who in 0..3 {
-            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+            bus.command(who, Command::Propose(change("threshold", "3"))).unwrap();
         }
-        bus.pass(8);
+        assert_eq!(bus.players[1].transcript.roster().threshold(), 3);
+        // From now on shares are made, and what is said of them is lost.
+        (bus.tamper, bus.lose_items) = (None, true);
+        bus.pass(15);
         // One lost what waits there: it has other shares made, and all the others have two that
         // wait.
         let used: Vec<StoreKey> =
@@ -198,7 +199,7 @@ fn of_a_stop_between_a_decision_and_the_erasures_nothing_is_left() {
         bus.pass(20);
         let before = shares(&bus, 1);
         assert_eq!(before.len(), 3, "{scheme:?}: {:#?}", bus.traces);
-        bus.tamper = None;
+        bus.lose_items = false;
         bus.pass(70);
         let after = shares(&bus, 1);
         assert_eq!(after.len(), 1, "{scheme:?}: {:#?}", bus.traces);

@@ -23,6 +23,7 @@ mod common;
 mod contract;
 mod crowd;
 mod csr;
+mod deciding;
 mod holders;
 mod multi;
 mod participants;

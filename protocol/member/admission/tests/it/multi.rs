@@ -2,14 +2,12 @@
 //! yes as are needed sign, and are named. Method: real machines and transcripts on a perfect
 //! ordered bus.
 
-use crate::common::signing::Liar;
+use crate::common::signing::{Liar, call, say};
 use crate::common::{Bus, NOW, person, vote};
-use folkmoot_admission::{
-    AdmissionError, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,
-    SignerMessage,
-};
-use folkmoot_base::{MemberId, UnixTime, codec, digest};
-use folkmoot_identity::{Decision, Gmc, Scheme};
+use folkmoot_admission::{AdmissionError, Command, Event, OpenMessage, Phase, Purpose, SignerBody, Wording};
+use folkmoot_base::{Head, MemberId, UnixTime, codec};
+use folkmoot_identity::{Gmc, Scheme};
+use folkmoot_transcript::Change;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -21,8 +19,7 @@ fn founded() -> Bus {
 
 fn certificate(bus: &Bus, which: usize) -> Gmc {
     let member = bus.strangers[which].identity.member();
-    let admission = bus.players[0].transcript.roster().member(&member).unwrap();
-    Gmc::from_der(admission.certificate.as_ref().unwrap()).unwrap()
+    Gmc::from_der(&bus.players[0].transcript.certificate_of(&member).unwrap()).unwrap()
 }
 
 fn signers(bus: &Bus, which: usize) -> BTreeSet<MemberId> {
@@ -68,10 +65,10 @@ fn one_who_came_by_a_multisignature_signs_the_next_one() {
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
     assert!(bus.admitted(dora));
-    let mut voters = bus.players[0].transcript.roster().electorate().voters.clone();
+    let mut voters = bus.players[0].transcript.roster().electorate().to_vec();
     voters.push(bus.strangers[dora].identity.member());
     for who in 0..3 {
-        let _ = bus.command(who, Command::Propose(Decision::Electorate { voters: voters.clone() }));
+        let _ = bus.command(who, Command::Propose(Change::Electorate { voters: voters.clone() }.into()));
     }
     bus.pass(2);
     let stranger = bus.strangers.remove(dora);
@@ -197,38 +194,12 @@ fn a_signer_who_goes_before_the_entry_is_replaced() {
     assert_eq!(signers(&bus, dora), ids(&bus, &[1, 3]));
 }
 
-/// What `who` says in a session, signed by it.
-fn say(bus: &Bus, who: usize, session: [u8; 32], say: SignerBody) -> Input {
-    let player = &bus.players[who].identity;
-    let group = bus.players[0].transcript.group();
-    let covered = [&group.0[..], &player.member().0, &session, &codec::encode(&say)].concat();
-    let signature = player.key().sign_wire(SIGNER_LABEL, &covered);
-    let word = SignerMessage { session, body: say, signature };
-    Input::Open {
-        sender: player.member(),
-        payload: codec::encode(&OpenMessage::Signer { message: word }).into(),
-    }
-}
-
-/// The session to which `who` calls for this purpose, and the call.
-fn call(bus: &Bus, who: usize, purpose: Purpose) -> ([u8; 32], SignerBody) {
-    let transcript = &bus.players[0].transcript;
-    let say = SignerBody::Start { purpose, attempt: 7 };
-    let parts: [&[u8]; 6] = [
-        b"folkmoot table v1",
-        &transcript.group().0,
-        &bus.players[who].identity.member().0,
-        &transcript.roster().electorate().serial.to_be_bytes(),
-        &[0; 32],
-        &codec::encode(&say),
-    ];
-    (digest(&parts), say)
-}
-
 #[test]
 fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
     let mut bus = founded();
     let dora = bus.stranger("dora", 40, 0);
+    // One has said no before, and says yes in its next turn.
+    vote(&mut bus, 1, dora, false);
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, false);
     let request = bus.request_of(0, dora).unwrap();
@@ -242,20 +213,25 @@ fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
         }
         true
     }));
-    let hours = UnixTime(NOW.0 + 72 * 3600);
+    let (hours, base) = (UnixTime(NOW.0 + 72 * 3600), bus.players[0].transcript.state().head());
+    let wording = Wording { base, turn: 1, expires: hours };
+    let elsewhere = Head { digest: [3; 32], ..base };
     let tries = [
-        // Only the one who said yes; not a moment longer than its vote; nothing that was not asked
-        // for; nothing of other schemes.
-        (Purpose::Multi { request, expires: hours }, 1),
-        (Purpose::Multi { request, expires: UnixTime(hours.0 + 1) }, 0),
-        (Purpose::Multi { request: [3; 32], expires: hours }, 0),
+        // Only the one who said yes; not a moment longer than its vote; in no turn that it has gone
+        // beyond; over no decision that its line does not have; nothing that was not asked for;
+        // nothing of other schemes.
+        (Purpose::Multi { request, wording }, 1),
+        (Purpose::Multi { request, wording: Wording { expires: UnixTime(hours.0 + 1), ..wording } }, 0),
+        (Purpose::Multi { request, wording: Wording { turn: 0, ..wording } }, 0),
+        (Purpose::Multi { request, wording: Wording { base: elsewhere, ..wording } }, 0),
+        (Purpose::Multi { request: [3; 32], wording }, 0),
         (Purpose::Found { threshold: 2 }, 0),
         (Purpose::Reshare { threshold: 2 }, 0),
         (Purpose::Certify { request }, 0),
     ];
     for (purpose, signers) in tries {
         ready.set(0);
-        let (session, convene) = call(&bus, 3, purpose.clone());
+        let (session, convene) = call(&bus, 3, purpose.clone(), 7);
         let input = say(&bus, 3, session, convene);
         bus.everyone(&input);
         bus.settle();
@@ -266,7 +242,7 @@ fn adm_49_a_signer_signs_only_what_its_own_vote_says_and_no_longer() {
     // session.
     for scheme in [Scheme::Plain, Scheme::Frost] {
         let mut bus = Bus::silent(scheme, 5, 2);
-        let (session, convene) = call(&bus, 3, Purpose::Multi { request, expires: hours });
+        let (session, convene) = call(&bus, 3, Purpose::Multi { request, wording }, 7);
         let input = say(&bus, 3, session, convene);
         let heard = bus.input(0, input);
         let refused = matches!(heard, Err(AdmissionError::PeerSigner(..)));

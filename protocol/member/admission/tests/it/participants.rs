@@ -2,12 +2,12 @@
 //! machines on a perfect ordered bus; one of them says what its machine would not.
 
 use crate::common::signing::{Liar, Runs, call, say, say_as};
-use crate::common::{Bus, vote};
+use crate::common::{Bus, change, vote};
 use folkmoot_admission::{
     AdmissionError, Command, Event, Input, OpenMessage, Purpose, SignerBody, SignerMessage,
 };
 use folkmoot_base::{Blob, Digest, MemberId, codec};
-use folkmoot_identity::{Decision, Identity, Scheme};
+use folkmoot_identity::{Identity, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -90,7 +90,7 @@ fn with_friend(scheme: Scheme) -> (Bus, Identity) {
 fn wanting(bus: &mut Bus, threshold: &str) {
     only_ready(bus);
     for who in 0..3 {
-        bus.command(who, Command::Propose(Decision::change("threshold", threshold))).unwrap();
+        bus.command(who, Command::Propose(change("threshold", threshold))).unwrap();
     }
     bus.pass(1);
     bus.traces.clear();
@@ -304,7 +304,7 @@ fn adm_72_whom_some_know_to_lie_sits_where_none_can_be_missed() {
     assert!((1..4).contains(&known), "some know it and some do not: {known}");
     bus.tamper = None;
     for player in 0..3 {
-        bus.command(player, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+        bus.command(player, Command::Propose(change("threshold", "3"))).unwrap();
     }
     bus.pass(6);
     assert_eq!(bus.players[0].transcript.roster().sharing().unwrap().facts.threshold, 3, "{:#?}", bus.traces);

@@ -2,7 +2,7 @@
 //! itself; a restart loses nothing.
 
 use crate::common::{Bus, player, vote};
-use folkmoot_admission::{AdmissionError, Closed, Command, Event, Input};
+use folkmoot_admission::{AdmissionError, Closed, Command, Event};
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_identity::{Gmc, Scheme};
 
@@ -19,8 +19,10 @@ fn with_dora(scheme: Scheme) -> (Bus, usize) {
     bus.pass(12);
     assert!(bus.admitted(which));
     let mut dora = player(bus.strangers[which].identity.clone(), &bus.charter());
-    for entry in bus.players[0].transcript.entries().skip(1) {
-        dora.transcript.append(entry).unwrap();
+    let theirs = &bus.players[0].transcript;
+    let items = theirs.lacking(dora.transcript.state().head(), &dora.transcript.have(), usize::MAX);
+    for item in items {
+        dora.transcript.take(&item, Some(bus.time)).unwrap();
     }
     bus.strangers.clear();
     bus.players.push(dora);
@@ -31,11 +33,16 @@ fn with_dora(scheme: Scheme) -> (Bus, usize) {
 
 fn open(bus: &Bus, who: usize) -> Option<Digest> {
     let player = &bus.players[who];
-    player.admission.status(&player.transcript).requests.first().map(|request| request.request)
+    player
+        .admission
+        .status(&player.transcript, &player.identity)
+        .requests
+        .first()
+        .map(|request| request.request)
 }
 
 fn end(bus: &Bus, who: usize) -> UnixTime {
-    bus.players[0].transcript.roster().member(&bus.players[who].identity.member()).unwrap().not_after
+    bus.players[0].transcript.roster().member(&bus.players[who].identity.member()).unwrap().ends
 }
 
 #[test]
@@ -55,8 +62,8 @@ fn adm_55_a_member_renews_its_certificate_by_votes() {
         assert!(end(&bus, dora).0 >= before.0 + LATER, "{scheme:?}: {:#?}", bus.traces);
         let roster = bus.players[0].transcript.roster();
         assert_eq!(roster.len(), members, "nobody came, nobody went");
-        let held = roster.member(&bus.players[dora].identity.member()).unwrap();
-        let gmc = Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap();
+        let member = bus.players[dora].identity.member();
+        let gmc = Gmc::from_der(&bus.players[0].transcript.certificate_of(&member).unwrap()).unwrap();
         assert_eq!(gmc.body().request_digest(), Ok(motion));
         for player in &bus.players {
             let closed = |event: &Event| matches!(event, Event::RequestClosed { why: Closed::Granted, request, .. } if *request == motion);
@@ -114,7 +121,7 @@ fn adm_55_nobody_renews_for_another() {
     bus.pass(10);
     assert_eq!(end(&bus, dora), before);
     bus.restart(dora);
-    let _ = bus.input(dora, Input::Regrouped);
+    bus.merge();
     bus.pass(70);
     assert!(end(&bus, dora) > before, "{:#?}", bus.traces);
 }

@@ -2,17 +2,15 @@
 //! and every member keeps it. Method: real machines and transcripts on a perfect ordered bus;
 //! OpenSSL judges the result.
 
+use crate::common::signing::{call, say as say_in};
 use crate::common::{Bus, open, player, vote};
 use bytes::Bytes;
-use folkmoot_admission::{
-    AdmissionError, Command, GuestMessage, Input, OpenMessage, Purpose, SIGNER_LABEL, SignerBody,
-    SignerMessage,
-};
-use folkmoot_base::{Digest, MemberId, NodeId, UnixTime, codec, digest};
+use folkmoot_admission::{AdmissionError, Command, GuestMessage, Input, OpenMessage, Purpose, SignerBody};
+use folkmoot_base::{MemberId, NodeId, UnixTime, codec};
 use folkmoot_identity::{
-    AuthorityCertificate, BuildError, EntryError, Gmc, GmcBody, REVOKED_TABLE, Request, RevocationBody,
-    RevocationList, Scheme,
+    AuthorityCertificate, Gmc, GmcBody, REVOKED_TABLE, Request, RevocationBody, RevocationList, Scheme,
 };
+use folkmoot_transcript::{ItemError, Uncounted, admission};
 use std::cell::Cell;
 use std::path::Path;
 use std::rc::Rc;
@@ -50,9 +48,7 @@ fn member(bus: &Bus, which: usize) -> MemberId {
 }
 
 fn certificate(bus: &Bus, member: MemberId) -> Gmc {
-    let roster = bus.players[0].transcript.roster();
-    let held = roster.member(&member).or_else(|| roster.former(&member).map(|(held, _)| held)).unwrap();
-    Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap()
+    Gmc::from_der(&bus.players[0].transcript.certificate_of(&member).unwrap()).unwrap()
 }
 
 fn authority(bus: &Bus) -> AuthorityCertificate {
@@ -100,7 +96,8 @@ fn who_is_expelled_stands_on_a_list_that_all_members_hold() {
             serials.insert(certificate(&bus, who).body().serial);
             let list = held(&bus);
             assert_eq!(list.body().serials(), &serials);
-            assert_eq!(list.body().number(), number as u64 + 1);
+            // The group's key was the first decision.
+            assert_eq!(list.body().number(), number as u64 + 2);
             for player in &bus.players {
                 assert_eq!(player.admission.poll_timeout(), None, "something is still at work");
             }
@@ -138,11 +135,13 @@ fn who_was_away_or_came_later_is_told() {
         assert!(bus.players[0].admission.revocations().is_none());
         // It catches up, and erik, who has no vote and no share, begins.
         let mut newcomer = player(crate::common::person("erik", 50), &bus.charter());
-        let entries = bus.players[1].transcript.entries_after(&[], usize::MAX);
-        for entry in &entries {
-            let _ = bus.players[0].transcript.append(entry);
-            let _ = newcomer.transcript.append(entry);
+        let none = newcomer.transcript.have();
+        let founding = newcomer.transcript.state().head();
+        for item in bus.players[1].transcript.lacking(founding, &none, usize::MAX) {
+            let _ = bus.players[0].transcript.take(&item, Some(bus.time));
+            let _ = newcomer.transcript.take(&item, Some(bus.time));
         }
+        assert_eq!(bus.players[0].transcript.mark(), newcomer.transcript.mark());
         assert_eq!(newcomer.identity.member(), member(&bus, erik));
         bus.players.push(newcomer);
         bus.restart(0);
@@ -164,7 +163,7 @@ fn a_list_that_could_not_be_made_is_made_after_a_restart() {
         bus.restart(who);
     }
     bus.pass(8);
-    assert_eq!(held(&bus).body().number(), 1);
+    assert_eq!(held(&bus).body().number(), 2);
 }
 
 #[test]
@@ -178,20 +177,13 @@ fn a_coordinator_that_goes_no_further_is_not_waited_for() {
     }));
     expel(&mut bus, dora);
     bus.pass(12);
-    assert_eq!(bus.players[1].admission.revocations().map(|list| list.body().number()), Some(1));
+    assert_eq!(bus.players[1].admission.revocations().map(|list| list.body().number()), Some(2));
 }
 
 /// `who` starts a session for this list; how many are ready to sign it.
 fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> usize {
-    let transcript = &bus.players[0].transcript;
-    let (identity, roster) = (&bus.players[who].identity, transcript.roster());
-    let say = SignerBody::Start { purpose: Purpose::Revoke { tbs: body.tbs().unwrap().into() }, attempt };
-    let (said, coordinator, group) = (codec::encode(&say), identity.member(), transcript.group());
-    let (serial, epoch) = (roster.electorate().serial.to_be_bytes(), roster.sharing().unwrap().facts.epoch);
-    let session: Digest = digest(&[b"folkmoot table v1", &group.0, &coordinator.0, &serial, &epoch, &said]);
-    let covered = [&group.0[..], &coordinator.0, &session, &said].concat();
-    let signature = identity.key().sign_wire(SIGNER_LABEL, &covered);
-    let payload = open(&OpenMessage::Signer { message: SignerMessage { session, body: say, signature } });
+    let (session, start) = call(bus, who, Purpose::Revoke { tbs: body.tbs().unwrap().into() }, attempt);
+    let said = say_in(bus, who, session, start);
     let ready = Rc::new(Cell::new(0));
     let count = ready.clone();
     bus.tamper = Some(Box::new(move |_, payload| {
@@ -201,7 +193,7 @@ fn ready_for(bus: &mut Bus, who: usize, body: &RevocationBody, attempt: u32) -> 
         }
         !matches!(word.body, SignerBody::Round { .. })
     }));
-    bus.everyone(&Input::Open { sender: coordinator, payload });
+    bus.everyone(&said);
     bus.settle();
     ready.get()
 }
@@ -220,18 +212,19 @@ fn adm_47_a_list_is_signed_if_it_is_exactly_what_the_roster_says() {
             RevocationBody::new(authority.clone(), at, number, serials.iter().copied().collect()).unwrap()
         };
         let lies = [
-            body(now, 1, &[serial, other]),
-            body(now, 1, &[]),
-            body(now, 1, &[other]),
-            body(now, 2, &[serial]),
+            body(now, 2, &[serial, other]),
+            body(now, 2, &[]),
+            body(now, 2, &[other]),
+            body(now, 3, &[serial]),
+            body(now, 1, &[serial]),
             body(now, 0, &[serial]),
-            body(UnixTime(now.0 + 181), 1, &[serial]),
-            body(UnixTime(now.0 - 181), 1, &[serial]),
+            body(UnixTime(now.0 + 181), 2, &[serial]),
+            body(UnixTime(now.0 - 181), 2, &[serial]),
         ];
         for (number, lie) in lies.iter().enumerate() {
             assert_eq!(ready_for(&mut bus, 3, lie, number as u32), 0, "{scheme:?} {number}");
         }
-        let right = body(now, 1, &[serial]);
+        let right = body(now, 2, &[serial]);
         assert_eq!(ready_for(&mut bus, 3, &right, 99), scheme.signers(2), "as many as sign");
         // If the list is there, nobody signs it again.
         bus.tamper = None;
@@ -307,8 +300,9 @@ fn adm_48_a_list_that_the_groups_key_has_not_signed_or_says_more_than_the_transc
 /// A guest who asks for a certificate of this serial number.
 fn asking(bus: &Bus, name: &str, seed: u64, serial: [u8; 16]) -> (NodeId, Request) {
     let guest = crate::common::person(name, seed);
-    let charter = bus.players[0].transcript.roster().charter();
-    let mut body = GmcBody::propose(charter, &guest, 7, crate::common::NOW, &mut crate::common::Dice(seed));
+    let roster = bus.players[0].transcript.roster();
+    let (begins, mut dice) = (crate::common::NOW, crate::common::Dice(seed));
+    let mut body = GmcBody::propose(roster.charter(), &guest, 7, begins, &mut dice).over(roster.head());
     body.serial = serial;
     (guest.node(), Request::sign(&guest, body).unwrap())
 }
@@ -322,7 +316,7 @@ fn ask(bus: &mut Bus, (from, request): &(NodeId, Request)) -> Result<(), Admissi
 }
 
 #[test]
-fn trn_54_a_serial_number_is_not_issued_twice() {
+fn a_serial_number_is_not_issued_twice() {
     let (mut bus, dora, _) = peopled(Scheme::Frost);
     let serial = certificate(&bus, member(&bus, dora)).body().serial;
     assert!(bus.players[0].transcript.roster().has_issued(&serial));
@@ -338,18 +332,36 @@ fn trn_54_a_serial_number_is_not_issued_twice() {
         }
     }
     bus.pass(8);
-    let issued = two.map(|(node, request)| {
+    let issued = [0, 1].map(|which| {
+        let node = two[which].0;
         let issued = bus.lost.iter().find_map(|(to, payload)| match codec::decode(payload) {
             Ok(GuestMessage::Issued { der, .. }) if *to == node => Some(der.0),
             _ => None,
         });
-        (request.member(), issued.expect("signed"))
+        issued.expect("signed")
     });
-    let crate::common::Player { transcript, identity: anna, .. } = &mut bus.players[0];
-    let first = transcript.make_admit(&issued[0].1, anna).unwrap();
-    assert!(transcript.append(&first).unwrap().new);
-    let refused = BuildError::Refused(EntryError::PeerSerialNumber(issued[1].0));
-    assert_eq!(transcript.make_admit(&issued[1].1, anna), Err(refused));
+    let admits = |bus: &Bus, who: usize| {
+        let subject = admission(Gmc::from_der(&issued[who]).unwrap().body().request_digest().unwrap());
+        let transcript = &bus.players[0].transcript;
+        let by = [1, 2].map(|voter| bus.players[voter].identity.member());
+        let words = by.map(|voter| transcript.set().approval(&subject, &voter).unwrap());
+        transcript.make_admit(&issued[who], &words)
+    };
+    let items = [0, 1].map(|who| admits(&bus, who).expect("either would stand alone"));
+    // Of two the lower request counts, whichever came first.
+    let [lower, higher] = if two[0].1.digest() < two[1].1.digest() { [0, 1] } else { [1, 0] };
+    for first in [lower, higher] {
+        let mut transcript = bus.players[0].transcript.clone();
+        transcript.take(&items[first], Some(bus.time)).unwrap();
+        if first == lower {
+            let refused = Err(ItemError::Late(Uncounted::SerialNumber));
+            assert_eq!(transcript.check_admit(&items[higher]), refused);
+        }
+        transcript.take(&items[lower], Some(bus.time)).unwrap();
+        transcript.take(&items[higher], Some(bus.time)).unwrap();
+        let roster = transcript.roster();
+        assert!(roster.is_member(&two[lower].1.member()) && !roster.is_member(&two[higher].1.member()));
+    }
 }
 
 fn openssl(folder: &Path, arguments: &str) -> (bool, String) {

@@ -155,7 +155,7 @@ fn line_81_a_decision_is_no_item_of_the_set() {
     let section = [&[5][..], &u32::try_from(stood.len()).unwrap().to_be_bytes(), &stood].concat();
     let more = [&older[..at], &section, &older[at..]].concat();
     let refused = read(&charter(&group), Vec::new(), &more, 9_999).unwrap_err();
-    assert!(matches!(refused, FileError::Order { kind: 5, .. }), "{refused:?}");
+    assert!(matches!(refused, FileError::Item { why: ItemError::NotOfSet, .. }), "{refused:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod keys;
 mod lies;
 mod messages;
 mod policies;
+mod rejoin;
 mod vectors;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};

@@ -73,6 +73,9 @@ enum Parcel {
 /// What may happen to a message of this sender on its way; false loses it.
 pub type Tamper = Box<dyn FnMut(MemberId, &mut Bytes) -> bool>;
 
+/// Whether an item of the member in this place goes on its way.
+pub type Passes = Box<dyn FnMut(usize, &Item) -> bool>;
+
 pub struct Bus {
     pub now: Instant,
     pub time: UnixTime,
@@ -86,6 +89,8 @@ pub struct Bus {
     pub traces: Vec<(usize, String)>,
     /// Items are counted and go no further.
     pub lose_items: bool,
+    /// Which items go on their way, if not all.
+    pub passes: Option<Passes>,
     /// What was said to guests that are not strangers of this bus.
     pub lost: Vec<(NodeId, Bytes)>,
     /// The same, with who said it.
@@ -135,6 +140,7 @@ impl Bus {
             tamper: None,
             traces: Vec::new(),
             lose_items: false,
+            passes: None,
             lost: Vec::new(),
             said: Vec::new(),
             cut: None,
@@ -335,7 +341,8 @@ impl Bus {
 
     fn item(&mut self, from: usize, item: &Bytes) {
         self.items += 1;
-        if self.lose_items {
+        let passes = |passes: &mut Passes| passes(from, &Item::decode(item).unwrap());
+        if self.lose_items || !self.passes.as_mut().is_none_or(passes) {
             return;
         }
         for who in 0..self.players.len() {

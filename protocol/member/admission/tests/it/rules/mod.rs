@@ -3,16 +3,14 @@
 
 mod votes;
 
-use crate::common::{Bus, Dice, NOW, open, own_vote, person, vote};
+use crate::common::{Bus, Dice, NOW, change, open, person, vote, word};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Applicant, Command, Event, GuestMessage, Input, OpenMessage, Output, Phase, Reason,
 };
-use folkmoot_base::{Blob, Instant, UnixTime, codec, limits};
-use folkmoot_identity::{
-    CertificateError, Decision, Gmc, GmcBody, Motion, Request, Slot, Transcript, Verdict, Vote, VoteContent,
-    VoteProof,
-};
+use folkmoot_base::{Blob, Digest, Instant, UnixTime, codec, limits};
+use folkmoot_identity::{CertificateError, Gmc, GmcBody, Mode, Request, Scheme, Verdict, VoteProof};
+use folkmoot_transcript::{Change, Item, ItemError, SignedApproval, Transcript, Uncounted, admission};
 
 fn hear(bus: &mut Bus, sender: usize, message: &OpenMessage) -> AdmissionError {
     let sender = bus.players[sender].identity.member();
@@ -26,8 +24,9 @@ fn say(bus: &mut Bus, which: usize, message: &GuestMessage) -> AdmissionError {
 
 fn request(bus: &Bus, which: usize, change: impl Fn(&mut GmcBody)) -> GuestMessage {
     let it = &bus.strangers[which];
-    let mut body =
-        GmcBody::propose(it.transcript.roster().charter(), &it.identity, 3, bus.time, &mut Dice(5));
+    let charter = it.transcript.roster().charter();
+    let body = GmcBody::propose(charter, &it.identity, 3, bus.time, &mut Dice(5));
+    let mut body = body.over(it.transcript.state().head());
     change(&mut body);
     GuestMessage::Request { cms: Blob::from(Request::sign(&it.identity, body).unwrap().der().to_vec()) }
 }
@@ -74,7 +73,8 @@ fn adm_04_a_request_fits_group_and_charter() {
         request(&bus, dora, |body| body.membership.group = other),
         request(&bus, dora, |body| body.membership.base.digest = [1; 32]),
         request(&bus, dora, |body| body.not_after.0 += 86_400),
-        request(&bus, dora, |body| body.membership.threshold = 1),
+        request(&bus, dora, |body| body.membership.scheme = Scheme::Asm),
+        request(&bus, dora, |body| body.membership.mode = Mode::Centralised),
     ];
     for request in wrong {
         assert!(matches!(say(&mut bus, dora, &request), AdmissionError::PeerCharter(_)));
@@ -101,16 +101,13 @@ fn adm_05_the_term_is_now() {
 fn adm_06_a_request_admits_once() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
-    let digest = bus.request_of(0, dora).unwrap();
-    let admission = &bus.players[0].admission;
-    assert!(admission.votes_on(&digest).is_empty());
     let key = bus.players[0].disk.keys().find(|key| key.table == "request").unwrap().clone();
     let stored = bus.players[0].disk[&key].clone();
     vote(&mut bus, 1, dora, true);
     vote(&mut bus, 2, dora, true);
     let target = bus.strangers[dora].identity.member();
     bus.command(0, Command::Expel(target)).unwrap();
-    let proposal = bus.players[1].admission.status(&bus.players[1].transcript).proposals[0].proposal;
+    let proposal = bus.status(1).proposals[0].proposal;
     bus.command(1, Command::Vote { motion: proposal, approve: true }).unwrap();
     assert!(!bus.admitted(dora));
     // contact(32) expires(8) length(4), after the version byte
@@ -120,9 +117,9 @@ fn adm_06_a_request_admits_once() {
 
 /// A request of a key that nobody knows.
 fn bogus(bus: &Bus, seed: u64) -> Blob {
-    let (who, charter) =
-        (person("bogus", 1_000 + seed), bus.players[0].transcript.roster().charter().clone());
-    let body = GmcBody::propose(&charter, &who, 3, bus.time, &mut Dice(seed));
+    let (who, transcript) = (person("bogus", 1_000 + seed), &bus.players[0].transcript);
+    let body = GmcBody::propose(transcript.roster().charter(), &who, 3, bus.time, &mut Dice(seed));
+    let body = body.over(transcript.state().head());
     Blob::from(Request::sign(&who, body).unwrap().der().to_vec())
 }
 
@@ -132,7 +129,7 @@ fn all_hear(bus: &mut Bus, sender: usize, cms: &Blob) {
 }
 
 fn requests_open(bus: &Bus, who: usize) -> usize {
-    let open = bus.players[who].admission.status(&bus.players[who].transcript).requests.len();
+    let open = bus.status(who).requests.len();
     let stored = bus.players[who].disk.keys().filter(|key| key.table == "request").count();
     assert_eq!(open, stored);
     open
@@ -217,7 +214,7 @@ fn adm_07_no_number_of_doors_opens_more_than_128() {
 fn adm_07_who_finds_no_place_asks_another_contact() {
     let bus = Bus::new(3, 2);
     let [full, other] = [0, 1].map(|who| bus.players[who].identity.node());
-    let (me, transcript) = (person("dora", 40), Transcript::genesis(&bus.charter()).unwrap());
+    let (me, transcript) = (person("dora", 40), Transcript::founded(&bus.charter()).unwrap());
     let mut applicant = Applicant::default();
     let mut said = Vec::new();
     let mut give = |applicant: &mut Applicant, now: Instant, input: Input| {
@@ -260,10 +257,11 @@ fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
     let node = person("guest", 5_000).node();
     let member = node.member();
     let anew = |bus: &Bus, seconds| {
-        let charter = bus.players[0].transcript.roster().charter();
-        let identity = person("guest", 5_000);
-        let body =
-            GmcBody::propose(charter, &identity, 3, UnixTime(NOW.0 - 100 + seconds), &mut Dice(seconds));
+        let transcript = &bus.players[0].transcript;
+        let (charter, identity) = (transcript.roster().charter(), person("guest", 5_000));
+        let begins = UnixTime(NOW.0 - 100 + seconds);
+        let body = GmcBody::propose(charter, &identity, 3, begins, &mut Dice(seconds));
+        let body = body.over(transcript.state().head());
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
         Input::Guest { from: node, payload: codec::encode(&GuestMessage::Request { cms }).into() }
     };
@@ -303,9 +301,28 @@ fn adm_08_a_guest_that_speaks_too_often_is_not_heard() {
 }
 
 #[test]
+fn adm_28_a_guest_heeds_answers_about_its_own_request_alone() {
+    let mut bus = Bus::new(3, 2);
+    let dora = bus.stranger("dora", 40, 0);
+    let (from, phase) = (bus.players[0].identity.node(), bus.strangers[dora].applicant.phase());
+    let reasons = [Reason::Objected, Reason::Stale, Reason::AwaitingVotes];
+    let standing =
+        reasons.map(|reason| GuestMessage::Standing { request: [7; 32], have: 9, need: 9, reason });
+    let votes = GuestMessage::Votes { request: [7; 32], votes: Vec::new() };
+    for answer in standing.into_iter().chain([votes]) {
+        let input = Input::Guest { from, payload: codec::encode(&answer).into() };
+        let it = &mut bus.strangers[dora];
+        let heard = it.applicant.handle(bus.now, input, &it.transcript, &it.identity, &mut bus.dice);
+        assert_eq!(heard, Err(AdmissionError::PeerOtherRequest(from)));
+        assert!(it.applicant.poll_output().is_none());
+        assert_eq!(it.applicant.phase(), phase);
+    }
+}
+
+#[test]
 fn adm_09_strangers_do_not_speak_to_members() {
     let mut bus = Bus::new(3, 2);
     let sender = person("dora", 40).member();
-    let payload = open(&OpenMessage::Proposal { decision: Decision::change("threshold", "1") });
+    let payload = open(&OpenMessage::Proposal { effect: change("threshold", "1") });
     assert_eq!(bus.input(0, Input::Open { sender, payload }), Err(AdmissionError::PeerNotMember(sender)));
 }

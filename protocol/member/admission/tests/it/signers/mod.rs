@@ -7,14 +7,14 @@ mod rules;
 mod sharings;
 
 use crate::common::signing::{Liar, Runs, call, say};
-use crate::common::{Bus, person, vote};
+use crate::common::{Bus, Dice, NOW, change, person, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,
 };
-use folkmoot_base::{Blob, Instant, MemberId, codec};
-use folkmoot_identity::transcript::{Body, Entry};
-use folkmoot_identity::{BuildError, CertificateError, Decision, EntryError, Gmc, Scheme};
+use folkmoot_base::{Blob, Instant, MemberId, UnixTime, codec};
+use folkmoot_identity::{CertificateError, Gmc, GmcBody, Scheme, Verdict};
+use folkmoot_transcript::{Change, Effect, Item, ItemError, Signed, Unfit};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -71,10 +71,9 @@ fn founders_share_a_key_and_sign_with_it() {
         let mut bus = founded(scheme);
         let dora = admit(&mut bus, "dora", 40);
         assert_eq!(bus.strangers[dora].applicant.phase(), Phase::Admitted);
-        let roster = bus.players[3].transcript.roster();
-        let member = roster.member(&bus.strangers[dora].identity.member()).unwrap();
-        let gmc = Gmc::from_der(member.certificate.as_ref().unwrap()).unwrap();
-        let sharing = roster.sharing().unwrap();
+        let (transcript, member) = (&bus.players[3].transcript, bus.strangers[dora].identity.member());
+        let gmc = Gmc::from_der(&transcript.certificate_of(&member).unwrap()).unwrap();
+        let sharing = transcript.roster().sharing().unwrap();
         assert_eq!(gmc.check_issued(&sharing.facts.key), Ok(()));
         assert_eq!((gmc.issued(), gmc.votes().len()), (Some(sharing.facts.epoch), 0));
         for player in &bus.players {
@@ -186,9 +185,9 @@ fn the_threshold_moves_and_the_key_stays() {
         let mut bus = founded(scheme);
         let key = bus.players[0].transcript.roster().sharing().unwrap().facts.key.clone();
         for threshold in ["3", "1", "2"] {
-            let change = Decision::change("threshold", threshold);
+            let effect = change("threshold", threshold);
             for who in 0..3 {
-                bus.command(who, Command::Propose(change.clone())).unwrap();
+                bus.command(who, Command::Propose(effect.clone())).unwrap();
             }
             bus.pass(25);
             assert_agreed(&bus);
@@ -209,10 +208,10 @@ fn the_threshold_goes_from_3_to_5_to_2() {
         let facts = |bus: &Bus| bus.players[0].transcript.roster().sharing().unwrap().facts.clone();
         let (key, mut epochs) = (facts(&bus).key, vec![facts(&bus).epoch]);
         for (threshold, seed) in [("5", 40), ("2", 41)] {
-            let change = Decision::change("threshold", threshold);
+            let effect = change("threshold", threshold);
             let need = bus.players[0].transcript.roster().decision_need().max(founders as usize / 2 + 1);
             for who in 0..need {
-                bus.command(who, Command::Propose(change.clone())).unwrap();
+                bus.command(who, Command::Propose(effect.clone())).unwrap();
             }
             bus.pass(25);
             assert_agreed(&bus);
@@ -383,11 +382,11 @@ fn a_share_that_is_over_is_erased_though_its_holder_was_stopped_before_it_could(
         };
         let old = shares(&bus);
         for who in 0..3 {
-            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+            bus.command(who, Command::Propose(change("threshold", "3"))).unwrap();
         }
         bus.pass(25);
         assert_agreed(&bus);
-        // The disk as it is when it has the entry and nothing that follows from the entry.
+        // The disk as it is when it has the decision and nothing that follows from it.
         bus.players[1].disk.extend(old);
         assert_eq!(shares(&bus).len(), 2);
         bus.restart(1);

@@ -9,7 +9,7 @@ fn adm_46_a_session_that_stands_still_is_over_and_the_old_shares_stay_in_use() {
         let before = bus.players[0].transcript.roster().sharing().cloned().unwrap();
         without_rounds(&mut bus);
         for who in 0..3 {
-            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+            bus.command(who, Command::Propose(change("threshold", "3"))).unwrap();
         }
         bus.pass(12);
         assert_eq!(bus.players[0].transcript.roster().sharing(), Some(&before));

@@ -1,4 +1,4 @@
-//! Sharings as entries: certificates follow them, and holders of older ones have nothing.
+//! Sharings on the line: certificates follow them, and holders of older ones have nothing.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn of_two_sides_at_most_one_reshares() {
         // Both sides want new shares, before they part.
         without_rounds(&mut bus);
         for who in 0..4 {
-            bus.command(who, Command::Propose(Decision::change("threshold", "3"))).unwrap();
+            bus.command(who, Command::Propose(change("threshold", "3"))).unwrap();
         }
         bus.pass(1);
         bus.tamper = None;
@@ -32,7 +32,7 @@ fn of_two_sides_at_most_one_reshares() {
 }
 
 #[test]
-fn trn_53_certificates_wait_while_leavers_could_sign() {
+fn certificates_wait_while_leavers_could_sign() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         let dora = bus.stranger("dora", 40, 0);
@@ -59,18 +59,17 @@ fn trn_53_certificates_wait_while_leavers_could_sign() {
     }
 }
 
-/// The entry that admitted, with its certificate.
-fn admission(bus: &Bus) -> (Entry, Gmc) {
-    let entries = bus.players[0].transcript.entries().map(|bytes| Entry::decode(bytes).unwrap());
-    let admits = |entry: Entry| match &entry.body {
-        Body::Admit { certificate } => Some((entry.clone(), Gmc::from_der(&certificate.0).unwrap())),
+/// The certificate that admitted.
+fn certificate(bus: &Bus) -> Gmc {
+    let admits = |item: Bytes| match Item::decode(&item).unwrap() {
+        Item::Admit { certificate, .. } => Some(Gmc::from_der(&certificate.0).unwrap()),
         _ => None,
     };
-    entries.filter_map(admits).next().unwrap()
+    bus.players[0].transcript.items().find_map(admits).unwrap()
 }
 
 #[test]
-fn trn_50_trn_51_a_sharing_is_a_new_one_of_the_groups_own_key() {
+fn a_sharing_is_a_new_one_of_the_groups_own_key() {
     for scheme in SCHEMES {
         let bus = founded(scheme);
         let mut other = Bus::of_scheme(scheme, 4, 2);
@@ -86,15 +85,15 @@ fn trn_50_trn_51_a_sharing_is_a_new_one_of_the_groups_own_key() {
             (&cut, &now.authority, "its scheme is not the charter's"),
         ];
         for (public, authority, why) in tries {
-            let decision =
-                Decision::Sharing { public: public.clone().into(), authority: authority.clone().into() };
-            assert_eq!(transcript.would_stand(&decision), Err(EntryError::PeerSharing(why)));
+            let change =
+                Change::Sharing { public: public.clone().into(), authority: authority.clone().into() };
+            assert_eq!(transcript.would_stand(&change.into()), Err(Unfit::Sharing(why)));
         }
     }
 }
 
 #[test]
-fn trn_51_the_first_sharing_comes_with_its_keys_own_certificate() {
+fn the_first_sharing_comes_with_its_keys_own_certificate() {
     for scheme in SCHEMES {
         let bus = founded(scheme);
         let mut other = Bus::silent(scheme, 5, 2);
@@ -103,9 +102,8 @@ fn trn_51_the_first_sharing_comes_with_its_keys_own_certificate() {
         let now = bus.players[0].transcript.roster().sharing().unwrap();
         // Before there is a key, this very sharing would stand, but not with a certificate that
         // somebody changed.
-        let with = |authority: Bytes| Decision::Sharing {
-            public: now.public.clone().into(),
-            authority: authority.into(),
+        let with = |authority: Bytes| -> Effect {
+            Change::Sharing { public: now.public.clone().into(), authority: authority.into() }.into()
         };
         let transcript = &other.players[0].transcript;
         assert_eq!(transcript.would_stand(&with(now.authority.clone())), Ok(()));
@@ -118,31 +116,34 @@ fn trn_51_the_first_sharing_comes_with_its_keys_own_certificate() {
 }
 
 #[test]
-fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
+fn what_the_groups_key_has_not_signed_admits_nobody() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         admit(&mut bus, "dora", 40);
-        let (_, gmc) = admission(&bus);
-        let (transcript, anna) = (&bus.players[0].transcript, &bus.players[0].identity);
-        // Every changed byte, in an entry that its author signs.
+        let gmc = certificate(&bus);
+        // The same group, with the same keys in it, in which nobody has been admitted yet.
+        let twin = founded(scheme);
+        let transcript = &twin.players[0].transcript;
+        let voters = [1, 2].map(|who| &twin.players[who].identity);
+        let subject = folkmoot_transcript::admission(gmc.body().request_digest().unwrap());
+        let expires = UnixTime(NOW.0 + 100_000);
+        let votes = voters.map(|voter| transcript.approve(voter, subject, Verdict::Approve, expires));
+        let votes = votes.map(|vote| Signed { approval: vote.approval, signature: Some(vote.signature) });
+        let votes: Vec<&Signed> = votes.iter().collect();
+        let admits = |der: &[u8], votes: &[&Signed]| transcript.make_admit(der, votes);
+        assert!(admits(gmc.der(), &votes).is_ok(), "{scheme:?}");
+        assert!(admits(gmc.der(), &votes[..1]).is_err(), "the key alone admits nobody");
         for place in 0..gmc.der().len() {
             let mut der = gmc.der().to_vec();
             der[place] ^= 1;
-            assert!(transcript.make_admit(&der, anna).is_err(), "byte {place}");
+            assert!(admits(&der, &votes).is_err(), "byte {place}");
         }
         // Votes, although the charter says that the key signs.
-        let erik = person("erik", 50);
-        let charter = transcript.roster().charter();
-        let body = folkmoot_identity::GmcBody::propose(
-            charter,
-            &erik,
-            5,
-            crate::common::NOW,
-            &mut crate::common::Dice(5),
-        );
+        let (erik, roster) = (person("erik", 50), transcript.roster());
+        let body = GmcBody::propose(roster.charter(), &erik, 5, NOW, &mut Dice(5)).over(roster.head());
         let voted = Gmc::compose(&body, &[], &erik).unwrap();
-        let refused = BuildError::Refused(EntryError::PeerShareEpoch(erik.member()));
-        assert_eq!(transcript.make_admit(voted.der(), anna), Err(refused));
+        let unsigned = ItemError::Certificate(CertificateError::PeerSignature);
+        assert_eq!(admits(voted.der(), &votes), Err(unsigned));
         // Another group's key.
         let mut other = Bus::of_scheme(scheme, 4, 2);
         other.pass(12);
@@ -152,7 +153,7 @@ fn trn_52_what_the_groups_key_has_not_signed_admits_nobody() {
 }
 
 #[test]
-fn trn_52_of_an_older_sharing_admits_nobody() {
+fn a_certificate_under_an_older_sharing_admits_nobody() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         // The certificate is made, and held up at the contact until the shares are new.
@@ -172,7 +173,7 @@ fn trn_52_of_an_older_sharing_admits_nobody() {
         bus.dial(dora, 0);
         bus.pass(15);
         assert!(bus.admitted(dora), "signed again, under the new shares: {:#?}", bus.traces);
-        let (_, gmc) = admission(&bus);
+        let gmc = certificate(&bus);
         assert_eq!(gmc.issued(), Some(bus.players[0].transcript.roster().sharing().unwrap().facts.epoch));
     }
 }
@@ -182,7 +183,7 @@ fn openssl_verifies_certificates_by_the_groups_own() {
     for scheme in SCHEMES {
         let mut bus = founded(scheme);
         admit(&mut bus, "dora", 40);
-        let (_, gmc) = admission(&bus);
+        let gmc = certificate(&bus);
         let authority = &bus.players[0].transcript.roster().sharing().unwrap().authority;
         let authority = folkmoot_identity::AuthorityCertificate::from_der(authority).unwrap();
         let folder =

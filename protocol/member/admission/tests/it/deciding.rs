@@ -1,0 +1,430 @@
+//! How votes become a decision: proposals, promises and commits, and what splits, restarts and lost
+//! messages do to them. Method: real machines and transcripts on a perfect ordered bus that can be
+//! cut; what one voter says is held back, said by hand, or lost.
+
+use crate::common::{Bus, NOW, change, open, vote};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_admission::{AdmissionError, Command, Input, OpenMessage};
+use folkmoot_base::{Digest, Head, MemberId, UnixTime, codec, digest};
+use folkmoot_identity::{CertificateError, Identity, Scheme};
+use folkmoot_transcript::{
+    BallotMessage, Batch, Change, Commit, Effect, Item, ItemError, Promise, Proposal, Report,
+    STATEMENT_LABEL, Stage, Standing, Statement, Uncounted, Unproposed,
+};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+fn ballot(payload: &[u8]) -> Option<BallotMessage> {
+    match codec::decode(payload) {
+        Ok(OpenMessage::Ballot { message }) => Some(message),
+        _ => None,
+    }
+}
+
+fn say(sender: &Identity, message: BallotMessage) -> Input {
+    Input::Open { sender: sender.member(), payload: open(&OpenMessage::Ballot { message }) }
+}
+
+fn number(bus: &Bus, who: usize) -> u64 {
+    bus.players[who].transcript.state().head().number
+}
+
+/// These propose and approve an effect.
+fn approve(bus: &mut Bus, voters: &[usize], effect: &Effect) {
+    let motion = effect.subject().digest;
+    for (turn, who) in voters.iter().enumerate() {
+        let said = match turn {
+            0 => Command::Propose(effect.clone()),
+            _ => Command::Vote { motion, approve: true },
+        };
+        bus.command(*who, said).unwrap();
+    }
+}
+
+fn sign(bus: &Bus, who: &Identity, statement: &Statement) -> folkmoot_base::SignatureBytes {
+    who.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&bus.players[0].transcript.group()))
+}
+
+/// The ballot in which a member's last decision was made.
+fn made_in(bus: &Bus, who: usize) -> u32 {
+    let (_, standing) = bus.players[who].transcript.line().decisions().last_key_value().unwrap();
+    standing.proposal.ballot()
+}
+
+type Said = Rc<RefCell<Vec<(MemberId, BallotMessage)>>>;
+
+/// What is said about the next decision, as it is said. Proposals go no further.
+fn without_proposals(bus: &mut Bus) -> Said {
+    let said = Said::default();
+    let keep = said.clone();
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let Some(message) = ballot(payload) else { return true };
+        let passes = !matches!(message, BallotMessage::Proposal(_));
+        keep.borrow_mut().push((sender, message));
+        passes
+    }));
+    said
+}
+
+fn proposed(said: &Said, ballot: u32) -> Proposal {
+    let said = said.borrow();
+    let mut all = said.iter().filter_map(|(_, message)| match message {
+        BallotMessage::Proposal(proposal) if proposal.ballot() == ballot => Some(proposal.clone()),
+        _ => None,
+    });
+    all.next().expect("proposed")
+}
+
+/// To what `who` has committed, each once.
+fn commits(said: &Said, who: MemberId) -> BTreeSet<Report> {
+    let said = said.borrow();
+    let own = said.iter().filter_map(|(_, message)| match message {
+        BallotMessage::Commit { report, commit, .. } if commit.voter == who => Some(*report),
+        _ => None,
+    });
+    own.collect()
+}
+
+/// Another proposal of the same ballot, by the same owner: it says another time.
+fn contradicting(bus: &Bus, owner: usize, proposal: &Proposal) -> Proposal {
+    let player = &bus.players[owner];
+    let (state, set) = (player.transcript.state(), player.transcript.set());
+    let time = UnixTime(proposal.decision.time.0 + 1);
+    let batch = Batch { time, effects: set.approved(state, time), ..Batch::default() };
+    let (decision, _) = state.decide(batch, |request| set.admit(request)).unwrap();
+    let Stage { ballot, promises, .. } = proposal.stages.last().unwrap().clone();
+    let encoded: Vec<Vec<u8>> = promises.iter().map(codec::encode).collect();
+    let mut parts: Vec<&[u8]> = vec![b"folkmoot promises v1\0"];
+    parts.extend(encoded.iter().map(Vec::as_slice));
+    let statement = Statement::Propose {
+        parent: state.head(),
+        ballot,
+        decision: decision.digest(),
+        promises: digest(&parts),
+    };
+    let signature = sign(bus, &player.identity, &statement);
+    Proposal { decision, stages: vec![Stage { ballot, promises, signature }] }
+}
+
+/// Stopped after it has promised ballot 1, a voter commits to nothing of ballot 0; stopped after it
+/// has committed, to nothing else of ballot 1. What it has said is on its disk: without that record
+/// it would.
+#[test]
+fn a_voter_that_was_stopped_commits_neither_below_its_promise_nor_twice() {
+    for forgets in [false, true] {
+        let mut bus = Bus::new(3, 2);
+        let said = without_proposals(&mut bus);
+        approve(&mut bus, &[0, 1], &change("certificate_days", "40"));
+        let zero = proposed(&said, 0);
+        bus.players[0].up = false;
+        bus.pass(5);
+        let one = proposed(&said, 1);
+        let carl = bus.players[2].identity.member();
+        assert!(commits(&said, carl).is_empty(), "it has heard no proposal");
+        let stop = |bus: &mut Bus| {
+            let kept = |key: &folkmoot_base::StoreKey| key.table == "vote" && key.key == b"b"[..];
+            assert!(bus.players[2].disk.keys().any(kept));
+            bus.players[2].disk.retain(|key, _| !(forgets && kept(key)));
+            bus.restart(2);
+        };
+        let [anna, ben] = [0, 1].map(|who| crate::common::person(&format!("founder{}", who + 1), who + 1));
+        stop(&mut bus);
+        bus.input(2, say(&anna, BallotMessage::Proposal(zero.clone()))).unwrap();
+        bus.settle();
+        assert_eq!(commits(&said, carl).contains(&zero.report()), forgets);
+        bus.input(2, say(&ben, BallotMessage::Proposal(one.clone()))).unwrap();
+        // Its commit is on its way, and the others do not hear it.
+        bus.players[1].up = false;
+        bus.settle();
+        stop(&mut bus);
+        let other = contradicting(&bus, 1, &one);
+        assert_ne!(other.report(), one.report());
+        bus.input(2, say(&ben, BallotMessage::Proposal(other.clone()))).unwrap();
+        bus.input(2, say(&ben, BallotMessage::Proposal(one.clone()))).unwrap();
+        bus.settle();
+        let all = commits(&said, carl);
+        assert_eq!(all.contains(&other.report()), forgets);
+        assert!(forgets || all == BTreeSet::from([one.report()]), "{all:?}");
+        if !forgets {
+            bus.tamper = None;
+            (bus.players[0].up, bus.players[1].up) = (true, true);
+            bus.everyone(&Input::Regrouped);
+            bus.pass(20);
+            assert!((0..3).all(|who| number(&bus, who) == 1), "and the group goes on: {:#?}", bus.traces);
+            assert!(bus.players.iter().all(|player| player.transcript.line().forks().is_empty()));
+        }
+    }
+}
+
+#[test]
+fn where_the_first_owner_is_silent_the_next_decides() {
+    let mut bus = Bus::new(3, 2);
+    bus.players[0].up = false;
+    approve(&mut bus, &[1, 2], &change("certificate_days", "40"));
+    bus.pass(2);
+    assert_eq!(number(&bus, 1), 0, "the owner is waited for");
+    bus.pass(2);
+    assert_eq!((number(&bus, 1), number(&bus, 2)), (1, 1), "{:#?}", bus.traces);
+    assert_eq!(made_in(&bus, 1), 1);
+    // It comes again, and owns the last of the next three ballots.
+    bus.restart(0);
+    bus.merge();
+    assert_eq!(number(&bus, 0), 1);
+    approve(&mut bus, &[0, 2], &change("certificate_days", "50"));
+    assert_eq!((number(&bus, 0), made_in(&bus, 0)), (2, 0));
+}
+
+#[test]
+fn a_decision_that_stands_is_handed_over_though_its_first_voter_dies() {
+    let mut bus = Bus::new(3, 2);
+    let handed = Rc::new(RefCell::new(Vec::new()));
+    let keep = handed.clone();
+    bus.passes = Some(Box::new(move |from, item| {
+        let decision = matches!(item, Item::Decision(_));
+        if decision {
+            keep.borrow_mut().push(from);
+        }
+        !(decision && from == 0)
+    }));
+    approve(&mut bus, &[0, 1], &change("certificate_days", "40"));
+    assert_eq!((&handed.borrow()[..], number(&bus, 1)), (&[0][..], 0));
+    bus.players[0].up = false;
+    bus.now = bus.now + Duration::from_millis(500);
+    bus.settle();
+    assert_eq!((&handed.borrow()[..], number(&bus, 1), number(&bus, 2)), (&[0, 1][..], 1, 1));
+    bus.pass(20);
+    assert_eq!(handed.borrow().len(), 2, "once it is in order, nobody hands it over again");
+}
+
+/// All voters are stopped when a quorum has committed and nobody has handed the decision over. What
+/// they have committed to is on their disks, and is decided.
+#[test]
+fn a_decision_that_stands_outlives_a_stop_of_all_voters() {
+    let mut bus = Bus::new(3, 2);
+    let stands = Rc::new(RefCell::new(None));
+    let keep = stands.clone();
+    bus.passes = Some(Box::new(move |_, item| {
+        let Item::Decision(standing) = item else { return true };
+        *keep.borrow_mut() = Some(standing.head());
+        false
+    }));
+    approve(&mut bus, &[0, 1], &change("certificate_days", "40"));
+    let stood = stands.borrow().expect("it stands");
+    // Something else is approved meanwhile: a fresh proposal would be another decision.
+    approve(&mut bus, &[1, 2], &change("request_hours", "50"));
+    (0..3).for_each(|who| bus.restart(who));
+    bus.passes = None;
+    bus.pass(20);
+    for player in &bus.players {
+        let first = player.transcript.line().decisions().get(&1);
+        assert_eq!(first.map(Standing::head), Some(stood), "{:#?}", bus.traces);
+        let charter = player.transcript.roster().charter();
+        assert_eq!((charter.certificate_days(), charter.request_hours()), (40, 50), "{:#?}", bus.traces);
+    }
+}
+
+/// What somebody would say about the decision after this head.
+fn words(bus: &Bus, who: &Identity, parent: Head, proposal: &Proposal) -> Vec<BallotMessage> {
+    let (voter, report) = (who.member(), Report { ballot: 0, decision: proposal.decision.digest() });
+    let promise = Statement::Promise { parent, ballot: 1, report: None };
+    let promise = Promise { voter, report: None, signature: sign(bus, who, &promise) };
+    let commit = Statement::Commit { parent, ballot: 0, decision: report.decision };
+    let commit = Commit { voter, signature: sign(bus, who, &commit) };
+    let none = digest(&[b"folkmoot promises v1\0"]);
+    let own = Statement::Propose { parent, ballot: 0, decision: report.decision, promises: none };
+    let stage = Stage { ballot: 0, promises: Vec::new(), signature: sign(bus, who, &own) };
+    vec![
+        BallotMessage::Promise { parent, ballot: 1, promise, report: None },
+        BallotMessage::Commit { parent, report, commit },
+        BallotMessage::Proposal(Proposal { stages: vec![stage], ..proposal.clone() }),
+    ]
+}
+
+/// Enough approve of something, and nobody hears what the owner proposes.
+fn about_to_decide(bus: &mut Bus) -> Proposal {
+    let said = without_proposals(bus);
+    approve(bus, &[0, 1], &change("certificate_days", "40"));
+    proposed(&said, 0)
+}
+
+fn refused(bus: &mut Bus, who: usize, input: Input) -> Unproposed {
+    match bus.input(who, input) {
+        Err(AdmissionError::PeerBallot(ItemError::Decision(why))) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn adm_35_a_former_voter_is_not_heard_on_the_next_decision() {
+    let mut bus = Bus::new(4, 2);
+    let members: Vec<MemberId> = bus.players.iter().map(|player| player.identity.member()).collect();
+    let three = Change::Electorate { voters: members[..3].to_vec() };
+    approve(&mut bus, &[0, 1], &three.into());
+    assert!((0..4).all(|who| number(&bus, who) == 1));
+    let proposal = about_to_decide(&mut bus);
+    let dan = crate::common::person("founder4", 4);
+    assert!(bus.players[2].transcript.roster().is_member(&dan.member()), "a member still");
+    let owner = bus.players[2].transcript.state().owner(0);
+    let parent = bus.players[2].transcript.state().head();
+    for message in words(&bus, &dan, parent, &proposal) {
+        let claimed = if matches!(message, BallotMessage::Proposal(_)) { owner } else { dan.member() };
+        assert_eq!(refused(&mut bus, 2, say(&dan, message)), Unproposed::Signature(claimed));
+    }
+    // Of an expelled one not even the message is opened.
+    bus.tamper = None;
+    bus.pass(5);
+    approve(&mut bus, &[0, 1], &Change::Remove { member: dan.member() }.into());
+    bus.pass(5);
+    let parent = bus.players[2].transcript.state().head();
+    for message in words(&bus, &dan, parent, &proposal) {
+        let heard = bus.input(2, say(&dan, message));
+        assert_eq!(heard, Err(AdmissionError::PeerNotMember(dan.member())));
+    }
+}
+
+#[test]
+fn adm_35_a_forged_ballot_message_is_refused() {
+    let mut bus = Bus::new(3, 2);
+    let proposal = about_to_decide(&mut bus);
+    let parent = bus.players[2].transcript.state().head();
+    let [anna, ben] =
+        [(1, "founder1"), (2, "founder2")].map(|(seed, name)| crate::common::person(name, seed));
+    for message in words(&bus, &ben, parent, &proposal) {
+        let mut forged = message;
+        match &mut forged {
+            BallotMessage::Promise { promise, .. } => promise.voter = anna.member(),
+            BallotMessage::Commit { commit, .. } => commit.voter = anna.member(),
+            BallotMessage::Proposal(_) => {}
+        }
+        assert_eq!(refused(&mut bus, 2, say(&ben, forged)), Unproposed::Signature(anna.member()));
+    }
+    // The owner's own proposal, with an approval that its voter has not given so.
+    let mut altered = words(&bus, &anna, parent, &proposal).remove(2);
+    let BallotMessage::Proposal(inner) = &mut altered else { panic!("a proposal") };
+    inner.decision.effects[0].proofs[0].expires.0 += 1;
+    let report = inner.report();
+    let statement = Statement::Propose {
+        parent,
+        ballot: 0,
+        decision: report.decision,
+        promises: digest(&[b"folkmoot promises v1\0"]),
+    };
+    inner.stages[0].signature = sign(&bus, &anna, &statement);
+    let voter = inner.decision.effects[0].proofs[0].voter;
+    let heard = bus.input(2, say(&anna, altered));
+    assert_eq!(heard, Err(AdmissionError::PeerBallot(ItemError::Signature(voter))));
+    // Unaltered it is heard, and the decision is made.
+    bus.tamper = None;
+    bus.everyone(&say(&anna, BallotMessage::Proposal(proposal)));
+    bus.settle();
+    assert_eq!(number(&bus, 2), 1);
+}
+
+fn is_member(bus: &Bus, who: usize, which: usize) -> bool {
+    bus.players[who].transcript.roster().is_member(&bus.strangers[which].identity.member())
+}
+
+fn assert_agreed(bus: &Bus, who: core::ops::Range<usize>) {
+    let first = bus.players[who.start].transcript.mark();
+    for place in who {
+        assert_eq!(bus.players[place].transcript.mark(), first, "member {place}");
+    }
+}
+
+/// A stranger comes to a contact on one side, and these vote for it there.
+fn comes(bus: &mut Bus, name: &str, seed: u64, voters: &[usize]) -> usize {
+    let which = bus.stranger(name, seed, voters[0]);
+    voters.iter().for_each(|who| vote(bus, *who, which, true));
+    which
+}
+
+fn request_of(bus: &Bus, which: usize) -> Digest {
+    let member = bus.strangers[which].identity.member();
+    let set = bus.players[0].transcript.set();
+    set.admits().find(|admit| admit.member == member).map(|admit| admit.request).unwrap()
+}
+
+/// Four of seven expel one of the other three, while both sides admit.
+#[test]
+fn after_a_split_voters_who_are_still_voters_have_admitted_and_the_expelled_have_not() {
+    let mut bus = Bus::of_scheme(Scheme::Plain, 7, 2);
+    bus.cut = Some(4);
+    let dora = comes(&mut bus, "dora", 40, &[0, 1]);
+    let emil = comes(&mut bus, "emil", 41, &[4, 5]);
+    let fred = comes(&mut bus, "fred", 42, &[5, 6]);
+    let gone = bus.players[6].identity.member();
+    approve(&mut bus, &[0, 1, 2, 3], &Change::Remove { member: gone }.into());
+    // The other side would expel too, and is no quorum.
+    let anna = bus.players[0].identity.member();
+    approve(&mut bus, &[4, 5, 6], &Change::Remove { member: anna }.into());
+    bus.pass(30);
+    assert_eq!((number(&bus, 0), number(&bus, 4)), (1, 0));
+    assert!(is_member(&bus, 0, dora) && !is_member(&bus, 0, emil) && !is_member(&bus, 0, fred));
+    assert!(!is_member(&bus, 4, dora) && is_member(&bus, 4, emil) && is_member(&bus, 4, fred));
+    let before = bus.items;
+    bus.merge();
+    assert_agreed(&bus, 0..7);
+    for who in 0..7 {
+        assert_eq!(number(&bus, who), 1);
+        assert!(!bus.players[who].transcript.roster().is_member(&gone));
+        assert!(bus.players[who].transcript.roster().is_member(&anna));
+        assert!(is_member(&bus, who, dora) && is_member(&bus, who, emil) && !is_member(&bus, who, fred));
+    }
+    assert_eq!(bus.items, before, "nobody had to do anything");
+    let late = |bus: &Bus| -> Vec<_> {
+        let late = bus.players[4].transcript.set().late();
+        late.map(|(admit, why)| (admit.member, why.clone())).collect()
+    };
+    let why = Uncounted::Policy(CertificateError::PeerTooFewVotes { got: 1, need: 2 });
+    assert_eq!(late(&bus), [(bus.strangers[fred].identity.member(), why)]);
+    // People may hold him all the same.
+    bus.players[6].up = false;
+    let request = request_of(&bus, fred);
+    approve(&mut bus, &[0, 1, 4], &Change::Hold { request }.into());
+    bus.pass(5);
+    assert!((0..6).all(|who| is_member(&bus, who, fred)), "{:#?}", bus.traces);
+    assert_agreed(&bus, 0..6);
+}
+
+/// Dora's term ends while the members are apart.
+#[test]
+fn adm_36_both_sides_of_a_split_say_that_a_term_is_over_and_mean_the_same() {
+    let mut bus = Bus::new(4, 2);
+    let dora = comes(&mut bus, "dora", 40, &[0, 1]);
+    assert!(bus.admitted(dora));
+    bus.cut = Some(2);
+    bus.time = UnixTime(NOW.0 + 366 * 86_400);
+    let before = bus.items;
+    bus.pass(30);
+    assert_eq!(bus.items, before + 2, "one on each side");
+    assert!((0..4).all(|who| !is_member(&bus, who, dora)));
+    bus.merge();
+    assert_agreed(&bus, 0..4);
+    for player in &bus.players {
+        assert_eq!(player.transcript.set().expires().count(), 1);
+    }
+    bus.pass(60);
+    assert_eq!(bus.items, before + 2);
+}
+
+#[test]
+fn adm_36_nobody_ends_a_term_before_its_time() {
+    let mut bus = Bus::new(3, 2);
+    let dora = comes(&mut bus, "dora", 40, &[0, 1]);
+    let member = bus.strangers[dora].identity.member();
+    let held = bus.players[0].transcript.roster().member(&member).unwrap().clone();
+    let early = Bytes::from(Item::Expire { member, request: held.request }.encode());
+    for time in [bus.time, held.ends, UnixTime(held.ends.0 + 60)] {
+        bus.time = time;
+        assert!(!bus.take(1, &early), "{time:?}");
+    }
+    // A member says so another minute later: by then the slowest clock shows the same.
+    let before = bus.items;
+    bus.time = UnixTime(held.ends.0 + 100);
+    bus.pass(15);
+    assert_eq!((bus.items, bus.admitted(dora)), (before, true));
+    bus.pass(15);
+    assert_eq!((bus.items, bus.admitted(dora)), (before + 1, false));
+}

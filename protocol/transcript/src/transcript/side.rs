@@ -1,0 +1,93 @@
+//! Another line: what is shown of it, and going over to it, with signatures and certificates.
+
+use super::{Taken, Transcript};
+use crate::item::Item;
+use crate::proposal::Standing;
+use crate::{Applied, Change, ITEM_BYTES_MAX, ItemError, State};
+use bytes::Bytes;
+use folkmoot_base::Digest;
+use std::sync::Arc;
+
+/// Whether a member goes over to another line because its person says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Person {
+    /// The person has said nothing: only what our line decided counts.
+    Silent,
+    /// The person resolves the fork by going over, alone.
+    Resolves,
+}
+
+impl Transcript {
+    /// Takes what somebody on another line shows of it, with every signature verified:
+    /// [`Line::meet`], or, if `person` says so, [`Line::resolve`]. Admissions that only our line
+    /// held are judged anew on the other.
+    ///
+    /// # Errors
+    /// [`ItemError`]; the transcript is then as it was.
+    pub fn meet(
+        &mut self,
+        decisions: &[Standing],
+        last: &Standing,
+        state: &[u8],
+        person: Person,
+    ) -> Result<Taken, ItemError> {
+        let first = decisions.first().unwrap_or(last).head().number;
+        let mut electors = (first.saturating_sub(1), self.line.electors_of(first));
+        for standing in decisions.iter().chain([last]) {
+            electors = self.handed_over(standing, electors)?;
+        }
+        let founding = Arc::new(self.signed.charter().clone());
+        let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        let met = match person {
+            Person::Silent => self.line.meet(decisions, last, state)?,
+            Person::Resolves => self.line.resolve(decisions, last, state)?,
+        };
+        if let Applied::Fork(liars) = met {
+            return Ok(Taken { liars, ..Taken::default() });
+        }
+        let papers: Vec<Bytes> = self.papers.values().flatten().map(|paper| paper.item.clone()).collect();
+        for item in papers {
+            if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
+                // What says nothing on this line falls.
+                drop(self.take_admit(&item, &certificate.0, &approvals));
+            }
+        }
+        self.forget();
+        Ok(self.told(true))
+    }
+
+    /// Takes what shows that another line comes to ours.
+    pub(super) fn take_coming(&mut self, coming: &[Standing]) -> Result<bool, ItemError> {
+        let first = coming.first().map(|first| first.head().number).unwrap_or_default();
+        let mut electors = (first.saturating_sub(1), self.line.electors_of(first));
+        for standing in coming {
+            electors = self.handed_over(standing, electors)?;
+        }
+        Ok(self.line.hear_coming(coming)?)
+    }
+
+    /// The names of what is known of other lines.
+    pub(super) fn sides(&self) -> impl Iterator<Item = Digest> {
+        let forks = self.line.forks().values();
+        forks.flat_map(|fork| fork.coming.last().into_iter().chain([&fork.theirs]).map(name))
+    }
+
+    /// What shows the lines which effects of the set name, and that the line to which ours goes
+    /// comes to ours, each with its name. A longer way than an item may have is not told.
+    pub(super) fn sides_wanted(&self) -> impl Iterator<Item = (Digest, Bytes)> {
+        let named = |head| self.set().effects().any(|effect| effect.change == Change::Rejoin { head });
+        let sides = self.line.forks().values().map(|fork| &fork.theirs);
+        let sides = sides.filter(move |theirs| named(theirs.head()));
+        let sides = sides.map(|theirs| (name(theirs), Item::Decision(theirs.clone())));
+        let fork = self.state().rejoin().and_then(|head| self.line.forks().get(&head.number));
+        let coming = fork.and_then(|fork| {
+            Some((name(fork.coming.last()?), Item::Coming { decisions: fork.coming.clone() }))
+        });
+        let all = sides.chain(coming).map(|(name, item)| (name, Bytes::from(item.encode())));
+        all.filter(|(_, item)| item.len() <= ITEM_BYTES_MAX)
+    }
+}
+
+fn name(standing: &Standing) -> Digest {
+    standing.head().digest
+}
