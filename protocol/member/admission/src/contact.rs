@@ -11,7 +11,7 @@ use crate::vote::proof;
 use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
+use folkmoot_base::{Blob, Digest, Head, MemberId, NodeId, UnixTime, codec};
 use folkmoot_identity::{CertificateError, Charter, Gmc, Mode, Policy, Request, Scheme};
 use folkmoot_transcript::{ItemError, Roster, Uncounted};
 use std::collections::BTreeSet;
@@ -98,6 +98,9 @@ impl Admission {
         if roster.is_used(&digest) {
             return Err(AdmissionError::PeerUsed(member));
         }
+        if request.body().membership.base.number > roster.head().number {
+            return Err(AdmissionError::PeerItem(ItemError::Ahead));
+        }
         let open = Open::new(request, (contact, call.now), UnixTime(0), &call.identity.member());
         if open.is_refused(call.transcript) {
             return Err(AdmissionError::PeerRefused(member));
@@ -152,7 +155,7 @@ impl Admission {
         }
     }
 
-    /// The guest has made a certificate of the votes: if an entry with it stands, have it ordered.
+    /// The guest has made a certificate of the votes: if an item with it counts, have it ordered.
     fn guest_certificate(&mut self, call: &Call<'_>, from: NodeId, der: &[u8]) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         if certificate.node() != from {
@@ -190,6 +193,9 @@ impl Admission {
             }
             // Admitted meanwhile: the guest will see it in the transcript.
             Err(ItemError::Late(Uncounted::Used)) => Ok(()),
+            Err(_) if is_ahead(certificate, call.transcript.state().head()) => {
+                Err(AdmissionError::PeerItem(ItemError::Ahead))
+            }
             Err(error) => Err(AdmissionError::PeerItem(error)),
         }
     }
@@ -241,6 +247,8 @@ impl Admission {
             AdmissionError::PeerTerm(_) => Reason::Term,
             AdmissionError::PeerRefused(_) => Reason::Objected,
             AdmissionError::PeerNotListed(_) => Reason::NotListed,
+            // What it was made over is on its way: the guest keeps it and says it again.
+            AdmissionError::PeerItem(ItemError::Ahead) => Reason::AwaitingVotes,
             AdmissionError::PeerVoteEnded(_)
             | AdmissionError::PeerCertificate(_)
             | AdmissionError::PeerItem(_) => Reason::Votes,
@@ -318,6 +326,15 @@ fn is_needless(roster: &Roster, request: &Request) -> bool {
     let (from, to) = (request.body().not_before.0, request.body().not_after.0);
     let middle = from.saturating_add(to.saturating_sub(from) / 2);
     held.ends.0 > middle && !roster.is_used(&request.digest())
+}
+
+/// Whether the certificate, or an approval in it, was made over a decision that is not known here
+/// yet.
+fn is_ahead(certificate: &Gmc, head: Head) -> bool {
+    let votes = certificate.votes().iter().map(|vote| vote.base.number);
+    let multi = certificate.multi().map(|multi| multi.base().number);
+    let request = certificate.body().membership.base.number;
+    votes.chain(multi).chain([request]).any(|number| number > head.number)
 }
 
 /// `ADM-24`: when a request closes by itself and the votes given here run out: by what its guest

@@ -147,7 +147,7 @@ impl Admission {
     }
 
     /// If an authority signs, it gives a request one certificate for good. If that does not stand,
-    /// nor a while later when entries on their way have come, it never will. Our own renewal is
+    /// nor a while later when items on their way have come, it never will. Our own renewal is
     /// then asked for again, as a guest asks. For a CSR nothing more can come.
     fn give_up(&mut self, call: &Call<'_>, digest: &Digest) {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;

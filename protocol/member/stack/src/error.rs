@@ -1,5 +1,8 @@
 //! Why a member does not start.
 
+use folkmoot_admission::AdmissionError;
+use folkmoot_transcript::ItemError;
+
 /// What is wrong with the data that a member starts from. Nothing that a peer sends ends a member.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -13,22 +16,34 @@ pub enum MemberError {
         "the stored transcript is not valid: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
          again: the others have the transcript. An authority's folder, or its replica's, is never restored from a backup"
     )]
-    StoreTranscript(#[from] folkmoot_transcript::ItemError),
+    StoreTranscript(#[source] Box<ItemError>),
     /// Requests or votes in the store are damaged.
     #[error(
         "the stored votes are not valid: {0}. Move the store away (member.sqlite, with its -wal file, if there is one) and start \
          again: the voters vote once more"
     )]
-    StoreVotes(#[from] folkmoot_admission::AdmissionError),
+    StoreVotes(#[source] Box<AdmissionError>),
     /// The authority's office in the store is damaged, or may not be run in this way.
     #[error("{0}{then}", then = after_office(.0))]
-    StoreOffice(#[source] folkmoot_admission::AdmissionError),
+    StoreOffice(#[source] Box<AdmissionError>),
+}
+
+impl From<ItemError> for MemberError {
+    fn from(error: ItemError) -> Self {
+        Self::StoreTranscript(Box::new(error))
+    }
+}
+
+impl From<AdmissionError> for MemberError {
+    fn from(error: AdmissionError) -> Self {
+        Self::StoreVotes(Box::new(error))
+    }
 }
 
 /// What to do about a damaged office; the texts of the other errors say it themselves.
-fn after_office(error: &folkmoot_admission::AdmissionError) -> &'static str {
+fn after_office(error: &AdmissionError) -> &'static str {
     match error {
-        folkmoot_admission::AdmissionError::LocalCorrupt(_) => {
+        AdmissionError::LocalCorrupt(_) => {
             ". Never restore this folder from a backup: set it up anew as one that was lost (docs/cli.md, \"Replicas of an authority\")"
         }
         _ => "",

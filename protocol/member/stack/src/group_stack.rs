@@ -96,7 +96,7 @@ impl GroupStack {
     }
 
     /// What the roster now means for the installed view. MEM-03: nothing is sealed any more for a
-    /// member that is off the roster (K3, at the entry's place, because its notice may come later).
+    /// member that is off the roster (K3, at the item's place, because its notice may come later).
     /// MEM-04: what the charter allows these members to do together; that is everything, if a
     /// quorum of the electorate is among them.
     pub(crate) fn follow(&mut self, roster: &Roster) {

@@ -104,7 +104,7 @@ impl Member {
     /// Whether the charter's authority speaks through us, and its office is here.
     fn open_office(&mut self) -> Result<bool, MemberError> {
         let authority = Authority::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)
-            .map_err(MemberError::StoreOffice)?;
+            .map_err(|error| MemberError::StoreOffice(Box::new(error)))?;
         let Some(authority) = authority else { return Ok(false) };
         self.joining = Joining::Office(Box::new(authority));
         // The authority has read it, and never becomes anything else.

@@ -3,7 +3,6 @@
 use super::{Kept, Set, admission, is_shown};
 use crate::{Change, Effect, Refusal, Signed, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
-use folkmoot_identity::VoteKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most admissions that no decision holds.
@@ -123,9 +122,10 @@ impl Set {
         }
     }
 
-    /// An effect stays as long as a voter sponsors it: it is among the first that this voter
-    /// approves, by digest. So nobody's flood drives out what another voter wants. Another key for
-    /// somebody who is no member any more can neither be decided nor shown to anybody.
+    /// An effect stays as long as a voter sponsors it: it is among the first, by digest, that this
+    /// voter approves and that have not been decided since. So nobody's flood drives out what
+    /// another voter wants, and what was decided takes no room. Another key for somebody who is no
+    /// member any more can neither be decided nor shown to anybody.
     pub(super) fn bound_effects(&mut self, state: &State) {
         if self.effects.is_empty() {
             return;
@@ -134,16 +134,23 @@ impl Set {
         let mut room: BTreeMap<MemberId, usize> =
             state.places().iter().map(|place| (place.voter, most)).collect();
         let mut kept: BTreeSet<Subject> = BTreeSet::new();
-        for ((subject, voter), _) in self
-            .approvals
-            .iter()
-            .filter(|((subject, _), signed)| subject.kind != VoteKind::Admit && signed.approval.is_yes())
+        let yes = self.approvals.iter().filter(|(_, signed)| signed.approval.is_yes());
+        for ((subject, voter), _) in
+            yes.filter(|((subject, _), signed)| self.sponsors(state, subject, signed))
         {
             let Some(left) = room.get_mut(voter).filter(|left| **left > 0) else { continue };
             *left = left.saturating_sub(1);
             kept.insert(*subject);
         }
         self.effects.retain(|subject, effect| kept.contains(subject) && is_of_a_member(state, effect));
+    }
+
+    /// Whether an approval is of an effect that is here, and not older than its stamp.
+    fn sponsors(&self, state: &State, subject: &Subject, signed: &Signed) -> bool {
+        self.effects.get(subject).is_some_and(|effect| {
+            let named = effect.change.request().and_then(|request| self.admit(request));
+            signed.approval.base.number >= state.stamp_with(&effect.change, named)
+        })
     }
 }
 

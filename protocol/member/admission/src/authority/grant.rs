@@ -44,7 +44,7 @@ impl Authority {
         if let Err(refused) = &answered {
             self.deny(from, digest, refused.reason);
         }
-        answered.map_err(|refused| refused.why)
+        answered.map_err(|refused| *refused.why)
     }
 
     fn consider(
@@ -54,7 +54,7 @@ impl Authority {
         request: &Request,
         grounds: &WireGrounds,
     ) -> Result<(), Refused> {
-        let no_clock = Refused { reason: Reason::AwaitingAuthority, why: AdmissionError::LocalNoClock };
+        let no_clock = Refused::new(Reason::AwaitingAuthority, AdmissionError::LocalNoClock);
         let time = self.clock.ok_or(no_clock)?;
         let judge = self.judge(call, time, from);
         let grounds = judge.read(grounds)?;
@@ -73,7 +73,7 @@ impl Authority {
         let judge = self.judge(call, time, call.identity.node());
         let made = judge.certify(request, &Grounds::Votes(Vec::new()));
         let made = made.and_then(|gmc| self.has_room(judge.from, request).map(|()| gmc));
-        made.map_err(|refused| refused.why)
+        made.map_err(|refused| *refused.why)
     }
 
     /// `ADM-62`: never two certificates of one serial number, nor a second for a request that was
@@ -84,10 +84,10 @@ impl Authority {
         if underway || self.issued.has_serial(serial) || self.issued.knows(&request.digest()) {
             let why = CertificateError::PeerCharter("another certificate has its serial number");
             let why = AdmissionError::PeerGrant(from, ItemError::Certificate(why));
-            return Err(Refused { reason: Reason::Stale, why });
+            return Err(Refused::new(Reason::Stale, why));
         }
         if self.logging.len() >= LOGGING_MAX || self.issued.is_full() {
-            return Err(Refused { reason: Reason::Full, why: AdmissionError::LocalFull });
+            return Err(Refused::new(Reason::Full, AdmissionError::LocalFull));
         }
         Ok(())
     }

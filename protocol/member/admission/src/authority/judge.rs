@@ -1,18 +1,24 @@
 //! What an authority would sign. It judges by its own transcript and clock, as the transcript will
-//! judge the entry.
+//! judge the item.
 
 use super::message::WireGrounds;
 use super::office::Office;
 use crate::{AdmissionError, Reason};
-use folkmoot_base::{MemberId, NodeId, UnixTime};
-use folkmoot_identity::{CertificateError, Gmc, GmcBody, Grounds, Request};
-use folkmoot_transcript::{Admit, ItemError, Roster, Transcript, Uncounted};
+use folkmoot_base::{Head, MemberId, NodeId, UnixTime};
+use folkmoot_identity::{CertificateError, Gmc, GmcBody, Grounds, Request, Scheme, VoteKind};
+use folkmoot_transcript::{Admit, Approval, ItemError, Roster, Signed, Transcript, Uncounted};
 
 /// A refusal: the reason that the guest hears, and what is wrong.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) reason: Reason,
-    pub(super) why: AdmissionError,
+    pub(super) why: Box<AdmissionError>,
+}
+
+impl Refused {
+    pub(super) fn new(reason: Reason, why: AdmissionError) -> Self {
+        Self { reason, why: Box::new(why) }
+    }
 }
 
 /// What the authority judges by.
@@ -26,15 +32,64 @@ pub(super) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The certificate for this request on these grounds, if an entry with it would stand now:
+    /// The certificate for this request on these grounds, if an item with it would count now:
     /// `ADM-60`, `ADM-61`. It is made so that it can be judged whole. One that does not stand is
     /// dropped here, and nobody has seen it.
     pub(super) fn certify(&self, request: &Request, grounds: &Grounds) -> Result<Gmc, Refused> {
         self.check_charter(request.body())?;
         self.check_time(request.body(), &approvals(grounds))?;
+        self.check_grounds(request, grounds).map_err(|why| self.refuse(reason_of(&why), why))?;
         let made = self.sign(request.body(), grounds).map_err(ItemError::Certificate);
         let made = made.and_then(|gmc| self.admits(&gmc).map(|()| gmc));
-        made.map_err(|why| self.refuse(reason_of(&why), why))
+        // The group's key has signed, so the voters have spoken: what they said is on its way.
+        let spoken = matches!(grounds, Grounds::Combined(_));
+        made.map_err(|why| match reason_of(&why) {
+            Reason::AwaitingVotes if spoken => self.refuse(Reason::AwaitingAuthority, why),
+            reason => self.refuse(reason, why),
+        })
+    }
+
+    /// `ADM-60`, `ADM-68`: whether those named have signed these grounds. The transcript passes over
+    /// an approval that nobody signed, or whose base is not on its line; the asker is told.
+    fn check_grounds(&self, request: &Request, grounds: &Grounds) -> Result<(), ItemError> {
+        let (group, roster) = (self.transcript.group(), self.transcript.roster());
+        let (digest, scheme) = (request.digest(), roster.charter().scheme());
+        let wanted = match grounds {
+            Grounds::Votes(_) => scheme == Scheme::Plain || roster.is_for_authority(),
+            Grounds::Multi(_) => scheme == Scheme::Asm,
+            Grounds::Combined(_) => scheme.shared(),
+        };
+        if !wanted {
+            return Err(ItemError::Certificate(CertificateError::PeerAuthority));
+        }
+        match grounds {
+            Grounds::Votes(votes) => votes.iter().try_for_each(|vote| {
+                let no_vote = ItemError::Late(Uncounted::NotVoter(vote.voter));
+                let key = roster.voter_key(&vote.voter).ok_or(no_vote)?;
+                self.check_base(&vote.base, vote.voter)?;
+                vote.verify(group, digest, key).map_err(|_| ItemError::Signature(vote.voter))
+            }),
+            Grounds::Multi(multi) => {
+                let body = multi.body(group, VoteKind::Admit, digest);
+                let first = multi.signers().first().copied();
+                first.map_or(Ok(()), |first| self.check_base(&multi.base(), first))?;
+                multi.verify_body(&body, |voter| roster.voter_key(voter)).map_err(ItemError::Certificate)
+            }
+            Grounds::Combined(combined) => {
+                let present = roster.sharing().map(|now| now.facts.epoch) == Some(combined.epoch);
+                if present { Ok(()) } else { Err(ItemError::Late(Uncounted::Epoch)) }
+            }
+        }
+    }
+
+    /// Whether a voter's base is on our line, or may come to be.
+    fn check_base(&self, base: &Head, voter: MemberId) -> Result<(), ItemError> {
+        let state = self.transcript.state();
+        match state.has_on_line(base) {
+            true => Ok(()),
+            false if base.number > state.head().number => Err(ItemError::Ahead),
+            false => Err(ItemError::Late(Uncounted::OffLine(voter))),
+        }
     }
 
     /// `ADM-83`: whether a certificate that was made before still stands.
@@ -49,16 +104,35 @@ impl Judge<'_> {
         let (set, state) = (self.transcript.set(), self.transcript.state());
         let request = gmc.body().request_digest().map_err(ItemError::Certificate)?;
         let asked = Admit::of(gmc, request);
-        self.transcript.make_admit(gmc.der(), &set.approving(state, &asked)).map(|_| ())
+        let approvals = set.approving(state, &asked);
+        if gmc.combined().is_some() {
+            self.check_ends(gmc, &approvals)?;
+        }
+        self.transcript.make_admit(gmc.der(), &approvals).map(|_| ())
+    }
+
+    /// `ADM-61` where the group's key has signed: the approvals are those that are known here, and
+    /// enough of them have not run out by our clock.
+    fn check_ends(&self, gmc: &Gmc, approvals: &[&Signed]) -> Result<(), ItemError> {
+        let early = UnixTime(self.time.0.saturating_sub(self.skew_seconds));
+        let (over, live): (Vec<&Approval>, Vec<&Approval>) =
+            approvals.iter().map(|signed| &signed.approval).partition(|one| one.expires < early);
+        let yes = live.iter().map(|one| one.voter).collect();
+        match over.first() {
+            Some(over) if !self.transcript.roster().lets_in(&gmc.member(), &yes) => {
+                Err(ItemError::Late(Uncounted::Expired(over.voter)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads the grounds.
     pub(super) fn read(&self, grounds: &WireGrounds) -> Result<Grounds, Refused> {
-        grounds.read().map_err(|why| Refused { reason: Reason::Votes, why })
+        grounds.read().map_err(|why| Refused::new(Reason::Votes, why))
     }
 
     pub(super) fn refuse(&self, reason: Reason, why: ItemError) -> Refused {
-        Refused { reason, why: AdmissionError::PeerGrant(self.from, why) }
+        Refused::new(reason, AdmissionError::PeerGrant(self.from, why))
     }
 
     fn sign(&self, body: &GmcBody, grounds: &Grounds) -> Result<Gmc, CertificateError> {
@@ -74,8 +148,7 @@ impl Judge<'_> {
         let refuse = |reason, why| Err(self.refuse(reason, ItemError::Certificate(why)));
         let ours = said.group == self.transcript.group();
         if ours && said.base.number > roster.head().number {
-            let why = CertificateError::PeerCharter("it was made over a decision that is not known here");
-            return refuse(Reason::AwaitingAuthority, why);
+            return Err(self.refuse(Reason::AwaitingAuthority, ItemError::Ahead));
         }
         body.check_charter(roster.charter()).or_else(|why| refuse(Reason::Stale, why))
     }
@@ -88,7 +161,7 @@ impl Judge<'_> {
             UnixTime(self.time.0.saturating_sub(self.skew_seconds)),
             UnixTime(self.time.0.saturating_add(self.skew_seconds)),
         );
-        let refused = |reason, what| Refused { reason, why: AdmissionError::PeerGrantTime(self.from, what) };
+        let refused = |reason, what| Refused::new(reason, AdmissionError::PeerGrantTime(self.from, what));
         let refuse = |what| Err(refused(Reason::Term, what));
         if body.not_before > late {
             return Err(refused(
@@ -124,12 +197,13 @@ fn approvals(grounds: &Grounds) -> Vec<(MemberId, UnixTime)> {
     }
 }
 
-/// The reason that a guest hears for a certificate that no entry would take. What may stand once
-/// more entries are here waits: `ADM-68`.
+/// The reason that a guest hears for a certificate that would not count. What may stand once
+/// more items are here waits: `ADM-68`.
 fn reason_of(error: &ItemError) -> Reason {
     match error {
         ItemError::Certificate(error) => reason_of_certificate(error),
         ItemError::Late(why) => reason_of_late(why),
+        ItemError::Ahead => Reason::AwaitingAuthority,
         _ => Reason::Votes,
     }
 }
@@ -138,8 +212,9 @@ fn reason_of_late(why: &Uncounted) -> Reason {
     match why {
         Uncounted::Minority { .. } | Uncounted::TooFew { .. } => Reason::AwaitingVotes,
         Uncounted::Policy(error) => reason_of_certificate(error),
-        Uncounted::Epoch | Uncounted::NotVoter(_) | Uncounted::OffLine(_) => Reason::AwaitingAuthority,
+        Uncounted::Epoch | Uncounted::NotVoter(_) => Reason::AwaitingAuthority,
         Uncounted::SharesStale { .. } => Reason::SharesStale,
+        Uncounted::Expired(_) => Reason::Term,
         Uncounted::Refused => Reason::Objected,
         Uncounted::Full => Reason::Full,
         Uncounted::Used

@@ -8,7 +8,7 @@
 //! voter   --Deal-------> Authority          shares of the group's key, each sealed to its holder
 //!         <--Dealt-----
 //! ```
-//! Promise: an authority tells nothing that no entry of its own transcript would take. It tells at
+//! Promise: an authority tells nothing that would not count by its own transcript. It tells at
 //! most one certificate for a request, and for a serial number, restarts and replicas included. It
 //! erases a secret that was for the set-up only, once the group has the key. Bounds:
 //! [`PETITIONS_MAX`] requests wait for a person, [`LOGGING_MAX`] records for the log,

@@ -42,13 +42,13 @@ impl Authority {
         let rank = |request: &Request| (request.body().not_before, request.digest());
         let before = self.petitions.values().find(|petition| petition.request.member() == member);
         if before.is_some_and(|before| rank(&before.request) > rank(request)) {
-            return Err(Refused { reason: Reason::Stale, why: AdmissionError::PeerOlder(member) });
+            return Err(Refused::new(Reason::Stale, AdmissionError::PeerOlder(member)));
         }
         let before = before.map(|before| before.request.digest());
         let others = || self.petitions.values().filter(|petition| petition.request.member() != member);
         let of_asker = others().filter(|petition| petition.from == from).count();
         if others().count() >= PETITIONS_MAX || of_asker >= CONTACT_REQUESTS_MAX {
-            return Err(Refused { reason: Reason::Full, why: AdmissionError::PeerPetitions(from) });
+            return Err(Refused::new(Reason::Full, AdmissionError::PeerPetitions(from)));
         }
         let time = self.clock.unwrap_or_default();
         let expires = end_of(request, time, call.transcript.roster().charter());
@@ -105,7 +105,7 @@ impl Authority {
         }
     }
 
-    /// After an entry: closes what it admitted, what it refused, and what this authority may no
+    /// After an item: closes what it admitted, what it refused, and what this authority may no
     /// longer decide.
     pub(super) fn close_settled(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();

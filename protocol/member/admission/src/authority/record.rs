@@ -13,7 +13,7 @@ use folkmoot_identity::{GMC_BYTES_MAX, Gmc, GroupKey, Serial};
 use folkmoot_transcript::Roster;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most certificates that an authority issues, ever: as many as a transcript has entries.
+/// Most certificates that an authority issues, ever.
 pub const ISSUED_MAX: usize = limits::ENTRIES_MAX;
 
 /// One certificate, for one request: the first record of a request in the log is the one that

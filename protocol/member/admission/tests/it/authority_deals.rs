@@ -2,14 +2,16 @@
 //! voters have approved; the rules on dealing by number.
 //! Method: real members, transcripts and desks on a perfect ordered bus.
 
+use crate::common::change;
 use crate::common::town::{Plan, Town, agreed, denied, plan};
 use folkmoot_admission::{
     AdmissionError, AuthorityMessage, Command, DealerState, Event, Input, Phase, Reason, SIGNER_LABEL,
     SignedReady, SignerBody, SignerMessage, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, MemberId, codec};
-use folkmoot_identity::{Below, Dealer, Decision, GroupKey, Identity, Scheme};
+use folkmoot_identity::{Below, Dealer, GroupKey, Identity, Scheme};
 use folkmoot_signing::shared;
+use folkmoot_transcript::{Change, Effect, Force};
 
 const SCHEMES: [Scheme; 2] = [Scheme::TsDsa, Scheme::Frost];
 
@@ -98,7 +100,7 @@ fn adm_66_a_dealer_that_keeps_the_secret_deals_anew() {
 fn ask_for(town: &mut Town, threshold: &str) {
     for who in 0..5 {
         if town.transcript().roster().charter().threshold().to_string() != threshold {
-            town.command(who, Command::Propose(Decision::change("threshold", threshold))).unwrap();
+            town.command(who, Command::Propose(change("threshold", threshold))).unwrap();
         }
     }
     town.pass(20);
@@ -415,8 +417,7 @@ fn adm_63_below_the_threshold_of_a_group_with_a_key_the_authority_decides_alone(
         while !town.transcript().roster().is_for_authority() {
             let last = town.bus.players.iter().rposition(|player| player.up).unwrap();
             let gone = town.bus.players[last].identity.member();
-            let entry = town.transcript().roster().member(&gone).unwrap().entry;
-            let remove = Decision::Remove { member: gone, admission: entry }.forced();
+            let remove = Effect { change: Change::Remove { member: gone }, force: Force::Yes };
             for who in 0..=last {
                 let _ = town.command(who, Command::Propose(remove.clone()));
             }

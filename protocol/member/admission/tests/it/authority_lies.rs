@@ -9,8 +9,9 @@ use folkmoot_admission::{
     SignerBody, SignerMessage, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, MemberId, codec};
-use folkmoot_identity::{Csr, Dealer, EntryError, Gmc, GmcBody, Request, Scheme};
+use folkmoot_identity::{Csr, Dealer, Gmc, GmcBody, Request, Scheme};
 use folkmoot_signing::shared;
+use folkmoot_transcript::{ItemError, Uncounted};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -194,7 +195,7 @@ fn votes_of_leavers_and_signatures_of_an_older_sharing_grant_nothing() {
     expel(&mut town, 4);
     let (result, answers) = town.say(0, 0, &grant(&request, votes));
     assert!(
-        matches!(result, Err(AdmissionError::PeerGrant(_, EntryError::PeerCertificate(_)))),
+        matches!(result, Err(AdmissionError::PeerGrant(_, ItemError::Late(Uncounted::NotVoter(_))))),
         "{result:?}"
     );
     assert_eq!(denied(&answers), Reason::AwaitingAuthority);
@@ -244,28 +245,27 @@ fn by_csr_the_authority_grants_once() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});
     let erik = Csr::sign(person("erik", 50).key(), "erik").unwrap();
     town.command(3, Command::Submit(erik.der().to_vec().into())).unwrap();
-    let player = &town.bus.players[3];
-    let motion = player.admission.status(&player.transcript).requests[0].request;
+    let motion = town.bus.status(3).requests[0].request;
     for who in [1, 2] {
         town.command(who, Command::Vote { motion, approve: true }).unwrap();
     }
     town.pass(12);
     assert!(town.transcript().roster().is_member(&erik.member()), "{:#?}", town.bus.traces);
-    let held = town.transcript().roster().member(&erik.member()).unwrap();
-    let gmc = Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap();
+    let gmc = Gmc::from_der(&town.transcript().certificate_of(&erik.member()).unwrap()).unwrap();
     assert_eq!(
         (gmc.body().serial, gmc.check_central(town.transcript().roster().charter())),
         (erik.serial(), Ok(()))
     );
     let charter = town.transcript().roster().charter();
-    let body = GmcBody::propose_csr(charter, &erik, 9, town.bus.time);
+    let body = GmcBody::propose_csr(charter, &erik, 9, town.bus.time).over(town.transcript().state().head());
     let again = Request::by_csr(erik.clone(), body).unwrap();
     assert_eq!(denied(&town.ask(&again, town.votes(&again, &[1, 2]))), Reason::Stale);
     assert_eq!(town.issued_on_disk(0).len(), 1);
     // A request for another's key cannot be made, and one for the authority's own is for nobody.
     let (thief, node) = (person("thief", 51), town.desks[0].identity.clone());
     let charter = town.transcript().roster().charter();
-    let stolen = GmcBody::propose(charter, &node, 5, town.bus.time, &mut Dice(90));
+    let stolen = GmcBody::propose(charter, &node, 5, town.bus.time, &mut Dice(90))
+        .over(town.transcript().state().head());
     assert!(Request::sign(&thief, stolen.clone()).is_err());
     let own = Request::sign(&node, stolen).unwrap();
     assert_eq!(denied(&town.ask(&own, town.votes(&own, &[1, 2]))), Reason::Stale);

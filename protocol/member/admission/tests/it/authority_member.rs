@@ -3,14 +3,14 @@
 //! desks; messages that nobody would send are written by the test.
 
 use crate::common::town::{Plan, Town, forged, grant, granted, office, plan};
-use crate::common::{Dice, NOW, open, person};
+use crate::common::{Dice, NOW, change, open, person};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Applicant, AuthorityMessage, Closed, Command, Event, GuestMessage, Heartbeat, Input,
     Office, OpenMessage, Output, Phase, Reason, WireGrounds,
 };
 use folkmoot_base::{Blob, Digest, Instant, UnixTime, codec};
-use folkmoot_identity::{Decision, Gmc, Grounds, Request, Scheme};
+use folkmoot_identity::{Gmc, Grounds, Request, Scheme};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -201,7 +201,7 @@ fn a_certificate_that_does_not_stand_gives_way_to_one_that_does() {
     let mut town = apart();
     let request = town.request(40, |_| {});
     town.ask_at(0, &request);
-    town.approve(&request, &[1, 2]);
+    // Nobody's vote is among the members: only what a certificate carries counts.
     let bare = forged(&office(Scheme::Plain), &request, &Grounds::Votes(Vec::new()));
     let good = granted(&town.ask(&request, town.votes(&request, &[1, 2])));
     let grounds = town.votes(&request, &[3, 4]).read().unwrap();
@@ -217,7 +217,7 @@ fn a_certificate_that_does_not_stand_gives_way_to_one_that_does() {
         let from = from.member().node();
         town.bus.input(0, Input::Guest { from, payload: codec::encode(&word).into() })
     };
-    assert!(matches!(hand_in(&mut town, &request, bare.der()), Err(AdmissionError::PeerEntry(_))));
+    assert!(matches!(hand_in(&mut town, &request, bare.der()), Err(AdmissionError::PeerItem(_))));
     let thief = town.request(41, |_| {});
     town.ask_at(0, &thief);
     let stolen = hand_in(&mut town, &thief, &good);
@@ -233,12 +233,9 @@ fn a_certificate_that_does_not_stand_gives_way_to_one_that_does() {
 fn a_guest_whose_certificate_stands_on_nothing_asks_anew() {
     let mut town = apart();
     let (which, asked) = overheard(&mut town, "dora", 50);
-    for voter in [1, 2] {
-        town.vote(voter, which, true);
-    }
     let bare = forged(&office(Scheme::Plain), &asked, &Grounds::Votes(Vec::new()));
     assert_eq!(town.tell(0, 0, &say(&asked, bare.der())), Ok(()));
-    town.pass(8);
+    town.pass(20);
     assert!(!town.bus.admitted(which));
     assert_ne!(town.bus.request_of(0, which), Some(asked.digest()), "another request");
     town.link(0, 0);
@@ -249,6 +246,20 @@ fn a_guest_whose_certificate_stands_on_nothing_asks_anew() {
     assert!(town.bus.admitted(which), "{:#?}", town.bus.traces);
 }
 
+/// The votes are among the members anyway: a certificate need not carry them.
+#[test]
+fn a_certificate_without_votes_stands_on_those_that_the_members_have() {
+    let mut town = apart();
+    let (which, asked) = overheard(&mut town, "dora", 50);
+    let bare = forged(&office(Scheme::Plain), &asked, &Grounds::Votes(Vec::new()));
+    for voter in [1, 2] {
+        town.vote(voter, which, true);
+    }
+    assert_eq!(town.tell(0, 0, &say(&asked, bare.der())), Ok(()));
+    town.settle();
+    assert!(town.bus.admitted(which), "{:#?}", town.bus.traces);
+}
+
 #[test]
 fn an_answer_that_comes_too_late_changes_nothing() {
     let mut town = apart();
@@ -256,9 +267,9 @@ fn an_answer_that_comes_too_late_changes_nothing() {
     town.ask_at(0, &request);
     town.approve(&request, &[1, 2]);
     let der = granted(&town.ask(&request, town.votes(&request, &[1, 2])));
-    // The charter changes meanwhile: the request is closed, its guest told so.
+    // The charter allows shorter terms meanwhile: the request is closed, its guest told so.
     for who in 0..3 {
-        let _ = town.command(who, Command::Propose(Decision::change("request_hours", "48")));
+        let _ = town.command(who, Command::Propose(change("certificate_days", "40")));
     }
     town.pass(2);
     assert!(matches!(
@@ -374,27 +385,30 @@ fn a_contact_that_missed_the_certificate_is_told_again() {
     assert!(town.bus.players.iter().all(|player| player.admission.poll_timeout().is_none()), "all is done");
 }
 
-/// It dies between certificate and entry; the guest goes to the next, which knows as much.
+/// It dies between certificate and item; the guest goes to the next, which knows as much.
 #[test]
 fn a_guest_with_its_certificate_goes_on_at_another_contact() {
     let mut town = Town::found(&plan(Scheme::Plain), |_| {});
-    town.bus.lose_entries = true;
+    (0..2).for_each(|who| town.unlink(0, who));
     let dora = town.stranger("dora", 40, 0);
     for voter in [1, 2] {
         town.vote(voter, dora, true);
     }
+    town.bus.lose_items = true;
+    (0..2).for_each(|who| town.link(0, who));
+    town.pass(6);
     assert_eq!(town.bus.strangers[dora].applicant.phase(), Phase::Certifying);
     town.bus.players[0].up = false;
     town.unlink(0, 0);
-    town.bus.lose_entries = false;
+    town.bus.lose_items = false;
     town.bus.dial(dora, 4);
     town.pass(10);
     assert!(town.bus.admitted(dora), "{:#?}", town.bus.traces);
     let issued: Vec<Digest> =
         town.issued_on_disk(0).values().map(|der| folkmoot_base::digest(&[der])).collect();
     let member = town.bus.strangers[dora].identity.member();
-    let held = town.bus.players[1].transcript.roster().member(&member).unwrap().certificate.clone();
-    assert_eq!(issued, [folkmoot_base::digest(&[&held.unwrap()])]);
+    let held = town.bus.players[1].transcript.certificate_of(&member).unwrap();
+    assert_eq!(issued, [folkmoot_base::digest(&[&held])]);
 }
 
 /// One that was a member is still linked with the authority, which answers no stranger: its request

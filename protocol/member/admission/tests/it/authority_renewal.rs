@@ -6,6 +6,7 @@ use crate::common::town::{Town, plan};
 use folkmoot_admission::{Command, Input};
 use folkmoot_base::{Digest, UnixTime};
 use folkmoot_identity::{Gmc, Scheme};
+use std::collections::BTreeSet;
 
 /// How much later the renewal is asked for, in seconds.
 const LATER: u64 = 1_000;
@@ -24,8 +25,10 @@ fn with_dora(scheme: Scheme) -> Town {
     town.pass(10);
     assert!(town.bus.admitted(which), "{:#?}", town.bus.traces);
     let mut dora = player(town.bus.strangers[which].identity.clone(), &town.bus.charter());
-    for entry in town.bus.players[0].transcript.entries().skip(1) {
-        dora.transcript.append(entry).unwrap();
+    for item in
+        town.bus.players[0].transcript.lacking(dora.transcript.state().head(), &BTreeSet::new(), usize::MAX)
+    {
+        dora.transcript.take(&item, Some(town.bus.time)).unwrap();
     }
     town.bus.strangers.clear();
     town.bus.players.push(dora);
@@ -35,12 +38,11 @@ fn with_dora(scheme: Scheme) -> Town {
 }
 
 fn open(town: &Town, who: usize) -> Option<Digest> {
-    let player = &town.bus.players[who];
-    player.admission.status(&player.transcript).requests.first().map(|request| request.request)
+    town.bus.status(who).requests.first().map(|request| request.request)
 }
 
 fn end(town: &Town) -> UnixTime {
-    town.transcript().roster().member(&town.bus.players[DORA].identity.member()).unwrap().not_after
+    town.transcript().roster().member(&town.bus.players[DORA].identity.member()).unwrap().ends
 }
 
 fn yes(town: &mut Town, voters: &[usize]) -> Digest {
@@ -69,8 +71,8 @@ fn adm_55_an_authority_signs_a_renewal_as_an_admission() {
             town.pass(30);
             assert!(end(&town).0 >= before.0 + LATER, "{scheme:?} {linked}: {:#?}", town.bus.traces);
             let roster = town.transcript().roster();
-            let held = roster.member(&town.bus.players[DORA].identity.member()).unwrap();
-            let gmc = Gmc::from_der(held.certificate.as_ref().unwrap()).unwrap();
+            let held = town.transcript().certificate_of(&town.bus.players[DORA].identity.member());
+            let gmc = Gmc::from_der(&held.unwrap()).unwrap();
             assert_eq!((gmc.body().request_digest(), roster.len()), (Ok(motion), members));
             assert_eq!(gmc.check_central(roster.charter()), Ok(()));
             assert_eq!(open(&town, DORA), None);
@@ -94,7 +96,7 @@ fn adm_55_nobody_renews_for_another_where_an_authority_signs() {
     assert!(end(&town) > before, "{:#?}", town.bus.traces);
 }
 
-/// A voter goes between certificate and entry: what was signed stands no more, and it was signed
+/// A voter goes between certificate and item: what was signed stands no more, and it was signed
 /// once for good.
 #[test]
 fn adm_55_a_renewal_whose_certificate_does_not_stand_is_asked_for_anew() {

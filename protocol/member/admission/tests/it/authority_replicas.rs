@@ -122,8 +122,7 @@ fn adm_83_what_waits_for_the_log_is_judged_again_before_it_is_handed_in_again() 
     let mut town = replicated();
     town.logs = false;
     let (asked, other) = (town.request(40, |_| {}), town.request(41, |_| {}));
-    let motion = asked.body().motion().unwrap();
-    let short = town.votes_on(&motion, &[1, 2], UnixTime(town.bus.time.0 + 30));
+    let short = town.votes_on(asked.digest(), &[1, 2], UnixTime(town.bus.time.0 + 30));
     let long = town.votes(&other, &[1, 2]);
     town.say(0, 0, &grant(&asked, folkmoot_admission::WireGrounds::Votes(short))).0.unwrap();
     town.say(0, 0, &grant(&other, long)).0.unwrap();

@@ -1,10 +1,12 @@
 //! Groups whose key is shared by Shoup's threshold RSA: only an authority deals it, again or once.
 //! Method: real members, transcripts and desks; stored safe primes in place of drawn ones.
 
+use crate::common::change;
 use crate::common::town::{Plan, Town, agreed, plan};
 use folkmoot_admission::{AuthorityMessage, Command, DealerState, Event, Phase, Reason};
-use folkmoot_identity::{Dealer, Decision, EntryError, Gmc, Scheme};
+use folkmoot_identity::{Dealer, Scheme};
 use folkmoot_signing::shared::SharingFacts;
+use folkmoot_transcript::{Admit, Uncounted};
 
 fn founded(founders: u64, dealer: Dealer) -> Town {
     let plan = Plan { dealer: Some(dealer), founders, threshold: 3, ..plan(Scheme::Shoup) };
@@ -66,7 +68,7 @@ fn a_dealer_that_keeps_the_primes_deals_anew_for_leavers_and_thresholds() {
     admit(&mut town, "erik", 41, &[0, 1, 2]);
     for who in 0..4 {
         if town.transcript().roster().charter().threshold() != 2 {
-            town.command(who, Command::Propose(Decision::change("threshold", "2"))).unwrap();
+            town.command(who, Command::Propose(change("threshold", "2"))).unwrap();
         }
     }
     town.pass(8);
@@ -116,14 +118,14 @@ fn a_dealer_for_the_set_up_only_is_asked_once_and_leavers_that_could_sign_end_ad
     let waits =
         |event: &Event| matches!(event, Event::Refused { reason: Reason::SharesStale, have: 3, need: 3 });
     assert!(town.bus.strangers[fred].events.iter().any(waits), "{:?}", town.bus.strangers[fred].events);
-    // Its certificate would not stand either, had somebody signed.
-    let erik = Gmc::from_der(town.certificate(1).der()).unwrap();
-    let refused = town.transcript().check_admit(erik.der());
-    assert!(matches!(refused, Err(EntryError::PeerSharesStale { leavers: 3, threshold: 3 })), "{refused:?}");
+    // A certificate would not stand either, had somebody signed it by those shares.
+    let like = Admit::of(&town.certificate(1), [1; 32]);
+    let refused = town.transcript().state().check_request(&like);
+    assert_eq!(refused, Err(Uncounted::SharesStale { leavers: 3, threshold: 3 }));
     // All else goes on.
-    town.command(0, Command::Propose(Decision::change("request_hours", "48"))).unwrap();
+    town.command(0, Command::Propose(change("request_hours", "48"))).unwrap();
     for who in [1, 2] {
-        let _ = town.command(who, Command::Propose(Decision::change("request_hours", "48")));
+        let _ = town.command(who, Command::Propose(change("request_hours", "48")));
     }
     assert_eq!(town.transcript().roster().charter().request_hours(), 48);
 }

@@ -25,6 +25,7 @@ mod crowd;
 mod csr;
 mod deciding;
 mod holders;
+mod lags;
 mod multi;
 mod participants;
 mod policies;

@@ -124,9 +124,9 @@ impl World {
             ToNode::Guest { to, payload } if self.links.contains(&(from, who(&to))) => {
                 say(self, who(&to), ToMember::Guest { from: id(from).node(), payload });
             }
-            ToNode::Entry(entry) => {
+            ToNode::Item(item) => {
                 for to in [ANNA, OFFICE, DORA] {
-                    say(self, to, ToMember::Entry(entry.clone()));
+                    say(self, to, ToMember::Item(item.clone()));
                 }
             }
             ToNode::Send { member, group, payload, .. } if from == ANNA => {
@@ -223,7 +223,7 @@ fn an_admission_waits_for_the_authority_and_says_so() {
 }
 
 /// The member's node dials the authority when it reads the charter, so the link may be up before
-/// the entry that admits the member is there.
+/// the item that admits the member is there.
 #[test]
 fn who_becomes_a_member_knows_who_was_linked_before() {
     let mut world = plain();

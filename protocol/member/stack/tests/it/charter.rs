@@ -2,19 +2,12 @@
 //! traffic, without losing a message.
 
 use crate::common::Moot;
-use crate::common::people::Dice;
+use crate::common::people::{Dice, change};
 use folkmoot_base::{Cipher, Instant, ModuleName};
-use folkmoot_identity::{Decision, Minority};
+use folkmoot_identity::Minority;
 use std::collections::BTreeSet;
 
 const SEATS: usize = 4;
-
-fn change(field: &str, value: &str) -> Decision {
-    Decision::ChangeCharter {
-        field: field.as_bytes().to_vec().into(),
-        value: value.as_bytes().to_vec().into(),
-    }
-}
 
 /// Module, cipher and key of all members, if they agree.
 fn suite(moot: &Moot, who: &[usize]) -> Option<(ModuleName, Cipher, String)> {

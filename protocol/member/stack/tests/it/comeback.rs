@@ -8,22 +8,20 @@ use folkmoot_attach as attach;
 use folkmoot_base::{Instant, Locator, StoreKey, UnixTime};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Member};
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{EXPIRE_SECONDS, Item, Kept, Transcript};
 
 const DORA: usize = 4;
 
 /// Dora's member as she left it, and the transcript that the others have.
 fn away() -> (Member, Transcript) {
     let charter = charter(2, Minority::Continue);
-    let mut transcript = Transcript::genesis(&charter).unwrap();
-    let entry = transcript.make_admit(gmc(&transcript, DORA, &[0], 1).der(), &PEOPLE[0]).unwrap();
-    transcript.append(&entry).unwrap();
-    let stored: Vec<(StoreKey, Bytes)> = transcript
-        .entries()
-        .map(|entry| {
-            let persist = Transcript::persist(entry);
-            (persist.key, persist.value.unwrap())
-        })
+    let mut transcript = Transcript::founded(&charter).unwrap();
+    let item = transcript.make_admit(gmc(&transcript, DORA, &[0], (1, NOW)).der(), &[]).unwrap();
+    let taken = transcript.take(&item, Some(NOW)).unwrap();
+    let stored: Vec<(StoreKey, Bytes)> = Kept::default()
+        .after(&transcript, &item, &taken)
+        .into_iter()
+        .map(|persist| (persist.key, persist.value.unwrap()))
         .collect();
     let mut dora = Member::new(Config::new(PEOPLE[DORA].clone(), charter), &stored).unwrap();
     dora.clock(Instant(0), NOW, &mut Dice(1));
@@ -46,9 +44,9 @@ fn asks(dora: &mut Member) -> (usize, usize) {
     (requests, joins)
 }
 
-/// What she asks for once an entry says that she is out, and how many times she asks for her group
-/// once another entry says that she is in again.
-fn returns(dora: &mut Member, told: bool, out: &Bytes, again: &Bytes) -> (usize, usize) {
+/// What she asks for once an item says that she is out, and how many times she asks for her group
+/// once another item says that she is in again.
+fn returns(dora: &mut Member, told: bool, out: &(Bytes, UnixTime), again: &Bytes) -> (usize, usize) {
     let (now, mut dice) = (Instant(1), Dice(2));
     let group = dora.transcript().group();
     dora.command(now, Command::Join { group }, &mut dice);
@@ -59,24 +57,31 @@ fn returns(dora: &mut Member, told: bool, out: &Bytes, again: &Bytes) -> (usize,
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
     dora.node(now, up, &mut dice);
     assert_eq!(asks(dora).0, 0, "she takes herself for a member");
-    dora.node(now, ToMember::Entry(out.clone()), &mut dice);
+    dora.clock(now, out.1, &mut dice);
+    assert_eq!(asks(dora).0, 0, "nobody has said otherwise");
+    dora.node(now, ToMember::Item(out.0.clone()), &mut dice);
     let (requests, _) = asks(dora);
-    dora.node(Instant(60_000_000), ToMember::Entry(again.clone()), &mut dice);
+    dora.node(Instant(60_000_000), ToMember::Item(again.clone()), &mut dice);
     (requests, asks(dora).1)
 }
 
-/// The entry that admits her again after this one.
-fn again(transcript: &mut Transcript, out: &Bytes) -> Bytes {
-    transcript.append(out).unwrap();
-    transcript.make_admit(gmc(transcript, DORA, &[0], 2).der(), &PEOPLE[0]).unwrap()
+/// The item that admits her again after this one.
+fn again(transcript: &mut Transcript, (out, time): &(Bytes, UnixTime)) -> Bytes {
+    assert!(transcript.take(out, Some(*time)).unwrap().went.contains(&id(DORA)));
+    transcript.make_admit(gmc(transcript, DORA, &[0], (2, *time)).der(), &[]).unwrap()
+}
+
+/// The end of her term, and a time at which it is over for everybody.
+fn expire(transcript: &Transcript) -> (Bytes, UnixTime) {
+    let held = transcript.roster().member(&id(DORA)).unwrap();
+    let item = Item::Expire { member: id(DORA), request: held.request };
+    (item.encode().into(), UnixTime(held.ends.0 + EXPIRE_SECONDS + 1))
 }
 
 #[test]
 fn who_was_told_to_ask_and_learns_that_its_certificate_ran_out_asks() {
     let (mut dora, mut transcript) = away();
-    let held = transcript.roster().member(&id(DORA)).unwrap();
-    let late = UnixTime(held.not_after.0 + 1);
-    let expire = transcript.make_expire(id(DORA), held.entry, late, &PEOPLE[0]).unwrap();
+    let expire = expire(&transcript);
     let again = again(&mut transcript, &expire);
     assert_eq!(returns(&mut dora, true, &expire, &again), (1, 1), "she means to be where she was");
     let (mut dora, _) = away();
@@ -87,10 +92,8 @@ fn who_was_told_to_ask_and_learns_that_its_certificate_ran_out_asks() {
 #[test]
 fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     let (_, mut transcript) = away();
-    let admit = transcript.entries().nth(1).unwrap().clone();
-    let held = transcript.roster().member(&id(DORA)).unwrap();
-    let late = UnixTime(held.not_after.0 + 1);
-    let expire = transcript.make_expire(id(DORA), held.entry, late, &PEOPLE[0]).unwrap();
+    let admit = transcript.items().next().unwrap();
+    let expire = expire(&transcript);
     let again = again(&mut transcript, &expire);
     let charter = charter(2, Minority::Continue);
     let mut dora = Member::new(Config::new(PEOPLE[DORA].clone(), charter), &[]).unwrap();
@@ -103,18 +106,19 @@ fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
     dora.node(now, up, &mut dice);
     assert_eq!(asks(&mut dora), (1, 0), "as a stranger");
-    dora.node(now, ToMember::Entry(admit), &mut dice);
+    dora.node(now, ToMember::Item(admit), &mut dice);
     assert_eq!(asks(&mut dora), (0, 1), "as a member");
-    dora.node(now, ToMember::Entry(expire), &mut dice);
+    dora.clock(now, expire.1, &mut dice);
+    dora.node(now, ToMember::Item(expire.0), &mut dice);
     assert_eq!(asks(&mut dora).0, 1, "as one whose term is over");
-    dora.node(Instant(60_000_000), ToMember::Entry(again), &mut dice);
+    dora.node(Instant(60_000_000), ToMember::Item(again), &mut dice);
     assert_eq!(asks(&mut dora).1, 1, "as a member again");
 }
 
 #[test]
 fn who_was_expelled_does_not_ask_by_itself() {
     let (mut dora, mut transcript) = away();
-    let entry = decide(&transcript, &expulsion(&transcript, DORA), &[0, 1]);
-    let again = again(&mut transcript, &entry);
-    assert_eq!(returns(&mut dora, true, &entry, &again), (0, 0));
+    let out = (decide(&transcript, &expulsion(DORA), &[0, 1]), NOW);
+    let again = again(&mut transcript, &out);
+    assert_eq!(returns(&mut dora, true, &out, &again), (0, 0));
 }

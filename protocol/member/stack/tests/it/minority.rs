@@ -2,8 +2,8 @@
 //! everything, to read, or nothing.
 
 use crate::common::Moot;
-use crate::common::people::{Dice, id};
-use folkmoot_identity::{Decision, Minority};
+use crate::common::people::{Dice, electorate, id};
+use folkmoot_identity::Minority;
 use folkmoot_member::SendError;
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ fn mem_04_a_minority_does_not_send_unless_the_charter_lets_it() {
 #[test]
 fn mem_04_of_two_halves_the_one_with_the_first_voter_goes_on() {
     let (mut moot, mut dice) = moot(4, Minority::ReadOnly);
-    let first = moot.chairs[0].member.transcript().roster().electorate().voters[0];
+    let first = moot.chairs[0].member.transcript().roster().electorate()[0];
     let first = (0..4).find(|number| id(*number) == first).unwrap();
     let other = (first + 1) % 4;
     let (with, without): (Vec<usize>, Vec<usize>) =
@@ -83,7 +83,7 @@ fn mem_04_what_waits_for_a_key_waits_for_a_quorum_too() {
     }
 }
 
-/// The side is judged again at every entry. One message is ordered after the entry that leaves this
+/// The side is judged again at every item. One message is ordered after the item that leaves this
 /// view without a quorum. A minority that may read reads it, and a minority that must stop does
 /// not; no member sends anything further.
 #[test]
@@ -94,8 +94,7 @@ fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
         moot.send(1, "before");
         moot.settle(&mut dice);
         moot.send(0, "on its way");
-        let electorate = Decision::Electorate { voters: vec![id(3), id(4)] };
-        moot.decide(&electorate, &[0, 1, 2]);
+        moot.decide(&electorate(&[3, 4]), &[0, 1, 2]);
         moot.settle(&mut dice);
         let read = minority != Minority::Stop;
         let expected = if read { vec!["before", "on its way"] } else { vec!["before"] };
@@ -114,18 +113,17 @@ fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     }
 }
 
-/// The other way round: an entry makes voters of the members here, and the messages that they hold
+/// The other way round: a decision makes voters of the members here, and the messages that they hold
 /// go out in the same view.
 #[test]
-fn mem_04_an_entry_can_give_a_quorum_back() {
+fn mem_04_a_decision_can_give_a_quorum_back() {
     let (mut moot, mut dice) = moot(5, Minority::ReadOnly);
     split(&mut moot, &mut dice, &[0, 1, 2]);
-    moot.decide(&Decision::Electorate { voters: vec![id(3), id(4), id(1), id(2)] }, &[0, 1, 2]);
+    moot.decide(&electorate(&[3, 4, 1, 2]), &[0, 1, 2]);
     moot.settle(&mut dice);
     moot.send(2, "too few");
     assert_eq!(moot.failures(2), [SendError::LocalMinority], "two of four, without the first");
-    let serial = moot.chairs[0].member.transcript().roster().electorate().serial;
-    assert_eq!(serial, 1);
+    assert_eq!(moot.chairs[0].member.transcript().roster().head().number, 1);
     let view = moot.view(2).unwrap();
     moot.expel(4, &[1, 2, 3]);
     moot.settle(&mut dice);

@@ -52,7 +52,7 @@ fn ends_well(moot: &mut Moot, dice: &mut Dice, stay: &[usize], gone: &[usize]) {
     }
 }
 
-/// A message for the next view is on its way when an entry removes a member of that view from the
+/// A message for the next view is on its way when an item removes a member of that view from the
 /// roster, and no notice says so yet: the view comes without a key, and goes.
 #[test]
 fn two_expulsions_land_together_while_a_word_is_on_its_way() {
@@ -86,7 +86,7 @@ fn two_expulsions_land_together_while_a_word_is_on_its_way() {
 }
 
 fn name(moot: &Moot, who: usize) -> String {
-    let formers = moot.chairs[0].member.transcript().roster().former(&id(who)).unwrap().0.name.clone();
+    let formers = moot.chairs[0].member.transcript().roster().former(&id(who)).unwrap().held.name.clone();
     formers.strip_prefix('p').unwrap().to_owned()
 }
 
@@ -138,7 +138,7 @@ fn one_is_expelled_one_leaves_one_joins_at_once() {
     }
 }
 
-/// The entry comes after k messages of the new view were ordered: among its flush, its agreement
+/// The item comes after k messages of the new view were ordered: among its flush, its agreement
 /// and its confirmations.
 #[test]
 fn an_expulsion_at_every_place_between_a_view_and_its_key() {
@@ -161,10 +161,10 @@ fn an_expulsion_at_every_place_between_a_view_and_its_key() {
     }
 }
 
-/// An entry without its notice: nothing is sealed any more that the expelled member could open; it
+/// An item without its notice: nothing is sealed any more that the expelled member could open; it
 /// is sent under the next key.
 #[test]
-fn mem_03_nothing_is_sealed_for_the_expelled_from_the_entry_on() {
+fn mem_03_nothing_is_sealed_for_the_expelled_from_the_item_on() {
     let (mut moot, mut dice) = moot(3, 3);
     moot.gather(0);
     moot.expel(2, &[0, 1]);
@@ -194,7 +194,7 @@ fn mem_03_the_expelled_is_out_by_its_own_transcript() {
     moot.gather(0);
     moot.expel(0, &[1, 2]);
     moot.send(0, "before it hears");
-    assert!(moot.listen(0), "the entry, and not the node's word");
+    assert!(moot.listen(0), "the item, and not the node's word");
     assert_eq!(moot.removals(0), [Cause::Expelled]);
     assert!(!moot.chairs[0].member.can_send(group));
     moot.send(0, "after");

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{GroupName, Indication, Instant, StoreKey, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter};
-use folkmoot_member::{Config, Member};
+use folkmoot_member::{Command, Config, Member};
 use folkmoot_transcript::Transcript;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Town {
         draft.scheme = scheme;
         let charter: Bytes = SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into();
         let mut town = Self {
-            transcript: Transcript::genesis(&charter).unwrap(),
+            transcript: Transcript::founded(&charter).unwrap(),
             charter,
             members: (0..SEATS).map(|_| None).collect(),
             disks: vec![BTreeMap::new(); SEATS],
@@ -102,7 +102,7 @@ impl Town {
                         payload,
                     }));
                 }
-                UpperOutput::Node(ToNode::Entry(entry)) => self.enter(&entry),
+                UpperOutput::Node(ToNode::Item(item)) => self.enter(&item),
                 _ => {}
             }
         }
@@ -114,15 +114,20 @@ impl Town {
         }
     }
 
-    fn enter(&mut self, entry: &Bytes) {
-        if self.transcript.append(entry).is_ok_and(|appended| appended.new) {
-            self.all(&ToMember::Entry(entry.clone()));
+    fn enter(&mut self, item: &Bytes) {
+        if self.transcript.take(item, Some(self.time)).is_ok_and(|taken| taken.new) {
+            self.all(&ToMember::Item(item.clone()));
         }
     }
 
+    fn order(&mut self, who: usize, command: Command) {
+        self.members[who].as_mut().unwrap().command(Instant(self.now), command, &mut self.dice);
+        self.settle();
+    }
+
     fn expel(&mut self, gone: usize) {
-        let entry = decide(&self.transcript, &expulsion(&self.transcript, gone), &[0, 1, 2]);
-        self.enter(&entry);
+        let item = decide(&self.transcript, &expulsion(gone), &[0, 1, 2]);
+        self.enter(&item);
         self.settle();
     }
 }
@@ -143,7 +148,7 @@ fn the_expelled_erase_their_shares_when_they_hear_of_it() {
     }
 }
 
-/// Its node has the entry; the member was stopped before it acted on it. It makes no difference
+/// Its node has the item; the member was stopped before it acted on it. It makes no difference
 /// that an older copy of its disk comes back.
 #[test]
 fn the_expelled_erase_their_shares_when_they_start() {
@@ -158,4 +163,33 @@ fn the_expelled_erase_their_shares_when_they_start() {
     town.disks[3] = old;
     town.start(3);
     assert_eq!(town.shares(3), 0);
+}
+
+/// People vote, one changes its mind twice, and the programs decide. What the group's key needs
+/// then, new shares, the programs propose and approve by themselves.
+#[test]
+fn what_enough_voters_approve_the_programs_decide() {
+    let mut town = Town::founded(Scheme::Frost);
+    let before = town.transcript.state().head().number;
+    assert_eq!(town.transcript.roster().electorate().first(), Some(&id(0)));
+    town.order(1, Command::Expel { member: id(3) });
+    let proposals = |town: &Town, who: usize| town.members[who].as_ref().unwrap().proposals();
+    let subject = proposals(&town, 0).first().expect("a proposal").subject;
+    for approve in [true, false, true] {
+        town.order(2, Command::Vote { subject, approve });
+        town.pass(2);
+        assert_eq!(proposals(&town, 0)[0].have, 1 + u32::from(approve));
+    }
+    assert!(town.transcript.roster().is_member(&id(3)), "half without the first is no quorum");
+    assert_eq!(town.transcript.state().head().number, before);
+    town.order(0, Command::Vote { subject, approve: true });
+    town.pass(SECONDS);
+    for who in 0..SEATS {
+        let transcript = town.members[who].as_ref().unwrap().transcript();
+        assert_eq!(transcript.mark(), town.transcript.mark());
+        assert!(!transcript.roster().is_member(&id(3)) && transcript.line().forks().is_empty());
+        assert!(proposals(&town, who).is_empty());
+    }
+    assert_eq!([0, 1, 2, 3].map(|who| town.shares(who)), [1, 1, 1, 0]);
+    assert_eq!(town.transcript.roster().sharing().unwrap().facts.holders.len(), 3);
 }

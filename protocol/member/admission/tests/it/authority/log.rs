@@ -232,24 +232,27 @@ fn adm_62_as_many_records_wait_for_the_log_as_may() {
 }
 
 #[test]
-fn adm_68_what_may_stand_once_entries_come_is_not_refused_for_good() {
+fn adm_68_what_may_stand_once_items_come_is_not_refused_for_good() {
     let mut town = plain();
-    let before = town.request(39, |_| {});
+    let (before, base) = (town.request(39, |_| {}), Head { number: 0, digest: [9; 32] });
     town.desks[0].hears = false;
     for who in 0..3 {
-        let _ = town.command(who, Command::Propose(Decision::change("request_hours", "48")));
+        let _ = town.command(who, Command::Propose(change("request_hours", "48")));
     }
     town.pass(3);
     let request = town.request(40, |_| {});
     assert_ne!(request.body().membership.base.digest, before.body().membership.base.digest);
     let votes = town.votes(&request, &[1, 2]);
     assert_eq!(denied(&town.ask(&request, votes.clone())), Reason::AwaitingAuthority);
+    let (old, later) = (town.request(42, |body| body.membership.base = base), town.votes(&before, &[1, 2]));
+    assert_eq!(denied(&town.ask(&before, later.clone())), Reason::AwaitingAuthority, "voted on since");
     town.desks[0].hears = true;
     town.settle();
-    // The member that lags is told so, and its guest asks anew.
-    let stale = town.votes(&before, &[1, 2]);
-    assert_eq!(denied(&town.ask(&before, stale)), Reason::Stale);
     granted(&town.ask(&request, votes));
+    // A change of the charter overtakes no request.
+    granted(&town.ask(&before, later));
+    // One that was made on another line never stands.
+    assert_eq!(denied(&town.ask(&old, town.votes(&old, &[1, 2]))), Reason::Stale);
     // Another group's request never stands.
     let other = Town::found(&plan(Scheme::Plain), |draft| draft.request_hours = 9);
     let theirs = other.request(41, |_| {});

@@ -5,16 +5,15 @@
 mod log;
 
 use crate::common::town::{Plan, Town, denied, desk, grant, granted, named, office, plan};
-use crate::common::{Dice, NOW, person};
+use crate::common::{Dice, NOW, change, person, word};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Authority, AuthorityMessage, Closed, Command, Config, Event, Heartbeat, Input,
     LOGGING_MAX, Office, Output, PETITIONS_MAX, Reason, WireGrounds,
 };
 use folkmoot_base::{Blob, GroupId, Head, UnixTime, codec};
-use folkmoot_identity::{
-    Below, Decision, Gmc, Identity, Motion, Policy, Scheme, Verdict, Vote, VoteContent, VoteProof,
-};
+use folkmoot_identity::{Below, Gmc, Identity, Policy, Scheme, Verdict, VoteBody, VoteProof};
+use folkmoot_transcript::{Change, Effect, Force, admission};
 
 fn plain() -> Town {
     Town::found(&plan(Scheme::Plain), |_| {})
@@ -32,16 +31,26 @@ fn nothing_issued(town: &Town) {
 fn adm_60_votes_that_do_not_stand_grant_nothing() {
     let mut town = plain();
     let (request, other) = (town.request(40, |_| {}), town.request(41, |_| {}));
-    let motion = request.body().motion().unwrap();
-    let later = UnixTime(NOW.0 + 1_000);
-    let good = town.votes_on(&motion, &[1, 2], later);
+    let (later, group) = (UnixTime(NOW.0 + 1_000), town.transcript().group());
+    let good = town.votes_on(request.digest(), &[1, 2], later);
     let mut forged = good.clone();
     forged[0].signature = good[1].signature;
-    let content = VoteContent { motion, verdict: Verdict::Approve, expires: later };
-    let mut strange = vec![good[0], Vote::sign(&person("nobody", 50), content).unwrap().proof()];
+    let over = |group: GroupId, base: Head, who: &Identity| {
+        let body = VoteBody { base, ..good[0].body(group, request.digest()) };
+        VoteProof::of(who.member(), &body, body.sign(who.key()))
+    };
+    let head = town.transcript().state().head();
+    let both = |group: GroupId, base: Head| {
+        let mut votes: Vec<VoteProof> =
+            [1, 2].iter().map(|who| over(group, base, &town.bus.players[*who].identity)).collect();
+        votes.sort_by_key(|vote| vote.voter);
+        votes
+    };
+    let mut strange = vec![good[0], over(group, head, &person("nobody", 50))];
     strange.sort_by_key(|vote| vote.voter);
-    let elsewhere = town.votes_on(&Motion { group: GroupId([9; 32]), ..motion }, &[1, 2], later);
-    let before = town.votes_on(&Motion { charter: [9; 32], ..motion }, &[1, 2], later);
+    let elsewhere = both(GroupId([9; 32]), head);
+    let fork = both(group, Head { number: 0, digest: [9; 32] });
+    let ahead = both(group, Head { number: 1, digest: [9; 32] });
     let mut longer = good.clone();
     longer[0].expires = UnixTime(later.0 + 1);
     let swapped: Vec<VoteProof> = good.iter().rev().copied().collect();
@@ -54,7 +63,8 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
         ("of no voter", strange, Reason::AwaitingAuthority),
         ("for another candidate", candidate, Reason::Votes),
         ("of another group", elsewhere, Reason::Votes),
-        ("under another charter", before, Reason::Votes),
+        ("on another line", fork, Reason::Votes),
+        ("over a decision that may come", ahead, Reason::AwaitingAuthority),
         ("with another end", longer, Reason::Votes),
         ("in another order", swapped, Reason::Votes),
         ("twice the same", twice, Reason::Votes),
@@ -66,12 +76,8 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
     }
     let combined = WireGrounds::Combined { epoch: [1; 32], signature: Blob::from(vec![1; 64]) };
     assert_eq!(denied(&town.ask(&request, combined)), Reason::AwaitingAuthority);
-    let multi = WireGrounds::Multi {
-        base: Head { number: 3, digest: [8; 32] },
-        turn: 0,
-        expires: later,
-        signature: Blob::from(vec![1; 64]),
-    };
+    let multi =
+        WireGrounds::Multi { base: head, turn: 0, expires: later, signature: Blob::from(vec![1; 64]) };
     assert_eq!(denied(&town.ask(&request, multi)), Reason::Votes);
     nothing_issued(&town);
     let gmc = Gmc::from_der(&granted(&town.ask(&request, WireGrounds::Votes(good)))).unwrap();
@@ -101,17 +107,10 @@ fn adm_60_a_request_that_was_used_refused_or_is_not_listed_grants_nothing() {
     assert_eq!(denied(&town.ask(&fourth, town.votes(&fourth, &[1, 2]))), Reason::Stale);
     // Refused for good.
     let refused = town.request(44, |_| {});
-    let content = VoteContent {
-        motion: refused.body().motion().unwrap(),
-        verdict: Verdict::Reject,
-        expires: UnixTime(NOW.0 + 999),
-    };
-    let no = |who: usize| Vote::sign(&town.bus.players[who].identity, content).unwrap().proof();
-    let entry = town
-        .transcript()
-        .make_refusal(named(&refused), &[no(3), no(4)], &town.bus.players[0].identity)
-        .unwrap();
-    town.bus.players[0].transcript.append(&entry).unwrap();
+    for who in [3, 4] {
+        let no = word(&town.bus, who, admission(named(&refused)), Verdict::Reject);
+        assert!(town.bus.take(0, &no));
+    }
     town.settle();
     assert_eq!(denied(&town.ask(&refused, town.votes(&refused, &[1, 2]))), Reason::Objected);
     // By list: nobody else, and nobody need vote.
@@ -158,9 +157,8 @@ fn adm_61_term_votes_and_request_are_of_now_by_the_authoritys_own_clock() {
     // A vote that ran out, give or take the skew.
     let mut town = plain();
     let request = town.request(40, |_| {});
-    let motion = request.body().motion().unwrap();
     let ends = |town: &Town, ago: u64| {
-        WireGrounds::Votes(town.votes_on(&motion, &[1, 2], UnixTime(town.bus.time.0 - ago)))
+        WireGrounds::Votes(town.votes_on(request.digest(), &[1, 2], UnixTime(town.bus.time.0 - ago)))
     };
     town.pass(120);
     let late = ends(&town, skew + 5);
@@ -286,8 +284,7 @@ fn adm_63_fewer_voters_than_the_threshold_are_no_voters_where_the_charter_says_s
     // One of them goes: the charter lets a founder's certificate end only by expulsion, and forces
     // it.
     let gone = town.bus.players[2].identity.member();
-    let entry = town.transcript().roster().member(&gone).unwrap().entry;
-    let remove = Decision::Remove { member: gone, admission: entry }.forced();
+    let remove = Effect { change: Change::Remove { member: gone }, force: Force::Yes };
     for who in 0..3 {
         let _ = town.command(who, Command::Propose(remove.clone()));
     }

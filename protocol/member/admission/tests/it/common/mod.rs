@@ -160,7 +160,7 @@ impl Bus {
             applicant: Applicant::default(),
             events: Vec::new(),
             disk: BTreeMap::new(),
-            contact: None,
+            contact: self.cut.map(|_| self.players[contact].identity.node()),
         });
         let which = self.strangers.len() - 1;
         self.sync(which);

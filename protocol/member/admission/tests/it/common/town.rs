@@ -27,7 +27,7 @@ pub struct Desk {
     /// What it said to members.
     pub told: Vec<(NodeId, AuthorityMessage)>,
     pub up: bool,
-    /// Whether entries reach it.
+    /// Whether items reach it.
     pub hears: bool,
     /// How much of the log it has had.
     pub read: usize,
@@ -223,8 +223,9 @@ impl Town {
             for who in self.contacts(which) {
                 let (theirs, mine) = (&self.bus.players[who].transcript, &self.desks[which].transcript);
                 for item in theirs.lacking(mine.state().head(), &mine.have(), usize::MAX) {
-                    let taken = self.desks[which].transcript.take(&item, Some(self.bus.time)).unwrap();
-                    if taken.new {
+                    let taken = self.desks[which].transcript.take(&item, Some(self.bus.time));
+                    // A member that lags has what counts no more.
+                    if let Some(taken) = taken.ok().filter(|taken| taken.new) {
                         any = true;
                         let _ = self.desk_input(which, Input::Item { item, taken });
                     }
@@ -234,7 +235,7 @@ impl Town {
         any
     }
 
-    /// The member that a desk has its entries from: the first that is up; if the bus is cut, all
+    /// The member that a desk has its items from: the first that is up; if the bus is cut, all
     /// that the desk is linked with.
     fn contacts(&self, which: usize) -> Vec<usize> {
         let up = |who: &usize| self.bus.players[*who].up;

@@ -90,7 +90,7 @@ impl Moot {
         let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 2, named, &mut Dice(77));
         let text = CharterDraft { letters, ..draft }.to_toml();
         let charter = SignedCharter::sign(&text, &founders.iter().collect::<Vec<_>>()).unwrap();
-        let transcript = Transcript::genesis(charter.der()).unwrap();
+        let transcript = Transcript::founded(charter.der()).unwrap();
         let group = transcript.group();
         let members = founders.into_iter().map(|identity| Member {
             identity,

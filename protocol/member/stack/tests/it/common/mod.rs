@@ -10,9 +10,9 @@ use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{
     Cause, ConfigurationId, Danger, GroupId, Indication, Instant, MemberId, NodeId, Service, ViewId,
 };
-use folkmoot_identity::{Change, Decision, Minority};
+use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Event, Member};
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{Effect, Transcript};
 use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -55,6 +55,7 @@ pub struct Moot {
     pub now: Instant,
     pub complaints: usize,
     ring_seq: u64,
+    admissions: u64,
 }
 
 impl Moot {
@@ -66,7 +67,7 @@ impl Moot {
     /// With other settings of every member.
     pub fn with(seats: usize, founders: usize, minority: Minority, set: impl Fn(&mut Config)) -> Self {
         let charter = charter(founders, minority);
-        let transcript = Transcript::genesis(&charter).unwrap();
+        let transcript = Transcript::founded(&charter).unwrap();
         let group = transcript.group();
         let chair = |number: usize| {
             let mut config = Config::new(PEOPLE[number].clone(), charter.clone());
@@ -94,7 +95,15 @@ impl Moot {
             order: 0,
         };
         let chairs = (0..seats).map(chair).collect();
-        let mut moot = Self { chairs, sides: vec![side], group, now: Instant(1), complaints: 0, ring_seq: 1 };
+        let mut moot = Self {
+            chairs,
+            sides: vec![side],
+            group,
+            now: Instant(1),
+            complaints: 0,
+            ring_seq: 1,
+            admissions: 0,
+        };
         for number in 0..seats {
             moot.clock(number);
             moot.hear(number, ToMember::Configuration { nodes: Vec::new() });
@@ -188,7 +197,7 @@ impl Moot {
                 }
             }
             ToNode::Complain { .. } => self.complaints += 1,
-            ToNode::Entry(entry) => self.enter(at, &entry),
+            ToNode::Item(item) => drop(self.enter(at, &item)),
             _ => {}
         }
         true
@@ -217,28 +226,29 @@ impl Moot {
         was
     }
 
-    /// Orders an entry on that side.
-    fn enter(&mut self, at: usize, entry: &Bytes) {
-        let Ok(appended) = self.sides[at].transcript.append(entry) else {
-            panic!("the entry does not stand")
-        };
-        if !appended.new {
-            return;
+    /// Orders an item on that side. Whether it is taken, and new there.
+    fn enter(&mut self, at: usize, item: &Bytes) -> bool {
+        let Ok(taken) = self.sides[at].transcript.take(item, Some(NOW)) else { return false };
+        if !taken.new {
+            return false;
         }
         let all = self.sides[at].chairs.clone();
-        self.tell(&all, &ToMember::Entry(entry.clone()));
-        if let Change::Removed { member, cause, .. } = appended.change {
+        self.tell(&all, &ToMember::Item(item.clone()));
+        let mut told = None;
+        for member in taken.went {
             let gone = (0..self.chairs.len()).find(|number| id(*number) == member).unwrap();
-            if self.sides[at].circle.remove(&gone) {
-                self.tell(
-                    &BTreeSet::from([gone]),
-                    &ToMember::Group(Indication::Removed { group: self.group, cause }),
-                );
-                if self.sides[at].open {
-                    self.notice(at, cause);
-                }
+            let side = &mut self.sides[at];
+            let cause = side.transcript.roster().former(&member).unwrap().ending.cause();
+            if side.circle.remove(&gone) {
+                let word = ToMember::Group(Indication::Removed { group: self.group, cause });
+                self.tell(&BTreeSet::from([gone]), &word);
+                told = Some(cause);
             }
         }
+        if let Some(cause) = told.filter(|_| self.sides[at].open) {
+            self.notice(at, cause);
+        }
+        true
     }
 
     fn notice(&mut self, at: usize, cause: Cause) {
@@ -260,28 +270,27 @@ impl Moot {
         );
     }
 
-    /// Orders an entry by a vote of these on the side of the first of them.
-    pub fn decide(&mut self, decision: &Decision, voters: &[usize]) {
+    /// Orders a decision of these on the side of the first of them.
+    pub fn decide(&mut self, effect: &Effect, voters: &[usize]) {
         let at = self.side_of(voters[0]);
-        let entry = decide(&self.sides[at].transcript, decision, voters);
+        let item = decide(&self.sides[at].transcript, effect, voters);
         self.sides[at].order += 1;
-        self.enter(at, &entry);
+        assert!(self.enter(at, &item), "the decision does not stand");
     }
 
     /// An expulsion finds its place in the order of the voters' side.
     pub fn expel(&mut self, gone: usize, voters: &[usize]) {
-        let at = self.side_of(voters[0]);
-        let decision = expulsion(&self.sides[at].transcript, gone);
-        self.decide(&decision, voters);
+        self.decide(&expulsion(gone), voters);
     }
 
     pub fn admit(&mut self, who: usize, voters: &[usize]) {
         let at = self.side_of(voters[0]);
         let transcript = &self.sides[at].transcript;
-        let certificate = gmc(transcript, who, voters, transcript.len() as u64);
-        let entry = transcript.make_admit(certificate.der(), &PEOPLE[voters[0]]).unwrap();
+        let certificate = gmc(transcript, who, voters, (self.admissions, NOW));
+        let item = transcript.make_admit(certificate.der(), &[]).unwrap();
+        self.admissions += 1;
         self.sides[at].order += 1;
-        self.enter(at, &entry);
+        assert!(self.enter(at, &item), "the admission does not stand");
     }
 
     /// Expels, if enough voters of one electorate are together.
@@ -301,7 +310,7 @@ impl Moot {
             .filter(|number| *number != but && roster.may_vote(&id(*number)))
             .collect();
         let yes = voters.iter().map(|number| id(*number)).collect();
-        (roster.is_member(&id(but)) && roster.decides(&yes)).then_some(voters)
+        (roster.is_member(&id(but)) && roster.carries(&expulsion(but).change, &yes)).then_some(voters)
     }
 
     /// Admits, if it is not in yet and that voter is; each side may do so by itself.
@@ -381,16 +390,8 @@ impl Moot {
         if self.sides.len() == 1 {
             return;
         }
-        let sides = std::mem::take(&mut self.sides);
-        let entries: Vec<Vec<Bytes>> =
-            sides.iter().map(|side| side.transcript.entries().cloned().collect()).collect();
-        self.sides = sides;
-        for at in 0..self.sides.len() {
-            self.begin(at);
-            for entry in entries.iter().flatten() {
-                self.enter(at, entry);
-            }
-        }
+        (0..self.sides.len()).for_each(|at| self.begin(at));
+        while self.exchange() {}
         let mut whole = self.sides[0].clone();
         whole.meeting = true;
         for side in &self.sides[1..] {
@@ -401,6 +402,20 @@ impl Moot {
         }
         self.sides = vec![whole];
         self.begin(0);
+    }
+
+    /// Each side takes what it lacks of the others. What counts no more is passed over. Whether
+    /// anything was new.
+    fn exchange(&mut self) -> bool {
+        let mut any = false;
+        let pairs = (0..self.sides.len()).flat_map(|a| (0..self.sides.len()).map(move |b| (a, b)));
+        for (from, to) in pairs.collect::<Vec<_>>() {
+            let (theirs, ours) = (&self.sides[from].transcript, &self.sides[to].transcript);
+            for item in theirs.lacking(ours.state().head(), &ours.have(), usize::MAX) {
+                any |= self.enter(to, &item);
+            }
+        }
+        any
     }
 
     /// One drawn step: a member receives a message, or one of its messages is ordered. `false` if

@@ -1,12 +1,14 @@
-//! Real keys, a charter, and valid entries.
+//! Real keys, a charter, and valid items.
 
 use bytes::Bytes;
-use folkmoot_base::{Entropy, EntryId, GroupName, MemberId, UnixTime, digest};
+use folkmoot_base::{Blob, Entropy, GroupName, MemberId, SignatureBytes, UnixTime, digest};
 use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Minority, SignedCharter, Slot, Verdict, Vote,
-    VoteContent, VoteProof,
+    CharterDraft, Founder, Gmc, GmcBody, Identity, Minority, Signature, SignedCharter, Verdict, VoteProof,
 };
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{
+    Approval, Approved, Batch, Change, Claim, Commit, Decision, Effect, Item, Promise, Proof, Proposal,
+    STATEMENT_LABEL, Stage, Standing, Subject, Transcript, admission,
+};
 use std::sync::LazyLock;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
@@ -53,32 +55,78 @@ pub fn charter(count: usize, minority: Minority) -> Bytes {
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
-pub fn gmc(transcript: &Transcript, who: usize, voters: &[usize], salt: u64) -> Gmc {
-    let body = GmcBody::propose(
-        transcript.roster().charter(),
-        &PEOPLE[who],
-        3,
-        NOW,
-        &mut Dice(1 << 50 | salt << 20),
-    )
-    .after(transcript.roster().removals_of(&id(who)));
-    let content = VoteContent { motion: body.motion().unwrap(), verdict: Verdict::Approve, expires: LATER };
-    let votes: Vec<VoteProof> =
-        voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
+/// A certificate for a term from `begins`, over the head of this transcript, with these votes.
+pub fn gmc(transcript: &Transcript, who: usize, voters: &[usize], (salt, begins): (u64, UnixTime)) -> Gmc {
+    let (charter, head) = (transcript.roster().charter(), transcript.state().head());
+    let mut dice = Dice(1 << 50 | salt << 20);
+    let body = GmcBody::propose(charter, &PEOPLE[who], 3, begins, &mut dice).over(head);
+    let subject = admission(body.request_digest().unwrap());
+    let votes: Vec<VoteProof> = voters.iter().map(|voter| vote(transcript, *voter, subject)).collect();
     Gmc::compose(&body, &votes, &PEOPLE[who]).unwrap()
 }
 
-pub fn decide(transcript: &Transcript, decision: &Decision, voters: &[usize]) -> Bytes {
-    let slot = Slot { serial: transcript.roster().electorate().serial, ballot: 0 };
-    let motion = decision.motion(transcript.group(), transcript.roster().charter().digest(), slot);
-    let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
-    let mut proofs: Vec<VoteProof> =
-        voters.iter().map(|voter| Vote::sign(&PEOPLE[*voter], content).unwrap().proof()).collect();
-    proofs.sort_by_key(|proof| proof.voter);
-    transcript.make_decision(decision, slot, &proofs, &PEOPLE[voters[0]]).unwrap()
+fn vote(transcript: &Transcript, voter: usize, subject: Subject) -> VoteProof {
+    let word = transcript.approve(&PEOPLE[voter], subject, Verdict::Approve, LATER);
+    let Approval { voter, base, turn, expires, .. } = word.approval;
+    VoteProof { voter, base, turn, expires, signature: Signature::from_wire(&word.signature).unwrap() }
 }
 
-pub fn expulsion(transcript: &Transcript, who: usize) -> Decision {
-    let admission = transcript.roster().member(&id(who)).map_or(EntryId([0; 32]), |held| held.entry);
-    Decision::Remove { member: id(who), admission }
+/// The decision of these voters, who carry out this effect and hold what counts: it stands on the
+/// head of this transcript.
+pub fn decide(transcript: &Transcript, effect: &Effect, voters: &[usize]) -> Bytes {
+    let (state, set) = (transcript.state(), transcript.set());
+    let (time, holds) = (NOW.max(state.time()), set.holdable(state).into_iter().collect());
+    let mut proofs: Vec<Proof> = voters
+        .iter()
+        .map(|voter| transcript.approve(&PEOPLE[*voter], effect.subject(), Verdict::Approve, LATER))
+        .map(|word| Proof::of(&word.approval, word.signature))
+        .collect();
+    proofs.sort_by_key(|proof| proof.voter);
+    let effects = vec![Approved { effect: effect.clone(), proofs }];
+    let batch = Batch { time, effects, holds, ..Batch::default() };
+    let (decision, _) = state.decide(batch, |request| set.admit(request)).unwrap();
+    Item::Decision(standing(transcript, decision, voters)).encode().into()
+}
+
+/// The first ballot that one of these voters owns, with the promises and commits of them all.
+fn standing(transcript: &Transcript, decision: Decision, voters: &[usize]) -> Standing {
+    let (state, group) = (transcript.state(), transcript.group());
+    let mut voters: Vec<usize> = voters.to_vec();
+    voters.sort_by_key(|voter| id(*voter));
+    let owner = |ballot: u32| voters.iter().copied().find(|voter| id(*voter) == state.owner(ballot));
+    let ballot = (0..).find(|ballot| owner(*ballot).is_some()).unwrap();
+    let sign = |voter: usize, claim: &Claim| {
+        PEOPLE[voter].key().sign_wire(STATEMENT_LABEL, &claim.statement.bytes(&group))
+    };
+    let promise = |voter: &usize| {
+        let mut promise = Promise { voter: id(*voter), report: None, signature: SignatureBytes::NONE };
+        promise.signature = sign(*voter, &promise.claim(state.head(), ballot));
+        promise
+    };
+    let promises = if ballot == 0 { Vec::new() } else { voters.iter().map(promise).collect() };
+    let stage = Stage { ballot, promises, signature: SignatureBytes::NONE };
+    let mut proposal = Proposal { decision, stages: vec![stage] };
+    let claim = proposal.claims(&state.electorate()).remove(0);
+    proposal.stages[0].signature = sign(owner(ballot).unwrap(), &claim);
+    let commit = |voter: &usize| {
+        let mut commit = Commit { voter: id(*voter), signature: SignatureBytes::NONE };
+        commit.signature = sign(*voter, &commit.claim(state.head(), proposal.report()));
+        commit
+    };
+    let commits = voters.iter().map(commit).collect();
+    Standing { proposal, commits }
+}
+
+pub fn expulsion(who: usize) -> Effect {
+    Change::Remove { member: id(who) }.into()
+}
+
+/// A change of one field of the charter.
+pub fn change(field: &str, value: &str) -> Effect {
+    let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
+    Change::Charter { field: blob(field), value: blob(value) }.into()
+}
+
+pub fn electorate(voters: &[usize]) -> Effect {
+    Change::Electorate { voters: voters.iter().map(|voter| id(*voter)).collect() }.into()
 }
