@@ -8,8 +8,12 @@ use core::time::Duration;
 use folkmoot_admission::{
     Admission, Applicant, Command, Config, GuestMessage, Input, KeyedVote, OpenMessage, Output, Reason,
 };
-use folkmoot_base::{Instant, UnixTime, codec};
-use folkmoot_identity::{Decision, Motion, Request, Slot, Transcript};
+use folkmoot_base::{Digest, Instant, UnixTime, codec};
+use folkmoot_identity::Request;
+use folkmoot_transcript::{
+    BallotMessage, Change, Commit, Effect, Item, Report, STATEMENT_LABEL, SignatureBytes, Transcript,
+    admission,
+};
 
 const OUTPUTS_MAX: usize = 4_096;
 
@@ -19,14 +23,17 @@ struct Desk {
     admission: Admission,
     transcript: Transcript,
     dice: Dice,
+    /// What it said to the members.
+    said: Vec<Bytes>,
 }
 
 impl Desk {
     fn new() -> Self {
         let transcript = world().transcript.clone();
-        let mut desk =
-            Self { now: Instant(1), admission: Admission::new(Config::default()), transcript, dice: Dice(3) };
+        let (admission, said) = (Admission::new(Config::default()), Vec::new());
+        let mut desk = Self { now: Instant(1), admission, transcript, dice: Dice(3), said };
         desk.take(Input::Clock(NOW));
+        desk.take(Input::Present(world().members().into_iter().collect()));
         desk.take(Input::LinkUp(world().stranger.node()));
         desk
     }
@@ -41,10 +48,13 @@ impl Desk {
                 count += 1;
                 assert!(count <= OUTPUTS_MAX, "no end of outputs");
                 match output {
-                    Output::Multicast(payload) => inputs.push(Input::Open { sender: me.member(), payload }),
-                    Output::Entry(entry) => {
-                        let appended = self.transcript.append(&entry).expect("an entry of one's own stands");
-                        inputs.push(Input::Appended(appended));
+                    Output::Multicast(payload) => {
+                        self.said.push(payload.clone());
+                        inputs.push(Input::Open { sender: me.member(), payload });
+                    }
+                    Output::Item(item) => {
+                        let taken = self.transcript.take(&item, Some(NOW)).expect("an item of one's own");
+                        inputs.push(Input::Item { item, taken });
                     }
                     _ => {}
                 }
@@ -52,8 +62,17 @@ impl Desk {
         }
     }
 
+    /// An item comes in the order of all.
+    fn item(&mut self, item: Bytes) {
+        let before = self.transcript.mark();
+        match self.transcript.take(&item, Some(NOW)) {
+            Ok(taken) => self.take(Input::Item { item, taken }),
+            Err(_) => assert_eq!(self.transcript.mark(), before),
+        }
+    }
+
     fn approve_all(&mut self, approve: bool) {
-        let status = self.admission.status(&self.transcript);
+        let status = self.admission.status(&self.transcript, &world().founders[0]);
         let requests = status.requests.iter().map(|request| request.request);
         let proposals = status.proposals.iter().map(|proposal| proposal.proposal);
         for motion in requests.chain(proposals).collect::<Vec<_>>() {
@@ -62,8 +81,8 @@ impl Desk {
     }
 }
 
-/// Admission at a member: words of a guest, of another founder, of one who is no member; time; own
-/// votes.
+/// Admission at a member: words of a guest, of another founder, of one who is no member; items;
+/// time; own votes.
 pub fn admission_desk(data: &[u8]) {
     desk_after(data);
 }
@@ -74,7 +93,8 @@ fn desk_after(data: &[u8]) -> Desk {
     for (op, body) in steps(data) {
         match op % 8 {
             0 => desk.take(Input::Guest { from: dave.node(), payload: owned(body) }),
-            1 | 2 => desk.take(Input::Open { sender: bob.member(), payload: owned(body) }),
+            1 => desk.take(Input::Open { sender: bob.member(), payload: owned(body) }),
+            2 => desk.item(owned(body)),
             3 => desk.take(Input::Open { sender: dave.member(), payload: owned(body) }),
             4 => desk.take(Input::Clock(UnixTime(NOW.0 + (number(body) << 12)))),
             5 => {
@@ -91,7 +111,7 @@ fn desk_after(data: &[u8]) -> Desk {
             }
         }
     }
-    let status = desk.admission.status(&desk.transcript);
+    let status = desk.admission.status(&desk.transcript, &world().founders[0]);
     assert!(status.requests.len() <= folkmoot_base::limits::REQUESTS_MAX);
     assert!(status.proposals.len() <= folkmoot_admission::PROPOSALS_MAX);
     desk
@@ -164,31 +184,56 @@ fn open(message: &OpenMessage) -> Vec<u8> {
     codec::encode(message)
 }
 
+fn votes(request: Digest) -> Vec<KeyedVote> {
+    let of = |who: usize| KeyedVote {
+        proof: world().vote_on(request, who).proof(),
+        spki: world().founders[who].certificate().key().spki_der().to_vec().into(),
+    };
+    vec![of(0), of(1)]
+}
+
+/// An expulsion that the second founder wants, with that founder's commit to what the desk proposes.
+fn expulsion() -> Vec<u8> {
+    let (remove, bob) = (removal(), &world().founders[1]);
+    let mut steps: Vec<(u8, Vec<u8>)> = vec![
+        (1, open(&OpenMessage::Proposal { effect: remove.clone() })),
+        (2, world().approval(remove.subject(), 1)),
+        (2, Item::Effect(remove).encode()),
+        (6, vec![]),
+        (5, vec![4, 0]),
+        (5, vec![4, 0]),
+    ];
+    let desk = desk_after(&script(steps.clone()));
+    let proposal = desk.said.iter().find_map(|said| match codec::decode(said) {
+        Ok(OpenMessage::Ballot { message: BallotMessage::Proposal(proposal) }) => Some(proposal),
+        _ => None,
+    });
+    let proposal = proposal.expect("the owner of the first ballot proposes");
+    let (parent, ballot) = (proposal.parent(), proposal.ballot());
+    let report = Report { ballot, decision: proposal.decision.digest() };
+    let mut commit = Commit { voter: bob.member(), signature: SignatureBytes::NONE };
+    let statement = commit.claim(parent, report).statement;
+    commit.signature = bob.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&world().group()));
+    steps.push((1, open(&OpenMessage::Ballot { message: BallotMessage::Commit { parent, report, commit } })));
+    steps.push((5, vec![0xff, 0xff]));
+    script(steps)
+}
+
+fn removal() -> Effect {
+    Change::Remove { member: world().members()[2] }.into()
+}
+
 /// Seeds: each message; a request decided at the desk; an expulsion; votes for the applicant.
 pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let request = world().request();
     let cms = |bytes: &[u8]| bytes.to_vec().into();
-    let votes = |motion: Motion| -> Vec<KeyedVote> {
-        let of = |who: usize| KeyedVote {
-            proof: world().vote_on(motion, who).proof(),
-            spki: world().founders[who].certificate().key().spki_der().to_vec().into(),
-        };
-        vec![of(0), of(1)]
-    };
-    let remove =
-        Decision::Remove { member: world().members()[2], admission: world().transcript.genesis_id() };
-    let slot = Slot { serial: 0, ballot: 0 };
-    let charter = world().charter();
-    let expel = world().vote_on(remove.motion(world().group(), charter.digest(), slot), 1);
-    let motion = Motion::admit(world().group(), charter.digest(), request.digest());
     let asked = guest(&GuestMessage::Request { cms: cms(request.der()) });
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
     let standing =
         GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
     let told = open(&OpenMessage::Request { cms: cms(request.der()) });
-    let vote = open(&OpenMessage::Vote { cms: cms(world().vote(1).der()) });
-    let proposal = open(&OpenMessage::Proposal { decision: remove.clone() });
-    let decided = open(&OpenMessage::DecisionVote { decision: remove, cms: cms(expel.der()) });
+    let vote = world().approval(admission(request.digest()), 1);
+    let proposal = open(&OpenMessage::Proposal { effect: removal() });
     let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
     let by_csr = open(&OpenMessage::Request { cms: cms(world().by_csr().der()) });
     let submitted = script([(1, by_csr.clone()), (22, world().csr().der().to_vec()), (6, vec![])]);
@@ -196,30 +241,25 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         asked.clone(),
         certificate.clone(),
         guest(&standing),
-        guest(&GuestMessage::Votes { request: request.digest(), votes: votes(motion) }),
-        proposal.clone(),
-        decided.clone(),
+        guest(&GuestMessage::Votes { request: request.digest(), votes: votes(request.digest()) }),
+        proposal,
         revoked.clone(),
         by_csr,
     ];
-    let admitted = script([(0, asked), (1, vote), (6, vec![]), (0, certificate)]);
+    let admitted = script([(0, asked), (2, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
-    let expelled =
-        script([(1, proposal), (1, decided), (6, vec![]), (5, vec![0xff, 0xff]), (5, vec![0xff, 0xff])]);
     let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff]), (1, revoked)]);
-    [messages, vec![admitted, brought, expelled, late, submitted], applicant_seeds(&votes)]
+    [messages, vec![admitted, brought, expulsion(), late, submitted], applicant_seeds()]
 }
 
-fn applicant_seeds(votes: &dyn Fn(Motion) -> Vec<KeyedVote>) -> Vec<Vec<u8>> {
+fn applicant_seeds() -> Vec<Vec<u8>> {
     let asking = Asking::new();
     let said = asking.said.first().expect("the applicant asks its contact");
     let Ok(GuestMessage::Request { cms }) = codec::decode(said) else { panic!("a request") };
-    let request = Request::from_der(&cms.0).expect("its own request");
-    let motion = Motion::admit(world().group(), world().charter().digest(), request.digest());
-    let standing =
-        GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
-    let votes = GuestMessage::Votes { request: request.digest(), votes: votes(motion) };
-    let stale = GuestMessage::Standing { request: request.digest(), have: 0, need: 2, reason: Reason::Stale };
+    let request = Request::from_der(&cms.0).expect("its own request").digest();
+    let standing = GuestMessage::Standing { request, have: 1, need: 2, reason: Reason::AwaitingVotes };
+    let votes = GuestMessage::Votes { request, votes: votes(request) };
+    let stale = GuestMessage::Standing { request, have: 0, need: 2, reason: Reason::Stale };
     vec![
         script([(0, guest(&standing)), (0, guest(&votes)), (5, vec![40, 0])]),
         script([(0, guest(&stale)), (5, vec![0xff, 0]), (7, vec![]), (6, vec![])]),
@@ -233,10 +273,15 @@ mod tests {
     #[test]
     fn seeds_lead_to_an_admission_an_expulsion_and_a_certificate() {
         let [_, desk, applicant] = admission_seeds();
+        let me = &super::world().founders[0];
         let desks: Vec<_> = desk.iter().map(|seed| desk_after(seed)).collect();
-        assert_eq!(desks[0].transcript.roster().members().count(), 4, "the stranger is in");
-        assert_eq!(desks[1].admission.status(&desks[1].transcript).requests.len(), 1, "a request is open");
-        assert_eq!(desks[2].transcript.roster().members().count(), 2, "carol is out");
+        assert_eq!(desks[0].transcript.roster().len(), 4, "the stranger is in");
+        assert_eq!(
+            desks[1].admission.status(&desks[1].transcript, me).requests.len(),
+            1,
+            "a request is open"
+        );
+        assert_eq!(desks[2].transcript.roster().len(), 2, "carol is out");
         let asked: Vec<_> =
             applicant.iter().map(|seed| asking_after(seed).applicant.certificate().is_some()).collect();
         assert_eq!(asked, [true, false]);

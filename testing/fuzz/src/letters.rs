@@ -8,11 +8,12 @@ use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Digest, GroupId, GroupName, Instant, Secret, codec};
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter, Transcript};
+use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use folkmoot_letters::{
     Counter, Desk, DeskInput, DeskOutput, Front, GuestMessage, MemberMessage, Writer, WriterOutput,
     is_for_writer,
 };
+use folkmoot_transcript::Transcript;
 use std::sync::OnceLock;
 
 const OUTPUTS_MAX: usize = 4_096;
@@ -33,7 +34,7 @@ fn transcript() -> &'static Transcript {
         let all: Vec<&Identity> = founders.iter().collect();
         let text = CharterDraft { letters: true, ..draft }.to_toml();
         let signed = SignedCharter::sign(&text, &all).expect("a legal charter");
-        Transcript::genesis(signed.der()).expect("a complete charter")
+        Transcript::founded(signed.der()).expect("a complete charter")
     })
 }
 

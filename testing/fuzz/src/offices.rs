@@ -11,9 +11,10 @@ use folkmoot_admission::{
 };
 use folkmoot_base::{Digest, Instant, UnixTime, codec};
 use folkmoot_identity::{
-    Central, CharterDraft, Founder, GmcBody, Identity, Motion, Request, Scheme, SignedCharter, Transcript,
-    Verdict, Vote, VoteContent,
+    Central, CharterDraft, Founder, GmcBody, Identity, Request, Scheme, SignedCharter, Verdict, Vote,
+    VoteBody, VoteKind,
 };
+use folkmoot_transcript::{Item, Transcript};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -60,21 +61,28 @@ fn found() -> Transcript {
     draft.central = Some(Central { certificate: office().certificate, nodes, dealer: None });
     let all: Vec<&Identity> = founders.iter().collect();
     let signed = SignedCharter::sign(&draft.to_toml(), &all).expect("a legal charter");
-    Transcript::genesis(signed.der()).expect("a complete charter")
+    Transcript::founded(signed.der()).expect("a complete charter")
 }
 
 fn guest(number: u64) -> Request {
     let who = Identity::new("guest", &mut Dice((30 + number) << 32), NOW, UnixTime(NOW.0 + 900_000));
     let (who, transcript) = (who.expect("a legal name"), founded());
     let body = GmcBody::propose(transcript.roster().charter(), &who, 3, NOW, &mut Dice((50 + number) << 32));
-    Request::sign(&who, body).expect("its own body")
+    Request::sign(&who, body.over(transcript.state().head())).expect("its own body")
 }
 
 fn grant(request: &Request, voters: &[usize]) -> Vec<u8> {
     let transcript = founded();
-    let motion = Motion::admit(transcript.group(), transcript.roster().charter().digest(), request.digest());
-    let content = VoteContent { motion, verdict: Verdict::Approve, expires: UnixTime(NOW.0 + 100_000) };
-    let vote = |who: &usize| Vote::sign(&world().founders[*who], content).expect("a legal motion").proof();
+    let body = VoteBody {
+        group: transcript.group(),
+        base: transcript.state().head(),
+        kind: VoteKind::Admit,
+        subject: request.digest(),
+        turn: 0,
+        verdict: Verdict::Approve,
+        expires: UnixTime(NOW.0 + 100_000),
+    };
+    let vote = |who: &usize| Vote::sign(&world().founders[*who], body).expect("a legal vote").proof();
     let mut votes: Vec<_> = voters.iter().map(vote).collect();
     votes.sort_by_key(|vote| vote.voter);
     let request = request.der().to_vec().into();
@@ -106,7 +114,7 @@ impl Desk {
             match output {
                 Output::Log(record) => self.handed_in.push(record),
                 Output::Guest { payload, .. } => self.told(&payload),
-                Output::Multicast(_) | Output::Entry(_) => panic!("an authority is no member"),
+                Output::Multicast(_) | Output::Item(_) => panic!("an authority is no member"),
                 Output::Persist(_) | Output::Event(_) | Output::Trace(_) => {}
             }
         }
@@ -116,7 +124,8 @@ impl Desk {
         let Ok(AuthorityMessage::Granted { request, der }) = codec::decode(payload) else { return };
         let record = codec::encode(&LogRecord { request, der: der.clone() });
         assert!(self.logged.iter().any(|logged| logged[..] == record[..]), "told before it was logged");
-        assert_eq!(self.transcript.check_admit(&der.0), Ok(()), "no entry would take it");
+        let item = Item::Admit { certificate: der.clone(), approvals: Vec::new() }.encode();
+        assert_eq!(self.transcript.check_admit(&item), Ok(()), "it would admit nobody");
         let first = self.granted.entry(request).or_insert_with(|| der.0.clone());
         assert_eq!(*first, der.0, "two certificates for one request");
     }

@@ -5,8 +5,8 @@ use crate::frames::{configuration, member, node};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, EntryId, GroupId, Instant, Mutant, NodeId, Service};
-use folkmoot_group::{Config as GroupConfig, Group, Output as GroupOutput};
+use folkmoot_base::{Cause, GroupId, Head, Instant, Mutant, NodeId, Service};
+use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
 
@@ -154,6 +154,11 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
 
 const GROUP: GroupId = GroupId([9; 32]);
 
+/// Where a transcript stands that has this in its set.
+fn mark(names: Vec<ShortName>) -> Mark {
+    Mark { head: Head { number: 0, digest: [1; 32] }, set: [2; 32], names }
+}
+
 /// A node's group layer, and the place in the order.
 struct Ordered {
     group: Group,
@@ -166,7 +171,7 @@ struct Ordered {
 impl Ordered {
     fn new() -> Self {
         let mut group = Group::new(GroupConfig { me: node(1), danger: Mutant::NONE });
-        group.heads(vec![EntryId([1; 32])], vec![]);
+        group.mark(mark(Vec::new()));
         group.attach(member(1)).unwrap();
         Self { group, configuration: 0, order: 0, said: Vec::new() }
     }
@@ -241,27 +246,27 @@ fn ordered_after(data: &[u8]) -> Ordered {
 
 /// Seeds: each message by itself, and a life of a group.
 pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
-    use folkmoot_group::message::{Control, GroupState, Heads, Joined, Stamp, State, encode, encode_data};
-    let heads = Heads { heads: vec![EntryId([1; 32])], landmarks: vec![EntryId([0; 32])] };
+    use folkmoot_group::message::{Control, GroupState, Joined, Stamp, State, encode, encode_data};
+    let other = mark(vec![[3; 16]]);
     let joined = Joined { member: member(2), stamp: Stamp { ring_seq: 1, order: 1 } };
     let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members: vec![joined] }];
-    let empty = Heads { landmarks: vec![], ..heads.clone() };
+    let same = mark(Vec::new());
     let view = crate::frames::view_id(GROUP, 4);
-    let state = Control::State(State { configuration: configuration(1), heads: empty.clone(), groups });
+    let state = Control::State(State { configuration: configuration(1), mark: same.clone(), groups });
     let controls = [
         Control::Join { member: member(2), group: GROUP },
         Control::Leave { member: member(2), group: GROUP },
         Control::Detach { member: member(2) },
         Control::Refresh { member: member(2), group: GROUP },
         Control::Complain { member: member(2), view, suspect: member(1) },
-        Control::Entry { entry: vec![1, 2, 3].into() },
+        Control::Item { item: vec![1, 2, 3].into() },
         state.clone(),
-        Control::Heads { configuration: configuration(1), heads },
+        Control::Mark { configuration: configuration(1), mark: other },
     ];
     let mut messages: Vec<Vec<u8>> = controls.iter().map(|control| encode(control).to_vec()).collect();
     messages.push(encode_data(node(2), &GROUP, member(2), b"a word").to_vec());
     messages.push(encode_data(node(2), &GROUP, member(3), b"a word").to_vec());
-    let idle = State { configuration: configuration(1), heads: empty, groups: vec![] };
+    let idle = State { configuration: configuration(1), mark: same, groups: vec![] };
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {
         let steps = [(0, state), (7, b"hello".to_vec())];

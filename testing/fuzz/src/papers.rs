@@ -1,13 +1,13 @@
-//! Decoders of what is signed: certificates, charters, votes, requests, entries of the transcript.
+//! Decoders of what is signed: certificates, charters, votes, requests.
 
-use crate::script::{Dice, owned, steps};
+use crate::script::Dice;
 use crate::values::canonical;
 use crate::world::{LATER, NOW, world};
-use folkmoot_identity::transcript::{Audit, Entry, TABLE};
 use folkmoot_identity::{
-    Charter, Csr, Decision, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody,
-    RevocationList, Rule, SignedCharter, SignedMessage, Stamp, Transcript, Vote, VoteContent, VoteProof,
+    Charter, Csr, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
+    SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind, VoteProof,
 };
+use folkmoot_transcript::Transcript;
 
 /// Identity: a certificate in DER.
 pub fn certificate_der(data: &[u8]) {
@@ -37,7 +37,6 @@ pub fn identity_pem(data: &[u8]) {
 pub fn membership_der(data: &[u8]) {
     let Ok(gmc) = Gmc::from_der(data) else { return };
     assert_eq!(gmc.der(), data);
-    let _ = gmc.body().motion();
     let _ = gmc.body().request_digest();
     let _ = gmc.body().check_charter(world().charter());
     let _ = gmc.check_term(NOW, 60);
@@ -91,19 +90,23 @@ pub fn signed_charter(data: &[u8]) {
     let mut again = signed.clone();
     again.merge(&signed).expect("the same charter");
     assert_eq!(again.der(), data, "a second encoding of one signed charter");
-    assert!(Transcript::genesis(data).is_err() || signed.verify().is_ok());
+    assert!(Transcript::founded(data).is_err() || signed.verify().is_ok());
 }
 
 /// Identity: a vote in CMS, its content, and its short form.
 pub fn vote(data: &[u8]) {
-    if let Ok(content) = VoteContent::decode(data) {
-        assert_eq!(content.encode(), data);
+    if let Ok(body) = VoteBody::decode(data) {
+        assert_eq!(body.encode(), data);
     }
     canonical::<VoteProof>(data);
     let Ok(vote) = Vote::from_der(data) else { return };
     assert_eq!(vote.der(), data);
-    assert_eq!(VoteContent::decode(&vote.content().encode()).as_ref(), Ok(vote.content()));
-    let _ = vote.proof().verify(&vote.content().motion, vote.certificate().key());
+    let body = vote.body();
+    assert_eq!(VoteBody::decode(&body.encode()).as_ref(), Ok(body));
+    let again = Vote::from_signature(*body, vote.certificate(), *vote.signature());
+    assert_eq!(again.as_ref(), Ok(&vote));
+    let admits = vote.proof().verify(body.group, body.subject, vote.certificate().key()).is_ok();
+    assert!(!admits || body.kind == VoteKind::Admit, "another vote counts as one to admit");
 }
 
 /// Identity: a CSR in its one form, and as other software writes it; what is proposed for it.
@@ -138,53 +141,5 @@ pub fn signed_message(data: &[u8]) {
     let record = message.stamp().record(message.text());
     assert_eq!(Stamp::from_record(&record), Ok((*message.stamp(), &message.text()[..])));
     let _ = message.check_charter(world().charter(), None);
-    let _ = message.check_transcript(&world().transcript, None);
-}
-
-/// Transcript: one entry, one decision.
-pub fn entry(data: &[u8]) {
-    if let Ok(entry) = Entry::decode(data) {
-        assert_eq!(entry.encode(), data);
-        let _ = entry.signed_part();
-    }
-    if let Some(decision) = canonical::<Decision>(data) {
-        let _ = decision.digest();
-        let _ = world().transcript.would_stand(&decision);
-    }
-}
-
-/// Transcript: entries appended one after another. What is refused changes nothing; what is taken
-/// loads again.
-pub fn transcript(data: &[u8]) {
-    let mut transcript = world().transcript.clone();
-    for (_, bytes) in steps(data) {
-        let before = (transcript.len(), transcript.heads_digest());
-        match transcript.append(bytes) {
-            Ok(appended) => {
-                assert_eq!(transcript.get(&appended.id).map(|kept| &kept[..]), Some(bytes));
-                assert_eq!(transcript.len(), before.0 + usize::from(appended.new));
-                assert_eq!(Transcript::persist(&owned(bytes)).key.table, TABLE);
-            }
-            Err(_) => assert_eq!((transcript.len(), transcript.heads_digest()), before),
-        }
-    }
-    let again = Transcript::load(transcript.entries().cloned()).expect("what was appended loads");
-    assert_eq!(again.heads_digest(), transcript.heads_digest());
-    let _ = Transcript::load(steps(data).map(|(_, bytes)| owned(bytes)));
-}
-
-/// Transcript: a file of it. What decodes has one form; what stands is what its writer would write;
-/// and no more is kept of what does not than came before it.
-pub fn transcript_file(data: &[u8]) {
-    if let Ok((group, entries)) = Transcript::entries_of(data) {
-        assert_eq!(Transcript::file_of(group, &entries), data);
-    }
-    let mut audit = Audit::of(world().signed.der()).expect("a complete charter");
-    let judged = data.chunks(100).try_for_each(|piece| audit.push(piece));
-    match judged
-        .and_then(|()| audit.finish(&[]).map(|transcript| transcript.file().flatten().collect::<Vec<u8>>()))
-    {
-        Ok(file) => assert_eq!(file, data),
-        Err(flaw) => assert!(flaw.wrong.rule().starts_with("TRN-")),
-    }
+    let _ = world().transcript.check_sender(&message, None);
 }

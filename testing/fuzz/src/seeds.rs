@@ -1,6 +1,5 @@
 //! Valid inputs for each target, made from real objects.
 
-use crate::script::script;
 use crate::world::world;
 use crate::{
     admission, asm, dealers, frames, keys, letters, lines, links, offices, orders, replicas, runs, shares,
@@ -8,7 +7,7 @@ use crate::{
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Service};
-use folkmoot_identity::{Decision, SignedMessage, SignerCertificate, Stamp, Transcript};
+use folkmoot_identity::{SignedMessage, SignerCertificate, Stamp};
 
 /// Inputs of one target.
 pub type Seeds = Vec<Vec<u8>>;
@@ -117,10 +116,6 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let world = world();
     let bob = &world.founders[1];
     let gmc = world.gmc();
-    let admit = world.transcript.make_admit(gmc.der(), bob).expect("two votes");
-    let genesis = world.transcript.entries().next().cloned().expect("the first entry");
-    let change = Decision::change("threshold", "1");
-    let electorate = Decision::Electorate { voters: world.members() };
     let key = bob.key_pem().expect("a key encodes");
     let both = [key.expose().as_bytes(), b"\0", bob.certificate_pem().as_bytes()].concat();
     let vote = world.vote(0);
@@ -146,18 +141,9 @@ fn papers() -> Vec<(&'static str, Seeds)> {
             ],
         ),
         ("signed_charter", vec![world.signed.der().to_vec()]),
-        ("vote", vec![vote.der().to_vec(), vote.content().encode(), encode(&vote.proof())]),
+        ("vote", vec![vote.der().to_vec(), vote.body().encode(), encode(&vote.proof())]),
         ("request", vec![world.request().der().to_vec(), world.by_csr().der().to_vec()]),
         ("csr", vec![world.csr().der().to_vec(), world.csr().to_pem().into_bytes(), CSR_OF_OPENSSL.into()]),
         ("signed_message", vec![said.der().to_vec(), stamp.record(b"no")]),
-        ("entry", vec![admit.to_vec(), genesis.to_vec(), encode(&change), encode(&electorate)]),
-        ("transcript", vec![script([(0, &admit), (0, &genesis)])]),
-        (
-            "transcript_file",
-            vec![
-                Transcript::file_of(world.group(), &[genesis.clone(), admit.clone()]),
-                Transcript::file_of(world.group(), &[admit, genesis]),
-            ],
-        ),
     ]
 }

@@ -6,11 +6,12 @@ use crate::world::{NOW, world};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{Cause, Indication, Instant, Locator, NodeId, Service, StoreKey, UnixTime};
+use folkmoot_base::{Cause, Indication, Instant, Locator, NodeId, Service, StoreKey, UnixTime, digest};
 use folkmoot_identity::Identity;
 use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
 use folkmoot_node::{Config as NodeConfig, Node, Sync};
+use folkmoot_transcript::Have;
 use std::collections::VecDeque;
 
 /// More outputs than this at once, and a peer could flood the caller.
@@ -137,26 +138,27 @@ fn linked_after(data: &[u8]) -> Option<Linked> {
     }
     let members = linked.node.ring().members;
     assert!(!guest || !members.contains(&peer.node()), "a guest on the ring");
-    assert_eq!(linked.node.transcript().len(), linked.node.transcript().entries().count());
+    let items = linked.node.transcript().items().count();
+    assert!(items <= 64, "{items} items, more than anybody signed here");
     Some(linked)
 }
 
 /// Seeds: each word on the transcript channel, and conversations.
 pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8>>; 2] {
-    let genesis = world().transcript.genesis_id();
-    let entry = world().transcript.entries().next().cloned().expect("the first entry");
-    let admit = world().transcript.make_admit(world().gmc().der(), &world().founders[1]).expect("two votes");
+    let (admit, (head, set)) = (world().admit(), world().transcript.mark());
+    let name = digest(&[&admit]);
     let place = folkmoot_node::Place { node: world().founders[2].node(), at: b"memory/3".to_vec().into() };
     let of = |sync: &Sync| folkmoot_base::codec::encode(sync);
-    let heads = of(&Sync::Heads(vec![genesis]));
-    let other = of(&Sync::Heads(vec![folkmoot_base::EntryId([4; 32])]));
-    let fetch = of(&Sync::Fetch(vec![folkmoot_base::EntryId([5; 32])]));
-    let admitted = of(&Sync::Entries(vec![admit.into()]));
+    let mark = of(&Sync::Mark { head, set });
+    let other = of(&Sync::Mark { head, set: [4; 32] });
+    let fetch = of(&Sync::Fetch(Have { head, from: [0; 32], until: [0xff; 32], names: vec![[5; 32]] }));
+    let piece = of(&Sync::Piece { name, of: 1, index: 0, bytes: admit.clone().into() });
+    let want = of(&Sync::Want { name, index: 0 });
+    let admitted = of(&Sync::Items(vec![admit.into()]));
     let places = of(&Sync::Locators(vec![place]));
-    let first = of(&Sync::Entries(vec![entry.into()]));
     let talk = |who: u8, steps: Vec<(u8, Vec<u8>)>| [vec![who], script(steps)].concat();
     let frames = ring.iter().take(5).map(|frame| (0, frame.clone()));
-    let rings = [(1, heads.clone()), (3, vec![0, 100])].into_iter().chain(frames).chain([(3, vec![2, 0])]);
+    let rings = [(1, mark.clone()), (3, vec![0, 100])].into_iter().chain(frames).chain([(3, vec![2, 0])]);
     let learns = vec![
         (1, other.clone()),
         (1, fetch.clone()),
@@ -164,9 +166,9 @@ pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8
         (1, places.clone()),
         (3, vec![3, 0]),
     ];
-    let asks = admission.iter().take(1).map(|word| (2, word.clone())).chain([(1, heads.clone())]);
+    let asks = admission.iter().take(1).map(|word| (2, word.clone())).chain([(1, mark.clone())]);
     let talks = vec![talk(0, rings.collect()), talk(0, learns), talk(1, asks.collect())];
-    [vec![heads, fetch, admitted, first, places], talks]
+    [vec![mark, other, fetch, admitted, places, piece, want], talks]
 }
 
 /// A member whose node is the input: what it orders comes back as its own.
@@ -205,7 +207,7 @@ impl Above {
                             payload,
                         }));
                     }
-                    UpperOutput::Node(ToNode::Entry(entry)) => words.push_back(ToMember::Entry(entry)),
+                    UpperOutput::Node(ToNode::Item(item)) => words.push_back(ToMember::Item(item)),
                     _ => {}
                 }
             }
@@ -253,7 +255,7 @@ pub fn member_words(data: &[u8]) {
                     payload,
                 }));
             }
-            2 => above.word(ToMember::Entry(payload)),
+            2 => above.word(ToMember::Item(payload)),
             3 => above.word(ToMember::Guest { from: sender.node(), payload }),
             4 => above.notice(body.first().copied().unwrap_or(7)),
             5 => above
@@ -277,9 +279,9 @@ pub fn member_words(data: &[u8]) {
 pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let wrap = |kind: u8, body: &[u8]| [&[kind], body].concat();
     let open = admission.iter().rev().take(2).map(|word| (0, wrap(1, word)));
-    let admit = world().transcript.make_admit(world().gmc().der(), &world().founders[1]).expect("two votes");
+    let admit = world().admit();
     let view = crate::frames::view_id(world().group(), 1);
-    let heads = world().transcript.heads_digest();
+    let heads = world().transcript.digest();
     let ok = folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
     let received = folkmoot_flush::message::Control::FlushReceived { view };
     let flush = |control| wrap(2, &folkmoot_flush::message::encode(control));
@@ -298,7 +300,7 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let asked = admission.iter().take(1).map(|word| (0x13, word.clone())).chain([(6, vec![40, 0])]);
     vec![
         script(open),
-        script([(2, admit.to_vec())]),
+        script([(2, admit)]),
         script(view),
         script(asked),
         script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])]),
@@ -481,12 +483,13 @@ mod tests {
     use crate::{admission, orders};
 
     #[test]
-    fn a_seed_leads_the_node_to_learn_an_entry() {
+    fn a_seed_leads_the_node_to_learn_an_admission() {
         let [ring, ..] = orders::ring_seeds();
         let [admission, ..] = admission::admission_seeds();
         let [_, talks] = node_seeds(&ring, &admission);
         let linked: Vec<_> = talks.iter().filter_map(|talk| linked_after(talk)).collect();
-        let lengths: Vec<usize> = linked.iter().map(|linked| linked.node.transcript().len()).collect();
-        assert_eq!(lengths, [1, 2, 1]);
+        let members: Vec<usize> =
+            linked.iter().map(|linked| linked.node.transcript().roster().len()).collect();
+        assert_eq!(members, [3, 4, 3]);
     }
 }

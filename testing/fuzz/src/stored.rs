@@ -4,7 +4,7 @@ use crate::script::{owned, script, steps};
 use crate::stacks::{HOME, member_of, node_of};
 use crate::world::world;
 use bytes::Bytes;
-use folkmoot_base::StoreKey;
+use folkmoot_base::{StoreKey, digest};
 
 /// What the stores of the layers hold: table, then key and value as the steps of the input say.
 pub fn stored_state(data: &[u8]) {
@@ -27,10 +27,10 @@ pub fn stored_state(data: &[u8]) {
     }
 }
 
-/// Seeds: a ring number, an entry, a locator, a request of one's own, a vote.
+/// Seeds: a ring number, an item, a state, a locator, a request of one's own, a vote.
 pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
-    let entry = world().transcript.entries().next().cloned().expect("the first entry");
-    let id = folkmoot_identity::transcript::Entry::id_of(&entry);
+    let (admit, state) = (world().admit(), world().transcript.state().encode());
+    let name = [&b"i"[..], &digest(&[&admit])].concat();
     let request = world().request();
     let own = [&b"r"[..], request.der()].concat();
     vec![
@@ -40,7 +40,8 @@ pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
             (0, &world().founders[1].node().0),
             (13, b"memory/2"),
         ]),
-        script([(0, &id.0[..]), (9, &entry)]),
+        script([(0, &name[..]), (9, &admit)]),
+        script([(0, &b"s"[..]), (9, &state)]),
         script([(0, &b"own"[..]), (11, &own)]),
         script([(0, &world().group().0[..]), (12, &9_u64.to_be_bytes())]),
     ]

@@ -3,12 +3,12 @@
 
 use crate::script::Dice;
 use bytes::Bytes;
-use folkmoot_base::{GroupId, GroupName, MemberId, UnixTime};
+use folkmoot_base::{Blob, Digest, GroupId, GroupName, Head, MemberId, UnixTime};
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Charter, CharterDraft, Csr, Founder, Gmc, GmcBody, GroupKey,
-    Identity, Motion, Request, RevocationBody, RevocationList, SignedCharter, Transcript, Verdict, Vote,
-    VoteContent,
+    Identity, Request, RevocationBody, RevocationList, SignedCharter, Verdict, Vote, VoteBody, VoteKind,
 };
+use folkmoot_transcript::{Approval, Item, SignedApproval, Subject, Transcript};
 use std::sync::OnceLock;
 
 /// The wall clock.
@@ -43,7 +43,7 @@ impl World {
         let draft = CharterDraft::new(name, 2, named, &mut Dice(99 << 32));
         let all: Vec<&Identity> = founders.iter().collect();
         let signed = SignedCharter::sign(&draft.to_toml(), &all).expect("a legal charter");
-        let transcript = Transcript::genesis(signed.der()).expect("a complete charter");
+        let transcript = Transcript::founded(signed.der()).expect("a complete charter");
         Self { founders, stranger: person("dave", 4), signed, transcript }
     }
 
@@ -65,7 +65,7 @@ impl World {
 
     pub(crate) fn request(&self) -> Request {
         let body = GmcBody::propose(self.charter(), &self.stranger, 3, NOW, &mut Dice(5 << 32));
-        Request::sign(&self.stranger, body).expect("the stranger's own body")
+        Request::sign(&self.stranger, body.over(self.head())).expect("the stranger's own body")
     }
 
     /// What the stranger could make with OpenSSL alone.
@@ -76,16 +76,36 @@ impl World {
     /// What a member proposes for it.
     pub(crate) fn by_csr(&self) -> Request {
         let body = GmcBody::propose_csr(self.charter(), &self.csr(), 3, NOW);
-        Request::by_csr(self.csr(), body).expect("for this CSR")
+        Request::by_csr(self.csr(), body.over(self.head())).expect("for this CSR")
     }
 
-    pub(crate) fn vote_on(&self, motion: Motion, who: usize) -> Vote {
-        let content = VoteContent { motion, verdict: Verdict::Approve, expires: LATER };
-        Vote::sign(&self.founders[who], content).expect("a legal motion")
+    /// The founding, which everything here is over.
+    pub(crate) fn head(&self) -> Head {
+        self.transcript.state().head()
+    }
+
+    /// A founder's vote to admit by the request with this digest.
+    pub(crate) fn vote_on(&self, subject: Digest, who: usize) -> Vote {
+        let (group, base, kind) = (self.group(), self.head(), VoteKind::Admit);
+        let body =
+            VoteBody { group, base, kind, subject, turn: 0, verdict: Verdict::Approve, expires: LATER };
+        Vote::sign(&self.founders[who], body).expect("a legal vote")
     }
 
     pub(crate) fn vote(&self, who: usize) -> Vote {
-        self.vote_on(Motion::admit(self.group(), self.charter().digest(), self.request().digest()), who)
+        self.vote_on(self.request().digest(), who)
+    }
+
+    /// A founder's approval, as an item.
+    pub(crate) fn approval(&self, subject: Subject, who: usize) -> Vec<u8> {
+        let (voter, base) = (self.founders[who].member(), self.head());
+        let approval = Approval { voter, base, subject, turn: 0, verdict: Verdict::Approve, expires: LATER };
+        Item::Approval(SignedApproval::sign(self.founders[who].key(), self.group(), approval)).encode()
+    }
+
+    /// The item that admits the stranger.
+    pub(crate) fn admit(&self) -> Vec<u8> {
+        Item::Admit { certificate: Blob(self.gmc().der().clone()), approvals: Vec::new() }.encode()
     }
 
     /// The certificate of a group's key; alice's stands for the shared one.

@@ -16,8 +16,6 @@ const DEAR: &[(&str, usize)] = &[
     ("asm_words", 7),
     ("asm_forms", 3),
     ("identity_pem", 3),
-    ("transcript", 5),
-    ("transcript_file", 17),
     ("line_item", 17),
     ("line_file", 41),
     ("link_stranger", 7),
@@ -129,9 +127,6 @@ replays! {
     request
     csr
     signed_message
-    entry
-    transcript
-    transcript_file
     line_item
     line_state
     line_ballot
