@@ -1,7 +1,10 @@
 //! What a stopped member's disk holds: read from a copy, so that the member itself finds everything
 //! as the kill left it.
 
+use bytes::Bytes;
+use folkmoot_base::{Digest, MemberId, StoreKey, codec};
 use folkmoot_runtime::Store;
+use folkmoot_transcript::{Approval, BallotRecord, Item, SignedApproval, Standing, TABLE, Transcript};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -72,7 +75,9 @@ impl Disk {
 
     /// What this voter said about decisions, if it said anything.
     pub(crate) fn ballots(&self) -> Option<BallotRecord> {
-        self.rows("vote").find(|(key, _)| key.first() == Some(&b'b')).map(|(_, value)| codec::decode(value).unwrap())
+        self.rows("vote")
+            .find(|(key, _)| key.first() == Some(&b'b'))
+            .map(|(_, value)| codec::decode(value).unwrap())
     }
 
     /// Whether an own request, or the certificate that came of it, is kept.
