@@ -88,12 +88,12 @@ pub(crate) async fn receive(folder: &Path, receive: &Receive, json: bool) -> Res
 
 /// `folkmoot vote`
 pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Failure> {
-    let (subject, approve) = match vote {
+    let (subject, approve, timeout) = match vote {
         Vote::List => return list(folder, json).await,
-        Vote::Approve { subject } => (subject.join(" "), true),
-        Vote::Reject { subject } => (subject.join(" "), false),
+        Vote::Approve { subject, timeout } => (subject.join(" "), true, timeout),
+        Vote::Reject { subject, timeout } => (subject.join(" "), false, timeout),
     };
-    let answer = ask(folder, Request::Vote { subject, approve }).await?;
+    let answer = ask(folder, Request::Vote { subject, approve, wait: Some(timeout) }).await?;
     let word = if approve { "yes" } else { "no" };
     let (kind, about, subject) = (text(&answer, "kind"), text(&answer, "about"), text(&answer, "subject"));
     data(json, &answer, || {
@@ -108,10 +108,10 @@ pub(crate) fn outcome(answer: &Value) -> String {
     let names = |field: &str, word: &str| {
         let names = answer.get(field).and_then(Value::as_array).into_iter().flatten();
         let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
-        if names.is_empty() { String::new() } else { format!("{word}{}", names.join(", ")) }
+        if names.is_empty() { String::new() } else { format!("{word} from {}", names.join(", ")) }
     };
     let votes = format!("{} of {} votes", count("have"), count("need"));
-    let votes = format!("{votes}{}{}", names("approved", ", yes from "), names("rejected", ", no from "));
+    let votes = format!("{votes}{}{}", names("approved", ", yes"), names("rejected", ", no"));
     match (text(answer, "state"), text(answer, "over"), text(answer, "waits")) {
         ("waiting", ..) => {
             format!("waiting: the group has not ordered the vote yet; it is sent until it has ({votes})")
@@ -120,8 +120,8 @@ pub(crate) fn outcome(answer: &Value) -> String {
             "not needed any more: the matter had ended before the vote was ordered".to_owned()
         }
         (_, "admitted", _) => "counted, and with it the member is admitted".to_owned(),
-        (_, "decided", _) => format!("counted{}; it is decided", names("approved", ": yes from ")),
-        (_, "rejected", _) => format!("counted{}; it is rejected", names("rejected", ": no from ")),
+        (_, "decided", _) => format!("counted{}; it is decided", names("approved", ": yes")),
+        (_, "rejected", _) => format!("counted{}; it is rejected", names("rejected", ": no")),
         (_, _, "decision") => format!("counted: {votes}; waiting for the decision"),
         (_, _, "admission") => format!("counted: {votes}; the admission follows"),
         (_, _, "authority") => format!("counted: {votes}; waiting for the authority"),
@@ -276,7 +276,7 @@ fn line_about(status: &Value) -> String {
     for fork in list("forks") {
         let both = fork.get("signed_both").and_then(Value::as_array).map_or(0, Vec::len);
         let line = format!(
-            "decision {} is forked: ours is {}, another is {}; {} signed both",
+            "decision {} was made twice: ours is {}, the other is {}; {} signed both",
             fork.get("number").and_then(Value::as_u64).unwrap_or_default(),
             self::text(fork, "ours"),
             self::text(fork, "theirs"),

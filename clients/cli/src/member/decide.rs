@@ -2,6 +2,7 @@
 //! reports a refusal.
 
 use super::find::{Choice, find};
+use super::outcome::Ballot;
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
@@ -27,7 +28,12 @@ pub(super) struct Matter {
 impl Process {
     /// A name alone is a request's: nobody shall vote for an expulsion by naming the one who is to
     /// go.
-    pub(super) async fn vote(&mut self, text: &str, approve: bool) -> Result<Value, Failure> {
+    pub(super) async fn vote(
+        &mut self,
+        text: &str,
+        approve: bool,
+        wait: Option<u64>,
+    ) -> Result<Value, Failure> {
         let mut matters = self.matters().await?;
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
             text.clone_into(&mut change.name);
@@ -36,7 +42,7 @@ impl Process {
         let head = self.with_transcript(|known| known.state().head().number).await?;
         self.moot.vote(value.subject, approve).await?;
         self.hear_refusal().await?;
-        let mut answer = self.outcome(&value, approve, head).await?;
+        let mut answer = self.outcome(&value, Ballot { approve, head, wait }).await?;
         if let Some(fields) = answer.as_object_mut() {
             fields.insert("subject".into(), id.into());
             fields.insert("approve".into(), approve.into());

@@ -17,10 +17,22 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// So long an answer waits for the vote's place in the group's order.
-const ORDERED: Duration = Duration::from_secs(4);
+/// So many seconds an answer waits for the vote's place in the group's order, unless told
+/// otherwise, and at most.
+const ORDERED: u64 = 4;
+const ORDERED_MAX: u64 = 10;
 /// The member is looked at so often meanwhile, if it says nothing.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// A vote that was given.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ballot {
+    pub(super) approve: bool,
+    /// The number of the last decision before it.
+    pub(super) head: u64,
+    /// So many seconds may pass until it is ordered.
+    pub(super) wait: Option<u64>,
+}
 
 /// What the member's transcript says of a vote and of what it is on.
 #[derive(Debug, Default, Clone)]
@@ -42,24 +54,20 @@ struct Known {
 
 impl Process {
     /// Waits until the vote counts, or for a few seconds, and says which.
-    pub(super) async fn outcome(
-        &mut self,
-        matter: &Matter,
-        approve: bool,
-        head: u64,
-    ) -> Result<Value, Failure> {
+    pub(super) async fn outcome(&mut self, matter: &Matter, ballot: Ballot) -> Result<Value, Failure> {
         if self.office().await?.is_some() {
-            return self.at_office(matter, approve).await;
+            return self.at_office(matter, ballot.approve).await;
         }
-        let (begun, mut need) = (Instant::now(), 0);
+        let end = Instant::now() + Duration::from_secs(ballot.wait.unwrap_or(ORDERED).min(ORDERED_MAX));
+        let mut need = 0;
         loop {
-            let known = self.known(matter, approve, head).await?;
+            let known = self.known(matter, ballot).await?;
             need = known.need.unwrap_or(need);
             if let Some(why) = known.why {
                 let hint = format!("the vote is known to the group and does not count: {why}");
                 return Err(Failure::new(Exit::Refused, hint));
             }
-            if known.ordered || known.over.is_some() || begun.elapsed() >= ORDERED {
+            if known.ordered || known.over.is_some() || Instant::now() >= end {
                 return Ok(self.told(&known, need));
             }
             if let Ok(event) = tokio::time::timeout(LOOK, self.moot.next()).await
@@ -94,7 +102,8 @@ impl Process {
         })
     }
 
-    async fn known(&self, matter: &Matter, approve: bool, head: u64) -> Result<Known, Failure> {
+    async fn known(&self, matter: &Matter, ballot: Ballot) -> Result<Known, Failure> {
+        let Ballot { approve, head, .. } = ballot;
         let (me, subject) = (self.moot.me(), matter.subject);
         if matter.kind == "proposal" {
             let open = self.moot.proposals().await?.into_iter().find(|one| one.subject == subject);
