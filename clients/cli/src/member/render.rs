@@ -240,7 +240,8 @@ pub(crate) fn proposal_json(proposal: &Proposal, names: &Names) -> Value {
     })
 }
 
-fn all(names: &Names, members: &[MemberId]) -> Vec<String> {
+/// The names of these members, sorted.
+pub(crate) fn all(names: &Names, members: &[MemberId]) -> Vec<String> {
     let mut all: Vec<String> = members.iter().map(|member| name(names, member)).collect();
     all.sort();
     all
