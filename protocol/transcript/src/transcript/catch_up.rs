@@ -29,7 +29,8 @@ impl Transcript {
     pub fn items(&self) -> impl Iterator<Item = Bytes> {
         let open = self.set_items(&BTreeSet::new()).into_iter().map(|(_, item)| item);
         let held = self.papers.keys().filter(|request| self.set().admit(request).is_none());
-        open.chain(held.flat_map(|request| self.papers(request)).cloned())
+        let sides = self.sides_wanted().map(|(_, item)| item);
+        open.chain(held.flat_map(|request| self.papers(request)).cloned()).chain(sides)
     }
 
     /// The certificate by which `member` is, or was, a member: none for a founder, and of those who
@@ -69,7 +70,7 @@ impl Transcript {
                 return out;
             }
         }
-        for (name, item) in self.set_items(have) {
+        for (name, item) in self.set_items(have).into_iter().chain(self.sides_wanted()) {
             if !have.contains(&name) && !push(item) {
                 return out;
             }
@@ -77,7 +78,8 @@ impl Transcript {
         out
     }
 
-    /// The set as items, each with its name, in an order in which they can be taken.
+    /// The set as items, each with its name, in an order in which they can be taken. What is shown
+    /// of other lines is not among them.
     pub(crate) fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
         let set = self.set();
         let mut items: Vec<(Digest, Bytes)> = Vec::new();
@@ -93,7 +95,6 @@ impl Transcript {
             let item = Item::Approval(SignedApproval { approval, signature });
             items.push((approval.digest(), item.encode().into()));
         }
-        items.extend(self.sides_wanted());
         let effects = set.effects().map(|effect| (effect.subject().digest, Item::Effect(effect.clone())));
         items.extend(effects.map(|(name, item)| (name, item.encode().into())));
         let refusals = set.refusals();
