@@ -42,7 +42,6 @@ pub use decision::{
 };
 pub use effect::{Change, Effect, Force};
 pub use error::{FileError, ItemError, Refuted, Uncounted, Unfit, Unproposed, Wrong};
-pub use votes::SignedVotes;
 pub use file::{FILE_LABEL, FileReader, HANDOVERS_MAX, ITEMS_MAX, STATE_BYTES_MAX};
 pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use have::{Have, NAMES_MAX};
@@ -57,3 +56,4 @@ pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, 
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
 pub use transcript::{Person, ROTATE_LABEL, Taken, Transcript};
+pub use votes::SignedVotes;

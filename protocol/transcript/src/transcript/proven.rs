@@ -98,7 +98,9 @@ impl Transcript {
         }
         let request = admit.request;
         let item = Bytes::copy_from_slice(bytes);
-        self.papers.entry(request).or_insert_with(|| vec![Paper { item, proves: Vec::new(), signers: Vec::new() }]);
+        self.papers
+            .entry(request)
+            .or_insert_with(|| vec![Paper { item, proves: Vec::new(), signers: Vec::new() }]);
         Ok(request)
     }
 }

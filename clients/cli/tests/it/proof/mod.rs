@@ -134,7 +134,7 @@ fn a_signed_message_is_proven_to_a_third_party_and_one_without_is_not() {
     let told = judge.yes(&file, &["--transcript", &transcript]);
     assert_eq!(
         (&told["signed_by"], &told["standing"]),
-        (&json!("dora"), &json!("a former member, expelled since"))
+        (&json!("dora"), &json!("a former member, whose key was removed since"))
     );
 }
 
