@@ -266,9 +266,10 @@ fn line_about(status: &Value) -> String {
     let list = |field: &str| status.get(field).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let held = usize::try_from(count("held")).unwrap_or(usize::MAX);
     let decided = usize::try_from(count("decided")).unwrap_or(usize::MAX);
-    let mut text = format!("{}, head {}; {} held", many(decided, "decision"), text(status, "head"), held);
+    let (decided, held) = (many(decided, "decision"), many(held, "member"));
+    let mut text = format!("{decided}, head {}; the line holds {held}", text(status, "head"));
     if count("counted") > 0 {
-        text.push_str(&format!(", {} admitted and not held yet", count("counted")));
+        text.push_str(&format!(", and approvals alone admit {}", count("counted")));
     }
     for one in list("late") {
         text.push_str(&format!("\n{} is late: {}", self::text(one, "name"), self::text(one, "why")));

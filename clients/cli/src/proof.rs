@@ -77,7 +77,13 @@ pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), F
     let named = said_in(&message, charter, verify.group.as_deref())?;
     let standing = match &transcript {
         Some(transcript) => {
-            transcript.check_sender(&message, named.as_ref()).map(|()| now(transcript, &message))
+            let known = transcript.check_sender(&message, named.as_ref());
+            known.map(|()| now(transcript, &message)).or_else(|error| {
+                // A file does not remember everybody who was a member once.
+                let by_charter =
+                    message.check_charter(charter, named.as_ref()).map(|()| by_charter(&message));
+                by_charter.map(|how| format!("{how}, and no member by this transcript")).map_err(|_| error)
+            })
         }
         None => message.check_charter(charter, named.as_ref()).map(|()| by_charter(&message)),
     };
@@ -143,7 +149,8 @@ fn by_charter(message: &SignedMessage) -> String {
 fn now(transcript: &Transcript, message: &SignedMessage) -> String {
     let sender: &MemberId = &message.stamp().sender;
     match transcript.roster().former(sender).map(|former| former.ending) {
-        None => "a member".into(),
+        None if transcript.roster().is_member(sender) => "a member".into(),
+        None => "a former member, whose key was removed since".into(),
         Some(Ending::Expelled { .. }) => "a former member, expelled since".into(),
         Some(Ending::Expired { .. }) => "a former member, whose certificate has ended".into(),
         Some(Ending::Late) => "a former member, whose admission no decision has held".into(),

@@ -17,8 +17,9 @@ impl Transcript {
         Some(SignerCertificate::Founder(Box::new(founder.clone())))
     }
 
-    /// Whether the sender of a message is, or was, a member, as far as that is remembered. `named`
-    /// is the group under the charter's in which it was said; none for the charter's own.
+    /// Whether the sender of a message is, or was, a member, as far as that is remembered: nobody
+    /// but a member can be expelled, so the stamp of a removal shows that too. `named` is the group
+    /// under the charter's in which it was said; none for the charter's own.
     ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`].
@@ -29,6 +30,7 @@ impl Transcript {
     ) -> Result<(), MessageError> {
         message.check_group(self.group(), named)?;
         let sender = message.stamp().sender;
-        self.roster().key_of(&sender).map(|_| ()).ok_or(MessageError::PeerNotMember(sender))
+        let known = self.roster().key_of(&sender).is_some() || self.state().removed_at(&sender) > 0;
+        if known { Ok(()) } else { Err(MessageError::PeerNotMember(sender)) }
     }
 }

@@ -1,6 +1,6 @@
 //! Who is in a measured group: as many founders as a charter takes. The first of them admits
-//! everybody else, each by one item of the transcript. The transcript's own functions make the items,
-//! and every node verifies them as always.
+//! everybody else, each by one item of the transcript. The transcript's own functions make the
+//! items, and every node verifies them as always.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Bytes, Digest, GroupId, GroupName, UnixTime};

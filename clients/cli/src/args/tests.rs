@@ -22,13 +22,16 @@ fn the_issue_s_commands_parse() {
     assert!(matches!(parse("folkmoot daemon").command, Command::Member(_)));
     assert!(matches!(parse("folkmoot vote approve dora").command, Command::Vote(Vote::Approve { .. })));
     assert!(matches!(parse("folkmoot why dora --json").command, Command::Why { .. }));
-    let line = format!("folkmoot verify charter.cms transcript.moot --head {0} --head {0}", "ab".repeat(32));
+    let line =
+        format!("folkmoot verify charter.cms transcript.moot --head 7.{0} --head 8.{0}", "ab".repeat(32));
     assert!(matches!(parse(&line).command, Command::Verify(Verify { heads, .. }) if heads.len() == 2));
 }
 
 #[test]
 fn wrong_lines_are_usage_errors() {
-    for line in ["folkmoot join charter.cms", "folkmoot frobnicate"] {
+    // A head without its number may be anybody's.
+    let head = format!("folkmoot verify charter.cms transcript.moot --head {}", "ab".repeat(32));
+    for line in ["folkmoot join charter.cms", "folkmoot frobnicate", head.as_str()] {
         let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");
     }

@@ -37,9 +37,9 @@ pub(super) struct Ballot {
 /// What the member's transcript says of a vote and of what it is on.
 #[derive(Debug, Default, Clone)]
 struct Known {
-    /// Whether the word is in the transcript.
+    /// Whether the word is in the transcript, and counts.
     ordered: bool,
-    /// Why the word is there and does not count.
+    /// Why such a word is there and does not count.
     why: Option<Uncounted>,
     /// Whose yes counts, and who said no.
     yes: Vec<MemberId>,
@@ -63,11 +63,12 @@ impl Process {
         loop {
             let known = self.known(matter, ballot).await?;
             need = known.need.unwrap_or(need);
-            if let Some(why) = known.why {
+            let (settled, is_late) = (known.ordered || known.over.is_some(), Instant::now() >= end);
+            if let Some(why) = known.why.as_ref().filter(|_| is_late && !settled) {
                 let hint = format!("the vote is known to the group and does not count: {why}");
                 return Err(Failure::new(Exit::Refused, hint));
             }
-            if known.ordered || known.over.is_some() || Instant::now() >= end {
+            if settled || is_late {
                 return Ok(self.told(&known, need));
             }
             if let Ok(event) = tokio::time::timeout(LOOK, self.moot.next()).await
@@ -148,8 +149,7 @@ fn admitted(
     for one in transcript.set().approvals_of(subject) {
         let counts = state.counts(one, stamp, state.time());
         if one.voter == *me && one.verdict == verdict {
-            known.ordered = true;
-            known.why = counts.clone().err();
+            (known.ordered, known.why) = (counts.is_ok(), counts.clone().err());
         }
         match (counts.is_ok(), one.is_yes()) {
             (true, true) => known.yes.push(one.voter),

@@ -161,7 +161,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "other-line" => news(other_line_text(event)),
+        "other-line" => news(other_line_text(&text("name"), &text("theirs"), &text("ours"))),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
@@ -170,14 +170,10 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
     }
 }
 
-/// Somebody signed two lines of decisions.
-fn other_line_text(event: &Value) -> String {
-    let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
+/// Somebody is on another line than we are.
+fn other_line_text(name: &str, theirs: &str, ours: &str) -> String {
     format!(
-        "{} follows another line of decisions ({}) than we do ({}): somebody signed both. Ask people whom you trust which head is right",
-        text("name"),
-        text("theirs"),
-        text("ours")
+        "{name} follows another line of decisions ({theirs}) than we do ({ours}): somebody signed both. Ask people whom you trust which head is right"
     )
 }
 

@@ -31,8 +31,8 @@ impl Judge<'_> {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// The whole transcript, with a head that another member tells: who was expelled is no member by
-    /// it.
+    /// The whole transcript, with a head that another member tells: by it, who was expelled is no
+    /// member.
     fn history(&self, file: &Path, exported: &Value, known: &str, expelled: &str) {
         let (file, charter) = (file.display().to_string(), self.0.signed().display().to_string());
         let output = call(&self.0.path().join("nobody"), &["verify", &charter, &file, "--head", known]);
@@ -134,7 +134,7 @@ fn a_signed_message_is_proven_to_a_third_party_and_one_without_is_not() {
     let told = judge.yes(&file, &["--transcript", &transcript]);
     assert_eq!(
         (&told["signed_by"], &told["standing"]),
-        (&json!("dora"), &json!("a former member, expelled since"))
+        (&json!("dora"), &json!("a former member, whose key was removed since"))
     );
 }
 
