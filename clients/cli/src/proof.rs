@@ -10,7 +10,9 @@ use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, paint, short};
 use crate::verify::load;
 use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex};
-use folkmoot_identity::{Charter, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp};
+use folkmoot_identity::{
+    Charter, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp,
+};
 use folkmoot_transcript::{Ending, Transcript};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -92,6 +92,8 @@ pub enum ToMember {
         /// An admission message.
         payload: Bytes,
     },
+    /// The node was too far behind for single items and went on by this package: go on by it too.
+    Package(Bytes),
     /// A member's node shows another line of decisions than ours: somebody signed both. It never
     /// shares a ring with this node. Said once for each pair of heads.
     OtherLine {

@@ -21,6 +21,7 @@ mod have;
 mod item;
 mod known;
 mod line;
+mod package;
 mod paper;
 mod proposal;
 mod roster;
@@ -48,6 +49,7 @@ pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
+pub use package::{PACKAGE_BYTES_MAX, PACKAGE_LABEL};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
 };

@@ -26,8 +26,9 @@ const SPARE_ITEMS: usize = 1_024;
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
     items: BTreeSet<Digest>,
-    decisions: BTreeSet<u64>,
-    forks: BTreeSet<u64>,
+    /// By number: SHA-256 of each, since another line may have another.
+    decisions: BTreeMap<u64, Digest>,
+    forks: BTreeMap<u64, Digest>,
     formers: BTreeSet<MemberId>,
     /// How many items were needed when that was last looked up.
     needed: usize,
@@ -37,13 +38,17 @@ impl Kept {
     /// What is in this store.
     pub fn of(stored: &[(StoreKey, Bytes)]) -> Self {
         let mut kept = Self::default();
-        for key in stored.iter().map(|(key, _)| key).filter(|key| key.table == TABLE) {
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == TABLE) {
             let Some((kind, name)) = key.key.split_first() else { continue };
             match (kind, <[u8; 32]>::try_from(name), <[u8; 8]>::try_from(name)) {
                 (b'i', Ok(name), _) => drop(kept.items.insert(name)),
                 (b'x', Ok(name), _) => drop(kept.formers.insert(MemberId(name))),
-                (b'd', _, Ok(number)) => drop(kept.decisions.insert(u64::from_be_bytes(number))),
-                (b'e', _, Ok(number)) => drop(kept.forks.insert(u64::from_be_bytes(number))),
+                (b'd', _, Ok(number)) => {
+                    kept.decisions.insert(u64::from_be_bytes(number), digest(&[value]));
+                }
+                (b'e', _, Ok(number)) => {
+                    kept.forks.insert(u64::from_be_bytes(number), digest(&[value]));
+                }
                 _ => {}
             }
         }
@@ -69,28 +74,25 @@ impl Kept {
         out
     }
 
+    /// What to write after `transcript` has gone on without the decisions between, or over to
+    /// another line.
+    pub fn after_skip(&mut self, transcript: &Transcript) -> Vec<Persist> {
+        let mut out = Vec::new();
+        self.follow_line(transcript, &mut out);
+        self.follow_evidence(transcript, &mut out);
+        self.sweep(transcript, &mut out);
+        out
+    }
+
     fn follow_line(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
         let decisions = transcript.line().decisions();
-        for (number, standing) in decisions {
-            if self.decisions.insert(*number) {
-                out.push(Persist::put(TABLE, key(b'd', &number.to_be_bytes()), codec::encode(standing)));
-            }
-        }
+        follow(b'd', &mut self.decisions, decisions.iter().map(|(number, one)| (*number, one)), out);
         out.push(Persist::put(TABLE, key(b's', &[]), transcript.state().encode()));
-        let gone: Vec<u64> =
-            self.decisions.iter().filter(|number| !decisions.contains_key(number)).copied().collect();
-        for number in gone {
-            self.decisions.remove(&number);
-            out.push(Persist::delete(TABLE, key(b'd', &number.to_be_bytes())));
-        }
     }
 
     fn follow_evidence(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
-        for (number, fork) in transcript.line().forks() {
-            if self.forks.insert(*number) {
-                out.push(Persist::put(TABLE, key(b'e', &number.to_be_bytes()), codec::encode(&fork.theirs)));
-            }
-        }
+        let forks = transcript.line().forks();
+        follow(b'e', &mut self.forks, forks.iter().map(|(number, fork)| (*number, &fork.theirs)), out);
         let formers = transcript.roster().formers();
         for (member, former) in formers {
             if self.formers.insert(*member) {
@@ -189,4 +191,23 @@ impl Transcript {
 
 fn key(kind: u8, name: &[u8]) -> Bytes {
     [&[kind], name].concat().into()
+}
+
+/// Writes those decisions that the store does not have, and deletes those that are no longer kept.
+fn follow<'a>(
+    kind: u8,
+    stored: &mut BTreeMap<u64, Digest>,
+    kept: impl Iterator<Item = (u64, &'a Standing)>,
+    out: &mut Vec<Persist>,
+) {
+    let mut gone = std::mem::take(stored);
+    for (number, standing) in kept {
+        let bytes = codec::encode(standing);
+        let name = digest(&[&bytes]);
+        if gone.remove(&number) != Some(name) {
+            out.push(Persist::put(TABLE, key(kind, &number.to_be_bytes()), bytes));
+        }
+        stored.insert(number, name);
+    }
+    out.extend(gone.keys().map(|number| Persist::delete(TABLE, key(kind, &number.to_be_bytes()))));
 }

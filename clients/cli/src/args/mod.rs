@@ -1,13 +1,13 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
 use crate::values::{Ordering, cipher, head, keying, mode, scheme};
-use folkmoot_transcript::KnownHead;
 use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use folkmoot::Locator;
 use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Mode, Scheme};
+use folkmoot_transcript::KnownHead;
 use rules::RuleArgs;
 use run::Run;
 use std::ffi::OsString;

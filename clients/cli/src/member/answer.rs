@@ -308,9 +308,9 @@ impl Burst {
 /// and why, and forks with those who signed both sides.
 fn known(transcript: &Transcript) -> Map<String, Value> {
     let (state, set) = (transcript.state(), transcript.set());
-    let late = set.late().map(|(admit, why)| {
-        json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() })
-    });
+    let late = set.late().map(
+        |(admit, why)| json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() }),
+    );
     let forks = transcript.line().forks().iter().map(|(number, fork)| {
         let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
         json!({

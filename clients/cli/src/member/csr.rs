@@ -41,9 +41,7 @@ impl Process {
         let member =
             member.ok_or_else(|| Failure::new(Exit::Usage, "a member's id has 64 hexadecimal digits"))?;
         let open = self.moot.petitions().await?.iter().any(|one| one.member == member);
-        let held = self
-            .with_transcript(move |transcript| transcript.certificate_of(&member))
-            .await?;
+        let held = self.with_transcript(move |transcript| transcript.certificate_of(&member)).await?;
         let granted = held.and_then(|der| Gmc::from_der(&der).ok());
         let granted = granted.filter(|granted| hex(&granted.body().serial) == serial);
         Ok(json!({ "certificate": granted.map(|granted| granted.to_pem()), "open": open }))

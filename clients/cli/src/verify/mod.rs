@@ -7,7 +7,6 @@
 
 mod words;
 
-use words::{Names, blamed, next_step, rule, section, why};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::progress::Progress;
@@ -21,6 +20,7 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use words::{Names, blamed, next_step, rule, section, why};
 
 /// How a transcript's file is called.
 pub(crate) const FILE_NAME: &str = "transcript.moot";
@@ -61,10 +61,7 @@ pub(crate) fn load(signed: &SignedCharter, file: &Path) -> Result<Transcript, Fa
     }
 }
 
-fn judge(
-    reader: &mut FileReader,
-    question: &Question<'_>,
-) -> Result<Result<(), FileError>, Failure> {
+fn judge(reader: &mut FileReader, question: &Question<'_>) -> Result<Result<(), FileError>, Failure> {
     let wrong = |error: std::io::Error| Failure::file(question.file, &error);
     let mut input = File::open(question.file).map_err(wrong)?;
     let all = std::fs::metadata(question.file).map_or(0, |about| about.len());

@@ -3,7 +3,6 @@
 use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
 use crate::identity::{Identity, IdentityCertificate};
-use folkmoot_transcript::Roster;
 use crate::ledger::{HeldLetter, Ledger};
 use crate::message::{self, Answer, AnswerBody, GuestMessage, Letter, MemberMessage, Standing};
 use crate::pace::Pace;
@@ -11,6 +10,7 @@ use crate::{ANSWERS_MAX, LettersError, TEXT_BYTES_MAX};
 use crate::{ContactKey, Sealed};
 use bytes::Bytes;
 use folkmoot_base::SignatureBytes;
+use folkmoot_transcript::Roster;
 use std::collections::VecDeque;
 
 const KEY_LABEL: &[u8] = b"folkmoot door v1";

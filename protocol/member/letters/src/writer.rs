@@ -5,12 +5,12 @@ use crate::base::sealing::{Hybrid, seal};
 use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
 use crate::desk::{answer_info, door_content, is_door, is_signed, letter_info, sign};
 use crate::identity::Identity;
-use folkmoot_transcript::Roster;
 use crate::message::{self, Answer, AnswerBody, GuestMessage, LetterBody, Standing};
 use crate::{ContactKey, Sealed};
 use crate::{DRAFTS_MAX, LettersError, TEXT_BYTES_MAX};
 use bytes::Bytes;
 use core::time::Duration;
+use folkmoot_transcript::Roster;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// First pause before a message is sent again; doubled each time, up to [`PAUSE_MAX`].

@@ -9,8 +9,11 @@ use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFF
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
 use folkmoot_identity::REVOKED_TABLE;
-use folkmoot_transcript::{Change, EXPIRE_SECONDS, Effect, Ending, Force, Taken};
+use folkmoot_transcript::{Change, EXPIRE_SECONDS, Effect, Ending, Force, Item, Taken};
 use std::collections::BTreeSet;
+
+/// Most ends of terms that wait for our clock.
+const EARLY_MAX: usize = 64;
 
 /// The side of admission on which we are.
 pub(crate) enum Joining {
@@ -249,9 +252,30 @@ impl Member {
             Ok(taken) => taken,
             Err(error) => return self.refuse("transcript", &error),
         };
-        if !taken.new {
-            return;
+        if taken.new {
+            self.taken(now, item, taken, entropy);
+        } else if matches!(Item::decode(&item), Ok(Item::Expire { .. })) && self.early.len() < EARLY_MAX {
+            // Our clock is behind our node's. It is taken when ours has come to it.
+            self.early.push(item);
         }
+    }
+
+    /// Takes the ends of terms that our clock had not come to.
+    pub(crate) fn take_early(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        for item in core::mem::take(&mut self.early) {
+            self.item(now, item, entropy);
+        }
+    }
+
+    /// Our node went on without the decisions between: so do we.
+    pub(crate) fn package(&mut self, now: Instant, package: &Bytes, entropy: &mut dyn Entropy) {
+        match self.transcript.take_package(package) {
+            Ok(taken) => self.taken(now, Bytes::new(), taken, entropy),
+            Err(error) => self.refuse("transcript", &error),
+        }
+    }
+
+    fn taken(&mut self, now: Instant, item: Bytes, taken: Taken, entropy: &mut dyn Entropy) {
         self.tell_change(&taken);
         self.follow_roster(now, &taken);
         let heads = self.transcript.digest();

@@ -55,6 +55,8 @@ pub struct Member {
     /// The group that the charter founds: where admission messages go.
     home: GroupId,
     transcript: Transcript,
+    /// Ends of terms that our node has taken and our clock has not come to.
+    early: Vec<Bytes>,
     joining: Joining,
     /// Whether it was told to ask for admission: it asks again once its certificate has run out.
     wants_in: bool,
@@ -104,6 +106,7 @@ impl Member {
         let mut member = Self {
             me,
             home: transcript.group(),
+            early: Vec::new(),
             joining: Joining::Closed,
             wants_in: false,
             desk: Desk::default(),
@@ -227,6 +230,7 @@ impl Upper for Member {
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         self.sight.clock = time;
+        self.take_early(now, entropy);
         self.tell_present(now, entropy);
         self.ask_door(now, folkmoot_admission::Input::Clock(time), entropy);
     }

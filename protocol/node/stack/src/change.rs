@@ -57,9 +57,10 @@ impl Node {
         let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
         let rostered = rostered && !self.patience.is_barred(now, &node);
         let ours = self.transcript.mark();
+        let skipping = self.is_skipping();
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let equal = peer.mark == Some(ours);
-        let eligible = rostered && peer.other_line.is_none() && (peer.eligible || equal);
+        let eligible = rostered && !skipping && peer.other_line.is_none() && (peer.eligible || equal);
         if eligible != peer.eligible {
             peer.eligible = eligible;
             self.ring.peer(now, node, eligible);
@@ -133,7 +134,7 @@ impl Node {
         self.announce |= taken.new;
     }
 
-    fn apply(&mut self, now: Instant, taken: &Taken, entropy: &mut dyn Entropy) {
+    pub(crate) fn apply(&mut self, now: Instant, taken: &Taken, entropy: &mut dyn Entropy) {
         self.show_certificate(now, entropy);
         for member in &taken.came {
             self.stand(now, member.node(), true, entropy);

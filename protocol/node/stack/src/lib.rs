@@ -28,6 +28,7 @@ mod peer;
 mod pieces;
 mod reach;
 mod refusals;
+mod skip;
 mod stage;
 mod sync;
 #[cfg(test)]
@@ -174,6 +175,8 @@ pub struct Node {
     backlog_bytes: usize,
     announce: bool,
     mark_due: bool,
+    /// A package that leads us on, until nobody shares our order.
+    skipping: Option<bytes::Bytes>,
     patience: Patience,
     wall: early::Wall,
     refused: u64,
@@ -228,6 +231,7 @@ impl Node {
             backlog_bytes: 0,
             announce: false,
             mark_due: false,
+            skipping: None,
             patience: Patience::default(),
             wall: early::Wall::default(),
             refused: 0,
@@ -289,6 +293,7 @@ impl Node {
                 self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
                 self.hear_ring(now, output);
+            } else if self.skip_if_alone(now, entropy) {
             } else if self.mark_due {
                 self.tell_mark(false);
             } else if core::mem::take(&mut self.announce) {

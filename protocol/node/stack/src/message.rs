@@ -13,7 +13,7 @@
 use base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use base::{Blob, Digest, Head, NodeId};
 use folkmoot_base as base;
-use folkmoot_transcript::{Have, ITEM_BYTES_MAX, NAMES_MAX};
+use folkmoot_transcript::{Have, ITEM_BYTES_MAX, NAMES_MAX, PACKAGE_BYTES_MAX};
 
 /// Most bytes of items in one answer; the frame that holds them stays below `LONG_FRAME_BYTES_MAX`.
 pub const ITEMS_BATCH_BYTES: usize = 50 * 1024;
@@ -22,7 +22,9 @@ pub const ITEMS_BATCH_MAX: usize = 1_024;
 /// Bytes of each piece of a long item; the last may be shorter.
 pub const PIECE_BYTES: usize = 48 * 1024;
 /// Most pieces of one item.
-pub const PIECES_MAX: usize = ITEM_BYTES_MAX.div_ceil(PIECE_BYTES);
+pub(crate) const ITEM_PIECES_MAX: usize = ITEM_BYTES_MAX.div_ceil(PIECE_BYTES);
+/// Most pieces of one item, or of a package for somebody who was left behind.
+pub const PIECES_MAX: usize = PACKAGE_BYTES_MAX.div_ceil(PIECE_BYTES);
 /// Most locators, or ids of nodes, in one message.
 pub const LOCATORS_MAX: usize = 64;
 
@@ -30,6 +32,7 @@ const _: () = assert!(ITEMS_BATCH_BYTES + 8 * ITEMS_BATCH_MAX < base::limits::LO
 const _: () = assert!(PIECE_BYTES + 4096 < base::limits::LONG_FRAME_BYTES_MAX);
 const _: () = assert!(NAMES_MAX * 32 + 4096 < base::limits::LONG_FRAME_BYTES_MAX);
 const _: () = assert!(ITEM_BYTES_MAX == folkmoot_group::ITEM_BYTES_MAX);
+const _: () = assert!(ITEM_BYTES_MAX < PACKAGE_BYTES_MAX);
 
 /// A message on the transcript channel.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -56,7 +59,7 @@ pub enum Sync {
     /// Nodes on the roster to which the sender has no link.
     #[tls_codec(discriminant = 5)]
     Seek(Vec<NodeId>),
-    /// A piece of an item that is too long for one frame.
+    /// A piece of an item, or of a package, that is too long for one frame.
     #[tls_codec(discriminant = 6)]
     Piece {
         /// SHA-256 of the whole item.
@@ -104,7 +107,7 @@ impl Sync {
             Self::Piece { of, index, bytes, .. } => {
                 let last = index.saturating_add(1) == *of;
                 let fits = if last { bytes.0.len() <= PIECE_BYTES } else { bytes.0.len() == PIECE_BYTES };
-                (2..=PIECES_MAX).contains(&usize::from(*of)) && index < of && !bytes.0.is_empty() && fits
+                (1..=PIECES_MAX).contains(&usize::from(*of)) && index < of && !bytes.0.is_empty() && fits
             }
         }
     }

@@ -9,15 +9,17 @@
 //!   |<--- Piece(name, 7, 1, 48 KiB) ----------|   ... until the last; then the node fetches on
 //! ```
 //! Pieces come in their order, so a peer takes memory only by sending as much. Bounds: one item of
-//! each peer, [`INCOMING_MAX`] of all members' and [`INCOMING_GUESTS_MAX`] of all guests' nodes.
+//! each peer, [`INCOMING_MAX`] of all members' and [`INCOMING_GUESTS_MAX`] of all guests' nodes; of
+//! packages (`skip.rs`), which are longer than items, one.
 //! What stands still for [`INCOMING_LIFE`] makes room, and what a link brings goes with the link.
 
 use crate::Node;
-use crate::message::{PIECE_BYTES, Sync};
+use crate::message::{ITEM_PIECES_MAX, PIECE_BYTES, Sync};
 use base::{Blob, Digest, Instant, NodeId, digest};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base as base;
+use folkmoot_transcript::PACKAGE_LABEL;
 use std::collections::VecDeque;
 
 /// Most long items that come from members' nodes at once.
@@ -122,7 +124,12 @@ impl Node {
         match peer.incoming.take_if(|incoming| incoming.next == incoming.of) {
             None => drop(self.want_again(now, from)),
             Some(whole) if digest(&[&whole.bytes]) == whole.name => {
-                self.items_came(now, from, &[Blob(whole.bytes.freeze())]);
+                let whole = whole.bytes.freeze();
+                if whole.starts_with(PACKAGE_LABEL) {
+                    self.package_came(from, whole);
+                } else {
+                    self.items_came(now, from, &[Blob(whole)]);
+                }
             }
             Some(_) => self.refuse("node", &format!("{from} sent pieces of another item (NODE-12)")),
         }
@@ -135,7 +142,14 @@ impl Node {
             **node != from && peer.incoming.as_ref().is_some_and(|incoming| !incoming.is_stale(now))
         });
         let taken = others.filter(|(node, _)| self.has_standing(node) != guest).count();
-        if taken >= if guest { INCOMING_GUESTS_MAX } else { INCOMING_MAX } {
+        // Of what is longer than any item, one comes at a time.
+        let is_package = |of: u16| usize::from(of) > ITEM_PIECES_MAX;
+        let packages = self.peers.iter().filter(|(node, peer)| {
+            let live = |one: &&Incoming| !one.is_stale(now) && is_package(one.of);
+            **node != from && peer.incoming.as_ref().filter(live).is_some()
+        });
+        let full = is_package(of) && packages.count() > 0;
+        if full || taken >= if guest { INCOMING_GUESTS_MAX } else { INCOMING_MAX } {
             self.refuse("node", &format!("a long item of {from} has to wait: too many at once (NODE-12)"));
             return false;
         }

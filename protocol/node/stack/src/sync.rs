@@ -147,9 +147,17 @@ impl Node {
         self.send_sync(now, from, &Sync::Fetch(have));
     }
 
-    /// A head that is older than the decisions kept here gets decisions that do not follow it. What
-    /// it needs then, the handovers with the state, has no message yet.
+    /// Whoever has a head that is older than the decisions kept here is led on by a package.
     fn fetch_came(&mut self, now: Instant, from: NodeId, have: &Have) {
+        if self.transcript.has_left_behind(&have.head) {
+            match self.transcript.package(&have.head) {
+                Some(package) => self.offer(now, from, &package),
+                None => {
+                    self.refuse("transcript", &format!("{from} is too far behind to be led on (NODE-14)"))
+                }
+            }
+            return;
+        }
         let items = self.transcript.lacking_part(have, ITEMS_BATCH_BYTES);
         let nothing = items.is_empty();
         self.send_items(now, from, items);

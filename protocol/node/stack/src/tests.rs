@@ -140,7 +140,7 @@ fn node_02_messages_above_their_bounds_are_refused() {
         Sync::Items(vec![Blob::default(); ITEMS_BATCH_MAX + 1]),
         Sync::Locators(vec![place; LOCATORS_MAX + 1]),
         Sync::Seek(vec![ben.node(); LOCATORS_MAX + 1]),
-        piece(1, 0, 10),
+        piece(0, 0, 10),
         piece(PIECES_MAX + 1, 0, PIECE_BYTES),
         piece(2, 2, PIECE_BYTES),
         piece(2, 0, PIECE_BYTES - 1),

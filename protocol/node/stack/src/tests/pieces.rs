@@ -1,7 +1,7 @@
 //! Long items, on a node alone.
 
 use super::{node, refusal_at};
-use crate::message::{PIECE_BYTES, Sync};
+use crate::message::{ITEM_PIECES_MAX, PIECE_BYTES, Sync};
 use crate::peer::PeerInfo;
 use crate::pieces::{INCOMING_GUESTS_MAX, INCOMING_LIFE, INCOMING_MAX};
 use crate::{Node, PIECES_MAX};
@@ -91,7 +91,21 @@ fn node_12_guests_take_no_room_from_members() {
     link(&mut node, ben.node());
     assert_eq!(refusal_at(&mut node, Instant(1), ben.node(), &piece(&[1; 2 * PIECE_BYTES], 0)), None);
     assert_eq!(kept(&node), (INCOMING_GUESTS_MAX + 1) * PIECE_BYTES);
-    const { assert!(INCOMING_MAX * PIECES_MAX * PIECE_BYTES <= 16 * 1024 * 1024) }
+    const ITEMS: usize = (INCOMING_MAX + INCOMING_GUESTS_MAX) * ITEM_PIECES_MAX * PIECE_BYTES;
+    const { assert!(ITEMS + PIECES_MAX * PIECE_BYTES <= 17 * 1024 * 1024) }
+}
+
+/// A package may be longer than any item, and comes alone.
+#[test]
+fn node_12_of_packages_one_comes_at_a_time() {
+    let (mut node, ben) = node();
+    link(&mut node, guest(1));
+    link(&mut node, ben.node());
+    let long = vec![7; (ITEM_PIECES_MAX + 1) * PIECE_BYTES];
+    assert_eq!(refusal_at(&mut node, Instant(1), ben.node(), &piece(&long, 0)), None);
+    let other = vec![8; (ITEM_PIECES_MAX + 1) * PIECE_BYTES];
+    assert!(refusal_at(&mut node, Instant(1), guest(1), &piece(&other, 0)).is_some());
+    assert_eq!(refusal_at(&mut node, Instant(1), guest(1), &piece(&other[..2 * PIECE_BYTES], 0)), None);
 }
 
 #[test]

@@ -258,3 +258,55 @@ fn random_step(net: &mut Net, dice: &mut Dice, number: u64, decided: &mut u64) {
     }
     net.ms(u64::from(wait) * 10);
 }
+
+/// One founder decided alone for five months, a decision a month. What follows the founding is not
+/// kept any more. Another founder comes with nothing, and two come together who have met before.
+#[test]
+fn node_14_whoever_was_away_for_long_is_led_on_by_the_electorates() {
+    const MONTH: u64 = 31 * 86_400;
+    let mut net = Net::new(3, 31);
+    net.start(3, 1, &[]);
+    net.start(3, 2, &[1]);
+    net.until(seconds(4), |net| net.together(&[1, 2])).expect("two who were away, together");
+    net.start(3, 0, &[]);
+    net.part(0, 1);
+    net.part(0, 2);
+    for month in 0..5 {
+        let item = decision(net.node(0).transcript(), None, UnixTime(NOW.0 + month * MONTH + 1));
+        net.tell(0, ToNode::Item(item));
+        net.until(seconds(2), |net| head(net, 0).number == month + 1).expect("decided");
+    }
+    let founding = head(&net, 1);
+    assert!(net.node(0).transcript().has_left_behind(&founding));
+    net.cut.clear();
+    net.restart(3, 1, &[0, 2]);
+    let even = net.until(seconds(30), |net| {
+        mark(net, 0) == mark(net, 1) && mark(net, 1) == mark(net, 2) && net.together(&[0, 1, 2])
+    });
+    assert!(even.is_some(), "{} {} {}\n{}", head(&net, 0), head(&net, 1), head(&net, 2), net.told());
+    assert_eq!(head(&net, 2).number, 5);
+    net.restart(3, 2, &[0]);
+    assert_eq!(head(&net, 2).number, 5, "it is on the disk");
+}
+
+/// A package is taken only if electorate after electorate has signed it.
+#[test]
+fn node_14_a_package_that_nobody_signed_leads_nowhere() {
+    const MONTH: u64 = 31 * 86_400;
+    let mut far = Transcript::founded(&charter(2)).unwrap();
+    for month in 0..5 {
+        let item = decision(&far, None, UnixTime(NOW.0 + month * MONTH + 1));
+        far.take(&item, None).unwrap();
+    }
+    let behind = Transcript::founded(&charter(2)).unwrap();
+    let package = far.package(&behind.state().head()).unwrap().to_vec();
+    for at in (0..package.len()).step_by(97) {
+        let mut other = package.clone();
+        other[at] ^= 1;
+        assert!(behind.clone().take_package(&other).is_err(), "byte {at}");
+    }
+    let mut led = behind.clone();
+    assert!(led.take_package(&package).unwrap().advanced);
+    assert_eq!(led.mark(), far.mark());
+    assert!(led.take_package(&package).is_err(), "an old package leads nobody back");
+}
