@@ -218,8 +218,10 @@ impl SignedMessage {
 
     /// Whether the sender is a member by `charter` as founded and by what the file itself holds: a
     /// founder, or admitted by enough of the founders under the charter's first version. If the
-    /// group has changed its charter or its voters since, the transcript is needed. `named` is the group under the charter's in which it was said;
-    /// none for the charter's own. Does not judge whether the member was expelled later.
+    /// group has changed its charter or its voters since, the transcript is needed. `named` is the
+    /// group under the charter's in which it was said; none for the charter's own. Does not judge
+    /// whether the member was expelled later.
+    ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`],
     /// [`MessageError::Certificate`].

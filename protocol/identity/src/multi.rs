@@ -1,5 +1,5 @@
-//! One statement of several voters on one request: a multisignature, in place of their votes, if the
-//! charter's scheme is `asm`.
+//! One statement of several voters on one request: a multisignature, in place of their votes, if
+//! the charter's scheme is `asm`.
 //!
 //! ```text
 //! Multi ::= SEQUENCE { base Base, turn INTEGER, expires INTEGER, signature OCTET STRING }      in the membership extension

@@ -7,8 +7,8 @@
 //! ```
 //! Source: Saxena, Tsudik, Yi (2003), sections 2 and 7: fixed and dynamic thresholds, the window
 //! mechanism. An update comes with a decision and needs no vote
-//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the decisions,
-//! the same for all who judge.
+//! (docs/decisions/0019-thresholds-that-follow.md). So the threshold is a function of the
+//! decisions, the same for all who judge.
 
 use crate::charter_value::{THRESHOLD_MAX, number};
 use folkmoot_base::limits;

@@ -1,5 +1,5 @@
-//! Golden bytes in testing/vectors/transcript: from fixed seeds the same bytes come out as ever, and
-//! they are taken as ever. A change of these bytes breaks every existing group. To write them again:
+//! Golden bytes in testing/vectors/transcript: from fixed seeds the same bytes come out as ever,
+//! and are taken as ever. A change of them breaks every existing group. To write them again:
 //! `FOLKMOOT_WRITE_VECTORS=1 cargo test -p folkmoot-transcript --test it vectors::`.
 
 use super::{Group, NOW, person, remove};
