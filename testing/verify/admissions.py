@@ -1,10 +1,11 @@
 """The set: what no decision holds yet, what of it counts, and the roster that follows."""
 
 from approval import ADMIT, Approval
-from refused import Refused, digest
+from refused import Refused, digest, need
 from state import DAY, MEMBERS_MAX, Held, covers
 
 ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX, PAPERS_MAX = 4_096, 4_096, 16, 4
+VOTERS_MAX = 256
 # Why an admission does not count: for itself, or beside those before it.
 COUNTS, LATE, CROWDED = 0, 1, 2
 
@@ -15,7 +16,7 @@ class Set:
     def __init__(self, state):
         self.state = state
         self.admits, self.verdicts = {}, {}
-        self.approvals, self.replaced = {}, {}
+        self.approvals, self.replaced, self.given = {}, {}, {}
         self.effects, self.refusals, self.expires = {}, set(), set()
         self.papers = {}
 
@@ -30,8 +31,7 @@ class Set:
         self.take_admit(admit)
         for proof in proofs:
             self.take_approval(proof)
-        here = admit.request in self.state.used or admit.request in self.admits
-        if wanted and len(papers) < PAPERS_MAX and here:
+        if wanted and len(papers) < PAPERS_MAX:
             self.papers.setdefault(admit.request, []).append(only_here)
 
     def carried(self, admit):
@@ -55,19 +55,10 @@ class Set:
         return found
 
     def take_admit(self, admit):
-        if admit.request in self.state.used or admit.request in self.admits:
+        if admit.request in self.admits:
             return
         self.admits[admit.request] = admit
-        self.verdicts[admit.request] = self.judge(admit)
-        if self.verdicts[admit.request] == COUNTS:
-            self.crowd()
-        while len(self.admits) > ADMITS_MAX:
-            late = [request for request in self.admits if self.verdicts[request] != COUNTS]
-            gone = max(late or self.admits)
-            del self.admits[gone], self.verdicts[gone]
-            self.approvals = {key: one for key, one in self.approvals.items() if self.is_shown(one)}
-            shown = [key for key, one in self.replaced.items() if self.is_shown(one)]
-            self.replaced = {key: self.replaced[key] for key in shown if key in self.approvals}
+        need(len(self.admits) <= ADMITS_MAX, "there are too many admissions", "LINE-87")
 
     def is_shown(self, approval):
         """Whether it has a signature of its own, or its admission, whose certificate proves it, is here."""
@@ -89,10 +80,9 @@ class Set:
         self.approvals[key] = approval
         if known is not None:
             self.take_replaced(known)
-        self.bound_approvals(approval.voter)
-        self.judge_again(approval.subject)
-        self.refusals = {one for one in self.refusals if self.is_rejected(one[0])}
-        self.bound_effects()
+            return
+        given = self.given[approval.voter] = self.given.get(approval.voter, 0) + 1
+        need(given <= APPROVALS_MAX + ADMITS_MAX, "a voter has too many approvals", "LINE-87")
 
     def take_replaced(self, approval):
         """Of a voter's yeses that do not stand, the one that could count most."""
@@ -110,16 +100,27 @@ class Set:
 
         return rank(one) > rank(other) or (rank(one) == rank(other) and one.digest < other.digest)
 
+    def settle(self):
+        """Everything is here: what stays is judged. `LINE-87`: effects and refusals stay."""
+        came = len(self.effects), len(self.refusals)
+        for voter in [voter for voter, given in self.given.items() if given > APPROVALS_MAX]:
+            self.bound_approvals(voter)
+        self.refusals = {one for one in self.refusals if self.is_rejected(one[0])}
+        self.bound_effects()
+        need(came == (len(self.effects), len(self.refusals)), "no set keeps all of it", "LINE-87")
+        self.verdicts = {request: self.judge(admit) for request, admit in self.admits.items()}
+        self.crowd()
+
     def bound_approvals(self, voter):
-        mine = [key for key in self.approvals if key[1] == voter]
-        if len(mine) > APPROVALS_MAX:
-            gone = max(mine, key=lambda key: self.approvals[key].digest)
-            del self.approvals[gone]
-            self.replaced.pop(gone, None)
+        """Of a voter's approvals those with the lowest digests stay."""
+        mine = sorted((one.digest, key) for key, one in self.approvals.items() if key[1] == voter)
+        for _, key in mine[APPROVALS_MAX:]:
+            del self.approvals[key]
+            self.replaced.pop(key, None)
 
     def take_effect(self, effect):
         self.effects.setdefault(effect.subject, effect)
-        self.bound_effects()
+        need(len(self.effects) <= VOTERS_MAX * SPONSORED_MAX, "there are too many effects", "LINE-87")
 
     def bound_effects(self):
         """An effect stays while it is among the first 16 that the voter of a place approves."""
@@ -135,19 +136,19 @@ class Set:
 
     def take_refusal(self, request, serial):
         refusal = request, True, serial
-        if self.is_rejected(request) and refusal not in self.refusals:
-            self.refusals.add(refusal)
-            self.judge_again((ADMIT, request))
+        new = self.is_rejected(request) and refusal not in self.refusals
+        need(new, "nobody rejects what it refuses", "LINE-87")
+        self.refusals.add(refusal)
 
     def take_expire(self, member, request):
         """`LINE-33`, without a clock."""
         held, admit = self.state.roster.get(member), self.admits.get(request)
         if held is not None and held.request == request:
             ends = held.ends
-        elif admit is not None and admit.member == member:
-            ends = admit.ends
         else:
-            return
+            here = admit is not None and admit.member == member
+            need(here, "nobody has the term that it ends", "LINE-33")
+            ends = admit.ends
         if self.state.time > ends:
             self.expires.add((member, request))
 
@@ -184,15 +185,6 @@ class Set:
         days = self.state.charter.request_days
         early = days is None or approval.expires <= admit.begins + days * DAY
         return approval.expires >= admit.begins and early
-
-    def judge_again(self, subject):
-        if subject[0] != ADMIT:
-            return
-        by_csr = any(one[0] == subject[1] for one in self.refusals)
-        for request, admit in self.admits.items():
-            if by_csr or request == subject[1]:
-                self.verdicts[request] = self.judge(admit)
-        self.crowd()
 
     def crowd(self):
         """`LINE-29`, `LINE-30`: by request, what has no room beside what comes before it."""

@@ -50,6 +50,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1, help="of the first transcript")
     parser.add_argument("--program", help="folkmoot-transcripts, built before")
     parser.add_argument("--file", type=Path, help="says what this file is worth")
+    parser.add_argument("--head", action="append", default=[], help="NUMBER.HEX on the line of that file")
     parser.add_argument("--ready", action="store_true", help="installs what it imports, and ends")
     parser.add_argument("--keep-going", action="store_true", help="lists every disagreement")
     return parser.parse_args()
@@ -69,12 +70,12 @@ def frames(stream):
         yield json.loads(text), stream.read(int.from_bytes(stream.read(4), "big"))
 
 
-def judged(data):
+def judged(data, heads=()):
     """The verdict of this reader; what it should never throw is shown as that."""
     from transcript import verdict
 
     try:
-        return verdict(data)
+        return verdict(data, heads)
     except Exception as error:  # A fault of this reader: a disagreement in any case.
         return {"accepted": f"{type(error).__name__}: {error}"}
 
@@ -90,7 +91,7 @@ def show(number, said, ours, data):
     """A disagreement in full; the file goes under target/."""
     path = TARGET / f"disagreement-{number}.moot"
     path.write_bytes(data)
-    print(f"DISAGREE seed {said['seed']}, {said['about']}: {path}")
+    print(f"DISAGREE seed {said['seed']}, {said['about']}: {path} {' '.join(said['heads'])}")
     print(f"  Rust    {json.dumps(said['verdict'], sort_keys=True)}")
     print(f"  Python  {json.dumps(ours, sort_keys=True)}")
     print(f"  must be {json.dumps(said['must'], sort_keys=True)}", flush=True)
@@ -104,7 +105,7 @@ def compare(options):
         line += [name, str(getattr(options, name[2:]))]
     with subprocess.Popen(line, stdout=subprocess.PIPE) as drawer:
         for number, (said, data) in enumerate(frames(drawer.stdout)):
-            ours, kind = judged(data), "drawn" if said["about"] == "as drawn" else "changed"
+            ours, kind = judged(data, said["heads"]), "drawn" if said["about"] == "as drawn" else "changed"
             if same(ours, said):
                 counts[kind, ours["accepted"]] += 1
                 rules[ours.get("rule", "")] += 1
@@ -130,7 +131,7 @@ def main():
     if options.ready:
         return 0
     if options.file:
-        print(json.dumps(judged(options.file.read_bytes())))
+        print(json.dumps(judged(options.file.read_bytes(), options.head)))
         return 0
     return compare(options)
 

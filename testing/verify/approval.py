@@ -58,7 +58,7 @@ class Effect:
 
     def __init__(self, reader):
         self.rotation = None
-        kind, plain = self.read(reader, reader.one_of(range(1, 7)))
+        kind, plain = self.read(reader, reader.one_of(range(1, 8)))
         forced = reader.one_of((0, 1))
         self.subject = kind, digest(b"folkmoot forced v1\0", plain) if forced else plain
 
@@ -76,6 +76,8 @@ class Effect:
             return 5, digest(b"folkmoot sharing v2\0", digest(public), digest(authority))
         if change == 5:
             return 6, digest(b"folkmoot hold v1\0", reader.take(32))
+        if change == 7:
+            return 8, digest(b"folkmoot rejoin v1\0", reader.take(8), reader.take(32))
         member, request = bytes(reader.take(32)), bytes(reader.take(32))
         self.rotation = member, request, codec.signature(reader)
         return 7, digest(b"folkmoot rotation v1\0", member, request)

@@ -2,7 +2,7 @@
 
 import codec
 from approval import Effect
-from codec import is_sorted, of_signature
+from codec import is_sorted
 from keys import is_member_key, verifies
 from refused import digest, need
 from state import holds_quorum
@@ -145,16 +145,3 @@ def check_statement(keys, group, voter, statement, signature):
     known = voter in keys
     signed = known and verifies(keys[voter], LABEL, group + b"\1" + statement, signature)
     need(signed, "a statement is not signed by its voter", "LINE-64")
-
-
-def skip(state, standings, data):
-    """`LINE-70`, `LINE-71`: the state after the last of these, from the founding on."""
-    electorate, number = state.electorate(), 0
-    for standing in standings:
-        decision = standing.decision
-        need(decision.group == state.group and decision.number > number, "it does not follow", "LINE-70")
-        number, electorate = decision.number, decision.electorate or electorate
-    last = standings[-1].decision
-    after = state.after(data, last.digest)
-    need(after.digest() == last.state and after.head == last.head(), "it is another state", "LINE-71")
-    return after

@@ -58,7 +58,7 @@ class Membership:
         self.scheme, self.mode = scheme, mode
         self.threshold, self.size = inner.number(U32), inner.number(U32)
         self.base, self.nonce = read_base(inner), bytes(inner.octets(16))
-        self.votes = self.issued = self.multi = self.combined = self.removals = None
+        self.votes = self.issued = self.multi = self.combined = None
         self.read_grounds(inner)
         need(self.encode() == data, "the membership is not in its one form", "ID-11")
 
@@ -78,8 +78,6 @@ class Membership:
             combined = inner.inside(0xA3).inside(der.SEQUENCE)
             self.combined = bytes(combined.octets(32)), bytes(combined.octets())
             need(len(self.combined[1]) <= 512, "the group's signature is too long", "ID-11")
-        if inner.peek() == 0xA4:
-            self.removals = bytes(inner.inside(0xA4).octets(32))
         inner.end()
         need(len(self.grounds()) <= 1, "it rests on two grounds", "ID-11")
         by_authority = self.mode == CENTRALISED and self.issued is not None
@@ -109,9 +107,6 @@ class Membership:
             der.write(der.OCTETS, self.nonce),
         ]
 
-    def tail(self):
-        return [] if self.removals is None else [der.write(0xA4, der.write(der.OCTETS, self.removals))]
-
     def encode(self):
         parts = self.head()
         if self.votes is not None:
@@ -126,12 +121,12 @@ class Membership:
         if self.combined is not None:
             pair = (der.write(der.OCTETS, part) for part in self.combined)
             parts.append(der.write(0xA3, der.write(der.SEQUENCE, *pair)))
-        return der.write(der.SEQUENCE, *parts, *self.tail())
+        return der.write(der.SEQUENCE, *parts)
 
     def proposed(self):
         """The extension with empty votes and no other grounds: what a request has."""
         empty = der.write(0xA0, der.write(der.SEQUENCE))
-        return der.write(der.SEQUENCE, *self.head(), empty, *self.tail())
+        return der.write(der.SEQUENCE, *self.head(), empty)
 
 
 class Body:

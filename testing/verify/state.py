@@ -77,7 +77,7 @@ class State:
             held += [len(one.spki).to_bytes(4, "big"), one.spki, one.ends.to_bytes(8, "big"), b"\0"]
         lists = [b"".join(held), b"".join(places)]
         told = b"".join(codec.of_length(one) + one for one in lists)
-        nothing = bytes(1 + 2 + 16 + 5)
+        nothing = bytes(1 + 2 + 24 + 5 + 1)
         return b"\1" + self.group + bytes(16) + b"\0" + told + nothing
 
     def after(self, data, decision):
@@ -96,7 +96,7 @@ class State:
         said = reader.optional(lambda one: (one.blob(), one.blob()))
         self.removed = mapped(reader.list(lambda one: read_pair(one, 8)))
         mapped(reader.list(lambda one: (utf8(one.blob()), one.number(8))))
-        reader.take(16)
+        reader.take(24)
         struck = reader.list(take32)
         need(codec.is_sorted(struck), "a list of the state is not sorted", "LINE-71")
         self.struck = set(struck)
@@ -105,6 +105,7 @@ class State:
         self.used = mapped(reader.list(lambda one: read_pair(one, 8)))
         self.refused = mapped(reader.list(read_refused))
         self.revoked = mapped(reader.list(lambda one: (bytes(one.take(16)), one.number(8))))
+        reader.optional(codec.head)
         mapped(changes)
         self.charter = self.founding.amended(changes)
         if said is not None:

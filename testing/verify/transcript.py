@@ -5,16 +5,16 @@ import codec
 import request
 from admissions import Set
 from approval import Effect, read_signed
-from decision import Standing, skip
+from line import Line
 from membership import Gmc
 from refused import Refused, digest, need
 from state import State
 
 LABEL = b"folkmoot transcript v2\0"
 MIB = 1024 * 1024
-CHARTER, HANDOVER, LAST, STATE, OPEN, HELD, END = range(1, 8)
-LONGEST = {CHARTER: 48 * 1024, STATE: 16 * MIB, END: 0, HANDOVER: MIB, LAST: MIB, OPEN: MIB, HELD: MIB}
-HANDOVERS_MAX = 100_000
+CHARTER, HANDOVER, LAST, STATE, OPEN, HELD, FORK, END = range(1, 9)
+LONGEST = {CHARTER: 48 * 1024, HANDOVER: MIB, LAST: MIB, STATE: 16 * MIB, OPEN: MIB, HELD: MIB, FORK: 2 * MIB, END: 0}
+ITEMS_MAX = 4 * MIB
 
 
 def sections(data):
@@ -36,55 +36,56 @@ def sections(data):
 
 
 class Transcript:
-    """What a file says. `heads` are heads that are known from elsewhere."""
+    """What a file says. `heads` are known from elsewhere: number and digits of each."""
 
     def __init__(self, data, heads=()):
-        self.state = self.set = self.last = self.electorate = None
-        self.handovers, self.shown, self.held = [], {}, set()
+        self.line = self.set = None
+        self.items, self.place, self.held = 0, (0, b""), set()
         take = {CHARTER: self.found, HANDOVER: self.hand_over, LAST: self.take_last, STATE: self.take_state,
-                OPEN: self.take, HELD: self.take_held, END: lambda _: None}
+                OPEN: self.take, HELD: self.take_held, FORK: self.take_fork, END: lambda _: None}
+        before = CHARTER
         for kind, section in sections(data):
-            need(kind == CHARTER or self.state, "it does not begin with a charter", "LINE-80")
+            need(kind == CHARTER or self.line, "it does not begin with a charter", "LINE-80")
+            need(kind <= STATE or not self.line.open, "it has no state", "LINE-81")
+            if before == OPEN < kind:
+                self.set.settle()
             take[kind](section)
-        need(self.last is None and not self.handovers, "it has no state", "LINE-82")
-        for head in heads:
-            known = self.state.has_on_line(head) or self.shown.get(head[0]) == head[1]
-            need(known, "a head that is known is not on its line", "LINE-84")
+            before = kind
+        self.line.check_heads(heads)
 
     def found(self, section):
         self.charter = charter.signed(section)
-        self.start(State(self.charter))
+        self.line = Line(State(self.charter))
+        self.start()
 
-    def start(self, state):
-        self.state, self.set = state, Set(state)
+    def start(self):
+        self.state = self.line.state
+        self.set = Set(self.state)
 
     def hand_over(self, section):
-        need(len(self.handovers) < HANDOVERS_MAX, "there are too many handovers", "LINE-81")
-        standing = codec.decode(section, Standing)
-        self.electorate = self.electorate or self.state.electorate()
-        standing.check(self.electorate)
-        self.electorate = standing.decision.electorate or self.electorate
-        self.handovers.append(standing)
+        self.line.hand_over(section)
 
     def take_last(self, section):
-        self.last = codec.decode(section, Standing)
+        self.line.take_last(section)
 
     def take_state(self, section):
-        need(self.last is not None, "a state follows a decision", "LINE-81")
-        self.last.check(self.electorate or self.state.electorate())
-        standings = [*self.handovers, self.last]
-        self.start(skip(self.state, standings, section))
-        kept = [one for one in self.handovers if one.decision.electorate is not None]
-        self.shown = {one.decision.number: one.decision.digest for one in [*kept, self.last]}
-        self.handovers, self.last = [], None
+        self.line.take_state(section)
+        self.start()
+
+    def take_fork(self, section):
+        self.line.take_fork(section)
 
     def take(self, section):
-        """`LINE-01`, `LINE-07` to `LINE-11`, `LINE-33`: an item of the set."""
+        """`LINE-01`, `LINE-07` to `LINE-12`, `LINE-33`, `LINE-81`, `LINE-87`: an item of the set."""
+        place = section[1] if len(section) > 1 else 0, digest(section)
+        need(place > self.place, "an item is not in its place", "LINE-81")
+        self.place, self.items = place, self.items + 1
+        need(self.items <= ITEMS_MAX, "there are too many items", "LINE-87")
         codec.decode(section, self.read_item)
 
     def read_item(self, reader):
-        kind = reader.one_of(range(1, 7))
-        need(kind != 6, "a decision is no item of the set", "LINE-81")
+        kind = reader.one_of(range(1, 8))
+        need(kind < 6, "a decision is no item of the set", "LINE-81")
         readers = {1: self.admit, 2: self.approval, 3: self.effect, 4: self.refusal, 5: self.expire}
         act = readers[kind](reader)
         need(reader.at == len(reader.data), "bytes follow the end of an item", "LINE-01")
@@ -106,6 +107,7 @@ class Transcript:
                 if one.subject[1] == gmc.request and one.voter in self.state.roster:
                     one.check(self.state.group, self.state.roster[one.voter].spki)
                     signed.append(one)
+            need(gmc.request not in self.state.used, "a decision holds it", "LINE-21")
             self.set.take_certificate(gmc, signed)
 
         return act
@@ -116,6 +118,8 @@ class Transcript:
         def act():
             need(self.state.may_vote(one.voter), "the voter has no vote", "LINE-11")
             one.check(self.state.group, self.state.roster[one.voter].spki)
+            need(self.state.has_on_line(one.base), "its base is not on the line", "LINE-10")
+            need(one.base[0] >= self.state.since(one.voter), "it is older than the vote", "LINE-12")
             self.set.take_approval(one)
 
         return act
@@ -142,7 +146,7 @@ class Transcript:
         codec.decode(section, self.read_held)
 
     def read_held(self, reader):
-        need(reader.one_of(range(1, 7)) == 1, "it is no item of an admission", "LINE-83")
+        need(reader.one_of(range(1, 8)) == 1, "it is no item of an admission", "LINE-83")
         data = reader.blob()
         reader.list(read_signed)
         need(reader.at == len(reader.data), "bytes follow the end of an item", "LINE-01")
@@ -170,9 +174,10 @@ class Transcript:
         }
 
 
-def verdict(data):
-    """The verdict on a file, whatever its bytes."""
+def verdict(data, heads=()):
+    """The verdict on a file, whatever its bytes, by somebody who knows these heads: `NUMBER.HEX`."""
+    known = [(int(number), digits) for number, digits in (one.split(".") for one in heads)]
     try:
-        return Transcript(data).verdict()
+        return Transcript(data, known).verdict()
     except Refused as why:
         return {"accepted": False, "why": str(why), "rule": why.rule}

@@ -253,8 +253,8 @@ async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
                 format!("Whose request do you {does}? Type {word} NAME. /votes lists the open ones.");
             return Err(Failure::new(Exit::Usage, question));
         }
-        "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true }).await?),
-        "/no" => drop(orders.ask(&Request::Vote { subject, approve: false }).await?),
+        "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true, wait: None }).await?),
+        "/no" => drop(orders.ask(&Request::Vote { subject, approve: false, wait: None }).await?),
         "/answer" => {
             let (letter, text) = subject.split_once(' ').unwrap_or((&subject, ""));
             let (letter, text) = (letter.to_owned(), text.trim().to_owned());

@@ -88,16 +88,46 @@ pub(crate) async fn receive(folder: &Path, receive: &Receive, json: bool) -> Res
 
 /// `folkmoot vote`
 pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Failure> {
-    let (subject, approve) = match vote {
+    let (subject, approve, timeout) = match vote {
         Vote::List => return list(folder, json).await,
-        Vote::Approve { subject } => (subject.join(" "), true),
-        Vote::Reject { subject } => (subject.join(" "), false),
+        Vote::Approve { subject, timeout } => (subject.join(" "), true, timeout),
+        Vote::Reject { subject, timeout } => (subject.join(" "), false, timeout),
     };
-    let answer = ask(folder, Request::Vote { subject, approve }).await?;
+    let answer = ask(folder, Request::Vote { subject, approve, wait: Some(timeout) }).await?;
     let word = if approve { "yes" } else { "no" };
     let (kind, about, subject) = (text(&answer, "kind"), text(&answer, "about"), text(&answer, "subject"));
-    data(json, &answer, || format!("voted {word}: {kind} {:?} ({})", harmless(about), short(subject)));
+    data(json, &answer, || {
+        format!("voted {word}: {kind} {:?} ({}); {}", harmless(about), short(subject), outcome(&answer))
+    });
     Ok(())
+}
+
+/// What became of a vote.
+pub(crate) fn outcome(answer: &Value) -> String {
+    let count = |field: &str| answer.get(field).and_then(Value::as_u64).unwrap_or_default();
+    let names = |field: &str, word: &str| {
+        let names = answer.get(field).and_then(Value::as_array).into_iter().flatten();
+        let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
+        if names.is_empty() { String::new() } else { format!("{word} from {}", names.join(", ")) }
+    };
+    let votes = format!("{} of {} votes", count("have"), count("need"));
+    let votes = format!("{votes}{}{}", names("approved", ", yes"), names("rejected", ", no"));
+    match (text(answer, "state"), text(answer, "over"), text(answer, "waits")) {
+        ("waiting", ..) => {
+            format!("waiting: the group has not ordered the vote yet; it is sent until it has ({votes})")
+        }
+        ("overtaken", ..) => {
+            "not needed any more: the matter had ended before the vote was ordered".to_owned()
+        }
+        (_, "admitted", _) => "counted, and with it the member is admitted".to_owned(),
+        (_, "decided", _) => format!("counted{}; it is decided", names("approved", ": yes")),
+        (_, "rejected", _) => format!("counted{}; it is rejected", names("rejected", ": no")),
+        (_, _, "decision") => format!("counted: {votes}; waiting for the decision"),
+        (_, _, "admission") => format!("counted: {votes}; the admission follows"),
+        (_, _, "authority") => format!("counted: {votes}; waiting for the authority"),
+        (_, _, "new-shares") => format!("counted: {votes}; waiting until the voters have new shares"),
+        _ => format!("counted: {votes}"),
+    }
 }
 
 async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
@@ -246,7 +276,7 @@ fn line_about(status: &Value) -> String {
     for fork in list("forks") {
         let both = fork.get("signed_both").and_then(Value::as_array).map_or(0, Vec::len);
         let line = format!(
-            "decision {} is forked: ours is {}, another is {}; {} signed both",
+            "decision {} was made twice: ours is {}, the other is {}; {} signed both",
             fork.get("number").and_then(Value::as_u64).unwrap_or_default(),
             self::text(fork, "ours"),
             self::text(fork, "theirs"),
@@ -332,4 +362,31 @@ pub(crate) async fn fault(folder: &Path, fault: Fault) -> Result<(), Failure> {
     let cut = cut.iter().map(ToString::to_string).collect();
     let faulty = Faulty { cut, drop, delay_ms: delay, longest, heal };
     ask(folder, Request::Fault(faulty)).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_what_became_of_the_vote() {
+        let told = |state: &str, over: Option<&str>, waits: Option<&str>| {
+            outcome(&json!({
+                "state": state, "have": 1, "need": 2, "approved": ["anna"], "rejected": ["ben"], "over": over,
+                "waits": waits,
+            }))
+        };
+        let votes = "1 of 2 votes, yes from anna, no from ben";
+        assert_eq!(told("counted", None, Some("votes")), format!("counted: {votes}"));
+        assert_eq!(told("counted", Some("decided"), None), "counted: yes from anna; it is decided");
+        assert_eq!(told("counted", Some("rejected"), None), "counted: no from ben; it is rejected");
+        assert!(told("waiting", None, Some("order")).starts_with("waiting: "));
+        assert!(told("overtaken", Some("admitted"), None).starts_with("not needed any more"));
+        for (waits, end) in
+            [("decision", "the decision"), ("admission", "follows"), ("authority", "the authority")]
+        {
+            let said = told("counted", None, Some(waits));
+            assert!(said.starts_with(&format!("counted: {votes}; ")) && said.ends_with(end), "{said}");
+        }
+    }
 }

@@ -41,8 +41,13 @@ pub(crate) enum Request {
     Petitions,
     /// The view that is installed, and whether its key is at work.
     View,
-    /// Vote.
-    Vote { subject: String, approve: bool },
+    /// Vote. Waits so many seconds for its place in the order.
+    Vote {
+        subject: String,
+        approve: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        wait: Option<u64>,
+    },
     /// Ask for a new certificate for the member itself.
     Renew,
     /// Ask for admission for the holder of this CSR (PEM).
@@ -275,7 +280,7 @@ mod tests {
 
     #[test]
     fn requests_read_as_they_are_written_and_nothing_else_does() {
-        let vote = Request::Vote { subject: "ab".into(), approve: true };
+        let vote = Request::Vote { subject: "ab".into(), approve: true, wait: None };
         let text = serde_json::to_string(&vote).unwrap();
         assert_eq!(text, r#"{"op":"vote","subject":"ab","approve":true}"#);
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), vote);

@@ -101,6 +101,8 @@ pub enum Danger {
     LineNoBounds,
     /// Transcript: a member goes over to another decision for a number that was decided.
     LineTakesForks,
+    /// Transcript: any voter alone is a quorum.
+    LineNoQuorum,
     /// Transcript: a Rejoin may name anything.
     LineRejoinAnywhere,
     /// Transcript: a Rejoin takes one approval.
@@ -164,8 +166,8 @@ pub enum Danger {
     MemberOmitsSelf,
     /// Session: writes the plaintext of what it opens into a trace line.
     SessionLogsPlaintext,
-    /// Admission: a vote is not kept on disk before it is sent.
-    AdmissionForgetsVote,
+    /// Node: what has its place in the order is not kept on disk.
+    NodeForgetsItem,
     /// Admission and transcript: certificates by the group's key name a share-epoch that does not
     /// exist, and are accepted all the same.
     AdmissionNoShareEpoch,

@@ -14,8 +14,9 @@ use folkmoot_agreement::ModuleName;
 use folkmoot_base::Persist;
 use folkmoot_cli::children::Workshop;
 use folkmoot_cli::exit::{Exit, Failure};
-use folkmoot_identity::{Identity, Transcript};
+use folkmoot_identity::Identity;
 use folkmoot_signing::Scheme;
+use folkmoot_transcript::{Kept, Taken, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -338,6 +339,13 @@ impl Began {
     }
 }
 
+/// The group's transcript, as a store keeps it.
+fn stored(people: &People) -> Result<Vec<Persist>, Failure> {
+    let transcript = Transcript::founded(people.charter.der()).map_err(Failure::bug)?;
+    let (mut kept, new) = (Kept::default(), Taken { new: true, ..Taken::default() });
+    Ok(people.items.iter().flat_map(|item| kept.after(&transcript, item, &new)).collect())
+}
+
 /// A node with its members: the folder of the first of them, with the whole transcript on its disk;
 /// its event loop runs.
 fn hire(
@@ -353,9 +361,9 @@ fn hire(
     let key = host.key_pem().map_err(Failure::bug)?;
     folder.write_identity(key.expose(), &host.certificate_pem())?;
     folder.write_charter(people.charter.der())?;
-    let entries: Vec<Persist> = people.entries.iter().map(Transcript::persist).collect();
+    let stored = stored(people)?;
     let broken = |error| Failure::from(folkmoot::Error::Store(error));
-    Store::open(&folder.store_path()).and_then(|mut store| store.commit(&entries)).map_err(broken)?;
+    Store::open(&folder.store_path()).and_then(|mut store| store.commit(&stored)).map_err(broken)?;
     let options = OpenOptions {
         state: path.to_owned(),
         listen: ([127, 0, 0, 1], 0).into(),

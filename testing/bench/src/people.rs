@@ -1,17 +1,18 @@
 //! Who is in a measured group: as many founders as a charter takes. The first of them admits
-//! everybody else, each by one entry of the transcript. Identity's own functions make the entries,
+//! everybody else, each by one item of the transcript. The transcript's own functions make the items,
 //! and every node verifies them as always.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot::{Bytes, GroupName, UnixTime};
+use folkmoot::{Bytes, Digest, GroupId, GroupName, UnixTime};
 use folkmoot_agreement::ModuleName;
-use folkmoot_base::Keying;
+use folkmoot_base::{Head, Keying};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{
-    Central, CharterDraft, Founder, GmcBody, Identity, SignedCharter, Timeouts, Transcript, Verdict, Vote,
-    VoteContent,
+    Central, CharterDraft, Founder, Gmc, GmcBody, Identity, SignedCharter, Timeouts, Verdict, Vote, VoteBody,
+    VoteKind,
 };
 use folkmoot_signing::Scheme;
+use folkmoot_transcript::Transcript;
 use std::time::Duration;
 
 /// A charter has no more founders.
@@ -38,8 +39,8 @@ pub(crate) struct Rules {
 pub(crate) struct People {
     pub(crate) identities: Vec<Identity>,
     pub(crate) charter: SignedCharter,
-    /// All that follows the charter in its transcript, in order.
-    pub(crate) entries: Vec<Bytes>,
+    /// What its transcript has besides the charter: the admissions.
+    pub(crate) items: Vec<Bytes>,
 }
 
 impl People {
@@ -54,8 +55,8 @@ impl People {
             .collect::<Result<Vec<_>, Failure>>()?;
         let (founders, others) = identities.split_at(size.min(FOUNDERS_MAX));
         let charter = charter(rules, founders, silence, &mut entropy)?;
-        let entries = admissions(&charter, founders, others, (from, to), &mut entropy)?;
-        Ok(Self { identities, charter, entries })
+        let items = admissions(&charter, founders, others, (from, to), &mut entropy)?;
+        Ok(Self { identities, charter, items })
     }
 }
 
@@ -84,7 +85,7 @@ fn charter(
     SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).map_err(Failure::bug)
 }
 
-/// The first founder votes for each of the others, and writes the entry that admits it.
+/// The first founder votes for each of the others: the items that admit them.
 fn admissions(
     charter: &SignedCharter,
     founders: &[Identity],
@@ -92,19 +93,25 @@ fn admissions(
     (from, to): (UnixTime, UnixTime),
     entropy: &mut OsEntropy,
 ) -> Result<Vec<Bytes>, Failure> {
-    let mut transcript = Transcript::genesis(charter.der()).map_err(Failure::bug)?;
+    let mut transcript = Transcript::founded(charter.der()).map_err(Failure::bug)?;
     let first = founders.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
-    let mut entries = Vec::new();
+    let (group, base) = (transcript.group(), transcript.state().head());
+    let mut items = Vec::new();
     for (number, one) in (founders.len()..).zip(others) {
         let size = u32::try_from(number).map_err(Failure::bug)?;
-        let body = GmcBody::propose(transcript.roster().charter(), one, size, from, entropy);
-        let motion = body.motion().map_err(Failure::bug)?;
-        let content = VoteContent { motion, verdict: Verdict::Approve, expires: to };
-        let vote = Vote::sign(first, content).map_err(Failure::bug)?.proof();
-        let certificate = folkmoot_identity::Gmc::compose(&body, &[vote], one).map_err(Failure::bug)?;
-        let entry = transcript.make_admit(certificate.der(), first).map_err(Failure::bug)?;
-        transcript.append(&entry).map_err(Failure::bug)?;
-        entries.push(entry);
+        let body = GmcBody::propose(charter.charter(), one, size, from, entropy).over(base);
+        let subject = body.request_digest().map_err(Failure::bug)?;
+        let vote = approval(group, base, subject, to);
+        let vote = Vote::sign(first, vote).map_err(Failure::bug)?.proof();
+        let certificate = Gmc::compose(&body, &[vote], one).map_err(Failure::bug)?;
+        let item = transcript.make_admit(certificate.der(), &[]).map_err(Failure::bug)?;
+        transcript.take(&item, None).map_err(Failure::bug)?;
+        items.push(item);
     }
-    Ok(entries)
+    Ok(items)
+}
+
+/// A yes to the request with this digest, over this head.
+pub(crate) fn approval(group: GroupId, base: Head, subject: Digest, expires: UnixTime) -> VoteBody {
+    VoteBody { group, base, kind: VoteKind::Admit, subject, turn: 0, verdict: Verdict::Approve, expires }
 }

@@ -1,6 +1,7 @@
 //! Changes that somebody signed: whoever may, a stranger, or a former member.
 
 mod charter;
+mod fork;
 mod items;
 mod line;
 
@@ -9,10 +10,11 @@ use crate::{Drawn, Group};
 
 /// A file with something changed and signed anew, and what.
 pub(crate) fn forged(group: &mut Group, mut sections: Vec<Section>) -> Drawn<(Vec<u8>, String)> {
-    let about = match group.dice.roll(10) {
+    let about = match group.dice.roll(12) {
         0..=2 => line::decision(group, &mut sections),
         3 | 4 => line::state(group, &mut sections),
         5 => charter::change(group, &mut sections)?,
+        6 | 7 => fork::change(group, &mut sections),
         _ => items::change(group, &mut sections)?,
     };
     Ok((joined(&sections), about))

@@ -3,7 +3,7 @@
 use crate::Dice;
 use crate::signers::Keys;
 use folkmoot_base::{Instant, MemberId, Mutant, UnixTime};
-use folkmoot_identity::{Identity, Verdict};
+use folkmoot_identity::{GmcBody, Identity, Verdict};
 use folkmoot_transcript::{
     Approval, BallotMessage, BallotOutput, Ballots, Item, Look, STATEMENT_LABEL, SignedApproval, Standing,
     Statement, Subject, Taken, Transcript,
@@ -27,6 +27,10 @@ pub struct Group {
     pub(crate) people: BTreeMap<MemberId, Identity>,
     pub(crate) keys: Keys,
     pub(crate) clock: u64,
+    /// Requests that were certified before, each with its holder.
+    pub(crate) asked: Vec<(Identity, GmcBody)>,
+    /// Another line of this group, and the number that was decided twice.
+    pub(crate) other: Option<(u64, Transcript)>,
 }
 
 impl Group {

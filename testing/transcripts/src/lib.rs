@@ -9,6 +9,8 @@
 mod dice;
 mod forge;
 mod group;
+mod known;
+mod lines;
 mod mutate;
 mod signers;
 mod steps;
@@ -16,5 +18,6 @@ mod verdict;
 
 pub use dice::Dice;
 pub use group::{Drawn, Group};
+pub use known::{drawn_heads, known_heads};
 pub use mutate::mutated;
 pub use verdict::{own, verdict};

@@ -1,6 +1,7 @@
 //! Changes of a file: of one byte, of its sections, and of what somebody signed.
 
 use crate::{Drawn, Group};
+use folkmoot_base::digest;
 use folkmoot_transcript::FILE_LABEL;
 
 /// One section: kind and bytes.
@@ -43,6 +44,14 @@ pub(crate) fn joined(sections: &[Section]) -> Vec<u8> {
     out
 }
 
+/// Puts sections in the order of their kinds, and the items of the set in that of a file.
+pub(crate) fn in_order(sections: &mut [Section]) {
+    sections.sort_by_cached_key(|(kind, bytes)| {
+        let item = (*kind == 5).then(|| (bytes.get(1).copied(), digest(&[bytes])));
+        (*kind, item)
+    });
+}
+
 /// A byte changed, put in, or taken out.
 fn one_byte(group: &mut Group, mut file: Vec<u8>) -> (Vec<u8>, String) {
     let at = group.dice.roll(file.len());
@@ -74,12 +83,12 @@ fn structure(group: &mut Group, file: &[u8]) -> (Vec<u8>, String) {
             sections.splice(other..=other, copy);
         }
         _ => {
-            let kind = u8::try_from(group.dice.roll(9)).unwrap_or_default();
+            let kind = u8::try_from(group.dice.roll(10)).unwrap_or_default();
             sections.iter_mut().skip(one).take(1).for_each(|section| section.0 = kind);
         }
     }
     if group.dice.chance(50) {
-        sections.sort_by_key(|section| section.0);
+        in_order(&mut sections);
     }
     (joined(&sections), format!("structure {how} of sections {one} and {other}"))
 }

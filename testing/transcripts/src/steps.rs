@@ -55,7 +55,8 @@ impl Group {
         let all: Vec<&Identity> = founders.iter().collect();
         let signed = SignedCharter::sign(&draft.to_toml(), &all)?;
         let transcript = Transcript::founded(signed.der())?;
-        Ok(Self { dice, transcript, people, keys, clock: START + DAY })
+        let (asked, other) = (Vec::new(), None);
+        Ok(Self { dice, transcript, people, keys, clock: START + DAY, asked, other })
     }
 
     fn step(&mut self) -> Drawn<()> {
@@ -67,9 +68,12 @@ impl Group {
         if self.transcript.state().charter().scheme().shared() && self.dice.chance(35) {
             self.share()?;
         }
-        match self.dice.roll(12) {
+        match self.dice.roll(15) {
             0..=3 => self.admit(),
             4 => self.late(),
+            12 => self.kept_back(),
+            13 => self.part(),
+            14 => self.rejoin(),
             5 | 6 => self.change(),
             7 => self.taken_back(),
             8 => self.refuse(),
@@ -100,11 +104,12 @@ impl Group {
     }
 
     fn until(&mut self) -> u64 {
-        self.clock + self.dice.long(60) * DAY
+        let days = if self.dice.chance(30) { 4 } else { 60 };
+        self.clock + self.dice.long(days) * DAY
     }
 
     /// These voters approve a subject; each says so by an item of its own.
-    fn approve(&mut self, subject: Subject, voters: &[MemberId], verdict: Verdict) -> Drawn<()> {
+    pub(crate) fn approve(&mut self, subject: Subject, voters: &[MemberId], verdict: Verdict) -> Drawn<()> {
         for voter in voters {
             let (turn, until) = (u32::try_from(self.dice.roll(2)).unwrap_or_default(), self.until());
             let signed = self.approval(*voter, subject, (turn, verdict, until))?;
@@ -114,7 +119,7 @@ impl Group {
     }
 
     /// Enough or too few approve an effect, and perhaps decide.
-    fn want(&mut self, change: Change) -> Drawn<()> {
+    pub(crate) fn want(&mut self, change: Change) -> Drawn<()> {
         let force = if self.dice.chance(15) { Force::Yes } else { Force::No };
         let effect = Effect { change, force };
         let voters = self.voters();
@@ -129,7 +134,8 @@ impl Group {
 
     /// What somebody asks for, over the head.
     pub(crate) fn request(&mut self, holder: &Identity) -> GmcBody {
-        let from = UnixTime((self.clock - self.dice.long(3) * 3_600).max(START));
+        let ago = if self.dice.chance(20) { self.dice.long(20) * DAY } else { self.dice.long(3) * 3_600 };
+        let from = UnixTime((self.clock - ago).max(START));
         let state = self.transcript.state();
         let mut body = GmcBody::propose(state.charter(), holder, 3, from, &mut self.dice);
         body.membership.base = state.head();
@@ -146,9 +152,33 @@ impl Group {
         if self.dice.chance(70) { self.person() } else { Ok(known.ok_or("nobody is there")?) }
     }
 
-    fn admit(&mut self) -> Drawn<()> {
+    /// Somebody asks, or what somebody asked for before is certified again.
+    fn asks(&mut self) -> Drawn<(Identity, GmcBody)> {
+        let before = self.asked.clone();
+        if let Some(again) = self.dice.pick(&before).filter(|_| self.dice.chance(20)) {
+            return Ok(again);
+        }
         let holder = self.holder()?;
         let body = self.request(&holder);
+        self.asked.push((holder.clone(), body.clone()));
+        Ok((holder, body))
+    }
+
+    /// An admission that is shown only after another decision: what approved it may have run out.
+    fn kept_back(&mut self) -> Drawn<()> {
+        let (holder, body) = self.asks()?;
+        let voters = self.voters();
+        let yes = self.dice.some(&voters, 90);
+        let item = self.certified(&holder, &body, &yes)?;
+        self.clock += self.dice.long(10) * DAY;
+        self.change()?;
+        self.meet();
+        self.take(&item);
+        Ok(())
+    }
+
+    fn admit(&mut self) -> Drawn<()> {
+        let (holder, body) = self.asks()?;
         let voters = self.voters();
         let yes = self.dice.some(&voters, 85);
         let item = self.certified(&holder, &body, &yes)?;
@@ -268,7 +298,7 @@ impl Group {
     }
 
     /// A removal, a change of the charter, or another electorate.
-    fn change(&mut self) -> Drawn<()> {
+    pub(crate) fn change(&mut self) -> Drawn<()> {
         let members = self.members();
         let change = match self.dice.roll(8) {
             0 | 1 => Change::Remove { member: self.dice.pick(&members).ok_or("nobody is there")? },
@@ -285,7 +315,7 @@ impl Group {
         self.want(change)
     }
 
-    fn field(&mut self) -> (String, String) {
+    pub(crate) fn field(&mut self) -> (String, String) {
         let mut ids: Vec<String> =
             self.dice.some(&self.members(), 50).iter().map(|one| hex(&one.0)).collect();
         ids.sort();

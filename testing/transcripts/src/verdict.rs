@@ -15,16 +15,18 @@ pub fn own(group: &Group) -> Value {
     own
 }
 
-/// The verdict on a file for somebody who trusts the charter that stands in it.
-pub fn verdict(file: &[u8]) -> Value {
-    match read(file) {
+/// The verdict on a file for somebody who trusts the charter that stands in it, and knows these
+/// heads (`NUMBER.HEX`). One that is no head is passed over.
+pub fn verdict(file: &[u8], heads: &[String]) -> Value {
+    match read(file, heads) {
         Ok(transcript) => accepted(&transcript),
         Err(why) => json!({ "accepted": false, "why": told(&why) }),
     }
 }
 
-fn read(file: &[u8]) -> Result<Transcript, FileError> {
-    let mut reader = FileReader::new(charter(file).unwrap_or_default(), Vec::new());
+fn read(file: &[u8], heads: &[String]) -> Result<Transcript, FileError> {
+    let known = heads.iter().filter_map(|head| head.parse().ok()).collect();
+    let mut reader = FileReader::knowing(charter(file).unwrap_or_default(), known);
     reader.push(file)?;
     reader.finish()
 }

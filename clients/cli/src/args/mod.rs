@@ -398,12 +398,20 @@ pub(crate) enum Vote {
         /// The stranger's name, the proposal's words ("expel dora"), or the subject's first digits.
         #[arg(required = true)]
         subject: Vec<String>,
+        /// How long to wait until the group has ordered the vote. Without its place in the order it
+        /// does not count yet.
+        #[arg(long, value_name = "SECONDS", default_value_t = 4, value_parser = clap::value_parser!(u64).range(..=10))]
+        timeout: u64,
     },
     /// Votes no.
     Reject {
         /// The stranger's name, the proposal's words ("expel dora"), or the subject's first digits.
         #[arg(required = true)]
         subject: Vec<String>,
+        /// How long to wait until the group has ordered the vote. Without its place in the order it
+        /// does not count yet.
+        #[arg(long, value_name = "SECONDS", default_value_t = 4, value_parser = clap::value_parser!(u64).range(..=10))]
+        timeout: u64,
     },
 }
 

@@ -48,7 +48,7 @@ impl Process {
             Request::Authority => self.authority().await,
             Request::Petitions => self.petitions().await,
             Request::View => Ok(self.view()),
-            Request::Vote { subject, approve } => self.vote(&subject, approve).await,
+            Request::Vote { subject, approve, wait } => self.vote(&subject, approve, wait).await,
             Request::Renew => self.renew().await,
             Request::Csr { csr } => self.submit(&csr).await,
             Request::Certificate { member, serial } => self.certificate(&member, &serial).await,

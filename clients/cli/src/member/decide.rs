@@ -2,48 +2,76 @@
 //! reports a refusal.
 
 use super::find::{Choice, find};
+use super::outcome::Ballot;
 use super::process::Process;
 use super::render;
 use crate::exit::{Exit, Failure};
-use folkmoot::{Absence, Digest, Event, Person, Presence};
+use folkmoot::{Absence, Digest, Event, MemberId, Person, Presence};
 use folkmoot_base::hex;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The end of a proposal to change the charter; what comes before it names it, too.
 const CHANGE_END: &str = " in the charter";
 /// Looks at the member after an order, until all that it said before the last is heard.
 const LOOKS_MAX: usize = 300;
 
+/// What is voted on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Matter {
+    /// "request" or "proposal".
+    pub(super) kind: &'static str,
+    pub(super) subject: Digest,
+    /// Who asks, if it is a request.
+    pub(super) asks: Option<MemberId>,
+}
+
 impl Process {
     /// A name alone is a request's: nobody shall vote for an expulsion by naming the one who is to
     /// go.
-    pub(super) async fn vote(&mut self, text: &str, approve: bool) -> Result<Value, Failure> {
+    pub(super) async fn vote(
+        &mut self,
+        text: &str,
+        approve: bool,
+        wait: Option<u64>,
+    ) -> Result<Value, Failure> {
         let mut matters = self.matters().await?;
         if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
             text.clone_into(&mut change.name);
         }
         let Choice { kind, name, id, value } = find(text, matters, "no open request or proposal is called")?;
-        self.moot.vote(value, approve).await?;
+        let head = self.with_transcript(|known| known.state().head().number).await?;
+        self.moot.vote(value.subject, approve).await?;
         self.hear_refusal().await?;
-        Ok(json!({ "subject": id, "approve": approve, "kind": kind, "about": name }))
+        let mut answer = self.outcome(&value, Ballot { approve, head, wait }).await?;
+        if let Some(fields) = answer.as_object_mut() {
+            fields.insert("subject".into(), id.into());
+            fields.insert("approve".into(), approve.into());
+            fields.insert("kind".into(), kind.into());
+            fields.insert("about".into(), name.into());
+        }
+        Ok(answer)
     }
 
-    async fn matters(&self) -> Result<Vec<Choice<Digest>>, Failure> {
+    async fn matters(&self) -> Result<Vec<Choice<Matter>>, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions.into_iter().map(|one| ("request", one.name, one.subject));
-        let proposals = proposals.into_iter().map(|one| ("proposal", one.text, one.subject));
-        let choice = |(kind, name, subject): (&str, String, Digest)| Choice {
-            kind: kind.to_owned(),
+        let requests = petitions
+            .into_iter()
+            .map(|one| (one.name, Matter { kind: "request", subject: one.subject, asks: Some(one.member) }));
+        let proposals = proposals
+            .into_iter()
+            .map(|one| (one.text, Matter { kind: "proposal", subject: one.subject, asks: None }));
+        let choice = |(name, matter): (String, Matter)| Choice {
+            kind: matter.kind.to_owned(),
             name,
-            id: hex(&subject),
-            value: subject,
+            id: hex(&matter.subject),
+            value: matter,
         };
         Ok(requests.chain(proposals).map(choice).collect())
     }
 
     /// What is voted on under `subject`, as long as it is open.
     pub(super) async fn about(&self, subject: &Digest) -> Result<Option<String>, Failure> {
-        let found = self.matters().await?.into_iter().find(|one| one.value == *subject);
+        let found = self.matters().await?.into_iter().find(|one| one.value.subject == *subject);
         Ok(found.map(|one| one.name))
     }
 

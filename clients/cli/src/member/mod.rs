@@ -15,6 +15,7 @@ pub(crate) mod journal;
 mod kept;
 mod lacks;
 mod office;
+mod outcome;
 mod post;
 mod process;
 mod propose;

@@ -161,18 +161,24 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "other-line" => news(format!(
-            "{} follows another line of decisions ({}) than we do ({}): somebody signed both. Ask people whom you trust which head is right",
-            text("name"),
-            text("theirs"),
-            text("ours")
-        )),
+        "other-line" => news(other_line_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
     }
+}
+
+/// Somebody signed two lines of decisions.
+fn other_line_text(event: &Value) -> String {
+    let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
+    format!(
+        "{} follows another line of decisions ({}) than we do ({}): somebody signed both. Ask people whom you trust which head is right",
+        text("name"),
+        text("theirs"),
+        text("ours")
+    )
 }
 
 /// What has changed with the authority.
@@ -234,7 +240,8 @@ pub(crate) fn proposal_json(proposal: &Proposal, names: &Names) -> Value {
     })
 }
 
-fn all(names: &Names, members: &[MemberId]) -> Vec<String> {
+/// The names of these members, sorted.
+pub(crate) fn all(names: &Names, members: &[MemberId]) -> Vec<String> {
     let mut all: Vec<String> = members.iter().map(|member| name(names, member)).collect();
     all.sort();
     all

@@ -26,6 +26,5 @@ mod revoked;
 mod shell;
 mod status;
 mod texts;
-mod verify_line;
 mod verify_transcript;
 mod votes;

@@ -340,8 +340,8 @@ impl Applicant {
         self.request = None;
     }
 
-    /// A request that was made before an expulsion of ours, or on another line, admits nobody: it is
-    /// made anew.
+    /// A request that was made before an expulsion of ours, or on another line, admits nobody: it
+    /// is made anew.
     fn follow_line(
         &mut self,
         transcript: &Transcript,

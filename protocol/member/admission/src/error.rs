@@ -95,7 +95,7 @@ pub enum AdmissionError {
     #[error("a yes has been said to it already, and cannot be taken back")]
     LocalVotedAlready,
     /// So many voters say no that the others are too few.
-    #[error("so many voters say no to that that the others are too few")]
+    #[error("so many voters say no to it that the others are too few")]
     LocalRejected,
     /// We have not been told the time yet.
     #[error("the time is not known yet")]

@@ -10,14 +10,15 @@
 //! ```
 //! Promises: nobody is admitted or expelled here, only proposed: the transcript judges. A vote is
 //! persisted before it is sent, and so is what a voter promises or commits to for the next
-//! decision. Whoever holds something unfinished sends it again until the
-//! matter is closed, so no crash, split or change of contact strands a request. Bounds:
+//! decision. Whoever holds something unfinished sends it again until the matter is closed, so no
+//! crash, split or change of contact strands a request. Bounds:
 //! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is
 //! refused when full), [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key;
-//! [`PROPOSALS_MAX`] proposals, [`MEMBER_PROPOSALS_MAX`] of them by one member; each request and proposal for the charter's `request_hours`. Relies on:
-//! senders authenticated by link and ring. One order of members' messages is convenient, not
-//! needed. Source: facts of Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed
-//! threshold. Departures: docs/protocol/admission.md.
+//! [`PROPOSALS_MAX`] proposals, [`MEMBER_PROPOSALS_MAX`] of them by one member; each request and
+//! proposal for the charter's `request_hours`. Relies on: senders authenticated by link and ring.
+//! One order of members' messages is convenient, not needed. Source: facts of Saxena, Tsudik, Yi
+//! (2003), plain signatures, decentralised, fixed threshold. Departures:
+//! docs/protocol/admission.md.
 
 mod applicant;
 mod at_authority;
@@ -31,6 +32,7 @@ mod desk;
 mod error;
 mod expire;
 mod guests;
+mod load;
 mod message;
 mod pause;
 mod proposals;

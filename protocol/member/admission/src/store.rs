@@ -12,16 +12,13 @@
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
 
-use crate::desk::Admission;
 use crate::proposals::Proposal;
-use crate::requests::Open;
-use crate::{AdmissionError, Config};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
-use folkmoot_base::{Digest, Entropy, Instant, MemberId, Persist, Secret, StoreKey, UnixTime, hmac_sha256};
+use folkmoot_base::{Digest, Entropy, MemberId, Persist, Secret, UnixTime, hmac_sha256};
 use folkmoot_identity::{Identity, REVOKED_TABLE, Request, RevocationList};
-use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject, Transcript};
+use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject};
 
 /// Table of requests and proposals.
 pub(crate) const REQUESTS: &str = "request";
@@ -31,17 +28,17 @@ pub(crate) const SHARES: &str = "share";
 pub(crate) const VOTES: &str = "vote";
 
 #[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-struct StoredRequest {
-    contact: MemberId,
-    expires: UnixTime,
-    cms: Blob,
+pub(crate) struct StoredRequest {
+    pub(crate) contact: MemberId,
+    pub(crate) expires: UnixTime,
+    pub(crate) cms: Blob,
 }
 
 #[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-struct StoredProposal {
-    proposer: MemberId,
-    expires: UnixTime,
-    effect: Effect,
+pub(crate) struct StoredProposal {
+    pub(crate) proposer: MemberId,
+    pub(crate) expires: UnixTime,
+    pub(crate) effect: Effect,
 }
 
 pub(crate) fn put_request(request: &Request, contact: MemberId, expires: UnixTime) -> Persist {
@@ -138,76 +135,4 @@ fn share_info(name: &Digest) -> Vec<u8> {
 
 fn key(kind: &[u8], parts: &[&[u8]]) -> Bytes {
     [kind, &parts.concat()].concat().into()
-}
-
-impl Admission {
-    /// Restores a member's desk. Hand in everything stored; other tables are passed over.
-    ///
-    /// # Errors
-    /// [`AdmissionError::LocalCorrupt`] names the damaged table.
-    pub fn load(
-        config: Config,
-        transcript: &Transcript,
-        identity: &Identity,
-        stored: &[(StoreKey, Bytes)],
-    ) -> Result<Self, AdmissionError> {
-        let mut admission = Self::new(config);
-        for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
-            admission
-                .load_request(identity, &key.key, value)
-                .ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
-        }
-        for (key, _) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
-            admission.load_sponsored(&key.key);
-        }
-        for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
-            admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
-        }
-        for (key, value) in stored.iter().filter(|(key, _)| key.table == SHARES) {
-            admission
-                .load_share(transcript, identity, key, value)
-                .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
-        }
-        admission.loaded_shares(transcript);
-        for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
-            admission.signers.load_revocations(transcript, value);
-        }
-        Ok(admission)
-    }
-
-    fn load_request(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
-        match key.first()? {
-            b'r' => {
-                let stored: StoredRequest = codec::decode(value).ok()?;
-                let request = Request::from_der(&stored.cms.0).ok()?;
-                let (contact, expires) = (stored.contact, stored.expires);
-                self.requests.insert(Open::new(
-                    request,
-                    (contact, Instant::default()),
-                    expires,
-                    &identity.member(),
-                ));
-            }
-            b'p' => {
-                let stored: StoredProposal = codec::decode(value).ok()?;
-                let StoredProposal { proposer, expires, effect } = stored;
-                let proposal = Proposal { effect, proposer, expires };
-                self.proposals.insert(proposal);
-            }
-            _ => {}
-        }
-        Some(())
-    }
-
-    fn load_vote(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
-        match key.first()? {
-            b'b' => self.deciding.record = Some(codec::decode(value).ok()?),
-            b'w' => {
-                let word: SignedApproval = codec::decode(value).ok()?;
-                self.words.restore(Some(word).filter(|word| word.approval.voter == identity.member())?);
-            }
-            _ => {}
-        }
-        Some(())
-    }
 }

@@ -26,8 +26,8 @@ impl Admission {
         Ok(())
     }
 
-    /// `ADM-21`: a rejected request by CSR is shown whole, so that nothing that is proposed for that
-    /// CSR later admits anybody. The transcript takes it once a rejection is there.
+    /// `ADM-21`: a rejected request by CSR is shown whole, so that nothing that is proposed for
+    /// that CSR later admits anybody. The transcript takes it once a rejection is there.
     pub(crate) fn show_refused_csr(&mut self, call: &Call<'_>, digest: &Digest) {
         let Some(open) = self.requests.get(digest).filter(|open| open.request.csr().is_some()) else {
             return;

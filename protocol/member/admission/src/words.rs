@@ -6,7 +6,7 @@
 use crate::desk::{Admission, Call};
 use crate::{AdmissionError, Output, store};
 use bytes::Bytes;
-use folkmoot_base::{Danger, UnixTime};
+use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject};
 use std::collections::BTreeMap;
@@ -30,8 +30,8 @@ impl Words {
 }
 
 impl Admission {
-    /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word that
-    /// says the same and still counts is not said again.
+    /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word
+    /// that says the same and still counts is not said again.
     pub(crate) fn speak(
         &mut self,
         call: &Call<'_>,
@@ -50,9 +50,7 @@ impl Admission {
         let latest = self.clock.unwrap_or_default().max(call.transcript.state().time());
         let expires = expires.min(UnixTime(latest.0.saturating_add(LIFE_SECONDS)));
         let word = call.transcript.approve(call.identity, subject, verdict, expires);
-        if !self.config.danger.is(Danger::AdmissionForgetsVote) {
-            self.out.push_back(Output::Persist(store::put_word(&word)));
-        }
+        self.out.push_back(Output::Persist(store::put_word(&word)));
         self.send_word(&word);
         self.words.restore(word);
         self.pause.soon();

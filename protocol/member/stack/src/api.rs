@@ -324,7 +324,8 @@ pub enum Event {
         reason: String,
     },
     /// A member's node shows another line of decisions than ours: somebody signed both. We share no
-    /// view with it. Compare heads with people you trust; `folkmoot resolve` goes over to the other.
+    /// view with it. Compare heads with people you trust; `folkmoot resolve` goes over to the
+    /// other.
     OtherLine {
         /// Whose node.
         node: NodeId,

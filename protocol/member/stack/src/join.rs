@@ -184,8 +184,8 @@ impl Member {
         self.ask_door(now, admission::Input::Command(command), entropy);
     }
 
-    /// Tells admission who is in the group's view, if that has changed: voters turn to those who can
-    /// be heard, and heartbeats to the authority contain how many there are.
+    /// Tells admission who is in the group's view, if that has changed: voters turn to those who
+    /// can be heard, and heartbeats to the authority contain how many there are.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
         let present: BTreeSet<MemberId> =

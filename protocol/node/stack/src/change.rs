@@ -123,7 +123,9 @@ impl Node {
 
     fn keep_item(&mut self, item: &Bytes, taken: &Taken) {
         for persist in self.kept.after(&self.transcript, item, taken) {
-            self.persist(persist);
+            if !self.config.danger.is(base::Danger::NodeForgetsItem) {
+                self.persist(persist);
+            }
         }
         self.tell(ToMember::Item(item.clone()));
         if !taken.liars.is_empty() {

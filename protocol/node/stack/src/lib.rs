@@ -32,7 +32,7 @@ mod skip;
 mod stage;
 mod sync;
 #[cfg(test)]
-mod tests;
+mod trials;
 
 pub use error::NodeError;
 pub use folkmoot_link::Exchange;

@@ -22,8 +22,8 @@ impl Node {
         self.transcript.state().decision_at(head.number).is_some_and(|ours| ours != *head)
     }
 
-    /// Looks at the head that a peer shows. If either head is another than when the lines were found
-    /// to be two, they may be one now.
+    /// Looks at the head that a peer shows. If either head is another than when the lines were
+    /// found to be two, they may be one now.
     pub(crate) fn look_at_line(&mut self, now: Instant, node: NodeId) {
         let ours = self.transcript.state().head();
         let Some(peer) = self.peers.get_mut(&node) else { return };
@@ -43,8 +43,8 @@ impl Node {
         }
     }
 
-    /// `NODE-13`: says once for each pair of heads that a peer is on another line, and shows the peer
-    /// our side of the fork.
+    /// `NODE-13`: says once for each pair of heads that a peer is on another line, and shows the
+    /// peer our side of the fork.
     fn other_line(&mut self, now: Instant, node: NodeId, theirs: Head) {
         let ours = self.transcript.state().head();
         let Some(peer) = self.peers.get_mut(&node) else { return };

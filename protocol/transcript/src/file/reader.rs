@@ -290,6 +290,7 @@ fn take_item(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError>
     let item = Item::decode(bytes)?;
     let state = transcript.state();
     let unfit = match &item {
+        Item::Coming { .. } => return Err(ItemError::NotOfSet),
         Item::Approval(signed) => {
             state.counts(&signed.approval, 0, UnixTime(0)).err().map(ItemError::Uncounted)
         }

@@ -17,7 +17,7 @@
 use super::case::{Case, Joined};
 use super::group::Group;
 use super::single::{LABEL, MESSAGE};
-use crate::people::{People, Rules};
+use crate::people::{People, Rules, approval};
 use crate::price::median;
 use folkmoot::UnixTime;
 use folkmoot::tools::{Store, wall_clock};
@@ -25,8 +25,9 @@ use folkmoot_agreement::ModuleName;
 use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Entropy, Persist};
 use folkmoot_cli::exit::{Exit, Failure};
-use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Verdict, Vote, VoteContent, VoteProof};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Vote, VoteProof};
 use folkmoot_signing::{Mode, Scheme};
+use folkmoot_transcript::Transcript;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::net::UdpSocket;
@@ -86,8 +87,8 @@ impl Papers {
             Request::sign(&guest, body).map_err(Failure::bug)
         })?;
         let (read, _) = timed(|| Request::from_der(request.der()).map_err(Failure::bug))?;
-        let motion = folkmoot_identity::Motion::admit(group, charter.digest(), request.digest());
-        let content = VoteContent { motion, verdict: Verdict::Approve, expires: later };
+        let founded = Transcript::founded(people.charter.der()).map_err(Failure::bug)?;
+        let content = approval(group, founded.state().head(), request.digest(), later);
         let voter = people.identities.first().ok_or_else(|| Failure::bug("the group has no founders"))?;
         let (vote, cast) = timed(|| Vote::sign(voter, content).map_err(Failure::bug))?;
         let (count, _) = timed(|| Vote::from_der(cast.der()).map_err(Failure::bug))?;

@@ -25,7 +25,7 @@ pub(super) fn change(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<St
         Ok(signed) => signed.der().to_vec(),
         Err(_) => unchecked(&text, &signers)?,
     };
-    *sections = vec![(1, der), (7, Vec::new())];
+    *sections = vec![(1, der), (8, Vec::new())];
     Ok(format!("charter, line {at}: {what}"))
 }
 

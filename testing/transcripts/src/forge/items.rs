@@ -1,9 +1,9 @@
 //! Items of the set and of the archive, changed and signed, and new ones.
 
 use super::scratch;
-use crate::mutate::Section;
+use crate::mutate::{Section, in_order};
 use crate::{Drawn, Group};
-use folkmoot_base::{Blob, MemberId, UnixTime, digest};
+use folkmoot_base::{Blob, Head, MemberId, UnixTime, digest};
 use folkmoot_identity::{Gmc, GmcBody, Signature, Verdict, VoteKind};
 use folkmoot_transcript::{Change, Effect, Force, Item, SignedApproval, Standing, admission};
 
@@ -32,12 +32,15 @@ pub(super) fn change(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<St
             scratch(group, &mut request);
             (Item::Expire { member, request }, "end of a term".to_owned())
         }
-        Item::Decision(standing) => (Item::Decision(standing), "decision".to_owned()),
+        other @ (Item::Decision(_) | Item::Coming { .. }) => (other, "decision".to_owned()),
     };
     if group.dice.chance(70) {
         sections.splice(at..=at, [(kind, item.encode())]);
     } else {
         sections.insert(at, (kind, item.encode()));
+    }
+    if group.dice.chance(90) {
+        in_order(sections);
     }
     Ok(format!("{what} in section {at}"))
 }
@@ -95,7 +98,7 @@ fn altered(group: &mut Group, body: &mut GmcBody, how: usize) {
         2 => said.base.number += roll,
         3 => said.base = group.transcript.state().head(),
         4 => said.threshold += 1,
-        5 => said.removals = Some([7; 32]),
+        5 => said.group_size += 1,
         6 => said.votes = None,
         7 => said.votes.iter_mut().for_each(|votes| votes.truncate(votes.len().saturating_sub(1))),
         8 => said.votes.iter_mut().flatten().for_each(|vote| vote.expires = UnixTime(vote.expires.0 + roll)),
@@ -141,7 +144,7 @@ fn add(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<String> {
     let effect = Effect { change: Change::Remove { member }, force: Force::No };
     let state = group.transcript.state();
     let held = state.roster().get(&member).map_or([3; 32], |held| held.request);
-    let (item, what) = match group.dice.roll(6) {
+    let (item, what) = match group.dice.roll(7) {
         0 => {
             let turn = group.dice.roll(2).try_into()?;
             let signed = group.approval(voter, effect.subject(), (turn, Verdict::Approve, group.clock))?;
@@ -159,14 +162,19 @@ fn add(group: &mut Group, sections: &mut Vec<Section>) -> Drawn<String> {
             let voters = group.dice.some(&people, 70);
             (group.certified(&holder, &body, &voters)?, "certificate")
         }
+        5 => {
+            let head = Head { number: group.dice.long(4), digest: held };
+            let effect = Effect { change: Change::Rejoin { head }, force: Force::No };
+            (Item::Effect(effect), "Rejoin")
+        }
         _ => match last(sections) {
-            Some(standing) => (Item::Decision(standing), "decision"),
+            Some(standing) if group.dice.chance(50) => (Item::Decision(standing), "decision"),
+            Some(standing) => (Item::Coming { decisions: vec![standing] }, "coming"),
             None => (Item::Effect(effect), "removal"),
         },
     };
-    let end = sections.len().saturating_sub(1);
-    let place = (0..end).rev().find(|at| sections.get(*at).is_some_and(|(kind, _)| *kind < 6));
-    sections.insert(place.map_or(end, |at| at + 1), (5, item.encode()));
+    sections.push((5, item.encode()));
+    in_order(sections);
     Ok(format!("one more {what}"))
 }
 

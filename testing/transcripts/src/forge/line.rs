@@ -45,11 +45,11 @@ pub(super) fn state(group: &mut Group, sections: &mut [Section]) -> String {
     format!("byte {at} of the state from {from} on, signed")
 }
 
-fn places(sections: &[Section], wanted: impl Fn(u8) -> bool) -> Vec<usize> {
+pub(super) fn places(sections: &[Section], wanted: impl Fn(u8) -> bool) -> Vec<usize> {
     (0..sections.len()).filter(|at| sections.get(*at).is_some_and(|(kind, _)| wanted(*kind))).collect()
 }
 
-fn standing(sections: &[Section], at: usize) -> Option<Standing> {
+pub(super) fn standing(sections: &[Section], at: usize) -> Option<Standing> {
     sections.get(at).and_then(|(_, bytes)| codec::decode(bytes).ok())
 }
 
@@ -60,7 +60,7 @@ fn put(sections: &mut [Section], at: usize, standing: &Standing) {
 }
 
 /// Those who decide what stands in this section.
-fn electorate_before(group: &Group, sections: &[Section], at: usize) -> Electorate {
+pub(super) fn electorate_before(group: &Group, sections: &[Section], at: usize) -> Electorate {
     let earlier = (0..at).rev().filter_map(|at| standing(sections, at)?.proposal.decision.electorate);
     let founders = group.transcript.signed_charter().charter();
     let place = |founder: &folkmoot_identity::Founder| Elector {
@@ -72,7 +72,7 @@ fn electorate_before(group: &Group, sections: &[Section], at: usize) -> Electora
     earlier.into_iter().next().unwrap_or(founded)
 }
 
-fn change(group: &mut Group, standing: &mut Standing, how: usize) {
+pub(super) fn change(group: &mut Group, standing: &mut Standing, how: usize) {
     let people: Vec<MemberId> = group.people.keys().copied().collect();
     let somebody = group.dice.pick(&people).unwrap_or(MemberId([0; 32]));
     let roll = group.dice.long(4);
@@ -102,7 +102,7 @@ fn change(group: &mut Group, standing: &mut Standing, how: usize) {
 }
 
 /// Reports of the decision as it was become reports of what it is now, mostly.
-fn follow(group: &mut Group, standing: &mut Standing, before: [u8; 32]) {
+pub(super) fn follow(group: &mut Group, standing: &mut Standing, before: [u8; 32]) {
     let now = standing.proposal.decision.digest();
     if group.dice.chance(15) {
         return;
@@ -116,7 +116,7 @@ fn follow(group: &mut Group, standing: &mut Standing, before: [u8; 32]) {
 }
 
 /// Everybody signs what it is said to have signed. Twice: an owner signs the promises too.
-fn resign(group: &Group, standing: &mut Standing, electorate: &Electorate) {
+pub(super) fn resign(group: &Group, standing: &mut Standing, electorate: &Electorate) {
     for _ in 0..2 {
         let claims = standing.claims(electorate as &dyn Electors);
         let mut signatures = claims.iter().map(|claim| group.sign(&claim.voter, &claim.statement));

@@ -1,13 +1,14 @@
 //! The drawer draws what it says: groups that decide, and changes that are refused.
 
-use folkmoot_transcripts::{Group, mutated, own, verdict};
+use folkmoot_transcripts::{Group, drawn_heads, mutated, own, verdict};
 
 #[test]
 fn drawn_files_are_accepted_and_say_what_the_group_has() {
     let mut decided = 0;
     for seed in 1..12 {
-        let group = Group::draw(seed).unwrap();
-        let said = verdict(&group.file());
+        let mut group = Group::draw(seed).unwrap();
+        let heads = drawn_heads(&mut group);
+        let said = verdict(&group.file(), &heads);
         for (key, value) in own(&group).as_object().unwrap() {
             assert_eq!(said[key], *value, "seed {seed}: {key} of {said}");
         }
@@ -21,8 +22,9 @@ fn drawn_files_are_accepted_and_say_what_the_group_has() {
 #[test]
 fn what_a_former_member_signed_with_others_is_not_kept() {
     for seed in [5_271, 5_424, 5_433, 5_641, 5_917] {
-        let group = Group::draw(seed).unwrap();
-        let said = verdict(&group.file());
+        let mut group = Group::draw(seed).unwrap();
+        let heads = drawn_heads(&mut group);
+        let said = verdict(&group.file(), &heads);
         assert_eq!(said["set"], own(&group)["set"], "seed {seed}");
     }
 }
@@ -36,6 +38,7 @@ fn one_seed_gives_one_file() {
 fn some_changes_are_refused_and_some_are_not() {
     let mut group = Group::draw(5).unwrap();
     let files: Vec<_> = (0..60).map(|_| mutated(&mut group).unwrap()).collect();
-    let accepted = files.iter().filter(|(file, _)| verdict(file)["accepted"] == true).count();
+    let heads = drawn_heads(&mut group);
+    let accepted = files.iter().filter(|(file, _)| verdict(file, &heads)["accepted"] == true).count();
     assert!((1..50).contains(&accepted), "{accepted} of 60 are accepted");
 }

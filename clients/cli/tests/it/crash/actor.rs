@@ -4,6 +4,7 @@
 use super::disk::Disk;
 use super::heard::Heard;
 use crate::common::program::{ask, good, member};
+use folkmoot_base::MemberId;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin};
@@ -143,6 +144,21 @@ impl Actor {
     /// The last look at the disk.
     pub(crate) fn disk(&self) -> &Disk {
         self.disks.last().unwrap()
+    }
+
+    /// Whether the last disk has this voter's yes to a subject.
+    pub(crate) fn said_yes(&self, subject: &[u8]) -> bool {
+        self.disk().word(&MemberId::from_hex(&self.id).unwrap(), subject) == Some(true)
+    }
+
+    /// Whether it has the yes to this proposal; without one, to any.
+    pub(crate) fn kept_yes(&self, subject: Option<&[u8]>) -> bool {
+        let mut open = self.disk().proposals();
+        match subject {
+            // A proposal that is gone was carried out.
+            Some(subject) => open.all(|one| one != subject) || self.said_yes(subject),
+            None => open.any(|one| self.said_yes(one)),
+        }
     }
 
     fn log(&self) -> PathBuf {

@@ -1,8 +1,11 @@
 //! What must hold over the whole run, whoever was killed when.
 
 use super::actor::{Actor, Life};
+use super::disk::Disk;
 use super::heard::{View, view};
+use folkmoot_base::{Digest, Head};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// A message: sender and payload, which holds a time and a number.
 type Message = (String, String);
@@ -152,15 +155,12 @@ fn one_view(stays: &[(&Record<'_>, usize)]) {
 }
 
 /// What the disks show, from kill to kill: numbers grow and are never behind what others saw; a
-/// slot of a vote is signed once; what is in the transcript stays there.
-pub(crate) fn disks(actor: &Actor) {
-    let mut slots: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+/// ballot is committed to once; a decision stays, and with it what stands beside it.
+pub(crate) fn disks(actor: &Actor, charter: &Path) {
+    let mut said = Said::default();
     for (at, disk) in actor.disks.iter().enumerate() {
         let who = format!("{} life {at}", actor.name);
-        for (slot, signed) in disk.decisions() {
-            let first = slots.entry(slot.to_vec()).or_insert_with(|| signed.clone());
-            assert_eq!(first, signed, "{who}: two signatures for one (serial, ballot)");
-        }
+        said.check(disk, &who);
         let record = read(&actor.lives[at], &actor.id);
         let shown = record.stays.iter().map(|stay| parts(&stay.view.id).0).max().unwrap_or(0);
         assert!(disk.ring_seq() >= shown, "{who}: ring {shown} was used and is not on disk");
@@ -170,19 +170,52 @@ pub(crate) fn disks(actor: &Actor) {
         assert!(ring.1 > ring.0 || (ring.1 == ring.0 && !configured), "{who}: ring number {ring:?}");
         let (old, new) = (before.instance(), disk.instance());
         assert!(new >= old, "{who}: instance counter {new} after {old}");
-        let kept = disk.entries();
-        let lost = before.entries().iter().filter(|(key, value)| kept.get(*key) != Some(value)).count();
-        assert_eq!(lost, 0, "{who}: entries of the transcript are gone");
+        line([before, disk], charter, &who);
     }
 }
 
-/// Members that end together know the same entries; whoever was admitted and not voted out is among
-/// the people.
-pub(crate) fn transcripts(members: &[Actor]) {
-    let first = members[0].disk().entries();
+/// What a voter said about decisions: by the head that they follow and the ballot.
+#[derive(Default)]
+struct Said {
+    promised: BTreeMap<Head, u32>,
+    signed: BTreeMap<(&'static str, Head, u32), Digest>,
+}
+
+impl Said {
+    fn check(&mut self, disk: &Disk, who: &str) {
+        let Some(record) = disk.ballots() else { return };
+        let before = self.promised.insert(record.parent, record.promised).unwrap_or(0);
+        assert!(record.promised >= before, "{who}: promised {} after {before}", record.promised);
+        let signed = [("commits", record.committed), ("proposals", record.proposed)];
+        for (what, proposal) in signed.into_iter().filter_map(|(what, one)| Some((what, one?))) {
+            let (ballot, decision) = (proposal.ballot(), proposal.decision.digest());
+            let first = *self.signed.entry((what, record.parent, ballot)).or_insert(decision);
+            assert_eq!(first, decision, "{who}: two {what} in one ballot");
+        }
+    }
+}
+
+/// No decision is exchanged for another; as long as none is added, nothing is lost beside them.
+fn line([before, disk]: [&Disk; 2], charter: &Path, who: &str) {
+    let (old, new) = (before.decisions(), disk.decisions());
+    for (number, decision) in &old {
+        assert!(new.get(number).is_none_or(|one| one == decision), "{who}: another decision {number:?}");
+    }
+    let (old, new) = (before.transcript(charter), disk.transcript(charter));
+    let (old_head, new_head) = (old.state().head(), new.state().head());
+    assert!(new_head.number >= old_head.number, "{who}: {new_head} after {old_head}");
+    if old_head == new_head {
+        let lost = old.have().difference(&new.have()).count();
+        assert_eq!(lost, 0, "{who}: items of the transcript are gone");
+    }
+}
+
+/// Members that end together have the same line and the same set.
+pub(crate) fn transcripts(members: &[Actor], charter: &Path) {
+    let first = members[0].disk().transcript(charter);
     for member in members {
-        let entries = member.disk().entries();
-        assert_eq!(entries.len(), first.len(), "{}: another transcript", member.name);
-        assert!(entries == first, "{}: another transcript", member.name);
+        let transcript = member.disk().transcript(charter);
+        assert_eq!(transcript.mark(), first.mark(), "{}: another transcript", member.name);
+        assert_eq!(transcript.roster().members(), first.roster().members(), "{}: other members", member.name);
     }
 }

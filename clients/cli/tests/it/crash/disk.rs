@@ -1,7 +1,10 @@
 //! What a stopped member's disk holds: read from a copy, so that the member itself finds everything
 //! as the kill left it.
 
+use bytes::Bytes;
+use folkmoot_base::{Digest, MemberId, StoreKey, codec};
 use folkmoot_runtime::Store;
+use folkmoot_transcript::{Approval, BallotRecord, Item, SignedApproval, Standing, TABLE, Transcript};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -46,27 +49,35 @@ impl Disk {
         self.rows("keying").map(|(_, value)| number(value)).max().unwrap_or(0)
     }
 
-    /// Whether an own vote on this request is kept.
-    pub(crate) fn has_vote(&self, subject: &[u8]) -> bool {
-        self.rows("vote").any(|(key, _)| key.strip_prefix(b"a") == Some(subject))
-    }
-
-    /// Own approvals of decisions: (serial, ballot) to what was signed.
-    pub(crate) fn decisions(&self) -> impl Iterator<Item = (&[u8], &Vec<u8>)> {
-        self.rows("vote").filter_map(|(key, value)| Some((key.strip_prefix(b"d")?, value)))
-    }
-
-    /// What the person here said to the proposals that are kept: by subject; `Some(true)` is yes.
-    pub(crate) fn opinions(&self) -> BTreeMap<Vec<u8>, Option<bool>> {
-        // proposer(33) expires(8) opinion(1)
-        let opinion = |value: &Vec<u8>| match value.get(41) {
-            Some(1) => Some(true),
-            Some(2) => Some(false),
+    /// What this voter said: on its way, or in the transcript.
+    fn words(&self, voter: &MemberId) -> impl Iterator<Item = Approval> {
+        let own = self.rows("vote").filter(|(key, _)| key.first() == Some(&b'w'));
+        let own = own.map(|(_, value)| codec::decode::<SignedApproval>(value).unwrap());
+        let known = self.items().filter_map(|item| match item {
+            Item::Approval(signed) => Some(signed),
             _ => None,
-        };
-        self.rows("request")
-            .filter_map(|(key, value)| Some((key.strip_prefix(b"p")?.to_vec(), opinion(value))))
-            .collect()
+        });
+        let all: Vec<Approval> = own.chain(known).map(|signed| signed.approval).collect();
+        let voter = *voter;
+        all.into_iter().filter(move |approval| approval.voter == voter)
+    }
+
+    /// What this voter says to a subject: its last word.
+    pub(crate) fn word(&self, voter: &MemberId, subject: &[u8]) -> Option<bool> {
+        let words = self.words(voter).filter(|approval| approval.subject.digest == subject);
+        words.max_by_key(|approval| approval.turn).map(|approval| approval.is_yes())
+    }
+
+    /// The proposals that are open, by subject.
+    pub(crate) fn proposals(&self) -> impl Iterator<Item = &[u8]> {
+        self.rows("request").filter_map(|(key, _)| key.strip_prefix(b"p"))
+    }
+
+    /// What this voter said about decisions, if it said anything.
+    pub(crate) fn ballots(&self) -> Option<BallotRecord> {
+        self.rows("vote")
+            .find(|(key, _)| key.first() == Some(&b'b'))
+            .map(|(_, value)| codec::decode(value).unwrap())
     }
 
     /// Whether an own request, or the certificate that came of it, is kept.
@@ -79,9 +90,26 @@ impl Disk {
         self.tables.values().flat_map(BTreeMap::values).max_by_key(|value| value.len()).unwrap()
     }
 
-    /// Entries of the transcript.
-    pub(crate) fn entries(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
-        self.tables.get("transcript").cloned().unwrap_or_default()
+    /// The items of the transcript.
+    pub(crate) fn items(&self) -> impl Iterator<Item = Item> {
+        let items = self.rows("transcript").filter(|(key, _)| key.first() == Some(&b'i'));
+        items.map(|(_, item)| Item::decode(item).unwrap())
+    }
+
+    /// The decisions of the line that are kept, by number.
+    pub(crate) fn decisions(&self) -> BTreeMap<Vec<u8>, Digest> {
+        let kept = self.rows("transcript").filter_map(|(key, value)| Some((key.strip_prefix(b"d")?, value)));
+        let digest = |value: &Vec<u8>| codec::decode::<Standing>(value).unwrap().head().digest;
+        kept.map(|(number, value)| (number.to_vec(), digest(value))).collect()
+    }
+
+    /// The transcript that the disk has, of the group with this charter.
+    pub(crate) fn transcript(&self, charter: &Path) -> Transcript {
+        let founded = Transcript::founded(&std::fs::read(charter).unwrap()).unwrap();
+        let rows = self.rows("transcript").map(|(key, value)| {
+            (StoreKey { table: TABLE, key: key.clone().into() }, Bytes::from(value.clone()))
+        });
+        founded.restore(&rows.collect::<Vec<_>>()).unwrap()
     }
 }
 

@@ -37,9 +37,9 @@ fn kill_9_at_drawn_moments_loses_nothing_acknowledged_and_reuses_no_number() {
     }
     run.stage.round("the end").unwrap();
     run.stage.stop();
-    let everybody: Vec<_> = run.stage.everybody().collect();
-    everybody.iter().for_each(|one| checks::disks(one));
-    checks::transcripts(&run.stage.cast);
+    let (charter, everybody) = (run.stage.charter.clone(), run.stage.everybody().collect::<Vec<_>>());
+    everybody.iter().for_each(|one| checks::disks(one, &charter));
+    checks::transcripts(&run.stage.cast, &charter);
     let (messages, views) = checks::logs(&everybody);
     println!("{} moments, {messages} deliveries in {views} views", run.done);
     assert!(messages > 100 && views > 10, "{messages} deliveries in {views} views prove little");

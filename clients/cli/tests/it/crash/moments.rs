@@ -119,7 +119,7 @@ impl Moments {
         let after = self.draw.delay(10);
         self.kill("vote", voter, after, "the vote for a guest is given");
         let acknowledged = answer.join().unwrap().is_ok();
-        let kept = self.stage.cast[voter].disk().has_vote(&unhex(&subject));
+        let kept = self.stage.cast[voter].said_yes(&unhex(&subject));
         println!("          acknowledged: {acknowledged}, on disk: {kept}");
         if acknowledged && !kept {
             return Err(format!("an acknowledged vote of {} is lost", self.stage.cast[voter].name));
@@ -210,12 +210,7 @@ impl Moments {
         let what = if subject.is_some() { "the vote to expel is given" } else { "the expulsion is proposed" };
         self.kill("vote", who, after, what);
         let acknowledged = answer.join().unwrap().is_ok();
-        let opinions = self.stage.cast[who].disk().opinions();
-        let kept = match subject {
-            // A proposal that is gone was carried out.
-            Some(subject) => opinions.get(&unhex(subject)).is_none_or(|opinion| *opinion == Some(true)),
-            None => opinions.values().any(|opinion| *opinion == Some(true)),
-        };
+        let kept = self.stage.cast[who].kept_yes(subject.map(unhex).as_deref());
         println!("          acknowledged: {acknowledged}, on disk: {kept}");
         if acknowledged && !kept {
             return Err(format!("an acknowledged decision of {} is lost", self.stage.cast[who].name));

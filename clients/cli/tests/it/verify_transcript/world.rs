@@ -1,32 +1,39 @@
-//! A group with a long life, always the same: 200 changes, a split, a merge; and what a tamperer
-//! needs to forge more of it.
+//! A group with real keys whose line has all that a file can show: admissions held and open,
+//! expulsions, changes of the charter and of the electorate, a refusal, an end of a term, a
+//! proposal, and in one story forks.
 
-use bytes::Bytes;
-use folkmoot_base::{
-    Blob, Digest, Entropy, EntryId, GroupId, GroupName, MemberId, SignatureBytes, UnixTime, digest,
-};
-use folkmoot_identity::transcript::{Body, DecisionVotes, ENTRY_LABEL, Entry};
-use folkmoot_identity::{
-    CharterDraft, Decision, Founder, Gmc, GmcBody, Identity, Motion, SignedCharter, Slot, Transcript,
-    Verdict, Vote, VoteContent, VoteProof,
+use folkmoot_base::{Blob, Entropy, GroupName, Head, MemberId, SignatureBytes, UnixTime, digest};
+use folkmoot_identity::{CharterDraft, Csr, Gmc, GmcBody, Identity, Request, SignedCharter, Verdict};
+use folkmoot_transcript::{
+    Approval, Approved, Batch, Change, Commit, Decision, Effect, Electors, Expire, Item, Promise, Proposal,
+    Report, STATEMENT_LABEL, SignedApproval, Stage, Standing, Subject, Transcript, admission,
 };
 use std::sync::LazyLock;
 
-pub(crate) const NOW: UnixTime = UnixTime(1_800_000_000);
-pub(crate) const LATER: UnixTime = UnixTime(2_000_000_000);
-const DAY: u64 = 86_400;
-/// Changes after the founding, at least.
-pub(crate) const CHANGES: usize = 200;
-/// Somebody who asks, and was never in.
-pub(crate) const STRANGER: usize = 16;
-/// Was a voter, and was expelled.
-pub(crate) const EXPELLED: usize = 4;
-/// Was expelled and admitted again, more than once; is a member, and no voter.
-pub(crate) const MEMBER: usize = 5;
+pub(crate) const START: u64 = 1_767_225_600;
+pub(crate) const DAY: u64 = 86_400;
+/// Founders, then others.
+pub(crate) const ANNA: usize = 0;
+pub(crate) const BEN: usize = 1;
+pub(crate) const CORA: usize = 2;
+/// A founder, expelled by decision 3.
+pub(crate) const DAN: usize = 3;
+/// A voter since decision 2.
+pub(crate) const EVA: usize = 4;
+/// A member without a vote.
+pub(crate) const FINN: usize = 5;
+/// A member whose term ended.
+pub(crate) const GUS: usize = 6;
+/// Counts, and no decision holds it.
+pub(crate) const IDA: usize = 7;
+/// Late: one approves.
+pub(crate) const JO: usize = 8;
+/// Never asked.
+pub(crate) const KIM: usize = 9;
 
-struct Dice(u64);
+pub(crate) struct Seed(pub(crate) u64);
 
-impl Entropy for Dice {
+impl Entropy for Seed {
     fn fill(&mut self, out: &mut [u8]) {
         for chunk in out.chunks_mut(32) {
             self.0 += 1;
@@ -35,262 +42,327 @@ impl Entropy for Dice {
     }
 }
 
-/// 0 to 3 are founders.
 pub(crate) static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
-    let name = |n: u64| format!("p{n}");
-    (0..18).map(|n| Identity::new(&name(n), &mut Dice(n * 1_000), NOW, LATER).unwrap()).collect()
+    let names = ["Anna", "Ben", "Cora", "Dan", "Eva", "Finn", "Gus", "Ida", "Jo", "Kim"];
+    let end = UnixTime(2_398_377_600);
+    let person = |(number, name): (u64, &str)| {
+        Identity::new(name, &mut Seed(number << 32), UnixTime(START), end).unwrap()
+    };
+    (0..).zip(names).map(person).collect()
 });
-
-pub(crate) static STORY: LazyLock<Story> = LazyLock::new(Story::new);
 
 pub(crate) fn id(who: usize) -> MemberId {
     PEOPLE[who].member()
 }
 
-/// A charter signed by four founders: two votes admit.
-pub(crate) fn charter(nonce: u64) -> Vec<u8> {
-    charter_by(nonce, 2)
+fn unsigned() -> SignatureBytes {
+    SignatureBytes::NONE
 }
 
-pub(crate) fn charter_by(nonce: u64, threshold: u32) -> Vec<u8> {
-    let founders: Vec<&Identity> = PEOPLE[..4].iter().collect();
-    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), threshold, named, &mut Dice(nonce));
-    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec()
+/// The rules that four founders sign: two approvals admit.
+pub(crate) fn draft(nonce: u64) -> CharterDraft {
+    let named = PEOPLE[..4].iter().map(|one| one.certificate().into()).collect();
+    let mut draft = CharterDraft::new(GroupName::new("line").unwrap(), 2, named, &mut Seed(nonce << 40));
+    draft.policies.objections = Some(2);
+    draft
+}
+
+pub(crate) fn founded(draft: &CharterDraft, founders: &[Identity]) -> SignedCharter {
+    let founders: Vec<&Identity> = founders.iter().collect();
+    SignedCharter::sign(&draft.to_toml(), &founders).unwrap()
+}
+
+pub(crate) fn charter(nonce: u64) -> SignedCharter {
+    founded(&draft(nonce), &PEOPLE[..4])
+}
+
+/// The group as one member sees it.
+#[derive(Clone)]
+pub(crate) struct Moot {
+    pub(crate) t: Transcript,
+    pub(crate) now: u64,
+    salt: u64,
+}
+
+impl Moot {
+    pub(crate) fn new(nonce: u64) -> Self {
+        Self::of(charter(nonce), nonce)
+    }
+
+    pub(crate) fn of(charter: SignedCharter, nonce: u64) -> Self {
+        let t = Transcript::founded(charter.der()).unwrap();
+        Self { t, now: START + DAY, salt: nonce << 20 }
+    }
+
+    pub(crate) fn head(&self) -> Head {
+        self.t.state().head()
+    }
+
+    pub(crate) fn take(&mut self, item: &Item) {
+        let taken = self.t.take(&item.encode(), Some(UnixTime(self.now))).unwrap();
+        assert!(taken.new, "{item:?}");
+    }
+
+    pub(crate) fn approval(&self, who: usize, subject: Subject, verdict: Verdict) -> Approval {
+        let expires = UnixTime(self.now + 30 * DAY);
+        Approval { voter: id(who), base: self.head(), subject, turn: 0, verdict, expires }
+    }
+
+    pub(crate) fn sign(&self, who: usize, approval: Approval) -> SignedApproval {
+        SignedApproval::sign(PEOPLE[who].key(), self.t.group(), approval)
+    }
+
+    pub(crate) fn yes(&self, who: usize, subject: Subject) -> SignedApproval {
+        self.sign(who, self.approval(who, subject, Verdict::Approve))
+    }
+
+    /// What somebody asks for, over the head.
+    pub(crate) fn request(&mut self, who: usize, days: u64) -> GmcBody {
+        self.salt += 1;
+        let charter = self.t.signed_charter().charter();
+        let begin = UnixTime(self.now);
+        let mut body = GmcBody::propose(charter, &PEOPLE[who], 4, begin, &mut Seed(self.salt << 30));
+        body.membership.base = self.head();
+        body.not_after = UnixTime(self.now + days * DAY);
+        body
+    }
+
+    /// The certificate of a request, with these voters' approvals.
+    pub(crate) fn certified(&self, body: &GmcBody, voters: &[usize]) -> Item {
+        let holder = PEOPLE.iter().find(|one| one.member() == body.member()).unwrap();
+        let gmc = Gmc::compose(body, &[], holder).unwrap();
+        let subject = admission(body.request_digest().unwrap());
+        let approvals = voters.iter().map(|who| self.yes(*who, subject)).collect();
+        Item::Admit { certificate: Blob(gmc.der().clone()), approvals }
+    }
+
+    pub(crate) fn admit(&mut self, who: usize, days: u64, voters: &[usize]) -> Item {
+        let body = self.request(who, days);
+        let item = self.certified(&body, voters);
+        self.take(&item);
+        item
+    }
+
+    /// These voters approve an effect.
+    pub(crate) fn propose(&mut self, effect: &Effect, voters: &[usize]) {
+        for (place, who) in voters.iter().enumerate() {
+            self.take(&Item::Approval(self.yes(*who, effect.subject())));
+            if place == 0 {
+                self.take(&Item::Effect(effect.clone()));
+            }
+        }
+    }
+
+    /// The decision that is due: these effects with what approves them, and all that can be held
+    /// or refused.
+    pub(crate) fn due(&self, effects: &[Effect]) -> Decision {
+        let (state, set) = (self.t.state(), self.t.set());
+        let time = UnixTime(self.now);
+        let approved =
+            |effect: &Effect| Approved { effect: effect.clone(), proofs: set.proofs(state, effect, time) };
+        let batch = Batch {
+            time,
+            effects: effects.iter().map(approved).collect(),
+            holds: set.holdable(state).into_iter().collect(),
+            refusals: set.refusable(state),
+        };
+        state.decide(batch, |request| set.admit(request)).unwrap().0
+    }
+
+    /// Decides it, by the commits of these voters.
+    pub(crate) fn decide(&mut self, effects: &[Effect], voters: &[usize]) -> Standing {
+        let standing = fresh(&self.due(effects), voters, self.t.state());
+        self.take(&Item::Decision(standing.clone()));
+        self.now += DAY;
+        standing
+    }
+
+    pub(crate) fn pass(&mut self, change: Change, voters: &[usize]) -> Standing {
+        let effect = Effect::from(change);
+        self.propose(&effect, voters);
+        self.decide(&[effect], voters)
+    }
+
+    /// These voters reject a request by CSR.
+    pub(crate) fn reject(&mut self, who: usize, voters: &[usize]) {
+        let request = self.by_csr(who);
+        let subject = admission(request.digest());
+        for voter in voters {
+            let no = self.sign(*voter, self.approval(*voter, subject, Verdict::Reject));
+            self.take(&Item::Approval(no));
+        }
+        self.take(&Item::Refusal { request: request.der().to_vec().into() });
+    }
+
+    /// A request by CSR.
+    pub(crate) fn by_csr(&self, who: usize) -> Request {
+        let csr = Csr::sign(PEOPLE[who].key(), PEOPLE[who].name()).unwrap();
+        let charter = self.t.signed_charter().charter();
+        let mut body = GmcBody::propose_csr(charter, &csr, 4, UnixTime(self.now));
+        body.membership.base = self.head();
+        Request::by_csr(csr, body).unwrap()
+    }
+}
+
+pub(crate) fn change(field: &str, value: &str) -> Change {
+    let blob = |text: &str| text.as_bytes().to_vec().into();
+    Change::Charter { field: blob(field), value: blob(value) }
+}
+
+/// A decision as ballot 0 makes it stand.
+pub(crate) fn fresh(decision: &Decision, voters: &[usize], electors: &dyn Electors) -> Standing {
+    standing(decision, vec![(0, Vec::new())], voters, electors)
+}
+
+pub(crate) type Promised = (u32, Vec<(usize, Option<Report>)>);
+
+/// A decision that these voters committed to in the last of these ballots.
+pub(crate) fn standing(
+    decision: &Decision,
+    ballots: Vec<Promised>,
+    voters: &[usize],
+    electors: &dyn Electors,
+) -> Standing {
+    let promise =
+        |(who, report): (usize, Option<Report>)| Promise { voter: id(who), report, signature: unsigned() };
+    let stage = |(ballot, promises): Promised| {
+        let mut promises: Vec<Promise> = promises.into_iter().map(promise).collect();
+        promises.sort_by_key(|promise| promise.voter);
+        Stage { ballot, promises, signature: unsigned() }
+    };
+    let mut commits: Vec<Commit> =
+        voters.iter().map(|who| Commit { voter: id(*who), signature: unsigned() }).collect();
+    commits.sort_by_key(|commit| commit.voter);
+    let stages = ballots.into_iter().map(stage).collect();
+    let mut standing = Standing { proposal: Proposal { decision: decision.clone(), stages }, commits };
+    sign_anew(&mut standing, electors);
+    standing
+}
+
+/// Everything in it signed by whom it names.
+pub(crate) fn sign_anew(standing: &mut Standing, electors: &dyn Electors) {
+    // A proposal covers its promises with their signatures, so these come first.
+    for _ in 0..2 {
+        let group = standing.proposal.decision.group;
+        let mut signatures: Vec<SignatureBytes> = standing
+            .claims(electors)
+            .iter()
+            .map(|claim| match PEOPLE.iter().find(|one| one.member() == claim.voter) {
+                Some(voter) => voter.key().sign_wire(STATEMENT_LABEL, &claim.statement.bytes(&group)),
+                None => unsigned(),
+            })
+            .collect();
+        signatures.reverse();
+        for stage in &mut standing.proposal.stages {
+            stage.signature = signatures.pop().unwrap();
+            for promise in &mut stage.promises {
+                promise.signature = signatures.pop().unwrap();
+            }
+        }
+        for commit in &mut standing.commits {
+            commit.signature = signatures.pop().unwrap();
+        }
+    }
 }
 
 /// What the tests tamper with.
 pub(crate) struct Story {
-    pub(crate) charter: Vec<u8>,
-    pub(crate) honest: Transcript,
-    /// The same group's transcript half way.
-    pub(crate) early: Transcript,
-    /// The two sides before the merge.
-    pub(crate) sides: [Transcript; 2],
-    /// In the file's order.
-    pub(crate) entries: Vec<Bytes>,
+    /// After each decision, the founding first.
+    pub(crate) steps: Vec<Moot>,
+    pub(crate) moot: Moot,
+    /// The item that admitted Finn.
+    pub(crate) finn: Item,
+    /// The item that admitted Eva first; she has renewed since.
+    pub(crate) eva: Item,
 }
+
+pub(crate) static STORY: LazyLock<Story> = LazyLock::new(Story::new);
+pub(crate) static FORKED: LazyLock<Forked> = LazyLock::new(Forked::new);
 
 impl Story {
     fn new() -> Self {
-        let charter = charter(7);
-        let mut moot = Moot { t: Transcript::genesis(&charter).unwrap(), salt: 1 };
-        (4..=9).for_each(|who| moot.admit(who, [0, 1]));
-        moot.decide(&Decision::Electorate { voters: (0..5).map(id).collect() }, &[0, 1, 2]);
-        moot.live(80);
-        let early = moot.t.clone();
-        moot.live(150);
-        moot.expel(EXPELLED, &[0, 1, 2]);
-        let mut other = Moot { t: moot.t.clone(), salt: 1_000_000 };
-        for who in 10..=12 {
-            moot.admit(who, [0, 1]);
-            other.admit(who + 2, [2, 3]);
+        let mut moot = Moot::new(7);
+        let mut steps = vec![moot.clone()];
+        let eva = moot.admit(EVA, 300, &[ANNA, BEN]);
+        let finn = moot.admit(FINN, 300, &[BEN, CORA]);
+        moot.admit(GUS, 2, &[ANNA, DAN]);
+        moot.decide(&[], &[ANNA, BEN, CORA]);
+        steps.push(moot.clone());
+        let voters = [ANNA, BEN, CORA, DAN, EVA].map(id).to_vec();
+        moot.pass(Change::Electorate { voters }, &[ANNA, BEN, CORA]);
+        steps.push(moot.clone());
+        moot.pass(Change::Remove { member: id(DAN) }, &[ANNA, CORA, EVA]);
+        steps.push(moot.clone());
+        moot.pass(change("quorum", "two-thirds"), &[ANNA, BEN, EVA]);
+        steps.push(moot.clone());
+        moot.now += 3 * DAY;
+        let gus = moot.t.state().roster().get(&id(GUS)).map(|held| held.request);
+        if let Some(request) = gus {
+            moot.take(&Item::Expire { member: id(GUS), request });
         }
-        moot.expel(11, &[0, 1]);
-        moot.decide(&Decision::change("certificate_days", "77"), &[0, 1]);
-        other.expire(13);
-        other.admit(10, [3, 2]);
-        let sides = [moot.t.clone(), other.t.clone()];
-        for entry in other.t.entries() {
-            moot.t.append(entry).unwrap();
-        }
-        assert_eq!(moot.t.heads().len(), 2, "a split");
-        moot.admit(15, [0, 3]);
-        assert_eq!(moot.t.heads().len(), 1, "and a merge");
-        moot.live(CHANGES + 3);
-        let entries = file_entries(&moot.t);
-        Self { charter, honest: moot.t, early, sides, entries }
+        moot.reject(KIM, &[ANNA, EVA]);
+        moot.admit(EVA, 310, &[ANNA, CORA]);
+        moot.decide(&[], &[ANNA, BEN, CORA]);
+        steps.push(moot.clone());
+        // Later ballots: Ben's proposal follows what two had committed to.
+        let effect = Effect::from(change("request_hours", "48"));
+        moot.propose(&effect, &[ANNA, BEN, EVA]);
+        let decision = moot.due(&[effect]);
+        let report = Some(Report { ballot: 0, decision: decision.digest() });
+        let promises = vec![(ANNA, report), (BEN, None), (EVA, report)];
+        let ballots = vec![(0, Vec::new()), (2, promises)];
+        let last = standing(&decision, ballots, &[ANNA, BEN, EVA], moot.t.state());
+        moot.take(&Item::Decision(last));
+        moot.now += DAY;
+        steps.push(moot.clone());
+        moot.admit(IDA, 100, &[ANNA, BEN]);
+        moot.admit(JO, 100, &[EVA]);
+        moot.propose(&Change::Remove { member: id(FINN) }.into(), &[ANNA]);
+        let subject = Effect::from(Change::Remove { member: id(FINN) }).subject();
+        let no = moot.sign(CORA, moot.approval(CORA, subject, Verdict::Reject));
+        moot.take(&Item::Approval(no));
+        moot.reject(KIM, &[BEN]);
+        Self { steps, moot, finn, eva }
     }
 
-    pub(crate) fn group(&self) -> GroupId {
-        self.honest.group()
-    }
-
-    /// The file with other entries.
-    pub(crate) fn file(&self, entries: &[Bytes]) -> Vec<u8> {
-        Transcript::file_of(self.group(), entries)
-    }
-
-    pub(crate) fn honest_file(&self) -> Vec<u8> {
-        self.file(&self.entries)
-    }
-
-    /// The file with one entry more at its end: over the head, by this author.
-    pub(crate) fn and(&self, body: Body, author: usize) -> Vec<u8> {
-        self.and_entry(forge(&self.honest, body, author))
-    }
-
-    pub(crate) fn and_entry(&self, entry: Bytes) -> Vec<u8> {
-        let mut entries = self.entries.clone();
-        entries.push(entry);
-        self.file(&entries)
-    }
-
-    /// The file with another entry in this place.
-    pub(crate) fn instead(&self, place: usize, entry: Bytes) -> Vec<u8> {
-        let mut entries = self.entries.clone();
-        entries[place] = entry;
-        self.file(&entries)
-    }
-
-    /// The first entry from `from` on that is one like this; from 0.
-    pub(crate) fn place(&self, from: usize, like: impl Fn(&Body) -> bool) -> usize {
-        (from..self.entries.len()).find(|place| like(&self.entry(*place).body)).unwrap()
-    }
-
-    pub(crate) fn entry(&self, place: usize) -> Entry {
-        Entry::decode(&self.entries[place]).unwrap()
-    }
-
-    /// The next slot for a decision.
-    pub(crate) fn slot(&self) -> Slot {
-        slot(&self.honest)
+    pub(crate) fn file(&self) -> Vec<u8> {
+        self.moot.t.file()
     }
 }
 
-/// Its entries in the order of the file, by the reader.
-pub(crate) fn file_entries(t: &Transcript) -> Vec<Bytes> {
-    let file: Vec<u8> = t.file().flatten().collect();
-    Transcript::entries_of(&file).unwrap().1
+/// A line of three decisions, of which the first and the last were made twice.
+pub(crate) struct Forked {
+    /// Before each decision.
+    pub(crate) before: Vec<Moot>,
+    pub(crate) moot: Moot,
+    /// The other line, as far as the last decision.
+    pub(crate) other: Moot,
 }
 
-/// A group that lives on.
-pub(crate) struct Moot {
-    pub(crate) t: Transcript,
-    pub(crate) salt: u64,
-}
-
-impl Moot {
-    /// Comings and goings, until there are so many entries.
-    fn live(&mut self, entries: usize) {
-        let mut round = 0;
-        while self.t.len() < entries {
-            let who = MEMBER + round % 5;
-            self.expel(who, &[0, 1, 2]);
-            self.admit(who, [round % 3, 3]);
-            match round % 4 {
-                0 => {
-                    let days = (30 + self.salt % 300).to_string();
-                    self.decide(&Decision::change("certificate_days", &days), &[0, 2, 3]);
-                }
-                1 => self.admit(who, [2, 1]),
-                2 => {
-                    self.expire(who);
-                    self.admit(who, [3, 1]);
-                }
-                _ => {
-                    let mut voters = self.t.roster().electorate().voters.clone();
-                    voters[1..].reverse();
-                    self.decide(&Decision::Electorate { voters }, &[0, 1, 2]);
-                }
+impl Forked {
+    fn new() -> Self {
+        let mut moot = Moot::new(8);
+        let (mut before, mut other) = (Vec::new(), moot.clone());
+        for hours in ["10", "20", "30"] {
+            before.push(moot.clone());
+            let mut twin = moot.clone();
+            moot.pass(change("request_hours", hours), &[ANNA, BEN, CORA]);
+            if hours != "20" {
+                let theirs = twin.pass(change("request_hours", "99"), &[BEN, CORA, DAN]);
+                let taken = moot.t.take(&Item::Decision(theirs).encode(), None).unwrap();
+                assert!(!taken.liars.is_empty());
             }
-            round += 1;
+            other = twin;
         }
+        Self { before, moot, other }
     }
 
-    pub(crate) fn admit(&mut self, who: usize, voters: [usize; 2]) {
-        self.salt += 1;
-        let gmc = gmc(&self.t, who, &voters, self.salt);
-        let entry = self.t.make_admit(gmc.der(), &PEOPLE[voters[0]]).unwrap();
-        self.t.append(&entry).unwrap();
-    }
-
-    pub(crate) fn expel(&mut self, who: usize, voters: &[usize]) {
-        self.decide(&removal(&self.t, who), voters);
-    }
-
-    pub(crate) fn decide(&mut self, decision: &Decision, voters: &[usize]) {
-        self.salt += 1;
-        let slot = slot(&self.t);
-        let votes = proofs(&motion(&self.t, decision, slot), voters);
-        let entry = self.t.make_decision(decision, slot, &votes, &PEOPLE[voters[0]]).unwrap();
-        self.t.append(&entry).unwrap();
-    }
-
-    fn expire(&mut self, who: usize) {
-        let held = self.t.roster().member(&id(who)).unwrap().clone();
-        let time = UnixTime(held.not_after.0 + 1);
-        let entry = self.t.make_expire(held.member, held.entry, time, &PEOPLE[1]).unwrap();
-        self.t.append(&entry).unwrap();
+    pub(crate) fn file(&self) -> Vec<u8> {
+        self.moot.t.file()
     }
 }
 
-pub(crate) fn slot(t: &Transcript) -> Slot {
-    Slot { serial: t.roster().electorate().serial, ballot: 0 }
-}
-
-pub(crate) fn removal(t: &Transcript, who: usize) -> Decision {
-    Decision::Remove { member: id(who), admission: t.roster().member(&id(who)).unwrap().entry }
-}
-
-pub(crate) fn motion(t: &Transcript, decision: &Decision, slot: Slot) -> Motion {
-    decision.motion(t.group(), t.roster().charter().digest(), slot)
-}
-
-pub(crate) fn proof(motion: &Motion, voter: usize, verdict: Verdict, expires: UnixTime) -> VoteProof {
-    Vote::sign(&PEOPLE[voter], VoteContent { motion: *motion, verdict, expires }).unwrap().proof()
-}
-
-/// Approvals, sorted.
-pub(crate) fn proofs(motion: &Motion, voters: &[usize]) -> Vec<VoteProof> {
-    let one = |voter: &usize| proof(motion, *voter, Verdict::Approve, LATER);
-    let mut proofs: Vec<VoteProof> = voters.iter().map(one).collect();
-    proofs.sort_by_key(|proof| proof.voter);
-    proofs
-}
-
-/// What somebody asks for.
-pub(crate) fn request(t: &Transcript, who: usize, salt: u64) -> GmcBody {
-    let body = GmcBody::propose(t.roster().charter(), &PEOPLE[who], 3, NOW, &mut Dice(salt << 16));
-    body.after(t.roster().removals_of(&id(who)))
-}
-
-pub(crate) fn gmc(t: &Transcript, who: usize, voters: &[usize], salt: u64) -> Gmc {
-    let body = request(t, who, salt);
-    Gmc::compose(&body, &proofs(&body.motion().unwrap(), voters), &PEOPLE[who]).unwrap()
-}
-
-/// A founder's own certificate, which carries no votes.
-pub(crate) fn founders_own(t: &Transcript, who: usize) -> Gmc {
-    Gmc::found(t.roster().charter(), &PEOPLE[who], NOW, &mut Dice(3)).unwrap()
-}
-
-/// The motion to admit, as it would be in another group, or under another version of the charter.
-pub(crate) fn moved(motion: &Motion, group: GroupId, charter: Digest) -> Motion {
-    Motion { group, charter, ..*motion }
-}
-
-pub(crate) fn admit_body(gmc: &Gmc) -> Body {
-    Body::Admit { certificate: Blob(gmc.der().clone()) }
-}
-
-pub(crate) fn decide_body(decision: &Decision, slot: Slot, votes: Vec<VoteProof>) -> Body {
-    Body::Decide { decision: decision.clone(), votes: DecisionVotes { slot, votes } }
-}
-
-pub(crate) fn day_after(time: UnixTime) -> UnixTime {
-    UnixTime(time.0 + DAY)
-}
-
-/// An entry with any body, over all heads, rightly signed.
-pub(crate) fn forge(t: &Transcript, body: Body, author: usize) -> Bytes {
-    forge_over(t, t.heads().iter().copied().collect(), body, author)
-}
-
-/// The same over any past.
-pub(crate) fn forge_over(t: &Transcript, parents: Vec<EntryId>, body: Body, author: usize) -> Bytes {
-    let entry =
-        Entry { group: t.group(), parents, author: id(author), body, signature: SignatureBytes::NONE };
-    signed(entry, author)
-}
-
-/// An entry, changed or not, signed anew by one who holds this key.
-pub(crate) fn signed(mut entry: Entry, author: usize) -> Bytes {
-    entry.signature = PEOPLE[author].key().sign_wire(ENTRY_LABEL, &entry.signed_part());
-    entry.encode()
-}
-
-/// Who wrote it.
-pub(crate) fn author(entry: &Entry) -> usize {
-    PEOPLE.iter().position(|person| person.member() == entry.author).unwrap()
+/// The end of a term as an item.
+pub(crate) fn expire(Expire { member, request }: Expire) -> Item {
+    Item::Expire { member, request }
 }

@@ -5,7 +5,9 @@
 //! two strangers called dora   by name: refused, both listed    by digits: admitted
 //! eve is expelled             by her name alone: nothing       by the proposal's words: expelled
 //! module and cipher change    one after the other, in the group that stands: a new key each time, no new view
+//! three proposals at once     each answer names its own count, who said yes and who no; a mind is changed
 //! the threshold is changed    by the proposal's words          to what cannot be: refused, and why
+//! a voter hears nobody        the answer says that the vote waits; later it counts
 //! ```
 
 use crate::common::actor::Actor;
@@ -46,8 +48,10 @@ fn votes_go_to_what_is_named_or_to_nothing() {
     let doras = cast.two_of_one_name();
     cast.a_name_alone_expels_nobody();
     cast.the_module_and_the_cipher_are_changed(&doras[0]);
+    cast.each_answer_says_what_became_of_the_vote();
     cast.the_charter_is_changed();
     cast.who_has_no_vote_is_told_so(&doras[0]);
+    cast.a_vote_that_nobody_orders_waits();
 }
 
 impl Cast {
@@ -84,6 +88,7 @@ impl Cast {
             self.request(voter, &doras[0]);
             let voted = voter.good(&["vote", "approve", &subjects[0][..8]]);
             assert_eq!((&voted["kind"], &voted["about"]), (&json!("request"), &json!("dora")));
+            assert_eq!(voted["state"], "counted", "{voted}");
         }
         self.anna.why(&doras[0].id, "present");
         self.anna.why(&doras[1].id, "asking");
@@ -166,5 +171,60 @@ impl Cast {
         let refused = dora.run(&["vote", "approve", "dora"]);
         assert_eq!(code(&refused), 5);
         assert!(complaint(&refused).contains("no vote"), "{}", complaint(&refused));
+    }
+
+    /// Three are open at once, and Ben changes his mind.
+    fn each_answer_says_what_became_of_the_vote(&self) {
+        let changes = [("request_hours", "24"), ("certificate_days", "200"), ("cipher", "aes-256-gcm")];
+        for (field, value) in changes {
+            self.anna.until(&["charter", "change", field, value], |told| !told.is_null());
+        }
+        for (field, value) in changes {
+            let words = format!("set {field} = {value} in the charter");
+            self.open(&self.ben, |one| one["name"] == words.as_str());
+        }
+        for (field, value) in &changes[..2] {
+            let about = format!("set {field} = {value} in the charter");
+            let told = self.ben.good(&["vote", "reject", &about]);
+            assert_eq!((&told["about"], &told["approve"]), (&json!(about), &json!(false)), "{told}");
+            assert_eq!(
+                (&told["state"], &told["have"], &told["need"]),
+                (&json!("counted"), &json!(1), &json!(2))
+            );
+            let who = (&told["approved"], &told["rejected"], &told["waits"]);
+            assert_eq!(who, (&json!(["anna"]), &json!(["ben"]), &json!("votes")), "{told}");
+        }
+        let told = self.ben.good(&["vote", "approve", "set request_hours = 24 in the charter"]);
+        assert_eq!(
+            (&told["state"], &told["have"], &told["rejected"]),
+            (&json!("counted"), &json!(2), &json!([]))
+        );
+        assert!(told["waits"] == "decision" || told["over"] == "decided", "{told}");
+        let told = self.anna.good(&["vote", "approve", "set certificate_days = 200 in the charter"]);
+        assert_eq!(
+            (&told["have"], &told["rejected"], &told["over"]),
+            (&json!(1), &json!(["ben"]), &json!(null))
+        );
+        self.anna.until(&["vote", "list"], |list| {
+            list.as_array().is_some_and(|open| {
+                open.iter().all(|one| one["name"] != "set request_hours = 24 in the charter")
+            })
+        });
+    }
+
+    /// Ben hears nobody: until his node orders by itself or hears others again, his vote waits.
+    fn a_vote_that_nobody_orders_waits(&self) {
+        let words = "set cipher = aes-256-gcm in the charter";
+        self.open(&self.ben, |one| one["name"] == words);
+        self.ben.cut(&[&self.anna]);
+        let told = self.ben.good(&["vote", "approve", "--timeout", "0", words]);
+        assert_eq!((&told["state"], &told["waits"]), (&json!("waiting"), &json!("order")), "{told}");
+        assert_eq!((&told["have"], &told["approved"]), (&json!(1), &json!(["anna"])), "{told}");
+        self.ben.heal();
+        let counted = |list: &Value| {
+            let mut all = list.as_array().into_iter().flatten();
+            all.any(|one| one["name"] == words && one["approved"] == json!(["anna", "ben"]))
+        };
+        self.anna.until(&["vote", "list"], counted);
     }
 }

@@ -49,8 +49,8 @@ impl Judge<'_> {
         })
     }
 
-    /// `ADM-60`, `ADM-68`: whether those named have signed these grounds. The transcript passes over
-    /// an approval that nobody signed, or whose base is not on its line; the asker is told.
+    /// `ADM-60`, `ADM-68`: whether those named have signed these grounds. The transcript passes
+    /// over an approval that nobody signed, or whose base is not on its line; the asker is told.
     fn check_grounds(&self, request: &Request, grounds: &Grounds) -> Result<(), ItemError> {
         let (group, roster) = (self.transcript.group(), self.transcript.roster());
         let (digest, scheme) = (request.digest(), roster.charter().scheme());

@@ -52,8 +52,8 @@ impl Admission {
         !self.signers.liars.contains_key(&approval.voter) && approval.expires >= UnixTime(early)
     }
 
-    /// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that is
-    /// on its line, and nothing that lasts longer.
+    /// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that
+    /// is on its line, and nothing that lasts longer.
     pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, wording: &Wording) -> bool {
         let me = call.identity.member();
         if self.signs_unasked() {

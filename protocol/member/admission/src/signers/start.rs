@@ -122,8 +122,8 @@ impl Admission {
 
     /// Every voter's machine approves the sharing that it took part in: the run itself was the
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
-    /// rejects a sharing of which it has no share, since it will never have one: the others need not
-    /// wait for it.
+    /// rejects a sharing of which it has no share, since it will never have one: the others need
+    /// not wait for it.
     fn judge_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let (set, me) = (call.transcript.set(), call.identity.member());
         let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());

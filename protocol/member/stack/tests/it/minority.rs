@@ -113,8 +113,8 @@ fn mem_04_a_minority_that_must_stop_reads_nothing_either() {
     }
 }
 
-/// The other way round: a decision makes voters of the members here, and the messages that they hold
-/// go out in the same view.
+/// The other way round: a decision makes voters of the members here, and the messages that they
+/// hold go out in the same view.
 #[test]
 fn mem_04_a_decision_can_give_a_quorum_back() {
     let (mut moot, mut dice) = moot(5, Minority::ReadOnly);

@@ -4,7 +4,7 @@
 
 mod schedules;
 
-use crate::member::bus::{self, Bus, GROUP, entry, removal};
+use crate::member::bus::{self, Bus, GROUP, item, removal};
 use crate::member::{Event, Manner, Member, check, heal, joined, new_bus, pass};
 use bytes::Bytes;
 use core::time::Duration;
@@ -181,9 +181,9 @@ fn k4_words_are_waited_for_as_long_as_the_charters_steps_want() {
 }
 
 #[test]
-fn the_expelled_leave_at_the_place_of_the_entry() {
+fn the_expelled_leave_at_the_place_of_the_item() {
     let mut bus = joined(3, None);
-    bus.hosts[0].group.entry(&removal(1)).unwrap();
+    bus.hosts[0].group.item(&removal(1)).unwrap();
     bus.settle();
     assert_eq!((view_of(&bus, 0).members, view_of(&bus, 0).cause), (ids(&[0, 2]), Cause::Expelled));
     assert_eq!(count(&bus, 0, &Event::Signal), 1);
@@ -191,17 +191,18 @@ fn the_expelled_leave_at_the_place_of_the_entry() {
 }
 
 #[test]
-fn flu_06_an_entry_in_the_middle_of_agree_is_in_the_heads_of_all() {
+fn flu_06_an_item_in_the_middle_of_agree_is_in_the_heads_of_all() {
     let mut bus = three_asked();
     let now = bus.now;
     upper(&mut bus, 0).answer(now);
     bus.settle();
-    bus.hosts[1].group.entry(&entry(1)).unwrap();
+    bus.hosts[1].group.item(&item(1)).unwrap();
     bus.settle();
     upper(&mut bus, 1).answer(now);
     upper(&mut bus, 2).answer(now);
     bus.settle();
-    assert_eq!(view_of(&bus, 0).heads, folkmoot_base::digest(&[&entry(1)]));
+    let digest = folkmoot_base::digest;
+    assert_eq!(view_of(&bus, 0).heads, digest(&[&digest(&[&item(1)])]));
     assert_eq!(check::all(&bus), Ok(()));
 }
 

@@ -43,7 +43,7 @@ fn play(bus: &mut Bus<Member>, step: &Step) {
         Step::Manner(who, slow) => {
             upper(bus, *who).manner = if *slow { Manner::Slow } else { Manner::Prompt }
         }
-        Step::Entry(who, number) => bus.hosts[*who].group.entry(&entry(*number)).unwrap(),
+        Step::Entry(who, number) => bus.hosts[*who].group.item(&item(*number)).unwrap(),
         Step::Order(who) => _ = bus.order(*who),
         Step::Deliver(who, count) => {
             for _ in 0..*count {

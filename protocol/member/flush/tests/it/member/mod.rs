@@ -1,6 +1,8 @@
 //! A member with a flush layer, for tests: it records everything that it sees, separately for each
 //! time that it joined.
 
+// The group's own tests use more of it.
+#[allow(dead_code)]
 #[path = "../../../../../node/group/tests/it/bus/mod.rs"]
 pub mod bus;
 
@@ -10,7 +12,7 @@ use bus::{Bus, Call, GROUP, Upper};
 use bytes::Bytes;
 use folkmoot_base::{Danger, Digest, Indication, Instant, MemberId, Service, ViewId, digest};
 use folkmoot_flush::{Config, Flush, Output, View};
-use std::collections::BTreeSet;
+use folkmoot_group::Mark;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,9 +168,8 @@ impl Upper for Member {
         self.drain(now);
     }
 
-    fn heads(&mut self, now: Instant, heads: &BTreeSet<Bytes>) {
-        let parts: Vec<&[u8]> = heads.iter().map(Bytes::as_ref).collect();
-        self.heads = digest(&parts);
+    fn mark(&mut self, now: Instant, mark: &Mark) {
+        self.heads = mark.set;
         if let Some(flush) = &mut self.flush {
             flush.heads(now, self.heads);
         }

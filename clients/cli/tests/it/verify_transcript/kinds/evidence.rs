@@ -1,8 +1,8 @@
 //! Evidence of forks.
 
 use super::Row;
-use crate::verify_line::parts::{Case, END, FORK, Parts};
-use crate::verify_line::world::{ANNA, BEN, CORA, DAN, FORKED, Moot, STORY, change};
+use crate::verify_transcript::parts::{Case, END, FORK, Parts};
+use crate::verify_transcript::world::{ANNA, BEN, CORA, DAN, FORKED, Moot, STORY, change};
 use folkmoot_base::codec;
 use folkmoot_transcript::Standing;
 

@@ -1,9 +1,9 @@
 //! Certificates of a group that has a key, and the sharing of that key.
 
 use super::Row;
-use crate::verify_line::keyed::{KEYED, Key};
-use crate::verify_line::parts::{HELD, Parts, STATE};
-use crate::verify_line::world::{ANNA, BEN, EVA, IDA, id};
+use crate::verify_transcript::keyed::{KEYED, Key};
+use crate::verify_transcript::parts::{HELD, Parts, STATE};
+use crate::verify_transcript::world::{ANNA, BEN, EVA, IDA, id};
 use folkmoot_transcript::Item;
 
 fn keyed() -> Parts {

@@ -1,8 +1,8 @@
 //! The set: admissions, approvals, effects, refusals, ends of terms.
 
 use super::Row;
-use crate::verify_line::parts::{Case, Parts};
-use crate::verify_line::world::{
+use crate::verify_transcript::parts::{Case, Parts};
+use crate::verify_transcript::world::{
     ANNA, BEN, DAN, EVA, FINN, FORKED, IDA, KIM, PEOPLE, START, STORY, Seed, change, expire, id,
 };
 use folkmoot_base::{Blob, GroupId, Head, UnixTime};

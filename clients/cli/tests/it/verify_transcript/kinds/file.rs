@@ -1,8 +1,8 @@
 //! The file as a whole: its label, charter, order and end; certificates of members; known heads.
 
 use super::Row;
-use crate::verify_line::parts::{CHARTER, Case, END, HANDOVER, HELD, LAST, OPEN, Parts, STATE};
-use crate::verify_line::world::{ANNA, BEN, CORA, FORKED, IDA, PEOPLE, STORY, change, charter, id};
+use crate::verify_transcript::parts::{CHARTER, Case, END, HANDOVER, HELD, LAST, OPEN, Parts, STATE};
+use crate::verify_transcript::world::{ANNA, BEN, CORA, FORKED, IDA, PEOPLE, STORY, change, charter, id};
 use folkmoot_base::Head;
 use folkmoot_identity::SignedCharter;
 use folkmoot_transcript::{FILE_LABEL, Item, STATE_BYTES_MAX};

@@ -1,8 +1,8 @@
 //! Decisions and the state: signatures, ballots, quorums, handovers.
 
 use super::Row;
-use crate::verify_line::parts::{Case, HANDOVER, LAST, Parts, STATE};
-use crate::verify_line::world::{
+use crate::verify_transcript::parts::{Case, HANDOVER, LAST, Parts, STATE};
+use crate::verify_transcript::world::{
     ANNA, BEN, CORA, DAN, EVA, FINN, FORKED, Moot, STORY, change, fresh, id, sign_anew, standing,
 };
 use folkmoot_base::{GroupId, codec, digest};

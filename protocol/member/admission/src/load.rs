@@ -1,0 +1,84 @@
+//! A member's desk, made again from what its disk has (`store.rs`).
+
+use crate::desk::Admission;
+use crate::proposals::Proposal;
+use crate::requests::Open;
+use crate::store::{REQUESTS, SHARES, StoredProposal, StoredRequest, VOTES};
+use crate::{AdmissionError, Config};
+use bytes::Bytes;
+use folkmoot_base::codec;
+use folkmoot_base::{Instant, StoreKey};
+use folkmoot_identity::{Identity, REVOKED_TABLE, Request};
+use folkmoot_transcript::{SignedApproval, Transcript};
+
+impl Admission {
+    /// Restores a member's desk. Hand in everything stored; other tables are passed over.
+    ///
+    /// # Errors
+    /// [`AdmissionError::LocalCorrupt`] names the damaged table.
+    pub fn load(
+        config: Config,
+        transcript: &Transcript,
+        identity: &Identity,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Self, AdmissionError> {
+        let mut admission = Self::new(config);
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
+            admission
+                .load_request(identity, &key.key, value)
+                .ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
+        }
+        for (key, _) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
+            admission.load_sponsored(&key.key);
+        }
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
+            admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
+        }
+        for (key, value) in stored.iter().filter(|(key, _)| key.table == SHARES) {
+            admission
+                .load_share(transcript, identity, key, value)
+                .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
+        }
+        admission.loaded_shares(transcript);
+        for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
+            admission.signers.load_revocations(transcript, value);
+        }
+        Ok(admission)
+    }
+
+    fn load_request(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
+        match key.first()? {
+            b'r' => {
+                let stored: StoredRequest = codec::decode(value).ok()?;
+                let request = Request::from_der(&stored.cms.0).ok()?;
+                let (contact, expires) = (stored.contact, stored.expires);
+                self.requests.insert(Open::new(
+                    request,
+                    (contact, Instant::default()),
+                    expires,
+                    &identity.member(),
+                ));
+            }
+            b'p' => {
+                let stored: StoredProposal = codec::decode(value).ok()?;
+                let StoredProposal { proposer, expires, effect } = stored;
+                let proposal = Proposal { effect, proposer, expires };
+                self.proposals.insert(proposal);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn load_vote(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
+        match key.first()? {
+            b'b' => self.deciding.record = Some(codec::decode(value).ok()?),
+            b'w' => {
+                let word: SignedApproval = codec::decode(value).ok()?;
+                self.words.restore(Some(word).filter(|word| word.approval.voter == identity.member())?);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+}

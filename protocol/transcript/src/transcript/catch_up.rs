@@ -1,0 +1,110 @@
+//! What is here, by name, and what somebody else lacks of it.
+
+use super::Transcript;
+use crate::Expire;
+use crate::item::{Item, SignedApproval, expire_name, refusal_name};
+use bytes::Bytes;
+use folkmoot_base::{Digest, Head, MemberId};
+use std::collections::BTreeSet;
+
+impl Transcript {
+    /// The items of an admission: what whoever misses it needs.
+    pub fn papers(&self, request: &Digest) -> impl Iterator<Item = &Bytes> {
+        self.papers.get(request).into_iter().flatten().map(|paper| &paper.item)
+    }
+
+    /// The names of everything in the set, sorted: what somebody has, for [`Self::lacking`].
+    pub fn have(&self) -> BTreeSet<Digest> {
+        let set = self.set();
+        let admits = set.admits().map(|admit| admit.request);
+        let approvals = set.approvals().map(|signed| signed.approval.digest());
+        let effects = set.effects().map(|effect| effect.subject().digest);
+        let sides = self.sides();
+        let refusals = set.refusals().map(refusal_name);
+        let expires = set.expires().map(|expire| expire_name(&expire.member, &expire.request));
+        admits.chain(approvals).chain(effects).chain(refusals).chain(expires).chain(sides).collect()
+    }
+
+    /// Every item that is kept: of the set, and of the admissions that the state holds.
+    pub fn items(&self) -> impl Iterator<Item = Bytes> {
+        let open = self.set_items(&BTreeSet::new()).into_iter().map(|(_, item)| item);
+        let held = self.papers.keys().filter(|request| self.set().admit(request).is_none());
+        let sides = self.sides_wanted().map(|(_, item)| item);
+        open.chain(held.flat_map(|request| self.papers(request)).cloned()).chain(sides)
+    }
+
+    /// The certificate by which `member` is, or was, a member: none for a founder, and of those who
+    /// are members no more while it is still kept.
+    pub fn certificate_of(&self, member: &MemberId) -> Option<Bytes> {
+        let held = self.roster.member(member).or_else(|| self.roster.former(member).map(|one| &one.held))?;
+        let item = self.papers(&held.request).next()?;
+        let Ok(Item::Admit { certificate, .. }) = Item::decode(item) else { return None };
+        Some(certificate.0)
+    }
+
+    /// What somebody at this head who has this lacks, in an order in which it can be taken:
+    /// decisions with the admissions that they hold, then the set. At most `bytes_max` bytes, but
+    /// one item at least, if any. Empty: it lacks nothing, or is on another line.
+    pub fn lacking(&self, head: Head, have: &BTreeSet<Digest>, bytes_max: usize) -> Vec<Bytes> {
+        let mut out: Vec<Bytes> = Vec::new();
+        let mut room = bytes_max;
+        let mut push = |item: Bytes| {
+            let fits = out.is_empty() || item.len() <= room;
+            if fits {
+                room = room.saturating_sub(item.len());
+                out.push(item);
+            }
+            fits
+        };
+        let line = self.line.decisions().range(head.number.saturating_add(1)..);
+        for (_, standing) in line {
+            let decision = &standing.proposal.decision;
+            let named = decision.effects.iter().filter_map(|one| one.effect.change.request());
+            let held = decision.holds.iter().chain(named).filter(|request| !have.contains(*request));
+            for paper in held.flat_map(|request| self.papers(request)) {
+                if !push(paper.clone()) {
+                    return out;
+                }
+            }
+            if !push(Item::Decision(standing.clone()).encode().into()) {
+                return out;
+            }
+        }
+        for (name, item) in self.set_items(have).into_iter().chain(self.sides_wanted()) {
+            if !have.contains(&name) && !push(item) {
+                return out;
+            }
+        }
+        out
+    }
+
+    /// The set as items, each with its name, in an order in which they can be taken. What is shown
+    /// of other lines is not among them.
+    pub(crate) fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
+        let set = self.set();
+        let mut items: Vec<(Digest, Bytes)> = Vec::new();
+        for admit in set.admits() {
+            for paper in self.papers.get(&admit.request).into_iter().flatten() {
+                let name = paper.proves.iter().find(|name| !have.contains(*name));
+                items.push((name.copied().unwrap_or(admit.request), paper.item.clone()));
+            }
+        }
+        for signed in set.approvals() {
+            let Some(signature) = signed.signature.clone() else { continue };
+            let approval = signed.approval;
+            let item = Item::Approval(SignedApproval { approval, signature });
+            items.push((approval.digest(), item.encode().into()));
+        }
+        let effects = set.effects().map(|effect| (effect.subject().digest, Item::Effect(effect.clone())));
+        items.extend(effects.map(|(name, item)| (name, item.encode().into())));
+        let refusals = set.refusals();
+        items.extend(
+            refusals.filter_map(|one| Some((refusal_name(one), self.refused.get(&one.request)?.clone()))),
+        );
+        items.extend(set.expires().map(|expire| {
+            let Expire { member, request } = *expire;
+            (expire_name(&member, &request), Item::Expire { member, request }.encode().into())
+        }));
+        items
+    }
+}
