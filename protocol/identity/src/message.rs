@@ -221,6 +221,7 @@ impl SignedMessage {
     /// group has changed its charter or its voters since, the transcript is needed. `named` is the
     /// group under the charter's in which it was said; none for the charter's own. Does not judge
     /// whether the member was expelled later.
+    ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`],
     /// [`MessageError::Certificate`].

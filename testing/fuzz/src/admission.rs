@@ -192,7 +192,7 @@ fn votes(request: Digest) -> Vec<KeyedVote> {
     vec![of(0), of(1)]
 }
 
-/// An expulsion that the second founder wants, with that founder's commit to what the desk proposes.
+/// An expulsion that the second founder wants, with its commit to what the desk proposes.
 fn expulsion() -> Vec<u8> {
     let (remove, bob) = (removal(), &world().founders[1]);
     let mut steps: Vec<(u8, Vec<u8>)> = vec![

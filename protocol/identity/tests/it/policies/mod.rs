@@ -1,6 +1,6 @@
 //! What a charter says about who comes in and who goes. Method: real keys; charters with each
-//! policy, and certificates judged by the charter alone. Whom the transcript admits is tested
-//! there.
+//! policy, and certificates judged by the charter alone. Whom the transcript admits is tested in
+//! its own crate.
 
 mod roles;
 

@@ -3,7 +3,7 @@
 use super::{Group, LATER, NOW, START, draft, field, person, remove};
 use folkmoot_base::{Blob, UnixTime};
 use folkmoot_identity::{
-    CertificateError, CharterDraft, Gmc, Identity, Policies, Policy, Rule, Verdict, VoteProof,
+    Below, CertificateError, CharterDraft, Gmc, Identity, Policies, Policy, Rule, Verdict, VoteProof,
 };
 use folkmoot_transcript::{Item, ItemError, Uncounted, Unfit, admission};
 
@@ -147,6 +147,26 @@ fn line_23_objections_end_a_request_and_whoever_was_refused_asks_anew() {
     anew.membership.nonce[0] ^= 1;
     let item = group.admit(&stranger, &anew, &[1, 2]);
     assert_eq!(group.all_take(&item).came, [stranger.member()].into());
+}
+
+#[test]
+fn id_47_below_the_threshold_all_voters_suffice_where_the_charter_says_so() {
+    let policies = Policies { below: Below::Reset, ..Policies::default() };
+    let mut group = Group::of(&CharterDraft { policies, ..draft(3, 3) });
+    let stranger = person(30);
+    let threshold = |group: &Group| {
+        let roster = group.first().roster();
+        (roster.threshold(), roster.below_threshold())
+    };
+    assert_eq!(threshold(&group), (3, None));
+    group.pass(&remove(group.id(2)), &[0, 1, 2]);
+    assert_eq!(threshold(&group), (2, Some(2)));
+    assert!(group.tried(&stranger, &[0]).is_err());
+    assert_eq!(group.tried(&stranger, &[0, 1]), Ok(()));
+    group.pass(&remove(group.id(1)), &[0, 1]);
+    assert_eq!(threshold(&group), (1, Some(1)));
+    let last = group.first().would_stand(&remove(group.id(0)));
+    assert_eq!(last, Err(Unfit::DeadEnd { voters: 0, threshold: 1 }));
 }
 
 #[test]
