@@ -2,12 +2,13 @@
 
 use crate::args::Charter;
 use crate::authority::seat::central;
-use crate::exit::{Exit, Failure, whole};
+use crate::exit::{Exit, Failure};
 use crate::files::{certificate, given_or_kept, open, own, stands_not, unsigned};
 use crate::rules::policies;
 use crate::show::{Paint, data, many_of, paint, short};
 use folkmoot::GroupName;
 use folkmoot::tools::OsEntropy;
+use folkmoot_base::whole;
 use folkmoot_identity::{CharterDraft, Founder, Policy, SignedCharter};
 use serde_json::json;
 use std::path::{Path, PathBuf};

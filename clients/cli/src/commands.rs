@@ -1,6 +1,6 @@
 //! Commands that ask the running member.
 
-use crate::args::{Fault, Receive, Send, Vote};
+use crate::args::{Fault, Receive, Resolve, Send, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::find::{Choice, find};
@@ -214,6 +214,18 @@ pub(crate) async fn change(
     Ok(())
 }
 
+/// `folkmoot resolve`
+pub(crate) async fn resolve(folder: &Path, resolve: &Resolve, json: bool) -> Result<(), Failure> {
+    let Resolve { head, everybody, timeout } = resolve;
+    let request = Request::Resolve { head: head.to_string(), everybody: *everybody, wait: *timeout };
+    let answer = ask(folder, request).await?;
+    data(json, &answer, || match everybody {
+        true => proposed(&format!("go over to the other line of decisions, at {}", text(&answer, "theirs"))),
+        false => format!("this member follows the other line now: its head is {}", text(&answer, "head")),
+    });
+    Ok(())
+}
+
 /// Says what speaks against it before it is forced.
 async fn propose(folder: &Path, request: impl Fn(bool) -> Request, force: bool) -> Result<Value, Failure> {
     if force {
@@ -275,13 +287,14 @@ fn line_about(status: &Value) -> String {
         text.push_str(&format!("\n{} is late: {}", self::text(one, "name"), self::text(one, "why")));
     }
     for fork in list("forks") {
-        let both = fork.get("signed_both").and_then(Value::as_array).map_or(0, Vec::len);
+        let both = fork.get("signed_both").and_then(Value::as_array).into_iter().flatten();
+        let both: Vec<String> = both.map(|one| harmless(self::text(one, "name"))).collect();
         let line = format!(
-            "decision {} was made twice: ours is {}, the other is {}; {} signed both",
+            "decision {} was made twice: ours is {}, the other is {}; signed both: {}",
             fork.get("number").and_then(Value::as_u64).unwrap_or_default(),
             self::text(fork, "ours"),
             self::text(fork, "theirs"),
-            many(both, "member"),
+            both.join(", "),
         );
         text.push_str(&format!("\n{}", paint(Paint::Red, &line)));
     }

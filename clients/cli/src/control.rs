@@ -81,6 +81,9 @@ pub(crate) enum Request {
         #[serde(default)]
         weigh: bool,
     },
+    /// Go over to another line of decisions, by its decision at the fork: the member alone, or by
+    /// a proposal everybody on its line. Waits so many seconds for somebody who is on the other.
+    Resolve { head: String, everybody: bool, wait: u64 },
     /// Ask for admission.
     Apply,
     /// Look for a member.

@@ -3,11 +3,11 @@
 
 use crate::args::CsrCommand;
 use crate::control::{Control, Request};
-use crate::exit::{Exit, Failure, whole};
+use crate::exit::{Exit, Failure};
 use crate::files::read_start;
 use crate::progress::Progress;
 use crate::show::{data, harmless, short};
-use folkmoot_base::hex;
+use folkmoot_base::{hex, whole};
 use folkmoot_identity::{CSR_BYTES_MAX, Csr};
 use serde_json::{Value, json};
 use std::path::Path;

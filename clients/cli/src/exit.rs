@@ -67,12 +67,6 @@ impl Failure {
     }
 }
 
-/// An error with its causes.
-pub fn whole(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {

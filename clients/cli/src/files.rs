@@ -1,7 +1,8 @@
 //! Identity certificates and charters, read from files.
 
-use crate::exit::{Exit, Failure, whole};
+use crate::exit::{Exit, Failure};
 use folkmoot::StateFolder;
+use folkmoot_base::whole;
 use folkmoot_identity::{Charter, Identity, IdentityCertificate, SignedCharter};
 use std::fs::File;
 use std::io::Read;

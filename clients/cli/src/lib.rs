@@ -109,6 +109,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Csr(csr) => csr::csr(&folder()?, csr, json).await,
         Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
         Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,
+        Command::Resolve(resolve) => commands::resolve(&folder()?, &resolve, json).await,
         Command::Write(write) => letter::write(&folder()?, write, json).await,
         Command::Letters => letter::list(&folder()?, json).await,
         Command::Answer(answer) => letter::answer(&folder()?, answer, json).await,

@@ -4,12 +4,12 @@
 
 use crate::args::{Proof, Verify};
 use crate::control::{Control, Request};
-use crate::exit::{Exit, Failure, whole};
+use crate::exit::{Exit, Failure};
 use crate::files::read_start;
 use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, paint, short};
 use crate::verify::load;
-use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex};
+use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex, whole};
 use folkmoot_identity::{
     Charter, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp,
 };

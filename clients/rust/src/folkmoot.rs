@@ -4,7 +4,7 @@ use crate::options::Options;
 use crate::session::Session;
 use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
-use folkmoot_base::{Digest, GroupId, GroupName, Locator, MemberId};
+use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     AuthorityStatus, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember,
     RuntimeError as Error,
@@ -166,6 +166,25 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn electorate(&self, voters: Vec<MemberId>) -> Result<(), Error> {
         self.command(Command::Electorate { voters }).await
+    }
+
+    /// Proposes that everybody on this line of decisions goes over to another, which somebody signed
+    /// too, and votes for it. `head`: the other line's decision at the fork.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn rejoin(&self, head: Head) -> Result<(), Error> {
+        self.command(Command::Rejoin { head }).await
+    }
+
+    /// Goes over to another line of decisions, alone, as soon as somebody on it shows it:
+    /// [`Event::WentOver`]. `head`: a recent decision of that line. It is forgotten when the member
+    /// stops.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn resolve(&self, head: Head) -> Result<(), Error> {
+        self.command(Command::Resolve { head }).await
     }
 
     /// Has the member do what a command says. Its refusal is an event.

@@ -35,7 +35,7 @@ pub use crate::session::Session;
 pub use bytes::Bytes;
 pub use folkmoot_attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
 pub use folkmoot_base::{
-    Cause, Digest, GroupId, GroupName, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
+    Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
     AuthorityStatus, DealerState, Event, Exchange, LetterEvent, LettersError, Origin, Petition, Proposal,

@@ -75,6 +75,8 @@ pub enum ToNode {
     /// Reach the node at this locator, whoever it is. The locator comes from a ticket, a command
     /// line or a configuration.
     Dial(Locator),
+    /// The person goes over, alone, to the line that has this decision.
+    Resolve(Head),
 }
 
 /// Node → member.
@@ -92,8 +94,14 @@ pub enum ToMember {
         /// An admission message.
         payload: Bytes,
     },
-    /// The node was too far behind for single items and went on by this package: go on by it too.
-    Package(Bytes),
+    /// The node was too far behind for single items, or went over to another line, by this package:
+    /// go by it too.
+    Package {
+        /// The package.
+        package: Bytes,
+        /// The head to which the person goes over, if that is why.
+        resolves: Option<Head>,
+    },
     /// A member's node shows another line of decisions than ours: somebody signed both. It never
     /// shares a ring with this node. Said once for each pair of heads.
     OtherLine {

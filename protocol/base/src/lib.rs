@@ -23,6 +23,7 @@ pub mod store;
 mod suite;
 mod time;
 mod view;
+mod whole;
 
 pub use bucket::Bucket;
 pub use codec::{Blob, DecodeError};
@@ -41,3 +42,4 @@ pub use store::{Persist, StoreKey};
 pub use suite::{Cipher, Keying, ModuleName};
 pub use time::{Instant, UnixTime};
 pub use view::{Cause, ConfigurationId, ViewId};
+pub use whole::whole;

@@ -49,7 +49,7 @@ pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
 pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
-pub use package::{PACKAGE_BYTES_MAX, PACKAGE_LABEL};
+pub use package::{PACKAGE_BYTES_MAX, is_package};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
 };
@@ -57,5 +57,5 @@ pub use roster::{Ending, FORMERS_MAX, Former, Roster};
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
-pub use transcript::{Person, ROTATE_LABEL, Taken, Transcript};
+pub use transcript::{ROTATE_LABEL, Taken, Transcript};
 pub use votes::SignedVotes;

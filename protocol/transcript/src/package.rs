@@ -1,8 +1,9 @@
 //! What leads somebody on that has been away for so long that the decisions after its head are not
-//! kept any more, or a newcomer to an old group.
+//! kept any more, or a newcomer to an old group; and what leads somebody over from another line.
 //!
 //! ```text
-//! "folkmoot skip v1" 00 | handovers[Standing] last(Standing) state(blob)
+//! "folkmoot skip v1" 00 | handovers[Standing]  last(Standing) state(blob)
+//! "folkmoot side v1" 00 | decisions[Standing]  last(Standing) state(blob)   the first is the one at the fork
 //! ```
 
 use crate::proposal::Standing;
@@ -11,8 +12,15 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{DecodeError, Head};
 
-/// What a package begins with; no item does.
-pub const PACKAGE_LABEL: &[u8] = b"folkmoot skip v1\0";
+/// Whether these bytes begin as a package does. No item does.
+pub fn is_package(bytes: &[u8]) -> bool {
+    bytes.starts_with(SKIP_LABEL) || bytes.starts_with(SIDE_LABEL)
+}
+
+/// What a package begins with that leads on; no item does.
+const SKIP_LABEL: &[u8] = b"folkmoot skip v1\0";
+/// What a package begins with that leads over.
+const SIDE_LABEL: &[u8] = b"folkmoot side v1\0";
 /// Longest package, in bytes.
 pub const PACKAGE_BYTES_MAX: usize = 6 * 1024 * 1024;
 
@@ -33,19 +41,37 @@ impl Transcript {
     /// The package for somebody at this head; `None` if it would be too long.
     pub fn package(&self, head: &Head) -> Option<Bytes> {
         let (handovers, last) = self.line().handovers_since(head.number)?;
+        self.pack(SKIP_LABEL, handovers, last)
+    }
+
+    /// The package for somebody on another line that comes to ours: from our decision `first` at the
+    /// fork on. `None` if that is none of ours, is not kept any more, or the package would be too
+    /// long.
+    pub fn side_package(&self, first: &Head) -> Option<Bytes> {
+        let ours = self.line().decisions().get(&first.number)?;
+        let (decisions, last) = self.line().side_from(first.number).filter(|_| ours.head() == *first)?;
+        self.pack(SIDE_LABEL, decisions, last)
+    }
+
+    fn pack(&self, label: &[u8], handovers: Vec<Standing>, last: Standing) -> Option<Bytes> {
         let state = Blob::from(self.state().encode());
         let package = codec::encode(&Package { handovers, last, state });
-        let bytes = [PACKAGE_LABEL, &package].concat();
+        let bytes = [label, &package].concat();
         (bytes.len() <= PACKAGE_BYTES_MAX).then(|| Bytes::from(bytes))
     }
 
-    /// Goes on by a package: [`Self::skip`].
+    /// Goes on by a package ([`Self::skip`]), or over to another line ([`Self::meet`], with
+    /// `resolves`).
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was.
-    pub fn take_package(&mut self, bytes: &[u8]) -> Result<Taken, ItemError> {
-        let body = bytes.strip_prefix(PACKAGE_LABEL).ok_or(DecodeError::Malformed)?;
-        let package: Package = codec::decode_at_most(body, PACKAGE_BYTES_MAX)?;
-        self.skip(&package.handovers, &package.last, &package.state.0)
+    pub fn take_package(&mut self, bytes: &[u8], resolves: Option<Head>) -> Result<Taken, ItemError> {
+        let skip = bytes.strip_prefix(SKIP_LABEL);
+        let body = skip.or_else(|| bytes.strip_prefix(SIDE_LABEL)).ok_or(DecodeError::Malformed)?;
+        let Package { handovers, last, state } = codec::decode_at_most(body, PACKAGE_BYTES_MAX)?;
+        match skip {
+            Some(_) => self.skip(&handovers, &last, &state.0),
+            None => self.meet(&handovers, &last, &state.0, resolves),
+        }
     }
 }

@@ -4,8 +4,6 @@ mod catch_up;
 mod proven;
 mod side;
 
-pub use side::Person;
-
 use crate::item::{Item, SignedApproval, refusal};
 use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};

@@ -3,7 +3,7 @@
 use crate::Group;
 use crate::group::Drawn;
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Change, Effect, Item, Person, Standing, Transcript};
+use folkmoot_transcript::{Change, Effect, Item, Standing, Transcript};
 
 /// The decision of this number, as far as it is kept.
 fn decided(transcript: &Transcript, number: u64) -> Option<Standing> {
@@ -102,10 +102,10 @@ impl Group {
 
     /// Somebody shows the other line: we go over where ours has ended, or alone.
     fn go_over(&mut self, number: u64, other: Transcript) {
-        let person = if self.dice.chance(30) { Person::Resolves } else { Person::Silent };
+        let resolves = self.dice.chance(30).then(|| other.state().head());
         let Some((decisions, last)) = other.line().side_from(number) else { return };
         let ours = self.transcript.clone();
-        let met = self.transcript.meet(&decisions, &last, &other.state().encode(), person);
+        let met = self.transcript.meet(&decisions, &last, &other.state().encode(), resolves);
         if met.is_ok_and(|taken| taken.advanced) {
             self.other = Some((number, ours));
         }

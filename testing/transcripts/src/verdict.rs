@@ -20,7 +20,7 @@ pub fn own(group: &Group) -> Value {
 pub fn verdict(file: &[u8], heads: &[String]) -> Value {
     match read(file, heads) {
         Ok(transcript) => accepted(&transcript),
-        Err(why) => json!({ "accepted": false, "why": told(&why) }),
+        Err(why) => json!({ "accepted": false, "why": folkmoot_base::whole(&why) }),
     }
 }
 
@@ -54,10 +54,4 @@ fn accepted(transcript: &Transcript) -> Value {
         "members": members.len(),
         "roster": hex(&digest(&parts)),
     })
-}
-
-/// An error and what caused it, in one line.
-fn told(why: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(Some(why), |why| why.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

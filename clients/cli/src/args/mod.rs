@@ -96,6 +96,8 @@ pub(crate) enum Command {
         #[arg(long)]
         force: bool,
     },
+    /// Goes over to another line of decisions, if somebody signed two. `status` shows both.
+    Resolve(Resolve),
     /// Writes a letter to a group as a stranger, and waits for its answer. Both are private
     /// and signed.
     Write(Write),
@@ -264,6 +266,21 @@ pub(crate) struct Join {
     /// request, and answers approve, reject or wait.
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resolve {
+    /// The other line's decision, as `folkmoot status` shows it. First ask people whom you trust
+    /// which line they follow.
+    #[arg(value_name = "HEAD", value_parser = head)]
+    pub(crate) head: KnownHead,
+    /// Proposes that everybody on this line goes over, and votes for it. Without it, only this
+    /// member goes over, and what only its own line decided no longer holds for it.
+    #[arg(long)]
+    pub(crate) everybody: bool,
+    /// How long to wait for a member that is on the other line.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, conflicts_with = "everybody")]
+    pub(crate) timeout: u64,
 }
 
 #[derive(Debug, Args)]

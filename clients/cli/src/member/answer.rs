@@ -4,7 +4,7 @@ use super::find::find;
 use super::journal::{Journal, timed};
 use super::process::Process;
 use super::propose::How;
-use super::render;
+use super::render::{self, Names};
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
@@ -57,6 +57,7 @@ impl Process {
             Request::Change { field, value, force, weigh } => {
                 self.change(&field, &value, How { force, weigh }).await
             }
+            Request::Resolve { head, everybody, wait } => self.resolve(&head, everybody, wait).await,
             Request::Apply => null(self.moot.apply().await),
             Request::Dial { at } => null(self.moot.dial(locator(&at)?).await),
             Request::Leave => null(self.session.leave().await),
@@ -85,9 +86,10 @@ impl Process {
     }
 
     async fn status(&self) -> Result<Value, Failure> {
-        let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
+        let names = self.names.clone();
+        let look = move |machine: &mut Machine, now, _: &mut OsEntropy| {
             let transcript = machine.upper.member.transcript();
-            let known = known(transcript);
+            let known = known(transcript, &names);
             (machine.upper.member.status(now), machine.ground.refusals(now), known, now)
         };
         let (status, refusals, known, now) = self.moot.handle().look(look).await?;
@@ -306,13 +308,14 @@ impl Burst {
 
 /// What the transcript says of itself: the head, what is held, what counts beside it, what is late
 /// and why, and forks with those who signed both sides.
-fn known(transcript: &Transcript) -> Map<String, Value> {
+fn known(transcript: &Transcript, names: &Names) -> Map<String, Value> {
     let (state, set) = (transcript.state(), transcript.set());
     let late = set.late().map(
         |(admit, why)| json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() }),
     );
     let forks = transcript.line().forks().iter().map(|(number, fork)| {
-        let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
+        let both = |member: &MemberId| json!({ "member": member.hex(), "name": render::name(names, member) });
+        let liars: Vec<Value> = fork.liars.iter().map(both).collect();
         json!({
             "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
             "signed_both": liars,

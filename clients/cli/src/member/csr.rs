@@ -1,9 +1,9 @@
 //! Hands in a CSR through the member, and finds the certificate that it was granted.
 
 use super::process::Process;
-use crate::exit::{Exit, Failure, whole};
+use crate::exit::{Exit, Failure};
 use folkmoot::MemberId;
-use folkmoot_base::hex;
+use folkmoot_base::{hex, whole};
 use folkmoot_identity::{Csr, Gmc};
 use serde_json::{Value, json};
 

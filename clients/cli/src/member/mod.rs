@@ -21,6 +21,7 @@ mod process;
 mod propose;
 pub(crate) mod render;
 mod replica;
+mod resolve;
 mod serve;
 
 use crate::args::run::Run;

@@ -4,10 +4,10 @@
 use super::decide::on_roster;
 use super::find::{Choice, find};
 use super::process::Process;
-use crate::exit::{Exit, Failure, whole};
+use crate::exit::{Exit, Failure};
 use folkmoot::MemberId;
 use folkmoot::tools::{Command, Machine, OsEntropy};
-use folkmoot_base::Blob;
+use folkmoot_base::{Blob, whole};
 use folkmoot_identity::{Rule, Threshold};
 use folkmoot_transcript::{Change, Transcript, Unfit};
 use serde_json::{Value, json};
@@ -47,7 +47,12 @@ impl Process {
         self.propose(Command::ChangeCharter { field: field.to_owned(), value }, how, answer).await
     }
 
-    async fn propose(&mut self, command: Command, how: How, answer: Value) -> Result<Value, Failure> {
+    pub(super) async fn propose(
+        &mut self,
+        command: Command,
+        how: How,
+        answer: Value,
+    ) -> Result<Value, Failure> {
         let against = self.against(&command).await?;
         if how.weigh {
             return Ok(json!({ "warning": against.map(|error| whole(&error)) }));
@@ -75,6 +80,7 @@ impl Process {
                     Change::Charter { field: blob(field), value: blob(value) }
                 }
                 Command::Electorate { voters } => Change::Electorate { voters },
+                Command::Rejoin { head } => Change::Rejoin { head },
                 _ => return None,
             };
             transcript.would_stand(&change.into()).err()

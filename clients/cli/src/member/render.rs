@@ -70,6 +70,9 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "event": "other-line", "member": node.member().hex(), "name": name(names, &node.member()),
             "theirs": theirs.whole(), "ours": ours.whole(),
         }),
+        Event::WentOver { left, head } => {
+            json!({ "event": "went-over", "left": left.whole(), "head": head.whole() })
+        }
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
         }
@@ -162,6 +165,11 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
         "other-line" => news(other_line_text(&text("name"), &text("theirs"), &text("ours"))),
+        "went-over" => news(format!(
+            "this member follows the other line of decisions now: its head is {}, and was {}",
+            text("head"),
+            text("left")
+        )),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),

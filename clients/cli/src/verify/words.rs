@@ -1,8 +1,8 @@
 //! Says what is wrong with a line's file, and what is open in it, in words for people: with names
 //! in place of ids, and with what to do next.
 
-use crate::exit::whole;
 use crate::show::visible;
+use folkmoot_base::whole;
 use folkmoot_base::{MemberId, hex};
 use folkmoot_transcript::{
     Change, Effect, FileError, FileReader, ItemError, KnownHead, Transcript, Uncounted,

@@ -8,9 +8,10 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Head, Instant};
 use folkmoot_transcript::{
-    BallotMessage, BallotOutput, BallotRecord, BallotStatus, Ballots, Item, Look, STATEMENT_LABEL, Standing,
-    Statement,
+    BallotMessage, BallotOutput, BallotRecord, BallotStatus, Ballots, FORKS_MAX, Item, Look, STATEMENT_LABEL,
+    Standing, State, Statement,
 };
+use std::collections::BTreeMap;
 
 /// How long each voter waits for the ones before it to hand over a decision that stands.
 const TURN: Duration = Duration::from_millis(400);
@@ -19,10 +20,9 @@ const TURN: Duration = Duration::from_millis(400);
 #[derive(Debug, Default)]
 pub(crate) struct Deciding {
     ballots: Option<(Head, Ballots)>,
-    /// What was read from the disk, until the ballots of its head begin.
-    pub(crate) record: Option<BallotRecord>,
-    /// Whether the disk has a record.
-    kept: bool,
+    /// What the disk has, by head: that of our head, and those of lines that were left, since our
+    /// person may come back.
+    records: BTreeMap<Head, BallotRecord>,
     carry: Option<(Standing, Instant)>,
 }
 
@@ -30,6 +30,21 @@ impl Deciding {
     pub(crate) fn due(&self) -> Option<Instant> {
         let ballots = self.ballots.as_ref().and_then(|(_, ballots)| ballots.poll_timeout());
         [ballots, self.carry.as_ref().map(|(_, due)| *due)].into_iter().flatten().min()
+    }
+
+    pub(crate) fn recall(&mut self, record: BallotRecord) {
+        self.records.insert(record.parent, record);
+    }
+
+    /// Forgets what follows another head of our line than the last, and of other lines all but the
+    /// latest.
+    fn forget(&mut self, state: &State) -> Vec<Head> {
+        let ours = |head: &Head| *head != state.head() && state.has_on_line(head);
+        let mut gone: Vec<Head> = self.records.keys().filter(|head| ours(head)).copied().collect();
+        let spare = self.records.len().saturating_sub(gone.len()).saturating_sub(FORKS_MAX);
+        gone.extend(self.records.keys().filter(|head| !ours(head)).take(spare).copied().collect::<Vec<_>>());
+        self.records.retain(|head, _| !gone.contains(head));
+        gone
     }
 
     pub(crate) fn status(&self) -> Option<BallotStatus> {
@@ -78,11 +93,10 @@ impl Admission {
             |statement: &Statement| call.identity.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&group));
         let look = Look { state, set, now: call.now, clock, present: &self.present, sign: &sign };
         if self.deciding.ballots.as_ref().is_none_or(|(of, _)| *of != head) {
-            let record = self.deciding.record.take();
-            let old = record.as_ref().is_some_and(|record| record.parent != head);
-            if std::mem::take(&mut self.deciding.kept) || old {
-                self.out.push_back(Output::Persist(store::delete_ballots()));
+            for gone in self.deciding.forget(state) {
+                self.out.push_back(Output::Persist(store::delete_ballots(&gone)));
             }
+            let record = self.deciding.records.get(&head).cloned();
             self.deciding.ballots = Some((head, Ballots::new(me, state, record, self.config.danger)));
             self.deciding.carry = None;
         }
@@ -101,8 +115,8 @@ impl Admission {
     fn take_ballot(&mut self, call: &Call<'_>, output: BallotOutput) {
         match output {
             BallotOutput::Persist(record) => {
-                self.deciding.kept = true;
                 self.out.push_back(Output::Persist(store::put_ballots(&record)));
+                self.deciding.recall(record);
             }
             BallotOutput::Send(message) => self.multicast(&OpenMessage::Ballot { message }),
             BallotOutput::Stands(standing) => {

@@ -72,7 +72,7 @@ impl Admission {
 
     fn load_vote(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
         match key.first()? {
-            b'b' => self.deciding.record = Some(codec::decode(value).ok()?),
+            b'b' => self.deciding.recall(codec::decode(value).ok()?),
             b'w' => {
                 let word: SignedApproval = codec::decode(value).ok()?;
                 self.words.restore(Some(word).filter(|word| word.approval.voter == identity.member())?);

@@ -7,7 +7,7 @@
 //! | request | "p" ‖ proposal's subject | proposer(32) expires(8) effect |
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
 //! | vote | "w" ‖ kind(1) ‖ subject | an own approval or rejection on its way to the transcript |
-//! | vote | "b" | what this voter promised, committed to and proposed for the next decision |
+//! | vote | "b" ‖ digest of the head | what this voter promised, committed to and proposed for the decision after it |
 //! | share | digest of the sharing's public part | state, sharing before, public part, certificate, share; sealed under the identity's key |
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
@@ -16,7 +16,7 @@ use crate::proposals::Proposal;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
-use folkmoot_base::{Digest, Entropy, MemberId, Persist, Secret, UnixTime, hmac_sha256};
+use folkmoot_base::{Digest, Entropy, Head, MemberId, Persist, Secret, UnixTime, hmac_sha256};
 use folkmoot_identity::{Identity, REVOKED_TABLE, Request, RevocationList};
 use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject};
 
@@ -70,9 +70,8 @@ fn word_key(subject: &Subject) -> Bytes {
     key(b"w", &[&[subject.kind as u8], &subject.digest])
 }
 
-/// There is room for one: that of the next decision takes its place.
 pub(crate) fn put_ballots(record: &BallotRecord) -> Persist {
-    Persist::put(VOTES, key(b"b", &[]), codec::encode(record))
+    Persist::put(VOTES, key(b"b", &[&record.parent.digest]), codec::encode(record))
 }
 
 pub(crate) fn put_proposal(proposal: &Proposal) -> Persist {
@@ -84,8 +83,8 @@ pub(crate) fn put_proposal(proposal: &Proposal) -> Persist {
     Persist::put(REQUESTS, key(b"p", &[&proposal.effect.subject().digest]), codec::encode(&stored))
 }
 
-pub(crate) fn delete_ballots() -> Persist {
-    Persist::delete(VOTES, key(b"b", &[]))
+pub(crate) fn delete_ballots(parent: &Head) -> Persist {
+    Persist::delete(VOTES, key(b"b", &[&parent.digest]))
 }
 
 pub(crate) fn delete_proposal(proposal: &Digest) -> Persist {

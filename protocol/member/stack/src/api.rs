@@ -108,6 +108,17 @@ pub enum Command {
         /// The voters, in order.
         voters: Vec<MemberId>,
     },
+    /// Propose that everybody on this line goes over to another line of decisions, and vote for it.
+    Rejoin {
+        /// That line's decision at the fork.
+        head: Head,
+    },
+    /// Go over, alone, to another line of decisions, once a node that is on it shows it. What only
+    /// our line decided no longer holds here: [`Event::WentOver`].
+    Resolve {
+        /// A recent decision of that line.
+        head: Head,
+    },
     /// `Expel`, `ChangeCharter` or `Electorate`, even if the members that stay can then no longer
     /// admit, remove or decide.
     Forced(Box<Command>),
@@ -333,6 +344,13 @@ pub enum Event {
         theirs: Head,
         /// Our head.
         ours: Head,
+    },
+    /// This member is on another line of decisions than before.
+    WentOver {
+        /// The head that it left.
+        left: Head,
+        /// Its head now.
+        head: Head,
     },
     /// A member is off the roster now, by vote or because its certificate ran out.
     Expelled {

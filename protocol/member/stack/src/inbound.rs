@@ -16,7 +16,7 @@ impl Member {
         match message {
             ToMember::Group(indication) => self.hear_group(now, indication, entropy),
             ToMember::Item(item) => self.item(now, item, entropy),
-            ToMember::Package(package) => self.package(now, &package, entropy),
+            ToMember::Package { package, resolves } => self.package(now, &package, resolves, entropy),
             ToMember::Guest { from, payload } if is_guest_message(&payload) => {
                 self.guest_word(now, from, payload, entropy);
             }

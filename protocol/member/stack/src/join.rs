@@ -3,7 +3,7 @@
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
-use base::{Cause, Entropy, GroupId, Instant, MemberId, StoreKey, UnixTime};
+use base::{Cause, Entropy, GroupId, Head, Instant, MemberId, StoreKey, UnixTime};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
@@ -165,7 +165,9 @@ impl Member {
                 Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
                 None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),
             },
-            command @ (Command::ChangeCharter { .. } | Command::Electorate { .. }) => {
+            command @ (Command::ChangeCharter { .. }
+            | Command::Electorate { .. }
+            | Command::Rejoin { .. }) => {
                 let Some(change) = change(command) else { return };
                 admission::Command::Propose(change.into())
             }
@@ -173,6 +175,7 @@ impl Member {
                 return;
             }
             Command::Logged(record) => return self.ask_door(now, admission::Input::Logged(record), entropy),
+            Command::Resolve { head } => return self.resolve(head),
             Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
         };
         let votes = matches!(command, admission::Command::Vote { .. });
@@ -182,6 +185,15 @@ impl Member {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });
         }
         self.ask_door(now, admission::Input::Command(command), entropy);
+    }
+
+    /// Our person goes over to another line. We go once a node that is on it shows it.
+    fn resolve(&mut self, head: Head) {
+        if self.transcript.line().forks().is_empty() {
+            let reason = "no other line of decisions has been shown to this member".into();
+            return self.event(Event::Refused { reason });
+        }
+        self.tell_node(ToNode::Resolve(head));
     }
 
     /// Tells admission who is in the group's view, if that has changed: voters turn to those who
@@ -206,7 +218,7 @@ impl Member {
             Joining::Office(authority) => authority.handle(now, input, transcript, identity, entropy),
         };
         match done {
-            Err(error) if said => self.event(Event::Refused { reason: whole(&error) }),
+            Err(error) if said => self.event(Event::Refused { reason: base::whole(&error) }),
             Err(error @ admission::AdmissionError::LocalConflict) => {
                 self.event(Event::LogConflict { reason: error.to_string() });
             }
@@ -267,12 +279,24 @@ impl Member {
         }
     }
 
-    /// Our node went on without the decisions between: so do we.
-    pub(crate) fn package(&mut self, now: Instant, package: &Bytes, entropy: &mut dyn Entropy) {
-        match self.transcript.take_package(package) {
-            Ok(taken) => self.taken(now, Bytes::new(), taken, entropy),
-            Err(error) => self.refuse("transcript", &error),
+    /// Our node went on without the decisions between, or over to another line: so do we.
+    pub(crate) fn package(
+        &mut self,
+        now: Instant,
+        package: &Bytes,
+        resolves: Option<Head>,
+        entropy: &mut dyn Entropy,
+    ) {
+        let left = self.transcript.state().head();
+        let taken = match self.transcript.take_package(package, resolves) {
+            Ok(taken) => taken,
+            Err(error) => return self.refuse("transcript", &error),
+        };
+        let head = self.transcript.state().head();
+        if self.transcript.state().decision_at(left.number).is_some_and(|now| now != left) {
+            self.event(Event::WentOver { left, head });
         }
+        self.taken(now, Bytes::new(), taken, entropy);
     }
 
     fn taken(&mut self, now: Instant, item: Bytes, taken: Taken, entropy: &mut dyn Entropy) {
@@ -344,17 +368,7 @@ fn change(command: Command) -> Option<Change> {
             Some(Change::Charter { field: blob(field), value: blob(value) })
         }
         Command::Electorate { voters } => Some(Change::Electorate { voters }),
+        Command::Rejoin { head } => Some(Change::Rejoin { head }),
         _ => None,
     }
-}
-
-/// An error with its causes, for people.
-fn whole(error: &dyn core::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
 }

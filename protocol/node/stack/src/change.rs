@@ -57,10 +57,10 @@ impl Node {
         let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
         let rostered = rostered && !self.patience.is_barred(now, &node);
         let ours = self.transcript.mark();
-        let skipping = self.is_skipping();
+        let leaving = self.is_leaving();
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let equal = peer.mark == Some(ours);
-        let eligible = rostered && !skipping && peer.other_line.is_none() && (peer.eligible || equal);
+        let eligible = rostered && !leaving && peer.other_line.is_none() && (peer.eligible || equal);
         if eligible != peer.eligible {
             peer.eligible = eligible;
             self.ring.peer(now, node, eligible);
@@ -104,7 +104,7 @@ impl Node {
             Err(error) => {
                 // The stage took it on top of something that did not come: it is made anew.
                 self.staged = None;
-                return self.refuse("transcript", &error);
+                return self.refuse("transcript", &base::whole(&error));
             }
         };
         if let Some(staged) = &mut self.staged {

@@ -84,7 +84,7 @@ impl Node {
         for (end, open) in over {
             self.wall.waiting.remove(&end);
             if open && let Err(error) = self.stage_end(end) {
-                self.refuse("transcript", &error);
+                self.refuse("transcript", &base::whole(&error));
             }
         }
         self.finish_stage();

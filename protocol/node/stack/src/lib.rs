@@ -42,7 +42,8 @@ pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
 use base::{
-    ConfigurationId, Digest, Entropy, Instant, Locator, Mutant, NodeId, Persist, Service, StoreKey, UnixTime,
+    ConfigurationId, Digest, Entropy, Head, Instant, Locator, Mutant, NodeId, Persist, Service, StoreKey,
+    UnixTime,
 };
 use bytes::Bytes;
 use core::time::Duration;
@@ -175,8 +176,10 @@ pub struct Node {
     backlog_bytes: usize,
     announce: bool,
     mark_due: bool,
-    /// A package that leads us on, until nobody shares our order.
-    skipping: Option<bytes::Bytes>,
+    /// What leads us on or over, until nobody shares our order.
+    way: Option<skip::Way>,
+    /// The head to whose line our person goes over.
+    resolves: Option<Head>,
     patience: Patience,
     wall: early::Wall,
     refused: u64,
@@ -231,7 +234,8 @@ impl Node {
             backlog_bytes: 0,
             announce: false,
             mark_due: false,
-            skipping: None,
+            way: None,
+            resolves: None,
             patience: Patience::default(),
             wall: early::Wall::default(),
             refused: 0,
@@ -293,7 +297,7 @@ impl Node {
                 self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
                 self.hear_ring(now, output);
-            } else if self.skip_if_alone(now, entropy) {
+            } else if self.leave_if_alone(now, entropy) {
             } else if self.mark_due {
                 self.tell_mark(false);
             } else if core::mem::take(&mut self.announce) {

@@ -6,6 +6,7 @@
 //! peer      --Items(items)-------> node   what it lacks of that part; at most ITEMS_BATCH_BYTES; the node fetches again
 //! peer      --Piece(of an item)--> node   the beginning of an item that is longer
 //! node      --Want(piece)--------> peer   the next piece
+//! node      --Side(decision)-----> peer   on another line: what leads over to it, from this decision on; answered by pieces
 //! member    --Locators(places)---> member where rostered nodes were last reached; from rostered nodes only
 //! member    --Seek(nodes)--------> member where are these? answered with Locators; from rostered nodes only
 //! ```
@@ -79,6 +80,12 @@ pub enum Sync {
         /// Which piece, from 0.
         index: u16,
     },
+    /// The sender, which is on another line, goes over to the receiver's.
+    #[tls_codec(discriminant = 8)]
+    Side {
+        /// The receiver's decision at the fork.
+        first: Head,
+    },
 }
 
 /// One node and the text of its locator.
@@ -94,7 +101,7 @@ impl Sync {
     /// Whether the message is within its bounds (rule NODE-02).
     pub fn within_bounds(&self) -> bool {
         match self {
-            Self::Mark { .. } | Self::Want { .. } => true,
+            Self::Mark { .. } | Self::Want { .. } | Self::Side { .. } => true,
             Self::Fetch(have) => {
                 have.names.len() <= NAMES_MAX
                     && have.from <= have.until

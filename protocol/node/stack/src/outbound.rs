@@ -26,6 +26,7 @@ impl Node {
             ToNode::Item(item) => return self.order_own_item(&item),
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
             ToNode::Dial(at) => return self.dial(now, at, entropy),
+            ToNode::Resolve(head) => return self.resolve(now, head),
         };
         if let Err(error) = done {
             self.refuse("group", &error);

@@ -19,7 +19,7 @@ use base::{Blob, Digest, Instant, NodeId, digest};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base as base;
-use folkmoot_transcript::PACKAGE_LABEL;
+use folkmoot_transcript::is_package;
 use std::collections::VecDeque;
 
 /// Most long items that come from members' nodes at once.
@@ -125,7 +125,7 @@ impl Node {
             None => drop(self.want_again(now, from)),
             Some(whole) if digest(&[&whole.bytes]) == whole.name => {
                 let whole = whole.bytes.freeze();
-                if whole.starts_with(PACKAGE_LABEL) {
+                if is_package(&whole) {
                     self.package_came(from, whole);
                 } else {
                     self.items_came(now, from, &[Blob(whole)]);
@@ -143,12 +143,12 @@ impl Node {
         });
         let taken = others.filter(|(node, _)| self.has_standing(node) != guest).count();
         // Of what is longer than any item, one comes at a time.
-        let is_package = |of: u16| usize::from(of) > ITEM_PIECES_MAX;
+        let is_longer = |of: u16| usize::from(of) > ITEM_PIECES_MAX;
         let packages = self.peers.iter().filter(|(node, peer)| {
-            let live = |one: &&Incoming| !one.is_stale(now) && is_package(one.of);
+            let live = |one: &&Incoming| !one.is_stale(now) && is_longer(one.of);
             **node != from && peer.incoming.as_ref().filter(live).is_some()
         });
-        let full = is_package(of) && packages.count() > 0;
+        let full = is_longer(of) && packages.count() > 0;
         if full || taken >= if guest { INCOMING_GUESTS_MAX } else { INCOMING_MAX } {
             self.refuse("node", &format!("a long item of {from} has to wait: too many at once (NODE-12)"));
             return false;

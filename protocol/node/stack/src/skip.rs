@@ -1,5 +1,5 @@
-//! Going on without the decisions between: what a node does that was left behind, or that is new in
-//! an old group (`NODE-14`).
+//! Packages: going on without the decisions between, as a node does that was left behind or is new
+//! in an old group (`NODE-14`), and going over to another line (`NODE-15`).
 //!
 //! ```text
 //! package whole, verified on a copy --> alone in the ring? --yes--> taken, kept, handed up
@@ -7,58 +7,117 @@
 //! ```
 //! A package does not go through the ring. So it is taken only where nobody shares our order: those
 //! who are as far behind as we are leave us for a moment, and take theirs in the same way.
+//!
+//! A node asks for what leads over (`Side`) where our own line has decided a Rejoin, or where its
+//! person goes over alone. It names the other line's decision at the fork.
 
 use crate::Node;
-use base::{Entropy, Instant, NodeId};
+use crate::message::Sync;
+use base::{Entropy, Head, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
+
+/// A package that is taken once nobody shares our order.
+#[derive(Debug)]
+pub(crate) struct Way {
+    package: Bytes,
+    /// The head to which our person goes over, if that is why.
+    resolves: Option<Head>,
+}
 
 impl Node {
     /// A package came. It is tried on a copy before anything is left for it.
     pub(crate) fn package_came(&mut self, from: NodeId, package: Bytes) {
         let mut tried = self.transcript.clone();
-        match tried.take_package(&package) {
-            Ok(_) => self.skipping = Some(package),
+        let resolves = self.resolves;
+        match tried.take_package(&package, resolves) {
+            Ok(_) if tried.state().head() != self.transcript.state().head() => {
+                self.way = Some(Way { package, resolves });
+            }
+            Ok(_) if tried.line().forks() != self.transcript.line().forks() => self.shown_side(package),
+            Ok(_) => {}
             Err(error) => {
-                let text = format!("{from} sent a package that is refused (NODE-14): {error}");
+                let text = format!(
+                    "{from} sent a package that is refused (NODE-14, NODE-15): {}",
+                    base::whole(&error)
+                );
                 self.refuse("transcript", &text);
             }
         }
     }
 
+    /// Another line has shown that it comes to ours: that moves nobody here, and stays.
+    fn shown_side(&mut self, package: Bytes) {
+        if self.transcript.take_package(&package, None).is_ok() {
+            for persist in self.kept.after_skip(&self.transcript) {
+                self.persist(persist);
+            }
+            self.tell(ToMember::Package { package, resolves: None });
+        }
+    }
+
     /// Whether a package waits until nobody shares our order.
-    pub(crate) fn is_skipping(&self) -> bool {
-        self.skipping.is_some()
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.way.is_some()
     }
 
     /// Goes on by the package if nobody shares our order; else leaves the others. `false` if there
     /// is nothing to do now.
-    pub(crate) fn skip_if_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) -> bool {
+    pub(crate) fn leave_if_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) -> bool {
         if self.members.len() > 1 {
-            let leaves = self.is_skipping() && self.peers.values().any(|peer| peer.eligible);
+            let leaves = self.is_leaving() && self.peers.values().any(|peer| peer.eligible);
             if leaves {
                 self.judge_all(now);
             }
             return leaves;
         }
-        let Some(package) = self.skipping.take() else { return false };
-        match self.transcript.take_package(&package) {
+        let Some(Way { package, resolves }) = self.way.take() else { return false };
+        match self.transcript.take_package(&package, resolves) {
             Ok(taken) => {
                 self.staged = None;
                 self.on_way.clear();
+                self.resolves = None;
                 for persist in self.kept.after_skip(&self.transcript) {
                     self.persist(persist);
                 }
                 let head = self.transcript.state().head();
-                self.trace("transcript", format!("went on to {head} by its electorates (NODE-14)"));
-                self.tell(ToMember::Package(package));
+                self.trace("transcript", format!("went on to {head} by a package (NODE-14, NODE-15)"));
+                self.tell(ToMember::Package { package, resolves });
                 self.mark_due = true;
                 self.announce = true;
                 self.apply(now, &taken, entropy);
             }
-            Err(error) => self.refuse("transcript", &error),
+            Err(error) => self.refuse("transcript", &base::whole(&error)),
         }
         true
+    }
+
+    /// Our person goes over to the line of this head.
+    pub(crate) fn resolve(&mut self, now: Instant, head: Head) {
+        self.resolves = Some(head);
+        let elsewhere: Vec<NodeId> = self.peers.keys().copied().collect();
+        elsewhere.into_iter().for_each(|node| self.ask_side(now, node));
+    }
+
+    /// `NODE-15`: asks a peer on another line for what leads there, if that is where we go.
+    pub(crate) fn ask_side(&mut self, now: Instant, node: NodeId) {
+        let elsewhere = self.peers.get(&node).is_some_and(|peer| peer.other_line.is_some());
+        if !elsewhere || self.is_leaving() {
+            return;
+        }
+        let forks = self.transcript.line().forks().values();
+        let forks = forks.map(|fork| fork.theirs.head()).filter(|_| self.resolves.is_some());
+        let wanted: Vec<Head> = self.transcript.state().rejoin().into_iter().chain(forks).collect();
+        for first in wanted {
+            self.send_sync(now, node, &Sync::Side { first });
+        }
+    }
+
+    /// A peer goes over to our line, if that has this decision.
+    pub(crate) fn side_asked(&mut self, now: Instant, from: NodeId, first: &Head) {
+        if let Some(package) = self.transcript.side_package(first) {
+            self.offer(now, from, &package);
+        }
     }
 }

@@ -67,7 +67,7 @@ impl Node {
     /// A member here says something. It is verified like anybody else's.
     pub(crate) fn order_own_item(&mut self, item: &Bytes) {
         if let Err(error) = self.stage(item) {
-            self.refuse("transcript", &error);
+            self.refuse("transcript", &base::whole(&error));
         }
         self.finish_stage();
     }

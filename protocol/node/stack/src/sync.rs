@@ -63,7 +63,7 @@ impl Node {
         }
         match message {
             Sync::Mark { head, set } => self.mark_came(now, from, (head, set)),
-            Sync::Fetch(_) | Sync::Want { .. } if !self.may_ask(now, &from) => {
+            Sync::Fetch(_) | Sync::Want { .. } | Sync::Side { .. } if !self.may_ask(now, &from) => {
                 self.refuse("node", &format!("{from} asks for more than a guest may (NODE-12)"));
             }
             Sync::Fetch(have) => self.fetch_came(now, from, &have),
@@ -74,6 +74,7 @@ impl Node {
                 self.piece_came(now, from, (name, of, index), &bytes.0);
             }
             Sync::Want { name, index } => self.want_came(now, from, &name, index),
+            Sync::Side { first } => self.side_asked(now, from, &first),
         }
     }
 
@@ -125,6 +126,7 @@ impl Node {
         if self.want_again(now, from) {
             return;
         }
+        self.ask_side(now, from);
         let Some(peer) = self.peers.get_mut(&from) else { return };
         if peer.pass.is_some() {
             return self.ask(now, from);
@@ -191,7 +193,8 @@ impl Node {
                 Ok(false) => self.not_taken(from, &item.0),
                 Err(error) => {
                     self.not_taken(from, &item.0);
-                    let text = format!("{from} sent an item that is refused (NODE-03): {error}");
+                    let text =
+                        format!("{from} sent an item that is refused (NODE-03): {}", base::whole(&error));
                     self.refuse("transcript", &text);
                 }
             }

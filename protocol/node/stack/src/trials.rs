@@ -79,6 +79,7 @@ fn messages() -> impl Strategy<Value = Sync> {
         prop::collection::vec(any::<[u8; 32]>().prop_map(NodeId), 0..5).prop_map(Sync::Seek),
         piece.prop_map(|(name, of, index, bytes)| Sync::Piece { name, of, index, bytes: bytes.into() }),
         (any::<[u8; 32]>(), any::<u16>()).prop_map(|(name, index)| Sync::Want { name, index }),
+        head().prop_map(|first| Sync::Side { first }),
     ]
 }
 

@@ -3,33 +3,25 @@
 use super::{Taken, Transcript};
 use crate::item::Item;
 use crate::proposal::Standing;
-use crate::{Applied, Change, ITEM_BYTES_MAX, ItemError, State};
+use crate::{Applied, Change, Head, ITEM_BYTES_MAX, ItemError, State, Unproposed};
 use bytes::Bytes;
 use folkmoot_base::Digest;
 use std::sync::Arc;
 
-/// Whether a member goes over to another line because its person says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Person {
-    /// The person has said nothing: only what our line decided counts.
-    Silent,
-    /// The person resolves the fork by going over, alone.
-    Resolves,
-}
-
 impl Transcript {
     /// Takes what somebody on another line shows of it, with every signature verified:
-    /// [`Line::meet`], or, if `person` says so, [`Line::resolve`]. Admissions that only our line
-    /// held are judged anew on the other.
+    /// [`Line::meet`], or [`Line::resolve`] if its person goes over to `resolves`, a decision of that
+    /// line. Admissions that only our line held are judged anew on the other.
     ///
     /// # Errors
-    /// [`ItemError`]; the transcript is then as it was.
+    /// [`ItemError`]; the transcript is then as it was. `LINE-74` the other line has no such
+    /// decision.
     pub fn meet(
         &mut self,
         decisions: &[Standing],
         last: &Standing,
         state: &[u8],
-        person: Person,
+        resolves: Option<Head>,
     ) -> Result<Taken, ItemError> {
         let first = decisions.first().unwrap_or(last).head().number;
         let mut electors = (first.saturating_sub(1), self.line.electors_of(first));
@@ -38,9 +30,10 @@ impl Transcript {
         }
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
-        let met = match person {
-            Person::Silent => self.line.meet(decisions, last, state)?,
-            Person::Resolves => self.line.resolve(decisions, last, state)?,
+        let met = match resolves {
+            None => self.line.meet(decisions, last, state)?,
+            Some(named) if !state.has_on_line(&named) => return Err(Unproposed::Unasked.into()),
+            Some(_) => self.line.resolve(decisions, last, state)?,
         };
         if let Applied::Fork(liars) = met {
             return Ok(Taken { liars, ..Taken::default() });

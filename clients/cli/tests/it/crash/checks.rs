@@ -4,6 +4,7 @@ use super::actor::{Actor, Life};
 use super::disk::Disk;
 use super::heard::{View, view};
 use folkmoot_base::{Digest, Head};
+use folkmoot_transcript::BallotRecord;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -183,7 +184,10 @@ struct Said {
 
 impl Said {
     fn check(&mut self, disk: &Disk, who: &str) {
-        let Some(record) = disk.ballots() else { return };
+        disk.ballots().for_each(|record| self.check_record(record, who));
+    }
+
+    fn check_record(&mut self, record: BallotRecord, who: &str) {
         let before = self.promised.insert(record.parent, record.promised).unwrap_or(0);
         assert!(record.promised >= before, "{who}: promised {} after {before}", record.promised);
         let signed = [("commits", record.committed), ("proposals", record.proposed)];

@@ -73,11 +73,10 @@ impl Disk {
         self.rows("request").filter_map(|(key, _)| key.strip_prefix(b"p"))
     }
 
-    /// What this voter said about decisions, if it said anything.
-    pub(crate) fn ballots(&self) -> Option<BallotRecord> {
-        self.rows("vote")
-            .find(|(key, _)| key.first() == Some(&b'b'))
-            .map(|(_, value)| codec::decode(value).unwrap())
+    /// What this voter said about decisions, by the head that they follow.
+    pub(crate) fn ballots(&self) -> impl Iterator<Item = BallotRecord> {
+        let ballots = self.rows("vote").filter(|(key, _)| key.first() == Some(&b'b'));
+        ballots.map(|(_, value)| codec::decode(value).unwrap())
     }
 
     /// Whether an own request, or the certificate that came of it, is kept.

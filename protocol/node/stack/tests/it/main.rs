@@ -13,4 +13,5 @@ mod early;
 mod forms;
 mod net;
 mod rings;
+mod sides;
 mod transcripts;

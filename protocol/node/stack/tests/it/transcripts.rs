@@ -10,7 +10,7 @@ fn mark(net: &Net, who: usize) -> (Head, [u8; 32]) {
     net.node(who).transcript().mark()
 }
 
-fn head(net: &Net, who: usize) -> Head {
+pub(crate) fn head(net: &Net, who: usize) -> Head {
     mark(net, who).0
 }
 
@@ -63,7 +63,7 @@ fn an_item_of_300_kib_travels() {
 
 /// Four founders, of whom the last is away. On each side of a cut all voters sign a decision that
 /// expels it: two decisions with one number.
-fn forked(seed: u64) -> Net {
+pub(crate) fn forked(seed: u64) -> Net {
     let mut net = Net::new(4, seed);
     (0..3).for_each(|who| net.start(4, who, &(0..who).collect::<Vec<_>>()));
     net.until(seconds(5), |net| net.together(&[0, 1, 2])).expect("all meet");
@@ -303,10 +303,10 @@ fn node_14_a_package_that_nobody_signed_leads_nowhere() {
     for at in (0..package.len()).step_by(97) {
         let mut other = package.clone();
         other[at] ^= 1;
-        assert!(behind.clone().take_package(&other).is_err(), "byte {at}");
+        assert!(behind.clone().take_package(&other, None).is_err(), "byte {at}");
     }
     let mut led = behind.clone();
-    assert!(led.take_package(&package).unwrap().advanced);
+    assert!(led.take_package(&package, None).unwrap().advanced);
     assert_eq!(led.mark(), far.mark());
-    assert!(led.take_package(&package).is_err(), "an old package leads nobody back");
+    assert!(led.take_package(&package, None).is_err(), "an old package leads nobody back");
 }

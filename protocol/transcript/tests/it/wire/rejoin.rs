@@ -2,9 +2,7 @@
 
 use super::{Group, NOW, person};
 use folkmoot_base::{Blob, Mutant};
-use folkmoot_transcript::{
-    Ballots, Change, Effect, Head, Item, ItemError, Person, Standing, Transcript, Unproposed,
-};
+use folkmoot_transcript::{Ballots, Change, Effect, Head, Item, ItemError, Standing, Transcript, Unproposed};
 
 impl Group {
     /// The same people with the same keys, where nobody of this group hears them.
@@ -73,13 +71,13 @@ fn line_73_whoever_shows_a_line_shows_every_signature() {
     let (decisions, last) = other.first().line().side_from(1).unwrap();
     assert_eq!((decisions.len(), &last), (0, &first));
     let state = other.first().state().encode();
-    let meet = |to: &mut Transcript, last: &Standing| to.meet(&[], last, &state, Person::Silent);
+    let meet = |to: &mut Transcript, last: &Standing| to.meet(&[], last, &state, None);
     let mut member = one.first().clone();
     let mut forged = last.clone();
     forged.commits[0].signature = forged.commits[1].signature.clone();
     let refused = meet(&mut member, &forged);
     assert!(matches!(refused, Err(ItemError::Decision(Unproposed::Signature(_)))));
-    let short = member.meet(&[], &last, &state[1..], Person::Silent);
+    let short = member.meet(&[], &last, &state[1..], None);
     assert!(matches!(short, Err(ItemError::State(_))));
     assert_eq!(member.mark(), one.first().mark());
     let taken = meet(&mut member, &last).unwrap();
@@ -96,11 +94,14 @@ fn line_74_a_person_resolves_a_fork_for_itself() {
     let (mut one, other, first) = parted();
     let (decisions, last) = other.first().line().side_from(1).unwrap();
     let state = other.first().state().encode();
-    let resolve = |to: &mut Transcript| to.meet(&decisions, &last, &state, Person::Resolves);
+    let goes = |to: &mut Transcript, head| to.meet(&decisions, &last, &state, Some(head));
+    let resolve = |to: &mut Transcript| goes(to, last.head());
     let mut member = one.first().clone();
     assert_eq!(resolve(&mut member), Err(ItemError::Decision(Unproposed::Unasked)));
     one.all_take(&Item::Decision(first));
     let mut member = one.first().clone();
+    let own = member.state().head();
+    assert_eq!(goes(&mut member, own), Err(ItemError::Decision(Unproposed::Unasked)));
     assert!(resolve(&mut member).unwrap().advanced);
     assert_eq!(member.state().digest(), other.first().state().digest());
 }
@@ -122,7 +123,7 @@ fn line_75_that_the_others_came_is_an_item() {
     let (decisions, last) = low.first().line().side_from(1).unwrap();
     let state = low.first().state().encode();
     let mut came = high.first().clone();
-    assert!(came.meet(&decisions, &last, &state, Person::Silent).unwrap().advanced);
+    assert!(came.meet(&decisions, &last, &state, None).unwrap().advanced);
     let mut waits = low.first().clone();
     assert!(!waits.set().goes_on(waits.state()));
     let items = came.lacking(waits.state().head(), &waits.have(), 1_000_000);

@@ -81,6 +81,11 @@ pub fn holding(transcript: &Transcript, late: &Bytes, time: UnixTime) -> Bytes {
     decided(transcript, Some(Change::Hold { request }), time)
 }
 
+/// The same for going over to another line.
+pub fn rejoining(transcript: &Transcript, head: folkmoot_base::Head, time: UnixTime) -> Bytes {
+    decided(transcript, Some(Change::Rejoin { head }), time)
+}
+
 fn decided(transcript: &Transcript, change: Option<Change>, time: UnixTime) -> Bytes {
     let state = transcript.state();
     let proof = |voter: &usize, effect: &Effect| {

@@ -1,0 +1,69 @@
+//! Going over to another line of decisions, because the person says so.
+
+use super::process::Process;
+use super::propose::How;
+use crate::exit::{Exit, Failure};
+use folkmoot::tools::Command;
+use folkmoot_base::Head;
+use folkmoot_transcript::KnownHead;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The member is looked at so often meanwhile, if it says nothing.
+const LOOK: Duration = Duration::from_millis(100);
+
+impl Process {
+    pub(super) async fn resolve(&mut self, text: &str, everybody: bool, wait: u64) -> Result<Value, Failure> {
+        let theirs = self.other_line(text).await?;
+        if everybody {
+            let answer = json!({ "theirs": theirs.whole() });
+            return self
+                .propose(Command::Rejoin { head: theirs }, How { force: false, weigh: false }, answer)
+                .await;
+        }
+        self.moot.order(Command::Resolve { head: theirs }).await?;
+        self.hear_refusal().await?;
+        let end = Instant::now() + Duration::from_secs(wait);
+        loop {
+            let on_it =
+                move |state: &folkmoot_transcript::State| state.has_on_line(&theirs).then(|| state.head());
+            if let Some(head) = self.with_transcript(move |known| on_it(known.state())).await? {
+                return Ok(json!({ "theirs": theirs.whole(), "head": head.whole() }));
+            }
+            if Instant::now() >= end {
+                let hint = "no member on the other line has shown it yet. While this program runs, the member \
+                            goes over as soon as it meets one";
+                return Err(Failure::new(Exit::TimedOut, hint));
+            }
+            if let Ok(event) = tokio::time::timeout(LOOK, self.moot.next()).await
+                && let Some(event) = event?
+            {
+                self.hear(event).await?;
+            }
+        }
+    }
+
+    /// The other line's decision at a fork that was shown to this member.
+    async fn other_line(&self, text: &str) -> Result<Head, Failure> {
+        let named: KnownHead = text
+            .parse()
+            .map_err(|error: folkmoot_transcript::NoHead| Failure::new(Exit::Usage, error.to_string()))?;
+        let forks = self.with_transcript(|known| {
+            known.line().forks().values().map(|fork| fork.theirs.head()).collect::<Vec<_>>()
+        });
+        let forks = forks.await?;
+        let found = forks.iter().find(|head| named.names(head));
+        found.copied().ok_or_else(|| {
+            let known: Vec<String> = forks.iter().map(Head::whole).collect();
+            let hint = match known.as_slice() {
+                [] => "no other line of decisions has been shown to this member".to_owned(),
+                known => format!(
+                    "no other line has this decision; those that were shown begin with {}",
+                    known.join(", ")
+                ),
+            };
+            Failure::new(Exit::Usage, hint)
+        })
+    }
+}
