@@ -30,10 +30,17 @@ const TELL: Duration = Duration::from_secs(15);
 
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
-    let Join { charter, at, listen, policy_hook } = join;
+    let Join { charter, at, heads, listen, policy_hook } = join;
+    if heads.is_empty() {
+        eprintln!(
+            "this member believes its first contact about who is in; with --head HEAD it follows only the line \
+             that somebody in the group shows you (folkmoot status)"
+        );
+    }
     let run = Run {
         listen,
         at,
+        heads,
         charter: Some(charter),
         policy_hook,
         apply: true,
@@ -51,6 +58,10 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
 pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Failure> {
     let apply = run.apply;
     if let Ok(mut control) = Control::connect(folder).await {
+        if !run.heads.is_empty() {
+            let hint = "a member runs on this folder already. Stop it, and join again with --head";
+            return Err(Failure::new(Exit::Usage, hint));
+        }
         if apply {
             control.ask(&Request::Apply).await?;
         }

@@ -217,7 +217,7 @@ pub(crate) async fn change(
 /// `folkmoot resolve`
 pub(crate) async fn resolve(folder: &Path, resolve: &Resolve, json: bool) -> Result<(), Failure> {
     let Resolve { head, everybody, timeout } = resolve;
-    let request = Request::Resolve { head: head.to_string(), everybody: *everybody, wait: *timeout };
+    let request = Request::Resolve { head: head.whole(), everybody: *everybody, wait: *timeout };
     let answer = ask(folder, request).await?;
     data(json, &answer, || match everybody {
         true => proposed(&format!("go over to the other line of decisions, at {}", text(&answer, "theirs"))),

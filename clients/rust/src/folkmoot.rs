@@ -39,9 +39,16 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds, replicated, clock_ahead, danger_keep_keys } = options;
-        let options =
-            folkmoot_runtime::Options { state, listen, seeds, replicated, clock_ahead, danger_keep_keys };
+        let Options { state, listen, seeds, heads, replicated, clock_ahead, danger_keep_keys } = options;
+        let options = folkmoot_runtime::Options {
+            state,
+            listen,
+            seeds,
+            heads,
+            replicated,
+            clock_ahead,
+            danger_keep_keys,
+        };
         let opened = folkmoot_runtime::open(options).await?;
         let folkmoot_runtime::Opened { running, me, name, group, locator, faults, lock } = opened;
         Ok(Self { running, me, name, group, locator, faults, lock })

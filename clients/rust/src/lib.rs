@@ -38,8 +38,8 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    AuthorityStatus, DealerState, Event, Exchange, LetterEvent, LettersError, Origin, Petition, Proposal,
-    Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder, StoreError,
+    AuthorityStatus, DealerState, Event, Exchange, KnownHead, LetterEvent, LettersError, Origin, Petition,
+    Proposal, Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder, StoreError,
 };
 pub use folkmoot_transport::Faults;
 

@@ -1,6 +1,7 @@
 //! How a member is opened, when the folder alone does not say it.
 
 use folkmoot_base::Locator;
+use folkmoot_runtime::KnownHead;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,6 +25,9 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where other members may be found, besides the places that the folder remembers.
     pub seeds: Vec<Locator>,
+    /// Heads that are known from elsewhere, such as a member's `folkmoot status`: the member follows
+    /// only a line of decisions that has them. Without one, a newcomer believes its first contact.
+    pub heads: Vec<KnownHead>,
     /// Of an authority's process: whether it has replicas. What it issues then comes out as
     /// [`Event::Log`](crate::Event::Log), and is told once it comes back by
     /// [`Folkmoot::logged`](crate::Folkmoot::logged).
@@ -43,6 +47,7 @@ impl Options {
             state: state.into(),
             listen: (Ipv4Addr::UNSPECIFIED, PORT).into(),
             seeds: Vec::new(),
+            heads: Vec::new(),
             replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
@@ -60,6 +65,13 @@ impl Options {
     #[must_use]
     pub fn seed(mut self, locator: Locator) -> Self {
         self.seeds.push(locator);
+        self
+    }
+
+    /// Follows only a line of decisions that has this head.
+    #[must_use]
+    pub fn head(mut self, head: KnownHead) -> Self {
+        self.heads.push(head);
         self
     }
 }

@@ -43,3 +43,5 @@ pub use state::{Lock, StateFolder, in_words, write_whole};
 pub use store::{FORMAT, Store, Writer};
 pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;
+
+pub use folkmoot_transcript::KnownHead;

@@ -11,6 +11,7 @@ use folkmoot_attach::{Attached, Embedded, Ground, stored_for};
 use folkmoot_base::{GroupId, Instant, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_node::Timing;
+use folkmoot_transcript::{KnownHead, await_head};
 use folkmoot_transport::{Faults, Transport};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where others of the group may be found, besides the places remembered from before.
     pub seeds: Vec<Locator>,
+    /// Heads that are known from elsewhere: the member follows only a line that has them.
+    pub heads: Vec<KnownHead>,
     /// Of an authority's process: whether it has replicas, so that what it issues waits for the log
     /// that they share.
     pub replicated: bool,
@@ -159,7 +162,8 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     let folder = StateFolder::at(&options.state);
     let (identity, charter) = credentials(&folder)?;
     let lock = folder.lock()?;
-    let store = Store::open(&folder.store_path())?;
+    let mut store = Store::open(&folder.store_path())?;
+    store.commit(&options.heads.iter().map(await_head).collect::<Vec<_>>())?;
     let stored = store.load()?;
     let transport = Transport::udp(options.listen).map_err(|error| {
         let why = format!("cannot listen at {}: {}", options.listen, crate::in_words(&error));

@@ -331,6 +331,10 @@ pub enum ItemError {
     /// It shows no two decisions for one number, of which one is on this line.
     #[error("it shows no fork of this line (LINE-85)")]
     NoFork,
+    /// It leads to another decision of this number than the one that our person named, or does not
+    /// show which one it leads to.
+    #[error("it does not lead to decision {0} as our person named it (LINE-88)")]
+    OtherHead(KnownHead),
 }
 
 /// Why a file is not the transcript that it should be. Sections are counted from 0.

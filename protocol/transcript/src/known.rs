@@ -28,6 +28,11 @@ impl KnownHead {
         self.number
     }
 
+    /// All digits that are known: what is parsed again.
+    pub fn whole(&self) -> String {
+        format!("{}.{}", self.number, self.digits)
+    }
+
     /// Whether this is the decision that it names.
     pub fn names(&self, head: &Head) -> bool {
         self.number == head.number && hex(&head.digest).starts_with(&self.digits)

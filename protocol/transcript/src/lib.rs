@@ -57,5 +57,6 @@ pub use roster::{Ending, FORMERS_MAX, Former, Roster};
 pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
+pub use transcript::heads::await_head;
 pub use transcript::{ROTATE_LABEL, Taken, Transcript};
 pub use votes::SignedVotes;

@@ -7,10 +7,12 @@
 //! | "i" ‖ SHA-256 of it | an item of the set, or of an admission that the state holds |
 //! | "e" ‖ number(8) | the other side of a fork |
 //! | "x" ‖ member | a former member |
+//! | "h" ‖ SHA-256 of it | a head that the person knows: [`crate::await_head`] |
 
 use crate::item::Item;
 use crate::proposal::Standing;
 use crate::roster::Former;
+use crate::transcript::heads;
 use crate::{ItemError, State, Taken, Transcript};
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, Persist, StoreKey, UnixTime, codec, digest};
@@ -152,6 +154,9 @@ impl Transcript {
                 self.recall(MemberId(member), former);
             }
         }
+        for (_, head) in of(b'h') {
+            self.await_head(heads::awaited(head)?)?;
+        }
         Ok(self)
     }
 
@@ -189,7 +194,7 @@ impl Transcript {
     }
 }
 
-fn key(kind: u8, name: &[u8]) -> Bytes {
+pub(crate) fn key(kind: u8, name: &[u8]) -> Bytes {
     [&[kind], name].concat().into()
 }
 

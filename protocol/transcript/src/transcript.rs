@@ -1,6 +1,7 @@
 //! The transcript: the line and the set, with the papers and signatures that prove them.
 
 mod catch_up;
+pub(crate) mod heads;
 mod proven;
 mod side;
 
@@ -10,7 +11,7 @@ use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
 use crate::roster::{Former, Roster};
 use crate::{
     ADMITS_MAX, Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError,
-    Line, Set, Signed, State, Subject, Uncounted, Unproposed, Wrong,
+    KnownHead, Line, Set, Signed, State, Subject, Uncounted, Unproposed, Wrong,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
@@ -70,6 +71,8 @@ pub struct Transcript {
     /// The requests that refusals in the set stand on.
     refused: BTreeMap<Digest, Bytes>,
     roster: Roster,
+    /// Decisions that our person named and that our line has not reached.
+    awaited: Vec<KnownHead>,
 }
 
 impl Transcript {
@@ -81,7 +84,8 @@ impl Transcript {
         let signed = SignedCharter::complete_from_der(charter)?;
         let line = Line::founded(signed.charter().clone());
         let roster = Roster::new(line.state(), line.set());
-        Ok(Self { signed, line, papers: BTreeMap::new(), refused: BTreeMap::new(), roster })
+        let (papers, refused, awaited) = Default::default();
+        Ok(Self { signed, line, papers, refused, roster, awaited })
     }
 
     /// Makes it judge wrongly on purpose from now on, in tests of the tests.
@@ -317,6 +321,7 @@ impl Transcript {
         check_claims(&standing.claims(&electors), &electors, self.group())?;
         if head.number < number {
             check_proofs(&standing.proposal.decision, self.state())?;
+            self.check_awaited(number, |_| Some(standing.head()))?;
         }
         let missing: Vec<Digest> = standing
             .proposal
@@ -332,6 +337,7 @@ impl Transcript {
         match self.line.apply(standing) {
             Ok(Applied::Next) => {
                 self.forget();
+                self.reached();
                 Ok(self.told(true))
             }
             Ok(Applied::Known) => Ok(Taken::default()),

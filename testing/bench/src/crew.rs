@@ -368,6 +368,7 @@ fn hire(
         state: path.to_owned(),
         listen: ([127, 0, 0, 1], 0).into(),
         seeds: Vec::new(),
+        heads: Vec::new(),
         replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,

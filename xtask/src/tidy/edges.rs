@@ -55,6 +55,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-base",
             "folkmoot-identity",
             "folkmoot-attach",
+            "folkmoot-transcript",
             "folkmoot-node",
             "folkmoot-member",
             "folkmoot-transport",

@@ -93,6 +93,7 @@ impl From<AuthorityRun> for Run {
             at,
             charter,
             policy_hook,
+            heads: Vec::new(),
             apply,
             quiet,
             while_stdin,

@@ -259,6 +259,11 @@ pub(crate) struct Join {
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     #[arg(long = "at", required = true, value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
+    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. This
+    /// member then follows only a line of decisions that has it. Without one it believes its first
+    /// contact.
+    #[arg(long = "head", value_name = "HEAD", value_parser = head)]
+    pub(crate) heads: Vec<KnownHead>,
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,

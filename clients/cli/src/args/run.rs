@@ -3,6 +3,7 @@
 
 use clap::Args;
 use folkmoot::Locator;
+use folkmoot_transcript::KnownHead;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -22,6 +23,9 @@ pub(crate) struct Run {
     /// reject or wait (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
+    /// Heads that are known from elsewhere.
+    #[arg(skip)]
+    pub(crate) heads: Vec<KnownHead>,
     /// Ask for admission at once.
     #[arg(long, hide = true)]
     pub(crate) apply: bool,

@@ -120,6 +120,7 @@ impl Moot {
             state: self.root.join(number.to_string()),
             listen: ([127, 0, 0, 1], 0).into(),
             seeds: self.places.iter().map(|place| place.at).collect(),
+            heads: Vec::new(),
             replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,

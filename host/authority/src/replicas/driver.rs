@@ -173,6 +173,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         state,
         listen,
         seeds,
+        heads: Vec::new(),
         replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,

@@ -56,7 +56,7 @@ impl Member {
 
     /// Asks for every wanted group whose join has not taken effect, at most once a second each.
     pub(crate) fn ask_again(&mut self, now: Instant) {
-        if !self.configured || !self.transcript.roster().is_member(&self.me) {
+        if !self.configured || !self.is_in() {
             return;
         }
         let due: Vec<GroupId> =

@@ -55,7 +55,7 @@ pub(crate) fn is_ours(key: &StoreKey) -> bool {
 impl Member {
     /// Takes the side that the roster gives us.
     pub(crate) fn open_door(&mut self) -> Result<(), MemberError> {
-        let member = self.transcript.roster().is_member(&self.me);
+        let member = self.is_in();
         if matches!(self.joining, Joining::Closed) && !member && self.open_office()? {
             return Ok(());
         }
@@ -311,6 +311,7 @@ impl Member {
             self.follow_charter(now, group, entropy);
             self.settle(now, group, entropy);
         }
+        let told = taken.came.contains(&self.me);
         self.ask_door(now, admission::Input::Item { item, taken }, entropy);
         let was_inside = matches!(self.joining, Joining::Inside(_));
         if let Err(error) = self.open_door() {
@@ -318,6 +319,9 @@ impl Member {
         }
         if !was_inside && matches!(self.joining, Joining::Inside(_)) {
             self.tell_links(now, entropy);
+            if !told {
+                self.tell_admitted(self.me);
+            }
         }
         self.apply_if_ended(now, entropy);
         self.ask_again(now);
@@ -347,12 +351,21 @@ impl Member {
         self.release_all();
     }
 
+    fn tell_admitted(&mut self, member: MemberId) {
+        let held = self.transcript.roster().member(&member);
+        let name = held.map(|held| held.name.clone()).unwrap_or_default();
+        self.event(Event::Admitted { member, name });
+    }
+
+    /// Whether we are a member, as far as is known: nobody can say so on a line that has not reached
+    /// the head that our person named.
+    pub(crate) fn is_in(&self) -> bool {
+        self.transcript.awaits().is_none() && self.transcript.roster().is_member(&self.me)
+    }
+
     fn tell_change(&mut self, taken: &Taken) {
-        for member in &taken.came {
-            let held = self.transcript.roster().member(member);
-            let name = held.map(|held| held.name.clone()).unwrap_or_default();
-            self.event(Event::Admitted { member: *member, name });
-        }
+        let came = taken.came.iter().filter(|member| **member != self.me || self.is_in());
+        came.copied().collect::<Vec<_>>().into_iter().for_each(|member| self.tell_admitted(member));
         for member in &taken.went {
             self.event(Event::Expelled { member: *member });
         }

@@ -244,7 +244,7 @@ impl Upper for Member {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let able = self.configured && self.transcript.roster().is_member(&self.me);
+        let able = self.configured && self.is_in();
         let charter = self.transcript.roster().charter();
         let stacks =
             self.stacks.values().filter_map(|stack| stack.poll_timeout(able, &self.me, charter)).min();

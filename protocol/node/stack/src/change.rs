@@ -54,7 +54,8 @@ impl Node {
     /// Tells the ring which nodes may take part: link up, on the roster, on our line, and (to begin
     /// with) with a transcript equal to ours.
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
-        let rostered = self.is_rostered(&node) && self.is_rostered(&self.me);
+        let known = self.transcript.awaits().is_none();
+        let rostered = known && self.is_rostered(&node) && self.is_rostered(&self.me);
         let rostered = rostered && !self.patience.is_barred(now, &node);
         let ours = self.transcript.mark();
         let leaving = self.is_leaving();

@@ -40,7 +40,11 @@ impl Transcript {
         }
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        let shown = |number: u64| handovers.iter().chain([&last]).find(|one| one.head().number == number);
+        let at = |number| state.decision_at(number).or_else(|| Some(shown(number)?.head()));
+        self.check_awaited(state.head().number, at)?;
         self.line.go_on(handovers, last, state)?;
+        self.reached();
         self.forget();
         Ok(self.told(true))
     }

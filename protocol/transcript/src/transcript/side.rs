@@ -30,6 +30,9 @@ impl Transcript {
         }
         let founding = Arc::new(self.signed.charter().clone());
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
+        let shown = |number: u64| decisions.iter().chain([last]).find(|one| one.head().number == number);
+        let at = |number| state.decision_at(number).or_else(|| Some(shown(number)?.head()));
+        self.check_awaited(state.head().number, at)?;
         let met = match resolves {
             None => self.line.meet(decisions, last, state)?,
             Some(named) if !state.has_on_line(&named) => return Err(Unproposed::Unasked.into()),
@@ -38,6 +41,7 @@ impl Transcript {
         if let Applied::Fork(liars) = met {
             return Ok(Taken { liars, ..Taken::default() });
         }
+        self.reached();
         let papers: Vec<Bytes> = self.papers.values().flatten().map(|paper| paper.item.clone()).collect();
         for item in papers {
             if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {

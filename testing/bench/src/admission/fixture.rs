@@ -202,6 +202,7 @@ impl Fixture {
             state: folder.path().to_owned(),
             listen: ([127, 0, 0, 1], 0).into(),
             seeds,
+            heads: Vec::new(),
             replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,

@@ -86,3 +86,19 @@ fn node_15_unasked_nobody_goes_over() {
     assert!(moved.is_none(), "{}", net.told());
     assert!(net.players[&2].trace.iter().any(|line| line.contains("LINE-74")), "{}", net.told());
 }
+
+/// A newcomer whose person knows a head hears of another line first.
+#[test]
+fn a_newcomer_that_knows_a_head_follows_no_other_line() {
+    let (mut net, _, theirs) = met(26);
+    net.start_knowing(4, 4, &[2], theirs);
+    net.part(4, 0);
+    net.part(4, 1);
+    let led = net.until(seconds(15), |net| head(net, 4).number > 0);
+    assert!(led.is_none(), "{}", net.told());
+    assert!(net.players[&4].trace.iter().any(|line| line.contains("LINE-88")), "{}", net.told());
+    net.cut.clear();
+    net.tell(4, ToNode::Dial(crate::net::locator(0)));
+    let led = net.until(seconds(15), |net| head(net, 4) == theirs);
+    assert!(led.is_some(), "{}", net.told());
+}

@@ -7,6 +7,7 @@ mod evidence;
 mod expelled;
 mod file;
 mod group_key;
+mod heads;
 mod keys;
 mod lies;
 mod messages;

@@ -6,7 +6,7 @@ use folkmoot_transcript::{Ballots, Change, Effect, Head, Item, ItemError, Standi
 
 impl Group {
     /// The same people with the same keys, where nobody of this group hears them.
-    fn elsewhere(&self) -> Self {
+    pub(super) fn elsewhere(&self) -> Self {
         let people: Vec<_> = (0..u64::try_from(self.people.len()).unwrap()).map(person).collect();
         let ballots = people
             .iter()
@@ -16,7 +16,7 @@ impl Group {
         Self { people, transcripts: self.transcripts.clone(), ballots }
     }
 
-    fn change(&mut self, effect: &Effect) -> Standing {
+    pub(super) fn change(&mut self, effect: &Effect) -> Standing {
         self.approve(effect, &[0, 1, 2]);
         match self.decide(&[0, 1, 2]).remove(0) {
             Item::Decision(standing) => standing,
@@ -25,7 +25,7 @@ impl Group {
     }
 }
 
-fn hours(value: &str) -> Effect {
+pub(super) fn hours(value: &str) -> Effect {
     let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
     Change::Charter { field: blob("request_hours"), value: blob(value) }.into()
 }

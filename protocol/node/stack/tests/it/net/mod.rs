@@ -174,6 +174,12 @@ impl Net {
         self.start_from(founders, who, contacts, &[]);
     }
 
+    /// Somebody whose person knows this head.
+    pub fn start_knowing(&mut self, founders: usize, who: usize, contacts: &[usize], head: Head) {
+        let row = folkmoot_transcript::await_head(&head.into());
+        self.start_from(founders, who, contacts, &stored(&[row]));
+    }
+
     /// The power of `who` goes, and comes back.
     pub fn restart(&mut self, founders: usize, who: usize, contacts: &[usize]) {
         let before = self.players.remove(&who).unwrap();
