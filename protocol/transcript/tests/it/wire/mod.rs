@@ -1,13 +1,14 @@
 //! The transcript with real keys, certificates and signatures.
 
 mod catch_up;
+mod epochs;
 mod evidence;
 mod file;
 mod lies;
 mod rejoin;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};
-use folkmoot_identity::{CharterDraft, Gmc, GmcBody, Identity, SignedCharter, Verdict, VoteProof};
+use folkmoot_identity::{CharterDraft, Gmc, GmcBody, Identity, Scheme, SignedCharter, Verdict, VoteProof};
 use folkmoot_signing::Signature;
 use folkmoot_transcript::{
     Approval, BallotMessage, BallotOutput, Ballots, Change, Effect, Item, Look, STATEMENT_LABEL,
@@ -45,10 +46,15 @@ struct Group {
 
 impl Group {
     fn new(founders: u64, threshold: u32) -> Self {
+        Self::of(founders, threshold, Scheme::Plain)
+    }
+
+    fn of(founders: u64, threshold: u32, scheme: Scheme) -> Self {
         let people: Vec<Identity> = (0..founders).map(person).collect();
         let named = people.iter().map(|founder| founder.certificate().into()).collect();
         let name = GroupName::new("wire").unwrap();
         let draft = CharterDraft::new(name, threshold, named, &mut Seed(99 << 32));
+        let draft = CharterDraft { scheme, ..draft };
         let all: Vec<&Identity> = people.iter().collect();
         let signed = SignedCharter::sign(&draft.to_toml(), &all).unwrap();
         let transcripts: Vec<Transcript> =
