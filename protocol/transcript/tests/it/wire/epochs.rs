@@ -2,6 +2,7 @@
 
 use super::catch_up::catch_up;
 use super::file::{charter, read};
+use super::rejoin::hours;
 use super::{Group, NOW, START, Seed, person};
 use folkmoot_base::{Blob, Digest, Entropy, Secret};
 use folkmoot_identity::{
@@ -150,6 +151,7 @@ fn a_member_with_the_certificate_of_former_shares_is_given_what_a_decision_holds
     for transcript in &mut shared.group.transcripts {
         transcript.take(&now, Some(NOW)).unwrap();
     }
+    shared.group.approve(&hours("24"), &[0, 1]);
     let stood = shared.group.decide(&[0, 1, 2]);
     let request = shared.group.first().state().roster()[&stranger.member()].request;
     assert_eq!(old.take(&stood[0].encode(), Some(NOW)), Err(ItemError::Missing(vec![request])));

@@ -28,7 +28,7 @@ impl Group {
     }
 }
 
-fn hours(value: &str) -> Effect {
+pub(super) fn hours(value: &str) -> Effect {
     let blob = |text: &str| Blob::from(text.as_bytes().to_vec());
     Change::Charter { field: blob("request_hours"), value: blob(value) }.into()
 }
