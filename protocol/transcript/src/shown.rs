@@ -1,5 +1,5 @@
-//! What a member shows of itself when it signs a message, and whether somebody who signed one is, or
-//! was, a member.
+//! What a member shows of itself when it signs a message, and whether somebody who signed one is,
+//! or was, a member.
 
 use crate::Transcript;
 use folkmoot_base::{GroupName, MemberId};

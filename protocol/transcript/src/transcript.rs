@@ -380,8 +380,8 @@ impl Transcript {
         out
     }
 
-    /// The set as items, each with its name, in an order in which they can be taken. What is shown of
-    /// other lines is not among them.
+    /// The set as items, each with its name, in an order in which they can be taken. Nothing of
+    /// other lines is among them.
     pub(crate) fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
         let set = self.set();
         let mut items: Vec<(Digest, Bytes)> = Vec::new();
