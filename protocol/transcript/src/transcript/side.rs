@@ -19,8 +19,8 @@ pub enum Person {
 
 impl Transcript {
     /// Takes what somebody on another line shows of it, with every signature verified:
-    /// [`Line::meet`], or, if `person` says so, [`Line::resolve`]. Admissions that only our line
-    /// held are judged anew on the other.
+    /// [`Line::meet`], or, if `person` says so, [`Line::resolve`]. Every certificate is taken anew on
+    /// the other line: its keys are those of that line.
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was.
@@ -45,13 +45,15 @@ impl Transcript {
         if let Applied::Fork(liars) = met {
             return Ok(Taken { liars, ..Taken::default() });
         }
-        let papers: Vec<Bytes> = self.papers.values().flatten().map(|paper| paper.item.clone()).collect();
-        for item in papers {
+        self.line.set_mut().1.forget_admits();
+        for item in std::mem::take(&mut self.papers).into_values().flatten().map(|paper| paper.item) {
             if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
                 // What says nothing on this line falls.
                 drop(self.take_admit(&item, &certificate.0, &approvals));
             }
         }
+        let (state, set) = self.line.set_mut();
+        set.advance(state);
         self.forget();
         Ok(self.told(true))
     }

@@ -29,6 +29,20 @@ fn what_a_former_member_signed_with_others_is_not_kept() {
     }
 }
 
+/// Going over to another line, where other keys verify: what a certificate proves there is what a
+/// reader makes of it.
+#[test]
+fn who_went_over_has_what_its_file_says() {
+    for seed in [616, 831, 3_135] {
+        let mut group = Group::draw(seed).unwrap();
+        let heads = drawn_heads(&mut group);
+        let said = verdict(&group.file(), &heads);
+        for key in ["accepted", "set", "roster"] {
+            assert_eq!(said[key], own(&group)[key], "seed {seed}");
+        }
+    }
+}
+
 #[test]
 fn one_seed_gives_one_file() {
     assert_eq!(Group::draw(3).unwrap().file(), Group::draw(3).unwrap().file());
