@@ -274,6 +274,7 @@ impl Transcript {
         match self.line.apply(standing) {
             Ok(Applied::Next) => {
                 self.forget();
+                self.retake();
                 Ok(self.told(true))
             }
             Ok(Applied::Known) => Ok(Taken::default()),

@@ -8,8 +8,8 @@
 //! Bounds: [`PAPERS_MAX`] items of one admission.
 
 use super::Transcript;
-use crate::item::{SignedApproval, admit_name};
-use crate::{ADMITS_MAX, EPOCHS_MAX, ItemError, Signed, Uncounted, paper};
+use crate::item::{Item, SignedApproval, admit_name};
+use crate::{ADMITS_MAX, EPOCHS_MAX, ItemError, Signed, State, Uncounted, paper};
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId};
 use std::collections::BTreeSet;
@@ -28,6 +28,8 @@ pub(super) struct Paper {
     proves: Vec<Digest>,
     /// Whose keys it takes to verify those.
     signers: Vec<MemberId>,
+    /// Whether one of those is no member, so that nobody who comes now could verify it.
+    waits: bool,
     /// The share-epoch under which the group's key has signed it.
     epoch: Option<Digest>,
 }
@@ -71,7 +73,8 @@ impl Transcript {
         }
         let wanted = wanted || self.wants_epoch(&request, epoch);
         let item = Bytes::copy_from_slice(bytes);
-        self.keep_paper(request, Paper { item, proves, signers, epoch }, wanted);
+        let waits = !are_members(self.state(), &signers);
+        self.keep_paper(request, Paper { item, proves, signers, waits, epoch }, wanted);
         self.sweep();
         Ok(new)
     }
@@ -133,7 +136,7 @@ impl Transcript {
         let papers = self.papers.entry(request).or_default();
         let known = papers.iter().any(|paper| paper.epoch == epoch);
         if papers.is_empty() || (!known && papers.len() < PAPERS_MAX) {
-            papers.push(Paper { item, proves: Vec::new(), signers: Vec::new(), epoch });
+            papers.push(Paper { item, proves: Vec::new(), signers: Vec::new(), waits: false, epoch });
         }
         Ok(request)
     }
@@ -154,14 +157,32 @@ impl Transcript {
         self.refused.retain(|request, _| refused.contains(request));
         // Nobody who comes later has the key of a signer that is no member any more, and without
         // one key the whole multisignature does not verify.
-        let stands = |paper: &Paper| paper.signers.iter().all(|one| state.roster().contains_key(one));
+        let stands = |paper: &Paper| are_members(state, &paper.signers);
         let (mut shown, mut lost) = (BTreeSet::new(), BTreeSet::new());
         for paper in self.papers.values_mut().flatten() {
+            paper.waits |= !stands(paper);
             let proves = if stands(paper) { paper.proves.clone() } else { std::mem::take(&mut paper.proves) };
             if stands(paper) { shown.extend(proves) } else { lost.extend(proves) }
         }
         lost.retain(|name| !shown.contains(name));
         set.forget_unsigned(state, &lost);
+    }
+
+    /// Takes papers anew whose signers are all members again: whoever comes now can verify them.
+    pub(super) fn retake(&mut self) {
+        let (state, set) = (self.line.state(), self.line.set());
+        let mut back: Vec<Bytes> = Vec::new();
+        for papers in self.papers.iter_mut().filter(|(one, _)| set.admit(one).is_some()).map(|(_, all)| all) {
+            let again = |paper: &Paper| paper.waits && are_members(state, &paper.signers);
+            back.extend(papers.iter().filter(|paper| again(paper)).map(|paper| paper.item.clone()));
+            papers.retain(|paper| !again(paper));
+        }
+        for item in back {
+            if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
+                // It was taken before.
+                drop(self.take_admit(&item, &certificate.0, &approvals));
+            }
+        }
     }
 
     /// The items of an admission: what whoever misses it needs.
@@ -174,4 +195,8 @@ impl Transcript {
         let papers = self.papers.get(request).into_iter().flatten();
         papers.map(|paper| (paper.name(request, have), paper.item.clone())).collect()
     }
+}
+
+fn are_members(state: &State, all: &[MemberId]) -> bool {
+    all.iter().all(|one| state.roster().contains_key(one))
 }

@@ -40,6 +40,7 @@ impl Transcript {
         let state = State::decode(state, founding, last.head().digest).map_err(ItemError::State)?;
         self.line.go_on(handovers, last, state)?;
         self.forget();
+        self.retake();
         Ok(self.told(true))
     }
 

@@ -55,6 +55,7 @@ impl Transcript {
         let (state, set) = self.line.set_mut();
         set.advance(state);
         self.forget();
+        self.retake();
         Ok(self.told(true))
     }
 
