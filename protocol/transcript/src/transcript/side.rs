@@ -19,8 +19,8 @@ pub enum Person {
 
 impl Transcript {
     /// Takes what somebody on another line shows of it, with every signature verified:
-    /// [`Line::meet`], or, if `person` says so, [`Line::resolve`]. Every certificate is taken anew on
-    /// the other line: its keys are those of that line.
+    /// [`Line::meet`], or, if `person` says so, [`Line::resolve`]. Every certificate is taken anew
+    /// on the other line: its keys are those of that line.
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was.
