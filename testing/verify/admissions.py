@@ -5,7 +5,7 @@ from refused import Refused, digest, need
 from state import DAY, MEMBERS_MAX, Held, covers
 
 ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX, PAPERS_MAX = 4_096, 4_096, 16, 4
-VOTERS_MAX = 256
+VOTERS_MAX, EPOCHS_MAX = 256, 4
 # Why an admission does not count: for itself, or beside those before it.
 COUNTS, LATE, CROWDED = 0, 1, 2
 
@@ -55,7 +55,10 @@ class Set:
         return found
 
     def take_admit(self, admit):
-        if admit.request in self.admits:
+        known = self.admits.get(admit.request)
+        if known is not None:
+            known.epochs |= admit.epochs
+            need(len(known.epochs) <= EPOCHS_MAX, "an admission has too many share-epochs", "LINE-87")
             return
         self.admits[admit.request] = admit
         need(len(self.admits) <= ADMITS_MAX, "there are too many admissions", "LINE-87")
@@ -218,7 +221,10 @@ class Set:
 
     def digest(self):
         """Over the names of everything, sorted by subject and voter."""
-        parts = [b"folkmoot set v1\0", b"admits", *sorted(self.admits), b"approvals"]
+        parts = [b"folkmoot set v2\0", b"admits", *sorted(self.admits), b"epochs"]
+        for request, admit in sorted(self.admits.items()):
+            parts += [request + epoch for epoch in sorted(admit.epochs)]
+        parts.append(b"approvals")
         parts += [one.digest for _, one in sorted(self.approvals.items(), key=lambda pair: pair[0])]
         parts.append(b"replaced")
         parts += [one.digest for _, one in sorted(self.replaced.items(), key=lambda pair: pair[0])]

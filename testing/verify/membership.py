@@ -169,7 +169,8 @@ class Gmc:
         self.base, self.serial = self.said.base, self.envelope.serial
         self.issued = None if own else self.serial
         combined = self.said.combined
-        self.epoch = self.said.issued or (combined[0] if combined else None)
+        epoch = self.said.issued or (combined[0] if combined else None)
+        self.epochs = {epoch} if epoch is not None else set()
 
     def check_form(self, charter):
         """What every certificate of the group has, whoever approved."""

@@ -188,7 +188,7 @@ class State:
     def takes_epoch(self, admit):
         if not self.charter.is_shared() or self.is_for_authority():
             return True
-        if self.sharing is None or admit.epoch != self.sharing.epoch:
+        if self.sharing is None or self.sharing.epoch not in admit.epochs:
             return False
         leavers = [holder for holder in self.sharing.holders if not self.may_vote(holder)]
         return len(leavers) < self.sharing.threshold

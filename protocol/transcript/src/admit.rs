@@ -4,9 +4,13 @@ use crate::Head;
 use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_identity::{Gmc, Request, Serial};
 use folkmoot_signing::VerifyingKey;
+use std::collections::BTreeSet;
+
+/// Most share-epochs that are kept of one admission.
+pub const EPOCHS_MAX: usize = 4;
 
 /// What a certificate says, apart from who approved it. Two certificates of one request are one
-/// admission.
+/// admission, whose share-epochs are those of both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admit {
     /// The digest of the request, which names the admission.
@@ -27,8 +31,9 @@ pub struct Admit {
     pub issued: Option<Serial>,
     /// The serial number, if the request was by a CSR, which determines it.
     pub csr: Option<Serial>,
-    /// The share-epoch of the group's key, if that key has signed certificate or request.
-    pub epoch: Option<Digest>,
+    /// The share-epochs of the group's key under which it has signed certificate or request, one of
+    /// each certificate that is known.
+    pub epochs: BTreeSet<Digest>,
 }
 
 impl Admit {
@@ -45,8 +50,23 @@ impl Admit {
             base: body.membership.base,
             issued: gmc.is_issued().then_some(body.serial),
             csr: Some(body.serial),
-            epoch: gmc.issued().or(gmc.combined().map(|combined| combined.epoch)),
+            epochs: gmc.issued().or(gmc.combined().map(|combined| combined.epoch)).into_iter().collect(),
         }
+    }
+
+    /// Takes the share-epochs of another certificate of the same request. Of more than
+    /// [`EPOCHS_MAX`] the one that is in use stays first, then the lowest. Whether it has others
+    /// now, and whether there were too many.
+    pub(crate) fn merge(&mut self, other: &Self, in_use: Option<Digest>) -> (bool, bool) {
+        let before = self.epochs.clone();
+        self.epochs.extend(&other.epochs);
+        let many = self.epochs.len() > EPOCHS_MAX;
+        while self.epochs.len() > EPOCHS_MAX {
+            let last = self.epochs.iter().rev().find(|epoch| Some(**epoch) != in_use);
+            let Some(last) = last.copied() else { break };
+            self.epochs.remove(&last);
+        }
+        (self.epochs != before, many)
     }
 
     /// What a request asks for, before anybody has signed a certificate.
@@ -62,7 +82,7 @@ impl Admit {
             base: body.membership.base,
             issued: None,
             csr: Some(body.serial),
-            epoch: None,
+            epochs: BTreeSet::new(),
         }
     }
 }

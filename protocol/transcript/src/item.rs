@@ -7,7 +7,7 @@
 //! under the same content is not a second item.
 
 use crate::proposal::Standing;
-use crate::{Approval, Effect, ItemError, Refusal, SignatureBytes, admission};
+use crate::{Admit, Approval, Effect, ItemError, Refusal, SignatureBytes, admission};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, GroupId, MemberId, digest};
 use folkmoot_identity::{Gmc, Request, VoteBody};
@@ -87,7 +87,9 @@ impl Item {
     pub fn name(&self) -> Option<Digest> {
         match self {
             Self::Admit { certificate, .. } => {
-                Gmc::from_der(&certificate.0).ok()?.body().request_digest().ok()
+                let gmc = Gmc::from_der(&certificate.0).ok()?;
+                let admit = Admit::of(&gmc, gmc.body().request_digest().ok()?);
+                Some(admit_name(&admit.request, admit.epochs.first()))
             }
             Self::Approval(signed) => Some(signed.approval.digest()),
             Self::Effect(effect) => Some(effect.subject().digest),
@@ -97,6 +99,12 @@ impl Item {
             Self::Decision(_) => None,
         }
     }
+}
+
+/// The name of a certificate: that of its admission, or, if the group's key has signed it under a
+/// share-epoch, one of its own.
+pub(crate) fn admit_name(request: &Digest, epoch: Option<&Digest>) -> Digest {
+    epoch.map_or(*request, |epoch| digest(&[b"folkmoot epoch v1\0", request, epoch]))
 }
 
 /// The name of the end of a term.

@@ -33,7 +33,7 @@ mod transcript;
 mod trial;
 mod votes;
 
-pub use admit::{Admit, Refusal};
+pub use admit::{Admit, EPOCHS_MAX, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};
 pub use ballots::{
     BallotMessage, BallotOutput, BallotRecord, BallotStatus, Ballots, KNOWN_FOR, Look, PATIENCE, SKEW_SECONDS,

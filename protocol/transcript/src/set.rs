@@ -116,10 +116,14 @@ impl Set {
         self.digest = OnceLock::new();
     }
 
-    /// Takes an admission. Whether it was new and has been kept.
+    /// Takes an admission, or the share-epoch of another certificate of one that is here. Whether
+    /// it was new and has been kept.
     pub fn take_admit(&mut self, state: &State, admit: Admit) -> bool {
-        if state.is_used(&admit.request) || self.admits.contains_key(&admit.request) {
+        if state.is_used(&admit.request) {
             return false;
+        }
+        if self.admits.contains_key(&admit.request) {
+            return self.merge_admit(state, &admit);
         }
         let request = admit.request;
         let verdict = self.judge(state, &admit);
@@ -135,6 +139,19 @@ impl Set {
         }
         self.bound_admits(state);
         self.admits.contains_key(&request)
+    }
+
+    fn merge_admit(&mut self, state: &State, admit: &Admit) -> bool {
+        let Some(kept) = self.admits.get_mut(&admit.request) else { return false };
+        let (new, many) = kept.admit.merge(admit, state.epoch());
+        self.overfull |= many && self.loading;
+        if new {
+            self.changed();
+            if !self.loading {
+                self.judge_again(state, &admission(admit.request));
+            }
+        }
+        new
     }
 
     /// Takes an approval whose signature is verified. Whether it is new and has been kept.
@@ -417,9 +434,13 @@ impl Set {
 
     fn worked_out(&self) -> Digest {
         let approvals: Vec<Digest> = self.approvals.values().map(|signed| signed.approval.digest()).collect();
-        let mut parts: Vec<&[u8]> = vec![b"folkmoot set v1\0"];
+        let mut parts: Vec<&[u8]> = vec![b"folkmoot set v2\0"];
         parts.push(b"admits");
         parts.extend(self.admits.keys().map(<[u8; 32]>::as_slice));
+        parts.push(b"epochs");
+        for admit in self.admits() {
+            parts.extend(admit.epochs.iter().flat_map(|epoch| [&admit.request[..], epoch]));
+        }
         parts.push(b"approvals");
         parts.extend(approvals.iter().map(<[u8; 32]>::as_slice));
         let replaced: Vec<Digest> = self.replaced.values().map(|signed| signed.approval.digest()).collect();

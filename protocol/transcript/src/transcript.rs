@@ -2,16 +2,18 @@
 
 mod catch_up;
 pub(crate) mod heads;
+mod papers;
 mod proven;
 mod side;
 
+use papers::Paper;
+
 use crate::item::{Item, SignedApproval, refusal};
-use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
 use crate::roster::{Former, Roster};
 use crate::{
-    ADMITS_MAX, Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError,
-    KnownHead, Line, Set, Signed, State, Subject, Uncounted, Unproposed, Wrong,
+    Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError, KnownHead, Line,
+    Set, Signed, State, Subject, Unproposed, Wrong,
 };
 use bytes::Bytes;
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
@@ -41,23 +43,6 @@ pub struct Taken {
     pub sharing: bool,
     /// Who signed what contradicts the line, if the item shows that.
     pub liars: BTreeSet<MemberId>,
-}
-
-/// Most items of one admission that are kept: the first, and others that carry approvals which have
-/// no signature of their own, because several voters made one.
-const PAPERS_MAX: usize = 4;
-
-/// So many papers of admissions that no decision holds are a reason to look which are needed.
-const SWEEP_AT: usize = 2 * ADMITS_MAX;
-
-/// An item of an admission.
-#[derive(Debug, Clone)]
-struct Paper {
-    item: Bytes,
-    /// The approvals that only this item proves.
-    proves: Vec<Digest>,
-    /// Whose keys it takes to verify those.
-    signers: Vec<MemberId>,
 }
 
 /// The transcript of one group, as one member or an outsider holds it.
@@ -270,50 +255,6 @@ impl Transcript {
         Ok(set.take_approval(state, Signed { approval, signature }))
     }
 
-    fn take_admit(
-        &mut self,
-        bytes: &[u8],
-        certificate: &[u8],
-        approvals: &[SignedApproval],
-    ) -> Result<bool, ItemError> {
-        let paper = paper::Paper::read(certificate, self.signed.charter())?;
-        paper.check_key(self.state())?;
-        let request = paper.admit.request;
-        if self.set().is_loading() && self.state().is_used(&request) {
-            return Err(ItemError::Uncounted(Uncounted::Used));
-        }
-        let mut proofs = paper.approvals(|voter| self.key(voter).ok());
-        for signed in approvals.iter().filter(|signed| signed.approval.subject.digest == request) {
-            // An approval by somebody who has no vote any more says nothing.
-            let Ok(key) = self.key(&signed.approval.voter) else { continue };
-            signed.verify(self.group(), key)?;
-            let (approval, signature) = (signed.approval, Some(signed.signature.clone()));
-            proofs.push(Signed { approval, signature });
-        }
-        let only_here = proofs.iter().filter(|proof| proof.signature.is_none());
-        let proves: Vec<Digest> = only_here.map(|proof| proof.approval.digest()).collect();
-        let papers = self.papers.get(&request).map(Vec::as_slice).unwrap_or_default();
-        let known = |name: &Digest| papers.iter().any(|paper| paper.proves.contains(name));
-        let wanted = papers.is_empty() || !proves.iter().all(known);
-        if wanted && papers.len() >= PAPERS_MAX {
-            proofs.retain(|proof| proof.signature.is_some());
-        }
-        let keep = wanted && papers.len() < PAPERS_MAX;
-        let signers = paper.gmc.multi().map(|multi| multi.signers().to_vec()).unwrap_or_default();
-        let (state, set) = self.line.set_mut();
-        let used = state.is_used(&request);
-        let mut new = set.take_admit(state, paper.admit);
-        for proof in proofs {
-            new |= set.take_approval(state, proof);
-        }
-        if keep && (used || set.admit(&request).is_some()) {
-            let item = Bytes::copy_from_slice(bytes);
-            self.papers.entry(request).or_default().push(Paper { item, proves, signers });
-        }
-        self.sweep();
-        Ok(new)
-    }
-
     fn take_decision(&mut self, standing: Standing) -> Result<Taken, ItemError> {
         let head = self.state().head();
         let number = standing.proposal.decision.number;
@@ -338,6 +279,7 @@ impl Transcript {
             Ok(Applied::Next) => {
                 self.forget();
                 self.reached();
+                self.retake();
                 Ok(self.told(true))
             }
             Ok(Applied::Known) => Ok(Taken::default()),
@@ -375,32 +317,6 @@ impl Transcript {
             check_proofs(&proposal.decision, self.state())?;
         }
         check_claims(&claims, &electors, self.group())
-    }
-
-    /// Drops papers when there are many more than the set may have: it drops admissions by itself.
-    fn sweep(&mut self) {
-        let most = self.state().used().saturating_add(SWEEP_AT);
-        if self.papers.len() > most || self.refused.len() > SWEEP_AT {
-            self.forget();
-        }
-    }
-
-    /// Drops papers that nothing needs any more, and what no paper proves any more.
-    fn forget(&mut self) {
-        let (state, set) = self.line.set_mut();
-        self.papers.retain(|request, _| state.is_used(request) || set.admit(request).is_some());
-        let refused: BTreeSet<Digest> = set.refusals().map(|refusal| refusal.request).collect();
-        self.refused.retain(|request, _| refused.contains(request));
-        // Nobody who comes later has the key of a signer that is no member any more, and without
-        // one key the whole multisignature does not verify.
-        let stands = |paper: &Paper| paper.signers.iter().all(|one| state.roster().contains_key(one));
-        let (mut shown, mut lost) = (BTreeSet::new(), BTreeSet::new());
-        for paper in self.papers.values_mut().flatten() {
-            let proves = if stands(paper) { paper.proves.clone() } else { std::mem::take(&mut paper.proves) };
-            if stands(paper) { shown.extend(proves) } else { lost.extend(proves) }
-        }
-        lost.retain(|name| !shown.contains(name));
-        set.forget_unsigned(state, &lost);
     }
 }
 

@@ -236,7 +236,7 @@ impl<'a> World<'a> {
             base,
             issued: None,
             csr,
-            epoch,
+            epochs: epoch.into_iter().collect(),
         };
         self.contents.insert(admit.request, admit.clone());
         Some(admit)

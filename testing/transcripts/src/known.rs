@@ -22,7 +22,7 @@ pub fn drawn_heads(group: &mut Group) -> Vec<String> {
     wanted.then(|| group.named(number)).flatten().into_iter().collect()
 }
 
-/// The heads of somebody who reads a changed file: none, the group's, an earlier one, or a wrong one.
+/// The heads of somebody who reads a changed file: none, the group's, an earlier or a wrong one.
 pub fn known_heads(group: &mut Group) -> Vec<String> {
     let number = group.transcript.state().head().number;
     let earlier = group.dice.long(usize::try_from(number).unwrap_or_default() + 1);

@@ -56,8 +56,8 @@ impl Group {
         Ok(())
     }
 
-    /// Our voters want to go over to the other line. Perhaps that line goes on meanwhile, perhaps its
-    /// voters want to come to ours, and perhaps we are shown it.
+    /// Our voters want to go over to the other line. Perhaps that line goes on meanwhile, perhaps
+    /// its voters want to come to ours, and perhaps we are shown it.
     pub(crate) fn rejoin(&mut self) -> Drawn<()> {
         let Some((number, other)) = self.other.clone() else { return self.part() };
         let (Some(ours), Some(theirs)) = (decided(&self.transcript, number), decided(&other, number)) else {

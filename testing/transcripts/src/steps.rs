@@ -154,8 +154,11 @@ impl Group {
 
     /// Somebody asks, or what somebody asked for before is certified again.
     fn asks(&mut self) -> Drawn<(Identity, GmcBody)> {
-        let before = self.asked.clone();
-        if let Some(again) = self.dice.pick(&before).filter(|_| self.dice.chance(20)) {
+        // New shares of a key sign what the old ones have signed.
+        let shared = self.transcript.state().charter().scheme().shared();
+        let (kept, percent) = if shared { (2, 60) } else { (self.asked.len(), 20) };
+        let before: Vec<_> = self.asked.iter().rev().take(kept).rev().cloned().collect();
+        if let Some(again) = self.dice.pick(&before).filter(|_| self.dice.chance(percent)) {
             return Ok(again);
         }
         let holder = self.holder()?;
@@ -187,8 +190,7 @@ impl Group {
     }
 
     fn late(&mut self) -> Drawn<()> {
-        let holder = self.holder()?;
-        let body = self.request(&holder);
+        let (holder, body) = self.asks()?;
         let voters = self.voters();
         let few = self.dice.some(&voters, 15);
         let item = self.certified(&holder, &body, &few)?;

@@ -84,6 +84,13 @@ impl Set {
         self.count_given();
     }
 
+    /// Drops the admissions and what only their certificates prove: they are taken anew.
+    pub(crate) fn forget_admits(&mut self) {
+        self.admits.clear();
+        self.bound_shown();
+        self.changed();
+    }
+
     /// Of one voter's approvals those with the lowest digests stay: a voter who floods the set
     /// harms its own vote. The subject of the one that is dropped.
     pub(super) fn bound_approvals(&mut self, state: &State, voter: &MemberId) -> Option<Subject> {

@@ -3,7 +3,8 @@
 use super::State;
 use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
 use crate::{
-    Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Unfit, Wrong,
+    Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Uncounted, Unfit,
+    Wrong,
 };
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
@@ -69,7 +70,7 @@ impl State {
     ///
     /// # Errors
     /// `LINE-02` to `LINE-06`, `LINE-40` to `LINE-53`; [`Wrong::Missing`] names an admission that
-    /// is not here.
+    /// is not here, or not by a certificate of the sharing in use.
     pub fn after<'a>(
         &self,
         decision: &Decision,
@@ -99,7 +100,11 @@ impl State {
             if next.is_used(request) {
                 return Err(Wrong::HeldBefore(*request));
             }
-            self.check_request(admit).map_err(|why| Wrong::Uncounted { request: *request, why })?;
+            self.check_request(admit).map_err(|why| match why {
+                // Others have a certificate of this request that is not here.
+                Uncounted::Epoch if self.epoch().is_some() => Wrong::Missing(*request),
+                why => Wrong::Uncounted { request: *request, why },
+            })?;
             next.hold(admit);
         }
         for refused in &decision.refusals {

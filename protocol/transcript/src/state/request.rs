@@ -2,7 +2,7 @@
 
 use super::State;
 use crate::{Admit, Uncounted};
-use folkmoot_base::Danger;
+use folkmoot_base::{Danger, Digest};
 
 const DAY_SECONDS: u64 = 86_400;
 
@@ -32,6 +32,11 @@ impl State {
         self.check_epoch(admit)
     }
 
+    /// The share-epoch that is in use.
+    pub(crate) fn epoch(&self) -> Option<Digest> {
+        self.sharing().map(|sharing| sharing.facts.epoch)
+    }
+
     /// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present
     /// shares, and those who left could not have signed.
     fn check_epoch(&self, admit: &Admit) -> Result<(), Uncounted> {
@@ -39,7 +44,7 @@ impl State {
             return Ok(());
         }
         let sharing = self.sharing().ok_or(Uncounted::Epoch)?;
-        if admit.epoch != Some(sharing.facts.epoch) && !self.is(Danger::AdmissionNoShareEpoch) {
+        if !admit.epochs.contains(&sharing.facts.epoch) && !self.is(Danger::AdmissionNoShareEpoch) {
             return Err(Uncounted::Epoch);
         }
         let (leavers, threshold) = (self.leavers_with_shares().len(), sharing.facts.threshold);

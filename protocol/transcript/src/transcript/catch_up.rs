@@ -2,21 +2,19 @@
 
 use super::Transcript;
 use crate::Expire;
-use crate::item::{Item, SignedApproval, expire_name, refusal_name};
+use crate::item::{Item, SignedApproval, admit_name, expire_name, refusal_name};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Head, MemberId};
 use std::collections::BTreeSet;
 
 impl Transcript {
-    /// The items of an admission: what whoever misses it needs.
-    pub fn papers(&self, request: &Digest) -> impl Iterator<Item = &Bytes> {
-        self.papers.get(request).into_iter().flatten().map(|paper| &paper.item)
-    }
-
     /// The names of everything in the set, sorted: what somebody has, for [`Self::lacking`].
     pub fn have(&self) -> BTreeSet<Digest> {
         let set = self.set();
-        let admits = set.admits().map(|admit| admit.request);
+        let admits = set.admits().flat_map(|admit| {
+            let epochs = admit.epochs.iter().map(|epoch| admit_name(&admit.request, Some(epoch)));
+            epochs.chain([admit.request])
+        });
         let approvals = set.approvals().map(|signed| signed.approval.digest());
         let effects = set.effects().map(|effect| effect.subject().digest);
         let sides = self.sides();
@@ -60,9 +58,8 @@ impl Transcript {
         for (_, standing) in line {
             let decision = &standing.proposal.decision;
             let named = decision.effects.iter().filter_map(|one| one.effect.change.request());
-            let held = decision.holds.iter().chain(named).filter(|request| !have.contains(*request));
-            for paper in held.flat_map(|request| self.papers(request)) {
-                if !push(paper.clone()) {
+            for (name, paper) in decision.holds.iter().chain(named).flat_map(|one| self.shown(one, have)) {
+                if !have.contains(&name) && !push(paper) {
                     return out;
                 }
             }
@@ -78,16 +75,13 @@ impl Transcript {
         out
     }
 
-    /// The set as items, each with its name, in an order in which they can be taken. What is shown
-    /// of other lines is not among them.
+    /// The set as items, each with its name, in an order in which they can be taken. Nothing of
+    /// other lines is among them.
     pub(crate) fn set_items(&self, have: &BTreeSet<Digest>) -> Vec<(Digest, Bytes)> {
         let set = self.set();
         let mut items: Vec<(Digest, Bytes)> = Vec::new();
         for admit in set.admits() {
-            for paper in self.papers.get(&admit.request).into_iter().flatten() {
-                let name = paper.proves.iter().find(|name| !have.contains(*name));
-                items.push((name.copied().unwrap_or(admit.request), paper.item.clone()));
-            }
+            items.extend(self.shown(&admit.request, have));
         }
         for signed in set.approvals() {
             let Some(signature) = signed.signature.clone() else { continue };

@@ -1,11 +1,9 @@
 //! What a transcript takes by the signatures of electorates alone: handovers, a later state, the
-//! certificates of those whom it holds, the other sides of forks.
+//! other sides of forks.
 
-use super::{Paper, Taken, Transcript, check_claims};
+use super::{Taken, Transcript, check_claims};
 use crate::proposal::Standing;
-use crate::{Applied, Electorate, ItemError, State, Unproposed, paper};
-use bytes::Bytes;
-use folkmoot_base::Digest;
+use crate::{Applied, Electorate, ItemError, State, Unproposed};
 use std::sync::Arc;
 
 impl Transcript {
@@ -46,6 +44,7 @@ impl Transcript {
         self.line.go_on(handovers, last, state)?;
         self.reached();
         self.forget();
+        self.retake();
         Ok(self.told(true))
     }
 
@@ -89,22 +88,5 @@ impl Transcript {
             Applied::Fork(_) => Ok(()),
             _ => Err(ItemError::NoFork),
         }
-    }
-
-    /// Keeps the item of an admission that the state holds, with whatever proves it.
-    pub(crate) fn keep_held(&mut self, bytes: &[u8], certificate: &[u8]) -> Result<Digest, ItemError> {
-        let paper = paper::Paper::read(certificate, self.signed.charter())?;
-        paper.check_key(self.state())?;
-        let admit = &paper.admit;
-        let held = self.state().roster().get(&admit.member);
-        if held.is_none_or(|held| held.request != admit.request) {
-            return Err(ItemError::NotHeld);
-        }
-        let request = admit.request;
-        let item = Bytes::copy_from_slice(bytes);
-        self.papers
-            .entry(request)
-            .or_insert_with(|| vec![Paper { item, proves: Vec::new(), signers: Vec::new() }]);
-        Ok(request)
     }
 }

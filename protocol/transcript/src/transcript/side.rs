@@ -11,7 +11,7 @@ use std::sync::Arc;
 impl Transcript {
     /// Takes what somebody on another line shows of it, with every signature verified:
     /// [`Line::meet`], or [`Line::resolve`] if its person goes over to `resolves`, a decision of that
-    /// line. Admissions that only our line held are judged anew on the other.
+    /// line. Every certificate is taken anew on the other line: its keys are those of that line.
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was. `LINE-74` the other line has no such
@@ -42,14 +42,17 @@ impl Transcript {
             return Ok(Taken { liars, ..Taken::default() });
         }
         self.reached();
-        let papers: Vec<Bytes> = self.papers.values().flatten().map(|paper| paper.item.clone()).collect();
-        for item in papers {
+        self.line.set_mut().1.forget_admits();
+        for item in std::mem::take(&mut self.papers).into_values().flatten().map(|paper| paper.item) {
             if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
                 // What says nothing on this line falls.
                 drop(self.take_admit(&item, &certificate.0, &approvals));
             }
         }
+        let (state, set) = self.line.set_mut();
+        set.advance(state);
         self.forget();
+        self.retake();
         Ok(self.told(true))
     }
 

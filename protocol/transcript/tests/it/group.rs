@@ -6,6 +6,7 @@ use folkmoot_transcript::{
     Admit, Applied, Approval, Approved, Batch, Change, Commit, Decision, Effect, Head, Line, Proof, Proposal,
     Refused, Set, SignatureBytes, Signed, Stage, Standing, State, Subject, Unproposed, Wrong, admission,
 };
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// When every group here is founded: 2026.
@@ -151,7 +152,7 @@ impl Group {
             base: self.head(),
             issued: None,
             csr: None,
-            epoch: None,
+            epochs: BTreeSet::new(),
         }
     }
 

@@ -78,7 +78,7 @@ fn line_27_the_groups_key_has_signed_under_its_present_shares() {
     assert_eq!(judged(&group, &admit), Err(Uncounted::Epoch), "there is no key yet");
     share(&mut group);
     assert_eq!(judged(&group, &admit), Err(Uncounted::Epoch));
-    admit.epoch = epoch(&group);
+    admit.epochs = epoch(&group).into_iter().collect();
     assert_eq!(judged(&group, &admit), Ok(()));
     group.pass(dealt(&[0, 1, 2], 2, 62), &[0, 1, 2]);
     assert_eq!(judged(&group, &admit), Err(Uncounted::Epoch), "the shares are new");
@@ -89,14 +89,14 @@ fn line_28_nobody_comes_in_while_leavers_could_sign() {
     let mut group = group();
     share(&mut group);
     group.pass(remove(3), &[0, 1, 2]);
-    let admit = Admit { epoch: epoch(&group), ..group.ask(5) };
+    let admit = Admit { epochs: epoch(&group).into_iter().collect(), ..group.ask(5) };
     group.welcome(&admit, &[0, 1]);
     assert_eq!(judged(&group, &admit), Ok(()), "one leaver alone signs nothing");
     group.pass(elect(&[0, 1]), &[0, 1, 2]);
     let stale = Uncounted::SharesStale { leavers: 2, threshold: 2 };
     assert_eq!(judged(&group, &admit), Err(stale));
     group.pass(dealt(&[0, 1], 2, 63), &[0, 1]);
-    let admit = Admit { epoch: epoch(&group), ..admit };
+    let admit = Admit { epochs: epoch(&group).into_iter().collect(), ..admit };
     assert_eq!(judged(&group, &admit), Ok(()));
 }
 

@@ -4,7 +4,7 @@ use super::{Group, NOW, person, remove};
 use folkmoot_transcript::{Change, Effect, Item, Transcript};
 
 /// Takes what `from` gives until it gives nothing more; the number of batches.
-fn catch_up(to: &mut Transcript, from: &Transcript, bytes_max: usize) -> usize {
+pub(super) fn catch_up(to: &mut Transcript, from: &Transcript, bytes_max: usize) -> usize {
     for batch in 0..200 {
         let items = from.lacking(to.state().head(), &to.have(), bytes_max);
         if items.is_empty() {

@@ -198,13 +198,14 @@ fn line_81_items_of_the_set_stand_in_their_order_each_once() {
         assert!(matches!(refused, FileError::Order { kind: 5, .. }), "{refused:?}");
     }
     let decision = group.first().line().decisions()[&1].clone();
-    let stray = section(5, &Item::Decision(decision).encode());
-    let bad = [&file[..items.last().unwrap().1], &stray, &file[items.last().unwrap().1..]].concat();
-    let refused = read(&charter(&group), Vec::new(), &bad, 999).unwrap_err();
-    assert!(
-        matches!(refused, FileError::Order { .. } | FileError::Item { why: ItemError::NotOfSet, .. }),
-        "{refused:?}"
-    );
+    let coming = Item::Coming { decisions: vec![decision.clone()] };
+    for item in [Item::Decision(decision), coming] {
+        let stray = section(5, &item.encode());
+        let end = items.last().unwrap().1 + items.last().unwrap().2;
+        let bad = [&file[..end], &stray, &file[end..]].concat();
+        let refused = read(&charter(&group), Vec::new(), &bad, 999).unwrap_err();
+        assert!(matches!(refused, FileError::Item { why: ItemError::NotOfSet, .. }), "{refused:?}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod asm;
 mod catch_up;
 mod central;
+mod epochs;
 mod evidence;
 mod expelled;
 mod file;

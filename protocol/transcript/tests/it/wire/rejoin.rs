@@ -1,5 +1,6 @@
 //! Going over to another line, with real signatures and certificates.
 
+use super::file::{charter, read};
 use super::{Group, NOW, person};
 use folkmoot_base::{Blob, Mutant};
 use folkmoot_transcript::{Ballots, Change, Effect, Head, Item, ItemError, Standing, Transcript, Unproposed};
@@ -61,6 +62,19 @@ fn evidence_comes_with_the_rejoin_that_names_it() {
     assert_eq!(late.line().forks()[&1].theirs, first);
     assert_eq!(late.mark(), one.first().mark());
     assert!(one.first().lacking(late.state().head(), &late.have(), 1_000_000).is_empty());
+}
+
+/// What is shown of the other line is evidence: it stands in a section of its own.
+#[test]
+fn a_file_with_a_wanted_rejoin_reads_back() {
+    let (mut one, _, first) = parted();
+    one.all_take(&Item::Decision(first.clone()));
+    one.approve(&rejoin(first.head()), &[0, 1]);
+    let file = one.first().file();
+    let read = read(&charter(&one), vec![one.first().state().head()], &file, 999).unwrap();
+    assert_eq!(read.mark(), one.first().mark());
+    assert_eq!(read.line().forks()[&1].theirs, first);
+    assert_eq!(read.file(), file);
 }
 
 #[test]
