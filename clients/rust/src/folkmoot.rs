@@ -175,8 +175,8 @@ impl Folkmoot {
         self.command(Command::Electorate { voters }).await
     }
 
-    /// Proposes that everybody on this line of decisions goes over to another, which somebody signed
-    /// too, and votes for it. `head`: the other line's decision at the fork.
+    /// Proposes that everybody on this line of decisions goes over to another, which somebody
+    /// signed too, and votes for it. `head`: the other line's decision at the fork.
     ///
     /// # Errors
     /// [`Error::Stopped`].

@@ -25,8 +25,9 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where other members may be found, besides the places that the folder remembers.
     pub seeds: Vec<Locator>,
-    /// Heads that are known from elsewhere, such as a member's `folkmoot status`: the member follows
-    /// only a line of decisions that has them. Without one, a newcomer believes its first contact.
+    /// Heads that are known from elsewhere, such as a member's `folkmoot status`: the member
+    /// follows only a line of decisions that has them. Without one, a newcomer believes its first
+    /// contact.
     pub heads: Vec<KnownHead>,
     /// Of an authority's process: whether it has replicas. What it issues then comes out as
     /// [`Event::Log`](crate::Event::Log), and is told once it comes back by

@@ -44,9 +44,9 @@ impl Transcript {
         self.pack(SKIP_LABEL, handovers, last)
     }
 
-    /// The package for somebody on another line that comes to ours: from our decision `first` at the
-    /// fork on. `None` if that is none of ours, is not kept any more, or the package would be too
-    /// long.
+    /// The package for somebody on another line that comes to ours: from our decision `first` at
+    /// the fork on. `None` if that is none of ours, is not kept any more, or the package would be
+    /// too long.
     pub fn side_package(&self, first: &Head) -> Option<Bytes> {
         let ours = self.line().decisions().get(&first.number)?;
         let (decisions, last) = self.line().side_from(first.number).filter(|_| ours.head() == *first)?;

@@ -197,7 +197,7 @@ impl Old {
             base: self.line.state().head(),
             issued: None,
             csr: None,
-            epoch: None,
+            epochs: Default::default(),
         })
     }
 

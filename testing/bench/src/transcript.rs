@@ -58,7 +58,7 @@ fn median(wide: &Wide, file: &[u8], times: u16) -> Result<u128, Failure> {
     for _ in 0..times {
         let began = Instant::now();
         let mut reader = FileReader::new(wide.charter(), Vec::new());
-        let refused = |error| Failure::new(Exit::Bug, folkmoot_cli::exit::whole(&error));
+        let refused = |error| Failure::new(Exit::Bug, folkmoot_base::whole(&error));
         file.chunks(PIECE_BYTES).try_for_each(|piece| reader.push(piece)).map_err(refused)?;
         reader.finish().map_err(refused)?;
         all.push(began.elapsed().as_millis());

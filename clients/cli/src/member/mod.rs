@@ -14,6 +14,7 @@ mod hook;
 pub(crate) mod journal;
 mod kept;
 mod lacks;
+mod lines;
 mod office;
 mod outcome;
 mod post;

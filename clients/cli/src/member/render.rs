@@ -1,5 +1,6 @@
 //! Events and states as data and as text.
 
+use super::lines;
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
@@ -66,13 +67,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
-        Event::OtherLine { node, theirs, ours } => json!({
-            "event": "other-line", "member": node.member().hex(), "name": name(names, &node.member()),
-            "theirs": theirs.whole(), "ours": ours.whole(),
-        }),
-        Event::WentOver { left, head } => {
-            json!({ "event": "went-over", "left": left.whole(), "head": head.whole() })
-        }
+        Event::OtherLine { .. } | Event::WentOver { .. } => lines::event_json(event, names),
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
         }
@@ -164,25 +159,13 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "other-line" => news(other_line_text(&text("name"), &text("theirs"), &text("ours"))),
-        "went-over" => news(format!(
-            "this member follows the other line of decisions now: its head is {}, and was {}",
-            text("head"),
-            text("left")
-        )),
+        "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
     }
-}
-
-/// Somebody is on another line than we are.
-fn other_line_text(name: &str, theirs: &str, ours: &str) -> String {
-    format!(
-        "{name} follows another line of decisions ({theirs}) than we do ({ours}): somebody signed both. Ask people whom you trust which head is right"
-    )
 }
 
 /// What has changed with the authority.

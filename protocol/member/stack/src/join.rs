@@ -357,8 +357,8 @@ impl Member {
         self.event(Event::Admitted { member, name });
     }
 
-    /// Whether we are a member, as far as is known: nobody can say so on a line that has not reached
-    /// the head that our person named.
+    /// Whether we are a member, as far as is known: nobody can say so on a line that has not
+    /// reached the head that our person named.
     pub(crate) fn is_in(&self) -> bool {
         self.transcript.awaits().is_none() && self.transcript.roster().is_member(&self.me)
     }

@@ -43,8 +43,8 @@ impl Transcript {
         self.awaited.iter().max_by_key(|head| head.number())
     }
 
-    /// Whether a line up to `number`, of which `at` gives the decisions that are shown, leads to the
-    /// heads that our person named.
+    /// Whether a line up to `number`, of which `at` gives the decisions that are shown, leads to
+    /// the heads that our person named.
     pub(super) fn check_awaited(
         &self,
         number: u64,

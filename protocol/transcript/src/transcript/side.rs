@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 impl Transcript {
     /// Takes what somebody on another line shows of it, with every signature verified:
-    /// [`Line::meet`], or [`Line::resolve`] if its person goes over to `resolves`, a decision of that
-    /// line. Every certificate is taken anew on the other line: its keys are those of that line.
+    /// [`Line::meet`], or [`Line::resolve`] if its person goes over to `resolves`, a decision of
+    /// that line. Every certificate is taken anew on the other line: its keys are those of that
+    /// line.
     ///
     /// # Errors
     /// [`ItemError`]; the transcript is then as it was. `LINE-74` the other line has no such
