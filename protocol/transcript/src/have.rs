@@ -28,13 +28,6 @@ pub struct Have {
     pub names: Vec<Digest>,
 }
 
-impl Have {
-    /// Whether the part is the last one.
-    pub fn is_last(&self) -> bool {
-        self.until == [0xff; 32]
-    }
-}
-
 impl Transcript {
     /// What is here, beginning with this name.
     pub fn part(&self, from: Digest) -> Have {

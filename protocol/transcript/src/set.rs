@@ -397,16 +397,6 @@ impl Set {
         self.expires.iter()
     }
 
-    /// Who is a member.
-    pub fn member_ids(&self, state: &State) -> BTreeSet<MemberId> {
-        let live = |member: &MemberId, request: &Digest| {
-            self.expires.is_empty() || !self.expires.contains(&Expire { member: *member, request: *request })
-        };
-        let held = state.roster().iter().filter(|(member, held)| live(member, &held.request));
-        let counted = self.counted().filter(|admit| live(&admit.member, &admit.request));
-        held.map(|(member, _)| *member).chain(counted.map(|admit| admit.member)).collect()
-    }
-
     /// Who is a member, and by which admission: of several the one that ends last.
     pub fn members(&self, state: &State) -> BTreeMap<MemberId, Held> {
         let live = |member: &MemberId, request: &Digest| {
