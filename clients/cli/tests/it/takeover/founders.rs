@@ -33,7 +33,7 @@ impl Gang {
         agree(&cleo, |one| one["kind"] == "proposal");
         mallory.until(&["status"], |status| status["decided"] == 1);
         mallory.until(&["expel", "anna"], |told| !told.is_null());
-        agree(&oscar, |one| one["kind"] == "proposal");
+        agree(&oscar, |one| one["name"] == "expel anna");
         ben.why("anna", "expelled");
         Self { ben, cleo, mallory, oscar }
     }

@@ -73,7 +73,7 @@ impl Cast {
         let number = decided(proposer);
         proposer.until(line, |told| !told.is_null());
         for voter in &voters[1..] {
-            agree(self.who(voter), |one| one["kind"] == "proposal");
+            agree(self.who(voter), |one| is_of(one, line));
         }
         for one in at {
             self.who(one).until(&["status"], |status| status["decided"].as_u64() > Some(number));
@@ -145,6 +145,16 @@ fn forget_places(path: &std::path::Path) {
     let places = store.load().unwrap().into_iter().filter(|(key, _)| key.table == PLACES);
     let gone: Vec<Persist> = places.map(|(key, _)| Persist { key, value: None }).collect();
     store.commit(&gone).unwrap();
+}
+
+/// Whether an open proposal is the one that this command made.
+fn is_of(one: &Value, line: &[&str]) -> bool {
+    let name = one["name"].as_str().unwrap();
+    match line {
+        ["expel", ..] => name == line.join(" "),
+        ["voters", ..] => name.starts_with("let these vote"),
+        _ => name.starts_with("set "),
+    }
 }
 
 /// Votes yes on the one open matter that fits.
