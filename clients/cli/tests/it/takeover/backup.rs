@@ -55,7 +55,7 @@ fn the_disk_of_a_founder_who_was_alone_brings_nobody_in() {
         assert_eq!((&fork["number"], &fork["signed_both"]), (&json!(1), &json!([anna.id])), "{status}");
     }
     // The friend has a certificate by her vote, and is at no decision yet.
-    [&mut anna, &mut mallory].map(Actor::kill);
+    [&mut anna, &mut mallory].into_iter().for_each(Actor::kill);
     cast.comes(&mut friend, &NOW);
     for name in NOW {
         assert_eq!(head(cast.who(name)), line, "{name}");

@@ -31,8 +31,8 @@ fn a_yes_that_ran_out_expels_nobody() {
     for name in FOUNDERS {
         shows(cast.who(name), &["anna"]);
     }
-    FOUNDERS.map(|name| cast.kill(name));
-    FOUNDERS.map(|name| cast.start(name, &["--clock-ahead", MONTH]));
+    FOUNDERS.iter().for_each(|name| cast.kill(name));
+    FOUNDERS.iter().for_each(|name| cast.start(name, &["--clock-ahead", MONTH]));
     cast.who("ben").why("anna", "present");
     cast.who("cleo").why("anna", "present");
 
@@ -91,7 +91,7 @@ fn a_certificate_by_votes_that_ran_out_admits_nobody() {
     let mut eve = Actor::new(&cast.place, "eve");
     certified(&cast, &eve, -10);
     cast.comes(&mut eve, &FOUNDERS);
-    FOUNDERS.map(|name| assert_eq!(roster(cast.who(name)), before, "{name}"));
+    FOUNDERS.iter().for_each(|name| assert_eq!(roster(cast.who(name)), before, "{name}"));
 
     // Not for any other reason: the same with votes that last admits.
     let mut fay = Actor::new(&cast.place, "fay");
