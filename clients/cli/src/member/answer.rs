@@ -8,6 +8,7 @@ use super::render;
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
+use crate::verify::named;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::{codec, hex, unhex};
@@ -315,7 +316,7 @@ fn known(transcript: &Transcript) -> Map<String, Value> {
         let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
         json!({
             "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
-            "signed_both": liars,
+            "signed_both": liars, "names": named(transcript, &fork.liars),
         })
     });
     let mut fields = Map::new();

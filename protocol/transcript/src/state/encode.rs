@@ -1,9 +1,9 @@
 //! The only encoding of a state, and its digest.
 
-use super::{Held, Place, Stamps, State};
+use super::{Held, Place, Stamps, State, VOTERS_MAX};
 use crate::{Head, Refusal};
 use folkmoot_base::codec::{self, Blob, DecodeError, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest, limits};
 use folkmoot_identity::Charter;
 use folkmoot_signing::VerifyingKey;
 use std::collections::BTreeMap;
@@ -218,6 +218,9 @@ impl State {
         let wire: StateWire = codec::decode(bytes)?;
         if wire.group != founding.group() {
             return Err(StateError::OtherGroup);
+        }
+        if wire.roster.len() > limits::MEMBERS_MAX || wire.places.len() > VOTERS_MAX {
+            return Err(StateError::Value("number of members"));
         }
         let held = |wire: HeldWire| {
             let key = VerifyingKey::from_spki_der(&wire.key.0).map_err(|_| StateError::Value("key"))?;

@@ -86,6 +86,8 @@ fn two_expelled_founders_do_not_undo_the_founding() {
     for name in HONEST {
         let status = cast.who(name).until(&["status"], |status| status["forks"] != serde_json::json!([]));
         named(&status["forks"], &former);
+        let names = status["forks"][0]["names"].to_string();
+        assert!(["ben (", "cleo ("].iter().any(|one| names.contains(one)), "{names}");
         assert_eq!(status["head"], line.as_str(), "{name}");
         assert_eq!(roster(cast.who(name)).into_iter().collect::<BTreeSet<_>>(), in_it, "{name}");
     }
