@@ -2,10 +2,10 @@
 
 from approval import ADMIT, Approval
 from refused import Refused, digest, need
-from state import DAY, MEMBERS_MAX, Held, covers
+from state import DAY, MEMBERS_MAX, VOTERS_MAX, Held, covers
 
 ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX, PAPERS_MAX = 4_096, 4_096, 16, 4
-VOTERS_MAX, EPOCHS_MAX = 256, 4
+EPOCHS_MAX = 4
 # Why an admission does not count: for itself, or beside those before it.
 COUNTS, LATE, CROWDED = 0, 1, 2
 

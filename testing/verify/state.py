@@ -10,6 +10,7 @@ LAST = (1 << 64) - 1
 LIFE = 90 * 86_400
 DAY = 86_400
 MEMBERS_MAX = 1_000
+VOTERS_MAX = 256
 
 
 class Held:
@@ -93,6 +94,8 @@ class State:
         changes = reader.list(lambda one: (utf8(one.blob()), utf8(one.blob())))
         self.roster = mapped(reader.list(read_held))
         self.places = reader.list(lambda one: read_pair(one, 8))
+        few = len(self.roster) <= MEMBERS_MAX and len(self.places) <= VOTERS_MAX
+        need(few, "the state has more members or places than a group may have", "LINE-71")
         said = reader.optional(lambda one: (one.blob(), one.blob()))
         self.removed = mapped(reader.list(lambda one: read_pair(one, 8)))
         mapped(reader.list(lambda one: (utf8(one.blob()), one.number(8))))

@@ -3,7 +3,7 @@
 use crate::args::Charter;
 use crate::authority::seat::central;
 use crate::exit::{Exit, Failure};
-use crate::files::{certificate, given_or_kept, open, own, stands_not, unsigned};
+use crate::files::{certificate, given_or_kept, open, own, read_small, stands_not, unsigned};
 use crate::rules::policies;
 use crate::show::{Paint, data, many_of, paint, short};
 use folkmoot::GroupName;
@@ -167,7 +167,7 @@ fn sign(folder: &Path, file: &Path, out: Option<PathBuf>, json: bool) -> Result<
 
 /// The charter in `file`, text or signed before, with the signature of `me`.
 fn signed_by(me: &folkmoot_identity::Identity, file: &Path) -> Result<SignedCharter, Failure> {
-    let bytes = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+    let bytes = read_small(file)?;
     let founder = |charter: &folkmoot_identity::Charter| {
         let names: Vec<&str> = charter.founders().iter().map(|founder| founder.name.as_str()).collect();
         charter.founder(&me.member()).map(|_| ()).ok_or_else(|| {

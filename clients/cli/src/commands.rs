@@ -287,14 +287,18 @@ fn line_about(status: &Value) -> String {
         text.push_str(&format!("\n{} is late: {}", self::text(one, "name"), self::text(one, "why")));
     }
     for fork in list("forks") {
-        let both = fork.get("signed_both").and_then(Value::as_array).into_iter().flatten();
-        let both: Vec<String> = both.map(|one| harmless(self::text(one, "name"))).collect();
+        let names = fork.get("names").and_then(Value::as_array).into_iter().flatten();
+        let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
+        let both = if names.is_empty() {
+            "nobody signed both in a way that contradicts itself".to_owned()
+        } else {
+            format!("{} signed both", names.join(", "))
+        };
         let line = format!(
-            "decision {} was made twice: ours is {}, the other is {}; signed both: {}",
+            "decision {} was made twice: ours is {}, the other is {}; {both}",
             fork.get("number").and_then(Value::as_u64).unwrap_or_default(),
             self::text(fork, "ours"),
             self::text(fork, "theirs"),
-            both.join(", "),
         );
         text.push_str(&format!("\n{}", paint(Paint::Red, &line)));
     }

@@ -8,6 +8,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// Longer than any charter, certificate or key: no more than this is read of a file that should be
+/// one.
+const SMALL_BYTES: usize = 64 * 1024;
+
 /// The file that was named, or the charter in the state folder.
 pub(crate) fn given_or_kept(file: Option<PathBuf>, folder: &Path) -> Result<PathBuf, Failure> {
     let kept = StateFolder::at(folder).charter_path();
@@ -30,6 +34,21 @@ pub(crate) fn read_start(file: &Path, most: usize) -> Result<Vec<u8>, Failure> {
         .and_then(|open| open.take(most).read_to_end(&mut bytes))
         .map_err(|error| Failure::file(file, &error))?;
     Ok(bytes)
+}
+
+/// A file that should be a charter, as far as one can reach.
+pub(crate) fn read_small(file: &Path) -> Result<Vec<u8>, Failure> {
+    read_start(file, SMALL_BYTES)
+}
+
+/// A file that should be a certificate or a key in PEM, likewise. What it held stays in one place.
+pub(crate) fn read_text(file: &Path) -> Result<String, Failure> {
+    let most = u64::try_from(SMALL_BYTES).unwrap_or(u64::MAX);
+    let mut text = String::with_capacity(SMALL_BYTES);
+    File::open(file)
+        .and_then(|open| open.take(most).read_to_string(&mut text))
+        .map_err(|error| Failure::file(file, &error))?;
+    Ok(text)
 }
 
 /// A signed charter that must be complete: what a transcript is judged by.
@@ -74,13 +93,13 @@ pub(crate) fn own(folder: &Path) -> Result<Identity, Failure> {
 }
 
 pub(crate) fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
-    let pem = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
+    let pem = read_text(file)?;
     IdentityCertificate::from_pem(&pem)
         .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))
 }
 
 pub(crate) fn open(file: &Path) -> Result<SignedCharter, Failure> {
-    let der = std::fs::read(file).map_err(|error| Failure::file(file, &error))?;
+    let der = read_small(file)?;
     SignedCharter::from_der(&der).map_err(|error| match std::str::from_utf8(&der) {
         Ok(text) if Charter::from_toml(text).is_ok() => {
             let hint = format!(

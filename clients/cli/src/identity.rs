@@ -2,7 +2,7 @@
 
 use crate::args::Identity;
 use crate::exit::{Exit, Failure};
-use crate::files::certificate;
+use crate::files::{certificate, read_text};
 use crate::show::{Paint, data, paint};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{StateFolder, UnixTime};
@@ -59,8 +59,7 @@ fn make(name: &str, key: Option<&PathBuf>) -> Result<folkmoot_identity::Identity
         return folkmoot_identity::Identity::new(name, &mut entropy, from, to)
             .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")));
     };
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::file(file, &error))?;
-    let text = Secret::new(text);
+    let text = Secret::new(read_text(file)?);
     folkmoot_identity::Identity::import(text.expose(), name, &mut entropy, from, to).map_err(|error| {
         match error {
             CertificateError::LocalValue(_) => {

@@ -5,7 +5,7 @@
 use crate::args::{Proof, Verify};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::files::read_start;
+use crate::files::{read_small, read_start};
 use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, paint, short};
 use crate::verify::load;
@@ -58,8 +58,7 @@ fn looks_like(bytes: &[u8]) -> bool {
 pub(crate) fn verify(folder: &Path, verify: &Verify, json: bool) -> Result<(), Failure> {
     let file = verify.file.as_ref().ok_or_else(|| Failure::new(Exit::Usage, "name the file to verify"))?;
     let charter = crate::files::given_or_kept(verify.charter.clone(), folder)?;
-    let charter = std::fs::read(&charter)
-        .map_err(|error| Failure::file(&charter, &error))
+    let charter = read_small(&charter)
         .and_then(|der| SignedCharter::complete_from_der(&der).map_err(|error| no(&charter, &error)))?;
     let bytes = read(file)?;
     if Stamp::from_record(&bytes).is_ok() {

@@ -66,10 +66,23 @@ pub fn decode<T: Wire>(input: &[u8]) -> Result<T, DecodeError> {
     if !rest.is_empty() {
         return Err(DecodeError::Leftover(rest.len()));
     }
-    if encode(&message) != input {
-        return Err(DecodeError::NotCanonical);
+    let mut rest = Rest(body);
+    let same = message.tls_serialize(&mut rest).is_ok() && rest.0.is_empty();
+    if same { Ok(message) } else { Err(DecodeError::NotCanonical) }
+}
+
+/// What is left to be written of bytes that are known: takes only those.
+struct Rest<'a>(&'a [u8]);
+
+impl std::io::Write for Rest<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.strip_prefix(bytes).ok_or(std::io::ErrorKind::InvalidData)?;
+        Ok(bytes.len())
     }
-    Ok(message)
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Decodes what [`encode`] made, if it has at most `most` bytes.

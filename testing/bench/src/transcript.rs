@@ -41,7 +41,11 @@ pub(crate) fn transcript(options: &BenchTranscript, json: bool) -> Result<(), Fa
         progress.step();
     }
     drop(progress);
-    data(json, &json!({ "transcript": costs.iter().map(value).collect::<Vec<_>>() }), || for_people(&costs));
+    data(
+        json,
+        &json!({ "transcript": costs.iter().zip(ratios(&costs)).map(value).collect::<Vec<_>>() }),
+        || for_people(&costs),
+    );
     Ok(())
 }
 
@@ -67,12 +71,26 @@ fn median(wide: &Wide, file: &[u8], times: u16) -> Result<u128, Failure> {
     Ok(all.get(all.len() / 2).copied().unwrap_or_default())
 }
 
-fn value(cost: &Cost) -> Value {
+/// How often the time of the row before each took; none for the first.
+fn ratios(costs: &[Cost]) -> Vec<Option<f64>> {
+    let before = std::iter::once(None).chain(costs.iter().map(Some));
+    let ratio = |(before, cost): (Option<&Cost>, &Cost)| {
+        let hundredths = cost.millis.saturating_mul(100).checked_div(before?.millis)?;
+        u32::try_from(hundredths).ok().map(|hundredths| f64::from(hundredths) / 100.0)
+    };
+    before.zip(costs).map(ratio).collect()
+}
+
+fn value((cost, ratio): (&Cost, Option<f64>)) -> Value {
     let millis = u64::try_from(cost.millis).unwrap_or(u64::MAX);
-    json!({ "items": cost.items, "bytes": cost.bytes, "millis": millis })
+    json!({ "items": cost.items, "bytes": cost.bytes, "millis": millis, "times_before": ratio })
 }
 
 fn for_people(costs: &[Cost]) -> String {
-    let row = |cost: &Cost| vec![cost.items.to_string(), cost.bytes.to_string(), cost.millis.to_string()];
-    table(&["ITEMS", "BYTES", "MS"], &costs.iter().map(row).collect::<Vec<_>>())
+    let row = |(cost, ratio): (&Cost, Option<f64>)| {
+        let ratio = ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}"));
+        vec![cost.items.to_string(), cost.bytes.to_string(), cost.millis.to_string(), ratio]
+    };
+    let rows: Vec<_> = costs.iter().zip(ratios(costs)).map(row).collect();
+    table(&["ITEMS", "BYTES", "MS", "TIMES BEFORE"], &rows)
 }

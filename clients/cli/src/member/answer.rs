@@ -4,10 +4,11 @@ use super::find::find;
 use super::journal::{Journal, timed};
 use super::process::Process;
 use super::propose::How;
-use super::render::{self, Names};
+use super::render;
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
+use crate::verify::named;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::{codec, hex, unhex};
@@ -86,10 +87,9 @@ impl Process {
     }
 
     async fn status(&self) -> Result<Value, Failure> {
-        let names = self.names.clone();
-        let look = move |machine: &mut Machine, now, _: &mut OsEntropy| {
+        let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
             let transcript = machine.upper.member.transcript();
-            let known = known(transcript, &names);
+            let known = known(transcript);
             (machine.upper.member.status(now), machine.ground.refusals(now), known, now)
         };
         let (status, refusals, known, now) = self.moot.handle().look(look).await?;
@@ -308,17 +308,16 @@ impl Burst {
 
 /// What the transcript says of itself: the head, what is held, what counts beside it, what is late
 /// and why, and forks with those who signed both sides.
-fn known(transcript: &Transcript, names: &Names) -> Map<String, Value> {
+fn known(transcript: &Transcript) -> Map<String, Value> {
     let (state, set) = (transcript.state(), transcript.set());
     let late = set.late().map(
         |(admit, why)| json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() }),
     );
     let forks = transcript.line().forks().iter().map(|(number, fork)| {
-        let both = |member: &MemberId| json!({ "member": member.hex(), "name": render::name(names, member) });
-        let liars: Vec<Value> = fork.liars.iter().map(both).collect();
+        let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
         json!({
             "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
-            "signed_both": liars,
+            "signed_both": liars, "names": named(transcript, &fork.liars),
         })
     });
     let mut fields = Map::new();

@@ -150,6 +150,15 @@ fn proposal(transcript: &Transcript, names: &Names, effect: &Effect) -> Value {
     })
 }
 
+/// What members are called in a transcript, each with the first digits of its id.
+pub(crate) fn named<'a>(
+    transcript: &Transcript,
+    members: impl IntoIterator<Item = &'a MemberId>,
+) -> Vec<String> {
+    let names = Names::of(transcript);
+    members.into_iter().map(|member| names.name(member)).collect()
+}
+
 fn ids<'a>(members: impl IntoIterator<Item = &'a MemberId>) -> Vec<String> {
     members.into_iter().map(MemberId::hex).collect()
 }

@@ -25,6 +25,7 @@ mod replicas;
 mod revoked;
 mod shell;
 mod status;
+mod takeover;
 mod texts;
 mod verify_transcript;
 mod votes;

@@ -117,7 +117,8 @@ impl Admission {
         let known = self.proposals.get(&subject.digest).map(|proposal| proposal.effect.clone());
         let Some(effect) = known.or_else(|| call.transcript.set().effect(&subject).cloned()) else { return };
         let roster = call.transcript.roster();
-        let have = crate::proposals::approvers(&effect, call.transcript).len();
+        let time = self.time(call.transcript);
+        let have = crate::proposals::approvers(&effect, call.transcript, time).len();
         let (motion, need) = (subject.digest, roster.decision_need());
         let (voter, approve) = (approval.voter, approval.is_yes());
         self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));

@@ -16,9 +16,9 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Who approves it, as far as that counts now.
-    pub(crate) fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
-        approvers(&self.effect, transcript)
+    /// Who approves it, as far as that counts at a time.
+    pub(crate) fn approvers(&self, transcript: &Transcript, time: UnixTime) -> BTreeSet<MemberId> {
+        approvers(&self.effect, transcript, time)
     }
 
     /// Who rejects it.
@@ -27,10 +27,10 @@ impl Proposal {
     }
 }
 
-/// Who approves this effect, as far as that counts now.
-pub(crate) fn approvers(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
-    let state = transcript.state();
-    transcript.set().proofs(state, effect, state.time()).into_iter().map(|proof| proof.voter).collect()
+/// Who approves this effect, as far as that counts for a decision of a time.
+pub(crate) fn approvers(effect: &Effect, transcript: &Transcript, time: UnixTime) -> BTreeSet<MemberId> {
+    let proofs = transcript.set().proofs(transcript.state(), effect, time);
+    proofs.into_iter().map(|proof| proof.voter).collect()
 }
 
 /// Who rejects this effect.

@@ -103,11 +103,12 @@ impl Admission {
         let still = self.signers.sessions.values().map(|session| now.since(session.moved)).max();
         let sharing = transcript.roster().sharing();
         let guests = self.requests.iter().filter(|open| open.is_ours(&self.guests));
+        let time = self.time(transcript);
         SigningStatus {
             open: self.signers.sessions.len(),
             still: still.unwrap_or_default(),
             holds: sharing.is_some_and(|now| self.signers.shares.of(&now.public).is_some()),
-            approvals: transcript.set().effects().map(|effect| approvers(effect, transcript)).collect(),
+            approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }
     }
@@ -141,7 +142,7 @@ impl Admission {
         });
         let ballot = self.deciding.status().map_or(0, |status| status.promised);
         let proposals = self.proposals.iter().map(|(digest, proposal)| {
-            let approved = proposal.approvers(transcript);
+            let approved = proposal.approvers(transcript, self.time(transcript));
             ProposalStatus {
                 proposal: *digest,
                 effect: proposal.effect.clone(),

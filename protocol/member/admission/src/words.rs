@@ -8,7 +8,7 @@ use crate::{AdmissionError, Output, store};
 use bytes::Bytes;
 use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject};
+use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject, Transcript};
 use std::collections::BTreeMap;
 
 /// Own words on their way.
@@ -47,7 +47,7 @@ impl Admission {
         if on_its_way || self.holds_word(call, (subject, stamp), verdict) {
             return Ok(());
         }
-        let latest = self.clock.unwrap_or_default().max(call.transcript.state().time());
+        let latest = self.time(call.transcript);
         let expires = expires.min(UnixTime(latest.0.saturating_add(LIFE_SECONDS)));
         let word = call.transcript.approve(call.identity, subject, verdict, expires);
         self.out.push_back(Output::Persist(store::put_word(&word)));
@@ -57,11 +57,16 @@ impl Admission {
         Ok(())
     }
 
+    /// The time that a decision made now would have: our clock's, and the line's at least.
+    pub(crate) fn time(&self, transcript: &Transcript) -> UnixTime {
+        self.clock.unwrap_or_default().max(transcript.state().time())
+    }
+
     /// Whether the transcript has this word of ours, and it counts by itself.
     fn holds_word(&self, call: &Call<'_>, (subject, stamp): (Subject, u64), verdict: Verdict) -> bool {
         let (set, state) = (call.transcript.set(), call.transcript.state());
         let said = set.approval(&subject, &call.identity.member());
-        let time = self.clock.unwrap_or_default().max(state.time());
+        let time = self.time(call.transcript);
         said.is_some_and(|said| {
             said.approval.verdict == verdict && state.counts(&said.approval, stamp, time).is_ok()
         })

@@ -1,9 +1,9 @@
 //! The only encoding of a state, and its digest.
 
-use super::{Held, Place, Stamps, State};
+use super::{Held, Place, Stamps, State, VOTERS_MAX};
 use crate::{Head, Refusal};
 use folkmoot_base::codec::{self, Blob, DecodeError, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest, limits};
 use folkmoot_identity::Charter;
 use folkmoot_signing::VerifyingKey;
 use std::collections::BTreeMap;
@@ -120,6 +120,19 @@ fn text(blob: &Blob) -> Result<String, StateError> {
     String::from_utf8(blob.0.to_vec()).map_err(|_| StateError::Value("text"))
 }
 
+/// A list as a map. Sorted, each once, as the map holds them: anything else would have another
+/// encoding. The list goes as the map comes: either may have many entries.
+fn sorted<T, K: Ord, V>(
+    list: Vec<T>,
+    entry: impl Fn(T) -> Result<(K, V), StateError>,
+) -> Result<BTreeMap<K, V>, StateError> {
+    let entries = list.into_iter().map(entry).collect::<Result<Vec<(K, V)>, StateError>>()?;
+    if !entries.is_sorted_by(|(one, _), (next, _)| one < next) {
+        return Err(DecodeError::NotCanonical.into());
+    }
+    Ok(entries.into_iter().collect())
+}
+
 impl State {
     /// SHA-256 of [`Self::encode`].
     pub fn digest(&self) -> Digest {
@@ -206,40 +219,41 @@ impl State {
         if wire.group != founding.group() {
             return Err(StateError::OtherGroup);
         }
-        let held = |wire: &HeldWire| {
+        if wire.roster.len() > limits::MEMBERS_MAX || wire.places.len() > VOTERS_MAX {
+            return Err(StateError::Value("number of members"));
+        }
+        let held = |wire: HeldWire| {
             let key = VerifyingKey::from_spki_der(&wire.key.0).map_err(|_| StateError::Value("key"))?;
-            if key.member_id() != wire.member {
+            if key.member_id() != wire.member || key.spki_der().as_slice() != wire.key.0 {
                 return Err(StateError::Value("key"));
             }
             let (request, name, ends, issued) = (wire.request, text(&wire.name)?, wire.ends, wire.issued);
             Ok((wire.member, Held { request, name, key, ends, issued }))
         };
-        let change = |wire: &ChangeWire| Ok((text(&wire.field)?, text(&wire.value)?));
-        let field = |wire: &FieldWire| Ok((text(&wire.field)?, wire.stamp));
         let stamps = Stamps {
-            removed: wire.removed.iter().map(|one| (one.member, one.stamp)).collect(),
-            fields: wire.fields.iter().map(field).collect::<Result<_, StateError>>()?,
+            removed: sorted(wire.removed, |one| Ok((one.member, one.stamp)))?,
+            fields: sorted(wire.fields, |one| Ok((text(&one.field)?, one.stamp)))?,
             electorate: wire.electorate_stamp,
             sharing: wire.sharing_stamp,
             rejoin: wire.rejoin_stamp,
         };
-        let refusal = |one: &RefusedWire| (Refusal { request: one.request, csr: one.csr }, one.number);
+        let refusal = |one: RefusedWire| (Refusal { request: one.request, csr: one.csr }, one.number);
         let mut state = Self {
             head: Head { number: wire.number, digest: decision },
             group: wire.group,
             time: wire.time,
             charter: founding.clone(),
             founding,
-            changes: wire.changes.iter().map(change).collect::<Result<BTreeMap<_, _>, StateError>>()?,
-            roster: wire.roster.iter().map(held).collect::<Result<_, StateError>>()?,
+            changes: sorted(wire.changes, |one| Ok((text(&one.field)?, text(&one.value)?)))?,
+            roster: sorted(wire.roster, held)?,
             places: wire.places.iter().map(|one| Place { voter: one.voter, since: one.since }).collect(),
             sharing: None,
             stamps,
-            struck: wire.struck.iter().copied().collect(),
-            recent: wire.recent.iter().map(|one| (one.head.number, (one.head.digest, one.until))).collect(),
-            used: wire.used.iter().map(|one| (one.request, one.ends)).collect(),
-            refused: wire.refused.iter().map(refusal).collect(),
-            revoked: wire.revoked.iter().map(|one| (one.serial, one.ends)).collect(),
+            struck: sorted(wire.struck, |one| Ok((one, ())))?.into_keys().collect(),
+            recent: sorted(wire.recent, |one| Ok((one.head.number, (one.head.digest, one.until))))?,
+            used: sorted(wire.used, |one| Ok((one.request, one.ends)))?,
+            refused: sorted(wire.refused, |one| Ok(refusal(one)))?,
+            revoked: sorted(wire.revoked, |one| Ok((one.serial, one.ends)))?,
             rejoin: wire.rejoin,
             danger: Mutant::NONE,
             digest: OnceLock::new(),
@@ -248,8 +262,7 @@ impl State {
         if let Some(sharing) = &wire.sharing {
             state.sharing = Some(Arc::new(state.decoded_sharing(&sharing.public.0, &sharing.authority.0)?));
         }
-        drop(wire);
-        // Sorted, each once, as the maps hold them: anything else would have another digest.
-        if state.encode() == bytes { Ok(state) } else { Err(DecodeError::NotCanonical.into()) }
+        let _ = state.digest.set(Self::digest_of(bytes));
+        Ok(state)
     }
 }

@@ -107,8 +107,9 @@ fn every_changed_byte_of_a_state_is_refused_or_makes_another() {
         for change in [1, 0x80] {
             let mut other = bytes.clone();
             other[place] ^= change;
-            if let Ok(other) = read(state, &other) {
-                assert_ne!(other.digest(), state.digest(), "byte {place}");
+            if let Ok(again) = read(state, &other) {
+                assert_ne!(again.digest(), state.digest(), "byte {place}");
+                assert_eq!(again.encode(), other, "byte {place}");
             }
         }
     }
@@ -117,6 +118,35 @@ fn every_changed_byte_of_a_state_is_refused_or_makes_another() {
     }
     let longer = [bytes.clone(), vec![0]].concat();
     assert!(read(state, &longer).is_err());
+}
+
+/// A QUIC integer, and how long it is.
+fn length(bytes: &[u8]) -> (usize, usize) {
+    let size = 1 << (bytes[0] >> 6);
+    let whole =
+        bytes[1..size].iter().fold(usize::from(bytes[0] & 0x3f), |all, byte| all << 8 | usize::from(*byte));
+    (whole, size)
+}
+
+/// Nothing is read of the members: a lying quorum could have so many that a reader has no room.
+#[test]
+fn a_state_has_no_more_members_than_a_group() {
+    let group = rich();
+    let bytes = group.state().encode();
+    // Version, group, number, time; then changes, then the roster.
+    let changes = 1 + 32 + 8 + 8;
+    let (long, size) = length(&bytes[changes..]);
+    let roster = changes + size + long;
+    let (long, size) = length(&bytes[roster..]);
+    let first = |count: usize| {
+        // Member, request, an empty name, an empty key, an end and no serial number.
+        let list = vec![0; count * (32 + 32 + 4 + 4 + 8 + 1)];
+        let length = (0x8000_0000 | list.len() as u32).to_be_bytes();
+        [&bytes[..roster], &length, &list, &bytes[roster + size + long..]].concat()
+    };
+    let refused = |count| read(group.state(), &first(count)).unwrap_err();
+    assert_eq!(refused(1_000), StateError::Value("key"), "it looks at the members");
+    assert_eq!(refused(1_001), StateError::Value("number of members"));
 }
 
 #[test]

@@ -40,7 +40,8 @@ impl Place {
         self.0.join("charter.cms")
     }
 
-    /// The founders with these state folders sign a charter: two votes admit.
+    /// The founders with these state folders sign a charter: two votes admit, unless it says
+    /// otherwise.
     pub(crate) fn found(&self, founders: &[&Path], times: Times) {
         self.found_with(founders, times, &[]);
     }
@@ -48,7 +49,10 @@ impl Place {
     /// The same, by a charter with more in it.
     pub(crate) fn found_with(&self, founders: &[&Path], times: Times, more: &[&str]) {
         let text = self.0.join("charter.toml").display().to_string();
-        let mut line = vec!["charter", "new", "test", "--votes", "2", "--out", &text];
+        let mut line = vec!["charter", "new", "test", "--out", &text];
+        if !more.contains(&"--votes") {
+            line.extend(["--votes", "2"]);
+        }
         let files: Vec<String> =
             founders.iter().map(|state| state.join("identity.pem").display().to_string()).collect();
         line.extend(more);

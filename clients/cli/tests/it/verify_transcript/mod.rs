@@ -2,11 +2,13 @@
 //! of tampering that docs/protocol/line.md lists, each for its own rule, in process and through the
 //! program. What a tamperer could sign anew, having the key, is signed anew.
 
+mod bounds;
 mod judge;
 mod keyed;
 mod kinds;
 mod parts;
 mod told;
+mod wide;
 mod world;
 
 use judge::{judged, refused, refused_by_program};

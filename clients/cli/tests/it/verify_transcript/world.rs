@@ -44,12 +44,13 @@ impl Entropy for Seed {
 
 pub(crate) static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
     let names = ["Anna", "Ben", "Cora", "Dan", "Eva", "Finn", "Gus", "Ida", "Jo", "Kim"];
-    let end = UnixTime(2_398_377_600);
-    let person = |(number, name): (u64, &str)| {
-        Identity::new(name, &mut Seed(number << 32), UnixTime(START), end).unwrap()
-    };
-    (0..).zip(names).map(person).collect()
+    (0..).zip(names).map(|(number, name)| person(number, name)).collect()
 });
+
+/// Somebody with a key of its own for each number.
+pub(crate) fn person(number: u64, name: &str) -> Identity {
+    Identity::new(name, &mut Seed(number << 32), UnixTime(START), UnixTime(2_398_377_600)).unwrap()
+}
 
 pub(crate) fn id(who: usize) -> MemberId {
     PEOPLE[who].member()

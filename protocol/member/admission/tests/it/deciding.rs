@@ -428,3 +428,20 @@ fn adm_36_nobody_ends_a_term_before_its_time() {
     bus.pass(15);
     assert_eq!((bus.items, bus.admitted(dora)), (before + 1, false));
 }
+
+/// The line's time is that of its last decision, and may be long past.
+#[test]
+fn a_yes_to_a_proposal_that_ran_out_is_shown_no_more() {
+    let mut bus = Bus::new(3, 2);
+    let effect = change("keying", "tgdh");
+    approve(&mut bus, &[1], &effect);
+    let have = |bus: &Bus| bus.status(0).proposals.first().map(|one| one.have);
+    assert_eq!(have(&bus), Some(1));
+    let hours = bus.players[0].transcript.roster().charter().request_hours();
+    bus.pass(u64::from(hours) * 3_600 + 1);
+    assert_eq!(have(&bus), None, "its time is over");
+    approve(&mut bus, &[0], &effect);
+    assert_eq!(have(&bus), Some(1));
+    approve(&mut bus, &[1], &effect);
+    assert_eq!((have(&bus), number(&bus, 2)), (None, 1));
+}

@@ -1,0 +1,16 @@
+//! Former voters, with their keys and their disks of then, against the members of now; real
+//! processes on loopback. Whoever lies here runs the shipped program on a state folder from before,
+//! apart from the others, where it is honest: to the members of now it is a liar.
+//!
+//! ```text
+//! founders   two of three founders, expelled by four of six, decide alone over the founding
+//! backup     the disk of a founder who was alone, and left
+//! shares     as many holders of old shares as sign, since expelled
+//! ran-out    a yes that ran out: on an expulsion, and in a certificate made by hand
+//! ```
+
+mod backup;
+mod founders;
+mod ran_out;
+mod shares;
+mod stage;
