@@ -5,7 +5,7 @@
 //! invariant 6.
 
 use super::{Broken, Checker, Story};
-use crate::play::at_rest;
+use crate::standings::at_rest;
 use crate::record::{Process, Record, Standing};
 
 pub(super) const CHECKER: Checker =

@@ -3,7 +3,7 @@
 
 use super::World;
 use crate::machine::{Minutes, Signing};
-use crate::play::standings;
+use crate::standings::standings;
 use crate::record::{Player, What};
 use folkmoot_base::Instant;
 use std::collections::{BTreeMap, BTreeSet};
