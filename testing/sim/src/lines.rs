@@ -84,26 +84,37 @@ impl Lines {
         self.stolen.difference(self.removed(player)).count()
     }
 
+    /// The number of the last decision that this player was seen to have.
+    pub fn number(&self, player: Player) -> u64 {
+        self.at.get(&player).and_then(|line| line.keys().last()).copied().unwrap_or_default()
+    }
+
     fn head(&self, player: Player) -> &Known {
         let last = self.at.get(&player).and_then(|line| line.values().last());
         last.and_then(|name| self.known.get(name)).unwrap_or(&self.founding)
     }
 
     fn ruled(&mut self, player: Player, ruling: &Ruling) -> Result<(), String> {
+        let judged = self.learn(ruling);
         let (number, name) = (ruling.number, &ruling.name);
-        let line = self.at.entry(player).or_default();
-        if let Some(before) = line.insert(number, name.clone()).filter(|before| before != name) {
-            return Err(format!("it had decision {number} as {before}, and now as {name}"));
+        let before = self.at.entry(player).or_default().insert(number, name.clone());
+        match before.filter(|before| before != name) {
+            Some(before) => Err(format!("it had decision {number} as {before}, and now as {name}")),
+            None => judged,
         }
-        if self.known.contains_key(name) {
+    }
+
+    /// Learns of a decision, and judges it the first time.
+    fn learn(&mut self, ruling: &Ruling) -> Result<(), String> {
+        if self.known.contains_key(&ruling.name) {
             return Ok(());
         }
-        let parent = self.known.get(&ruling.parent).unwrap_or(&self.founding).clone();
+        let parent = self.known.get(&ruling.parent).unwrap_or(&self.founding);
         let mine = |voter: &Option<Player>| voter.is_none_or(|voter| self.stolen.contains(&voter));
         let by_former = ruling.signers.iter().all(mine);
-        let next = after(&parent, ruling, by_former);
-        self.known.insert(name.clone(), next);
-        judge(&parent, ruling)
+        let (next, judged) = (after(parent, ruling, by_former), judge(parent, ruling));
+        self.known.insert(ruling.name.clone(), next);
+        judged
     }
 }
 
@@ -115,6 +126,8 @@ fn after(parent: &Known, ruling: &Ruling, by_former: bool) -> Known {
         next.stamps.insert(deed.about.clone(), ruling.number);
         next.removed.extend(deed.removes);
         if !deed.voters.is_empty() {
+            // Whoever asked again and was admitted.
+            next.removed.retain(|one| !deed.voters.contains(&Some(*one)));
             let before = |voter: &Player| ruling.electors.contains(&Some(*voter));
             next.since.retain(|voter, _| deed.voters.contains(&Some(*voter)));
             let fresh = deed.voters.iter().flatten().filter(|voter| !before(voter));

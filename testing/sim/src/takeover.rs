@@ -29,7 +29,7 @@ pub fn take(schedule: &mut Schedule) {
     schedule.robbed = true;
     schedule.calm = false;
     schedule.players = 5 + small(&mut rng, 3);
-    schedule.founders = 1 + small(&mut rng, schedule.players - 1);
+    schedule.founders = 1 + small(&mut rng, schedule.players - 1).min(small(&mut rng, 5));
     schedule.votes = 1 + small(&mut rng, schedule.founders.min(2));
     let rest = schedule.steps.split_off(schedule.steps.len().min(1));
     let strangers = schedule.players - schedule.founders;
@@ -71,13 +71,12 @@ fn story(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     steps.push((decided(rng), Step::Rest(0)));
     steps.extend(lies(schedule, rng, None));
     // Whoever was away hears the attacker first, or everybody at once.
-    if rng.chance(600_000) {
+    if rng.chance(750_000) {
         steps.push((When::After(0), Step::Split(1_u8.checked_shl(away.into()).unwrap_or(1))));
     } else {
         steps.push((When::After(0), Step::Heal));
     }
     steps.push((When::After(0), Step::Restart(0)));
-    steps.push((When::After(rng.range(0, 600_000)), Step::Rest(0)));
     steps.extend(lies(schedule, rng, Some(away)));
     steps.push((When::After(rng.range(0, DECIDED_MICROS)), Step::Heal));
     steps.push((middle(rng), Step::Change { by: player(schedule, rng), what: CIPHERS[0] }));
@@ -98,7 +97,8 @@ fn goes(who: u8, schedule: &Schedule, rng: &mut Rng) -> Step {
 fn lies(schedule: &Schedule, rng: &mut Rng, to: Option<u8>) -> Vec<(When, Step)> {
     let mut out = Vec::new();
     for _ in 0..3 + rng.below(8) {
-        let how = LIES.get(rng.weighted(&[6, 4, 1, 3, 1])).copied().unwrap_or(LIES[0]);
+        let forks = if to.is_some() { 12 } else { 5 };
+        let how = LIES.get(rng.weighted(&[forks, 4, 1, 3, 1])).copied().unwrap_or(LIES[0]);
         let to = to.filter(|_| rng.chance(800_000)).unwrap_or_else(|| player(schedule, rng));
         out.push((middle(rng), Step::Lie { how, to }));
     }

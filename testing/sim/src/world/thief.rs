@@ -7,7 +7,6 @@ use crate::machine::player_at;
 use crate::record::{Player, What};
 use bytes::Bytes;
 use folkmoot_base::{Instant, Locator};
-use std::collections::BTreeSet;
 
 /// How long a datagram of the attacker, or to it, is on its way.
 const WAY_MICROS: u64 = 700;
@@ -37,12 +36,15 @@ impl World {
         self.lines.is_stolen(player)
     }
 
-    /// Everybody whom an honest member knows as expelled is the attacker's now.
+    /// Everybody whom those who have heard most know as expelled is the attacker's now.
     fn steal(&mut self) {
-        let honest = self.chairs.iter().filter(|chair| !self.is_misled(chair.player));
-        let known = honest.filter_map(|chair| Some(chair.machine.as_ref()?.picture().removed));
-        let removed: BTreeSet<Player> = known.flatten().collect();
-        for player in removed {
+        let honest = self.living().into_iter().filter(|player| !self.is_misled(*player));
+        let honest: Vec<Player> = honest.collect();
+        let most = honest.iter().map(|player| self.lines.number(*player)).max();
+        let heard = honest.into_iter().filter(|player| Some(self.lines.number(*player)) == most);
+        let known = heard.filter_map(|player| Some(self.machine(player)?.picture().removed));
+        let removed = known.reduce(|all, one| all.intersection(&one).copied().collect());
+        for player in removed.unwrap_or_default() {
             if self.is_stolen(player) {
                 continue;
             }
