@@ -22,10 +22,23 @@ pub enum Lie {
     Replay,
     /// Its own line as a package, for whoever is behind.
     Package,
+    /// Somebody who was expelled comes back, by what its friends once signed. It shows what they
+    /// took back only to those who have heard of the expulsion, and beside it that they did.
+    Comeback {
+        /// Whether this one has.
+        informed: bool,
+    },
 }
 
 /// All of them, for drawing.
-pub const LIES: [Lie; 5] = [Lie::Fork, Lie::Words, Lie::Ends, Lie::Replay, Lie::Package];
+pub const LIES: [Lie; 6] = [
+    Lie::Fork,
+    Lie::Words,
+    Lie::Ends,
+    Lie::Replay,
+    Lie::Package,
+    Lie::Comeback { informed: false },
+];
 
 /// The attacker.
 pub trait Thief {

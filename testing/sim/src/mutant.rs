@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 50] = [
+pub const MUTANTS: [Mutant; 51] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -105,7 +105,8 @@ pub const MUTANTS: [Mutant; 50] = [
     aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoStamps)),
     aimed(Aim::Takeover, at_all("former-keys", Danger::LineEndsEarly)),
     aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoSince)),
-    aimed(Aim::Takeover, at_all("former-keys", Danger::LineTwoCommits)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoExpiry)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoTurns)),
     signing(Scheme::Frost, at_all("group-key", Danger::AdmissionNoShareEpoch)),
     signing(Scheme::Frost, at_all("share-erasure", Danger::AdmissionKeepsOldShares)),
     signing(Scheme::Frost, at_all("share-durability", Danger::AdmissionForgetsShare)),

@@ -45,7 +45,7 @@ pub fn take(schedule: &mut Schedule) {
 /// Others get votes, some go away, founders are expelled, and come back as somebody else's keys.
 fn story(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     let by = player(schedule, rng);
-    let voters = if rng.chance(700_000) { 0xff } else { u8::try_from(rng.range(1, 128)).unwrap_or(0x7f) };
+    let voters = if rng.chance(500_000) { 0xff } else { u8::try_from(rng.range(1, 128)).unwrap_or(0x7f) };
     let away = player(schedule, rng);
     let mut steps = vec![(When::After(DECIDED_MICROS), Step::Rest(0))];
     let early = rng.chance(600_000);
@@ -79,7 +79,12 @@ fn story(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     steps.push((When::After(0), Step::Restart(0)));
     steps.extend(lies(schedule, rng, Some(away)));
     steps.push((When::After(rng.range(0, DECIDED_MICROS)), Step::Heal));
-    steps.push((middle(rng), Step::Change { by: player(schedule, rng), what: CIPHERS[0] }));
+    // Others get votes, or a field is changed again: what was approved before is over.
+    let by = player(schedule, rng);
+    let again = Step::Change { by, what: CIPHERS[0] };
+    steps.push((middle(rng), if early { Step::Electorate { by, voters: 0xff } } else { again }));
+    steps.extend(lies(schedule, rng, None));
+    steps.push((decided(rng), Step::Rest(0)));
     steps.extend(lies(schedule, rng, None));
     steps.push((When::After(rng.range(0, 2 * DECIDED_MICROS)), Step::Heal));
     steps
@@ -98,7 +103,7 @@ fn lies(schedule: &Schedule, rng: &mut Rng, to: Option<u8>) -> Vec<(When, Step)>
     let mut out = Vec::new();
     for _ in 0..3 + rng.below(8) {
         let forks = if to.is_some() { 12 } else { 5 };
-        let how = LIES.get(rng.weighted(&[forks, 4, 1, 3, 1])).copied().unwrap_or(LIES[0]);
+        let how = LIES.get(rng.weighted(&[forks, 3, 1, 2, 1, 6])).copied().unwrap_or(LIES[0]);
         let to = to.filter(|_| rng.chance(800_000)).unwrap_or_else(|| player(schedule, rng));
         out.push((middle(rng), Step::Lie { how, to }));
     }

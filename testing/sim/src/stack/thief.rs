@@ -2,9 +2,10 @@
 //!
 //! Its nodes speak the real link, so every guest's bound holds for them where they are guests. At a
 //! member that does not know of the expulsion they have a member's standing. What they send is made
-//! in [`forger`].
+//! in [`forger`] and [`friends`].
 
 mod forger;
+mod friends;
 
 use crate::lie::{Lie, Thief};
 use crate::machine::locator;
@@ -151,7 +152,7 @@ impl Thief for Robber {
     fn lie(&mut self, now: Instant, clock: UnixTime, how: Lie, to: Player) -> u64 {
         let keys: Vec<Player> = self.doors.keys().copied().collect();
         let Some(key) = self.rng.pick(&keys).copied() else { return 0 };
-        let items = self.forger.make(clock, how, &mut self.line);
+        let items = self.forger.make(clock, how, &self.identities, &mut self.line);
         let (count, at) = (items.len(), locator(to));
         let Some(door) = self.doors.get_mut(&key).filter(|_| count > 0) else { return 0 };
         let linked = door.links.peers().find(|(node, _)| door.links.locator(node) == Some(at));

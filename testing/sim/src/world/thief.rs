@@ -18,6 +18,13 @@ impl World {
             return;
         }
         self.steal();
+        let how = match how {
+            Lie::Comeback { .. } => {
+                let inside = self.chair(to).is_some_and(|chair| chair.roster.contains(&to));
+                Lie::Comeback { informed: inside && self.informed().contains(&to) }
+            }
+            other => other,
+        };
         let (now, clock) = (Instant(self.now), self.clock());
         if let Some(thief) = self.thief.as_mut() {
             let lies = thief.lie(now, clock, how, to);
@@ -36,13 +43,17 @@ impl World {
         self.lines.is_stolen(player)
     }
 
-    /// Everybody whom those who have heard most know as expelled is the attacker's now.
-    fn steal(&mut self) {
+    /// Those who have heard of most decisions.
+    fn informed(&self) -> Vec<Player> {
         let honest = self.living().into_iter().filter(|player| !self.is_misled(*player));
         let honest: Vec<Player> = honest.collect();
         let most = honest.iter().map(|player| self.lines.number(*player)).max();
-        let heard = honest.into_iter().filter(|player| Some(self.lines.number(*player)) == most);
-        let known = heard.filter_map(|player| Some(self.machine(player)?.picture().removed));
+        honest.into_iter().filter(|player| Some(self.lines.number(*player)) == most).collect()
+    }
+
+    /// Everybody whom those who have heard most know as expelled is the attacker's now.
+    fn steal(&mut self) {
+        let known = self.informed().into_iter().filter_map(|player| Some(self.machine(player)?.picture().removed));
         let removed = known.reduce(|all, one| all.intersection(&one).copied().collect());
         for player in removed.unwrap_or_default() {
             if self.is_stolen(player) {

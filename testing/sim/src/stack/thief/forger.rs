@@ -1,10 +1,11 @@
 //! What somebody writes that has every former key, and every transcript of every age.
 
+use super::friends::proof;
 use crate::lie::Lie;
 use crate::rng::Rng;
 use bytes::Bytes;
 use folkmoot_base::{Blob, GroupId, Head, MemberId, UnixTime};
-use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme, Signature, Verdict, VoteProof};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme, Verdict, VoteProof};
 use folkmoot_transcript::{
     Approval, Approved, Batch, Change, Commit, Decision, Effect, Force, Item, Promise, Proof, Proposal,
     STATEMENT_LABEL, SignatureBytes, SignedApproval, Stage, Standing, State, Subject, Transcript, admission,
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many strangers it has.
 const STRANGERS: u64 = 2;
 /// How long its approvals last.
-const LIFE_SECONDS: u64 = 86_400;
+pub(super) const LIFE_SECONDS: u64 = 86_400;
 /// Most items of one lie.
 const ITEMS_MAX: usize = 60;
 /// From when the identities of its strangers hold, and until when.
@@ -22,9 +23,9 @@ const TERM: (UnixTime, UnixTime) = (UnixTime(1_800_000_000), UnixTime(2_200_000_
 
 /// The forger.
 pub(super) struct Forger {
-    rng: Rng,
+    pub(super) rng: Rng,
     /// Everybody whose key it has: those who were expelled, and strangers.
-    keys: BTreeMap<MemberId, Identity>,
+    pub(super) keys: BTreeMap<MemberId, Identity>,
     strangers: Vec<Identity>,
     /// A transcript of each head that anybody ever had.
     ages: BTreeMap<Head, Transcript>,
@@ -53,19 +54,26 @@ impl Forger {
     }
 
     /// The items of one lie. A line that it writes goes to `line`.
-    pub(super) fn make(&mut self, clock: UnixTime, how: Lie, line: &mut Option<Transcript>) -> Vec<Bytes> {
+    pub(super) fn make(
+        &mut self,
+        clock: UnixTime,
+        how: Lie,
+        people: &[Identity],
+        line: &mut Option<Transcript>,
+    ) -> Vec<Bytes> {
         let mut items = match how {
             Lie::Fork => self.fork(clock, line),
             Lie::Words => self.words(clock),
             Lie::Ends => self.ends(),
             Lie::Replay => self.replay(),
             Lie::Package => self.package(line.as_ref()),
+            Lie::Comeback { informed } => self.comeback(clock, people, informed),
         };
         items.truncate(ITEMS_MAX);
         items
     }
 
-    fn age(&mut self) -> Option<Transcript> {
+    pub(super) fn age(&mut self) -> Option<Transcript> {
         let ages: Vec<&Transcript> = self.ages.values().collect();
         self.rng.pick(&ages).map(|age| (*age).clone())
     }
@@ -123,12 +131,8 @@ impl Forger {
         let body = GmcBody::propose(state.charter(), stranger, 3, begins, &mut self.rng).over(state.head());
         let subject = admission(body.request_digest().ok()?);
         let said = self.all_say(clock, at, subject, Verdict::Approve);
-        let votes = said.iter().filter_map(|signed| {
-            let Approval { voter, base, turn, expires, .. } = signed.approval;
-            let signature = Signature::from_wire(&signed.signature).ok()?;
-            Some(VoteProof { voter, base, turn, expires, signature })
-        });
-        let gmc = Gmc::compose(&body, &votes.collect::<Vec<_>>(), stranger).ok()?;
+        let votes: Vec<VoteProof> = said.iter().filter_map(proof).collect();
+        let gmc = Gmc::compose(&body, &votes, stranger).ok()?;
         Some(Item::Admit { certificate: Blob(gmc.der().clone()), approvals: said }.encode().into())
     }
 
@@ -278,26 +282,32 @@ impl Forger {
         some.map(|(member, request)| Item::Expire { member, request }.encode().into()).collect()
     }
 
-    /// What is in a transcript of some age, and what was said for everything that was decided.
+    /// What others said for something that was decided once, or all of some age.
     fn replay(&mut self) -> Vec<Bytes> {
-        let Some(age) = self.age() else { return Vec::new() };
-        let mut items: Vec<Bytes> = age.items().collect();
-        let decisions = age.line().decisions().values().cloned();
-        items.extend(decisions.map(|standing| Bytes::from(Item::Decision(standing).encode())));
-        for approved in self.known_effects() {
-            let said = approved.approvals().zip(&approved.proofs);
-            let said = said.map(|(approval, proof)| {
-                let signature = proof.signature.clone();
-                Bytes::from(Item::Approval(SignedApproval { approval, signature }).encode())
-            });
-            items.extend(said.chain([Item::Effect(approved.effect.clone()).encode().into()]));
+        let effects = self.known_effects();
+        let one = self.rng.chance(600_000);
+        if let Some(approved) = self.rng.pick(&effects).filter(|_| one) {
+            return said(approved);
         }
-        items.retain(|_| self.rng.chance(700_000));
-        items
+        let Some(age) = self.age() else { return Vec::new() };
+        let decisions = age.line().decisions().values().cloned();
+        let decisions = decisions.map(|standing| Bytes::from(Item::Decision(standing).encode()));
+        let all = age.items().chain(decisions).chain(effects.iter().flat_map(said));
+        all.filter(|_| self.rng.chance(700_000)).collect()
     }
 
     fn package(&mut self, line: Option<&Transcript>) -> Vec<Bytes> {
         let Some(age) = self.age() else { return Vec::new() };
         line.and_then(|line| line.package(&age.state().head())).into_iter().collect()
     }
+}
+
+/// An effect, and each approval of it as an item of its own.
+fn said(approved: &Approved) -> Vec<Bytes> {
+    let proofs = approved.approvals().zip(&approved.proofs);
+    let items = proofs.map(|(approval, proof)| {
+        let signature = proof.signature.clone();
+        Item::Approval(SignedApproval { approval, signature })
+    });
+    items.chain([Item::Effect(approved.effect.clone())]).map(|item| item.encode().into()).collect()
 }
