@@ -31,14 +31,8 @@ pub enum Lie {
 }
 
 /// All of them, for drawing.
-pub const LIES: [Lie; 6] = [
-    Lie::Fork,
-    Lie::Words,
-    Lie::Ends,
-    Lie::Replay,
-    Lie::Package,
-    Lie::Comeback { informed: false },
-];
+pub const LIES: [Lie; 6] =
+    [Lie::Fork, Lie::Words, Lie::Ends, Lie::Replay, Lie::Package, Lie::Comeback { informed: false }];
 
 /// The attacker.
 pub trait Thief {

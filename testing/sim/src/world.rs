@@ -48,12 +48,32 @@ pub struct Options {
 /// What comes next.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Arrive { to: Player, from: u32, bytes: Bytes, forged: bool },
-    Wake { player: Player, life: u16, turn: u64 },
-    Clock { player: Player, life: u16 },
-    Speak { player: Player, life: u16, wish: Wish },
+    Arrive {
+        to: Player,
+        from: u32,
+        bytes: Bytes,
+        forged: bool,
+    },
+    Wake {
+        player: Player,
+        life: u16,
+        turn: u64,
+    },
+    Clock {
+        player: Player,
+        life: u16,
+    },
+    Speak {
+        player: Player,
+        life: u16,
+        wish: Wish,
+    },
     /// A datagram for the attacker's node with this key.
-    Stolen { key: Player, from: u32, bytes: Bytes },
+    Stolen {
+        key: Player,
+        from: u32,
+        bytes: Bytes,
+    },
     /// The attacker's timer.
     Thief,
 }
@@ -378,7 +398,7 @@ impl World {
             self.record.digest = digest(&[&so_far, &self.now.to_be_bytes(), &[player], &bytes]);
         }
         let Locator::Memory(from) = locator(player) else { return };
-        if self.to_thief(from, to, &bytes) {
+        if self.hand_to_thief(from, to, &bytes) {
             return;
         }
         let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };

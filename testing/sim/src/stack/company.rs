@@ -81,7 +81,12 @@ impl Company {
         let names =
             identities.iter().zip(0..).map(|(identity, player)| (identity.member(), player)).collect();
         let hybrid = schedule.hybrid;
-        Self { hybrid, charter: Bytes::copy_from_slice(signed.der()), names: Rc::new(Names(names)), identities }
+        Self {
+            hybrid,
+            charter: Bytes::copy_from_slice(signed.der()),
+            names: Rc::new(Names(names)),
+            identities,
+        }
     }
 }
 

@@ -53,7 +53,8 @@ impl World {
 
     /// Everybody whom those who have heard most know as expelled is the attacker's now.
     fn steal(&mut self) {
-        let known = self.informed().into_iter().filter_map(|player| Some(self.machine(player)?.picture().removed));
+        let known =
+            self.informed().into_iter().filter_map(|player| Some(self.machine(player)?.picture().removed));
         let removed = known.reduce(|all, one| all.intersection(&one).copied().collect());
         for player in removed.unwrap_or_default() {
             if self.is_stolen(player) {
@@ -104,7 +105,7 @@ impl World {
     }
 
     /// A datagram for one of the attacker's nodes; `false` if it is for somebody else.
-    pub(super) fn to_thief(&mut self, from: u32, to: Locator, bytes: &Bytes) -> bool {
+    pub(super) fn hand_to_thief(&mut self, from: u32, to: Locator, bytes: &Bytes) -> bool {
         let Some(key) = key_at(to).filter(|_| self.robbed) else { return false };
         let event = Event::Stolen { key, from, bytes: bytes.clone() };
         self.schedule(self.now.saturating_add(WAY_MICROS), event);

@@ -5,8 +5,8 @@
 
 use folkmoot_base::{Keying, ModuleName};
 use folkmoot_identity::Scheme;
-use folkmoot_sim::aim::Aim;
 use folkmoot_sim::Record;
+use folkmoot_sim::aim::Aim;
 use folkmoot_sim::lie::Lie;
 use folkmoot_sim::net::CALM;
 use folkmoot_sim::record::What;

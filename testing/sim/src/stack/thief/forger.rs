@@ -160,7 +160,8 @@ impl Forger {
         let keys: BTreeSet<MemberId> = self.voters(state).into_iter().collect();
         let ballot = (0..32).find(|ballot| keys.contains(&state.owner(*ballot)))?;
         let decision = self.drawn_decision(clock, at)?;
-        let promise = |voter: &MemberId| Promise { voter: *voter, report: None, signature: SignatureBytes::NONE };
+        let promise =
+            |voter: &MemberId| Promise { voter: *voter, report: None, signature: SignatureBytes::NONE };
         let promises = if ballot == 0 { Vec::new() } else { keys.iter().map(promise).collect() };
         let stages = vec![Stage { ballot, promises, signature: SignatureBytes::NONE }];
         let commit = |voter: &MemberId| Commit { voter: *voter, signature: SignatureBytes::NONE };
