@@ -446,6 +446,7 @@ impl<'a> Director<'a> {
         let standings = standings(&self.world);
         let mut record = std::mem::take(&mut self.world.record);
         record.calm = self.schedule.calm;
+        record.robbed = self.schedule.robbed;
         record.founders = self.schedule.founders;
         record.votes = if self.schedule.scheme == Scheme::Plain { self.schedule.votes } else { 1 };
         record.counts.micros = self.world.now;

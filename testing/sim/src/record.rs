@@ -350,6 +350,8 @@ pub struct Record {
     pub entries: Vec<Entry>,
     /// Whether nothing was broken by the schedule.
     pub calm: bool,
+    /// Whether an attacker has former keys: then decisions are recorded.
+    pub robbed: bool,
     /// How many signed the charter: players from 0.
     pub founders: Player,
     /// How many approvals admit at the least, whatever the charter becomes.

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const CHECKER: Checker = Checker { name: "former-keys", source: "line.md; decision 0030", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
+    if !record.robbed {
+        return Ok(());
+    }
     let mut lines = Lines::default();
     let mut rosters: BTreeMap<Player, &BTreeSet<Player>> = BTreeMap::new();
     for (at, entry) in record.entries.iter().enumerate() {
@@ -65,7 +68,7 @@ mod tests {
 
     fn tale() -> Tale {
         let mut tale = Tale::default();
-        (tale.0.founders, tale.0.votes) = (4, 2);
+        (tale.0.robbed, tale.0.founders, tale.0.votes) = (true, 4, 2);
         tale
     }
 
