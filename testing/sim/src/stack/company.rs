@@ -70,13 +70,14 @@ impl Company {
         let named = founders.iter().map(|founder| founder.certificate().into()).collect();
         let name = GroupName::new("moot").expect("a name");
         let draft = CharterDraft::new(name, u32::from(schedule.votes), named, &mut rng);
-        let draft = CharterDraft {
+        let mut draft = CharterDraft {
             scheme: schedule.scheme,
             keying: schedule.keying,
             hybrid: schedule.hybrid,
             hybrid_links: schedule.hybrid,
             ..draft
         };
+        draft.policies.objections = schedule.robbed.then_some(1);
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
         let names =
             identities.iter().zip(0..).map(|(identity, player)| (identity.member(), player)).collect();

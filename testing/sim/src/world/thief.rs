@@ -78,11 +78,14 @@ impl World {
         }
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         let Some(machine) = chair.machine.as_mut() else { return };
-        if let (Some(thief), Some(transcript)) = (self.thief.as_mut(), machine.transcript()) {
-            thief.see(transcript);
-        }
         for what in machine.line() {
             self.note_line(player, what);
+        }
+        let honest = !self.is_misled(player);
+        let machine = self.chairs.get(usize::from(player)).and_then(|chair| chair.machine.as_ref());
+        let transcript = machine.and_then(|machine| machine.transcript()).filter(|_| honest);
+        if let (Some(thief), Some(transcript)) = (self.thief.as_mut(), transcript) {
+            thief.see(transcript);
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) struct Forger {
     /// Everybody whose key it has: those who were expelled, and strangers.
     pub(super) keys: BTreeMap<MemberId, Identity>,
     strangers: Vec<Identity>,
-    /// A transcript of each head that anybody ever had.
+    /// A transcript of each head that anybody had who was not led astray.
     ages: BTreeMap<Head, Transcript>,
 }
 
@@ -76,6 +76,10 @@ impl Forger {
     pub(super) fn age(&mut self) -> Option<Transcript> {
         let ages: Vec<&Transcript> = self.ages.values().collect();
         self.rng.pick(&ages).map(|age| (*age).clone())
+    }
+
+    pub(super) fn newest(&self) -> Option<Transcript> {
+        self.ages.values().last().cloned()
     }
 
     /// An age at which it has a quorum, if there is one.
@@ -251,9 +255,7 @@ impl Forger {
 
     /// Words of its keys over the head of some age, about strangers, changes, or whoever asks now.
     fn words(&mut self, clock: UnixTime) -> Vec<Bytes> {
-        let (Some(age), Some(now)) = (self.age(), self.ages.values().last().cloned()) else {
-            return Vec::new();
-        };
+        let (Some(age), Some(now)) = (self.age(), self.newest()) else { return Vec::new() };
         let verdict = if self.rng.chance(700_000) { Verdict::Approve } else { Verdict::Reject };
         let mut items = Vec::new();
         if self.rng.chance(600_000) {

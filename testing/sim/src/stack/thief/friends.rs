@@ -7,6 +7,9 @@ use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme, Signature, Verdict, VoteProof};
 use folkmoot_transcript::{Approval, Item, SignedApproval, Transcript, admission};
 
+/// So many voters at least, where some object: then some who do are there still when it is read.
+const OBJECTED_MIN: usize = 4;
+
 /// Why what its friends signed does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flaw {
@@ -18,16 +21,21 @@ enum Flaw {
     RanOut,
     /// They took it back.
     TakenBack,
+    /// Others object, as many as the charter asks for.
+    Objected,
 }
 
 impl Forger {
     /// A second admission of somebody who was expelled, by what its friends signed over some age.
-    /// What they took back is shown to those only who hear of both at once (`informed`).
+    /// What they took back, or others objected to, is shown to those only who hear of both at once
+    /// and pass on neither (`informed`).
     pub(super) fn comeback(&mut self, clock: UnixTime, people: &[Identity], informed: bool) -> Vec<Bytes> {
-        let flaws = [Flaw::Before, Flaw::NoVote, Flaw::RanOut, Flaw::TakenBack];
-        let flaws = flaws.get(..if informed { 4 } else { 3 }).unwrap_or_default();
+        let flaws = [Flaw::Before, Flaw::NoVote, Flaw::RanOut, Flaw::TakenBack, Flaw::Objected];
+        let flaws = flaws.get(..if informed { 5 } else { 3 }).unwrap_or_default();
         let Some(flaw) = self.rng.pick(flaws).copied() else { return Vec::new() };
-        let (Some(who), Some(age)) = (self.expelled(people), self.age()) else { return Vec::new() };
+        // Whoever objects has a vote now.
+        let age = if flaw == Flaw::Objected { self.newest() } else { self.age() };
+        let (Some(who), Some(age)) = (self.expelled(people), age) else { return Vec::new() };
         self.second(clock, people, &who, &age, flaw).unwrap_or_default()
     }
 
@@ -54,6 +62,12 @@ impl Forger {
             members.is_member(&friend.member()) && votes != (flaw == Flaw::NoVote)
         };
         let friends: Vec<&Identity> = people.iter().filter(signs).collect();
+        let (yes, no): (&[&Identity], &[&Identity]) = match flaw {
+            Flaw::Objected if friends.len() < OBJECTED_MIN => return None,
+            Flaw::Objected => friends.split_at(state.threshold().min(2)),
+            Flaw::TakenBack => (&friends, &friends),
+            _ => (&friends, &[]),
+        };
         let over = UnixTime(state.time().0.checked_sub(1)?);
         let (begins, expires) = match flaw {
             Flaw::RanOut => (over, over),
@@ -61,15 +75,15 @@ impl Forger {
         };
         let body = GmcBody::propose(state.charter(), who, 3, begins, &mut self.rng).over(state.head());
         let request = body.request_digest().ok()?;
-        let say = |turn, verdict| {
+        let say = |friends: &[&Identity], turn, verdict| {
             let word = Word { at: age, request, expires, turn, verdict };
             friends.iter().map(|friend| word.of(friend)).collect::<Vec<_>>()
         };
-        let yes = say(0, Verdict::Approve);
+        let yes = say(yes, 0, Verdict::Approve);
         let gmc = Gmc::compose(&body, &yes.iter().filter_map(proof).collect::<Vec<_>>(), who).ok()?;
-        let back = if flaw == Flaw::TakenBack { say(1, Verdict::Reject) } else { Vec::new() };
+        let no = say(no, 1, Verdict::Reject);
         let admit = Item::Admit { certificate: Blob(gmc.der().clone()), approvals: yes };
-        let items = back.into_iter().map(Item::Approval).chain([admit]);
+        let items = no.into_iter().map(Item::Approval).chain([admit]);
         Some(items.map(|item| item.encode().into()).collect())
     }
 
