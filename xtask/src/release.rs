@@ -57,8 +57,9 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
         (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
         (&[2, 3], format!("{SIM} --schedules {schedules} --seed 1 --json")),
-        (&[2, 3, 4], format!("{SIM} --mutants")),
+        (&[2, 3, 4, 15], format!("{SIM} --mutants")),
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
+        (&[15], format!("{SIM} --aim takeover --schedules {schedules} --seed 1 --json")),
         (&[15], format!("{DECISIONS} --runs 1000000 --json")),
         (&[15], format!("{DECISIONS} --runs 40000 --steps 120 --mutants --json")),
         (&[15], format!("{BENCH} transcript --json")),
@@ -67,6 +68,10 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));
     all.extend(SCHEMES.map(|scheme| {
         (ISSUE_4, format!("{SIM} --scheme {scheme} --schedules {} --seed 1 --json", schedules.clamp(1, 300)))
+    }));
+    all.extend(["asm", "frost"].map(|scheme| {
+        let some = schedules.clamp(1, 300);
+        (ISSUE_15, format!("{SIM} --aim takeover --scheme {scheme} --schedules {some} --seed 1 --json"))
     }));
     let rest = [
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test it crash:: -- --nocapture".into(),
@@ -86,6 +91,7 @@ const BENCH: &str = "cargo run --release -p folkmoot-bench --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];
+const ISSUE_15: &[u32] = &[15];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 

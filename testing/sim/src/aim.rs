@@ -30,16 +30,19 @@ pub enum Aim {
     Cascade,
     /// Votes for other modules and ciphers in the middle of whatever goes on.
     Charter,
+    /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
+    Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 6] = [
+pub const AIMS: [(&str, Aim); 7] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
     ("ordeal", Aim::Ordeal),
     ("cascade", Aim::Cascade),
     ("charter", Aim::Charter),
+    ("takeover", Aim::Takeover),
 ];
 
 /// Where things are in the middle when the roster changes.
@@ -61,6 +64,9 @@ const PLACES: [Hook; 2] =
 impl Aim {
     /// Puts the aimed steps after the first one, which lets the founders meet.
     pub fn take(self, schedule: &mut Schedule) {
+        if self == Self::Takeover {
+            return crate::takeover::take(schedule);
+        }
         let mut rng = Rng::new(schedule.seed, "aim", 0);
         let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(schedule, round, &mut rng)).collect();
         let at = schedule.steps.len().min(1);
@@ -75,7 +81,7 @@ impl Aim {
     /// One try.
     fn steps(self, schedule: &Schedule, round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
         match self {
-            Self::Anywhere => Vec::new(),
+            Self::Anywhere | Self::Takeover => Vec::new(),
             Self::Confirmation => confirmation(round, rng),
             Self::Expulsion => expulsion(round, rng),
             Self::Roster => roster(rng),
@@ -198,7 +204,8 @@ mod tests {
             assert_eq!(aimed(9), aimed(9));
             assert!(aimed(9).steps.len() >= plain.steps.len() + usize::from(ROUNDS) * 3);
             assert_eq!(aimed(9).steps.first(), plain.steps.first());
-            assert!(aimed(9).steps.ends_with(&plain.steps[1..]));
+            let rest = &plain.steps[1..];
+            assert!(aimed(9).steps.ends_with(rest) || aim == Aim::Takeover);
         }
     }
 }

@@ -13,6 +13,8 @@
 pub mod aim;
 pub mod check;
 pub mod disk;
+pub mod lie;
+pub mod lines;
 pub mod machine;
 pub mod mutant;
 pub mod net;
@@ -26,6 +28,8 @@ pub mod run;
 pub mod schedule;
 pub mod signing;
 pub mod stack;
+pub mod standings;
+pub mod takeover;
 #[cfg(test)]
 mod toy;
 pub mod transcript;

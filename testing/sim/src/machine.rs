@@ -3,10 +3,12 @@
 //!
 //! The shipped stacks sit behind this in `stack`. Unit tests of the world put small toys there.
 
-use crate::record::{Minute, Player, RingEvent, Shown};
+use crate::lie::Thief;
+use crate::record::{Minute, Player, RingEvent, Shown, What};
 use bytes::Bytes;
 use folkmoot_attach::Trace;
 use folkmoot_base::{Danger, Entropy, Instant, Locator, Persist, Service, UnixTime, ViewId};
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::disk::Contents;
@@ -149,6 +151,8 @@ pub enum Told {
     Confirmed(ViewId),
     /// The member hears that this player has the key of this view.
     Heard(ViewId, Player),
+    /// This player's node shows another line of decisions.
+    OtherLine(Player),
     /// The person says yes to the request with this name.
     Approved(String),
     /// The member votes for the sharing with this name.
@@ -256,6 +260,14 @@ pub trait Machine {
     fn minutes(&mut self) -> Minutes {
         Minutes::default()
     }
+    /// Its transcript, for whoever steals that.
+    fn transcript(&self) -> Option<&Transcript> {
+        None
+    }
+    /// What its line has new: decisions, forks, and how many strangers are on its roster.
+    fn line(&mut self) -> Vec<What> {
+        Vec::new()
+    }
     /// How its signing sessions stand; `None`: there are none.
     fn signing(&self, _now: Instant) -> Option<Signing> {
         None
@@ -302,6 +314,11 @@ pub trait Cast {
         entrance: &Entrance<'_>,
         entropy: &mut dyn Entropy,
     ) -> Result<Box<dyn Machine>, String>;
+
+    /// The attacker that holds every former key, if this cast has keys.
+    fn thief(&self, _seed: u64) -> Option<Box<dyn Thief>> {
+        None
+    }
 
     /// Whether `spoils` open `payload`, which was sealed in `view`. The view is no secret: it is
     /// told.

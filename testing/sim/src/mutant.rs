@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 44] = [
+pub const MUTANTS: [Mutant; 52] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -100,6 +100,14 @@ pub const MUTANTS: [Mutant; 44] = [
     at_all("liveness", Danger::FlushNoSignal),
     at_all("liveness", Danger::GroupKeepsLost),
     signing(Scheme::Asm, at_all("one-decision", Danger::LineNoQuorum)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineTakesForks)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoQuorum)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoStamps)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineEndsEarly)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoSince)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoExpiry)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoTurns)),
+    aimed(Aim::Takeover, at_all("former-keys", Danger::LineNoRefusals)),
     signing(Scheme::Frost, at_all("group-key", Danger::AdmissionNoShareEpoch)),
     signing(Scheme::Frost, at_all("share-erasure", Danger::AdmissionKeepsOldShares)),
     signing(Scheme::Frost, at_all("share-durability", Danger::AdmissionForgetsShare)),

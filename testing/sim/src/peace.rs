@@ -7,8 +7,8 @@
 //! somebody is.) Source: Survey §7, property 8.1, for components that need not be disjoint;
 //! docs/protocol/ring.md, RING-14 to RING-17.
 
-use crate::play::standings;
 use crate::record::{Player, Standing};
+use crate::standings::standings;
 use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,13 +4,13 @@
 use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};
 use crate::peace;
-use crate::record::{Disk, Player, Record, Standing};
+use crate::record::{Disk, Player, Record};
 use crate::rng::Rng;
 use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
+use crate::standings::{at_rest, standings};
 use crate::world::{Options, World};
 use folkmoot_base::Service;
 use folkmoot_identity::Scheme;
-use std::collections::BTreeSet;
 
 /// Virtual time in which everybody must meet once the faults have stopped, in microseconds.
 pub const SETTLE_MICROS: u64 = 120_000_000;
@@ -133,6 +133,7 @@ impl<'a> Director<'a> {
             }
             Step::Forge { how, count } => self.forge(how, count),
             Step::Flood { who, count } => self.flood(who, count),
+            Step::Lie { how, to } => self.world.lie(how, to % self.schedule.players),
             Step::Rest(micros) => {
                 let until = self.world.now.saturating_add(micros);
                 self.play_until(until);
@@ -222,7 +223,7 @@ impl<'a> Director<'a> {
 
     fn admit(&mut self, who: u8, contact: u8, yes: u8) {
         let strangers: Vec<Player> = (self.schedule.founders..self.schedule.players).collect();
-        let Some(player) = pick(&strangers, who) else { return };
+        let Some(player) = pick(&strangers, who).filter(|one| !self.world.is_stolen(*one)) else { return };
         let contact = contact % self.schedule.founders.max(1);
         for voter in 0..self.schedule.players {
             if (yes >> voter) & 1 == 1 {
@@ -445,6 +446,9 @@ impl<'a> Director<'a> {
         let standings = standings(&self.world);
         let mut record = std::mem::take(&mut self.world.record);
         record.calm = self.schedule.calm;
+        record.robbed = self.schedule.robbed;
+        record.founders = self.schedule.founders;
+        record.votes = if self.schedule.scheme == Scheme::Plain { self.schedule.votes } else { 1 };
         record.counts.micros = self.world.now;
         record.standings = standings;
         record
@@ -454,47 +458,4 @@ impl<'a> Director<'a> {
 fn pick(players: &[Player], who: u8) -> Option<Player> {
     let index = usize::from(who).checked_rem(players.len())?;
     players.get(index).copied()
-}
-
-/// How each living player stands, and whether it should be in the one view.
-pub fn standings(world: &World) -> Vec<Standing> {
-    let pictures: Vec<_> = world
-        .living()
-        .into_iter()
-        .filter_map(|player| Some((player, world.machine(player)?.picture())))
-        .collect();
-    let removed: BTreeSet<Player> =
-        pictures.iter().flat_map(|(_, picture)| picture.removed.iter().copied()).collect();
-    let mut out = Vec::new();
-    for (player, picture) in pictures {
-        let Some(chair) = world.chair(player) else { continue };
-        let rostered = picture.roster.contains(&player);
-        out.push(Standing {
-            process: chair.process(),
-            expected: rostered && !removed.contains(&player) && !chair.wishes.away,
-            view: chair.view.clone(),
-            roster: picture.roster,
-            ring: picture.ring,
-            activity: picture.activity,
-            unacknowledged: chair.pending.iter().copied().collect(),
-        });
-    }
-    out
-}
-
-/// Whether all who are expected are in one view of exactly them, under one key and one roster, with
-/// nothing pending.
-pub fn at_rest(standings: &[Standing]) -> bool {
-    let expected: BTreeSet<Player> =
-        standings.iter().filter(|one| one.expected).map(|one| one.process.player).collect();
-    let mut first = None;
-    for one in standings.iter().filter(|one| one.expected) {
-        let Some(view) = one.view.as_ref() else { return false };
-        let same = first.get_or_insert((view.id, view.key.clone(), one.roster.clone()));
-        let agrees = *same == (view.id, view.key.clone(), one.roster.clone());
-        if !agrees || view.members != expected || !one.unacknowledged.is_empty() {
-            return false;
-        }
-    }
-    true
 }

@@ -148,6 +148,39 @@ pub enum Minute {
     },
 }
 
+/// A decision as a transcript has it, where an attacker has every former key. Members are players;
+/// `None` is a stranger.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ruling {
+    /// Its number.
+    pub number: u64,
+    /// Its name.
+    pub name: String,
+    /// The name of the decision before it.
+    pub parent: String,
+    /// Its time.
+    pub time: u64,
+    /// Who had a place in the electorate before it, in order.
+    pub electors: Vec<Option<Player>>,
+    /// Who committed to it.
+    pub signers: Vec<Option<Player>>,
+    /// What people approved.
+    pub deeds: Vec<Deed>,
+}
+
+/// A change that people approved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deed {
+    /// What it is about: what was approved before that changed last does not count.
+    pub about: String,
+    /// Whom it expels.
+    pub removes: Option<Player>,
+    /// Whom it gives votes.
+    pub voters: Vec<Option<Player>>,
+    /// The number of the decision that each voter knew, and when its approval ends.
+    pub approvals: Vec<(Option<Player>, u64, u64)>,
+}
+
 /// Which disk a life began with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disk {
@@ -219,6 +252,16 @@ pub enum What {
     Leaked(Leak),
     /// What its transcript has new.
     Minute(Minute),
+    /// The attacker has this player's key from now on, and its machine is gone.
+    Stolen,
+    /// Its transcript has this decision.
+    Ruled(Ruling),
+    /// Its roster has so many whom nobody here knows.
+    Strangers(usize),
+    /// Its transcript has another decision for this number, and names those who signed both.
+    Fork(u64, Vec<Option<Player>>),
+    /// It tells its person that this player is on another line.
+    OtherLine(Player),
     /// The sharing in use and the shares on its disk, when either changed, after all writes of a
     /// batch took effect.
     Shares {
@@ -291,6 +334,13 @@ pub struct Counts {
     pub inputs: u64,
     /// Virtual microseconds.
     pub micros: u64,
+    /// What the attacker with former keys sent: items.
+    pub lies: u64,
+    /// Members that were away during an expulsion and followed those who were expelled: not
+    /// protected.
+    pub misled: u64,
+    /// Of these, those whom somebody else has shown to its person as being on another line.
+    pub shown: u64,
 }
 
 /// A whole run.
@@ -300,6 +350,12 @@ pub struct Record {
     pub entries: Vec<Entry>,
     /// Whether nothing was broken by the schedule.
     pub calm: bool,
+    /// Whether an attacker has former keys: then decisions are recorded.
+    pub robbed: bool,
+    /// How many signed the charter: players from 0.
+    pub founders: Player,
+    /// How many approvals admit at the least, whatever the charter becomes.
+    pub votes: u8,
     /// Whether the faults had stopped and the world had come to rest when it ended.
     pub settled: bool,
     /// What was missing for peace, the first time that it did not come while cuts lasted.

@@ -5,6 +5,7 @@
 //! modulo the living, for example). So any list of steps can be played, cut short or thinned out,
 //! and still means something.
 
+use crate::lie::Lie;
 use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};
 use crate::payload::SERVICES;
@@ -187,6 +188,13 @@ pub enum Step {
         /// How many datagrams.
         count: u16,
     },
+    /// Whoever has every former key lies to somebody.
+    Lie {
+        /// What it tries.
+        how: Lie,
+        /// To whom.
+        to: u8,
+    },
     /// Nothing, for this many microseconds more.
     Rest(u64),
 }
@@ -212,6 +220,8 @@ pub struct Schedule {
     pub weather: Weather,
     /// A player whose node is crooked throughout, and how (only in runs that ask for one).
     pub crooked: Option<(u8, Crooked)>,
+    /// Whether an attacker has the keys of all who are expelled.
+    pub robbed: bool,
     /// Whether nothing is broken by it: nobody crashes, is cut off, muted or delayed, and the
     /// weather is fair.
     pub calm: bool,
@@ -282,6 +292,7 @@ impl Schedule {
             hybrid: false,
             weather,
             crooked: None,
+            robbed: false,
             calm,
             steps,
         };

@@ -50,7 +50,9 @@ pub fn take(schedule: &mut Schedule, scheme: Scheme) {
     let most =
         (1..=3_u8).rev().find(|votes| scheme.signers(usize::from(*votes)) <= usize::from(schedule.founders));
     schedule.votes = 1 + small(&mut rng, most.unwrap_or(1));
-    schedule.steps.truncate(1 + REST_STEPS);
+    if !schedule.robbed {
+        schedule.steps.truncate(1 + REST_STEPS);
+    }
     let rounds = 2 + rng.below(4);
     let mut steps = Vec::new();
     if rng.chance(600_000) {

@@ -2,10 +2,12 @@
 //! attach.
 
 mod actor;
+mod clerk;
 mod company;
 mod kind;
 mod scribe;
 mod tap;
+mod thief;
 
 pub use company::Company;
 

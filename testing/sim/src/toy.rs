@@ -115,6 +115,7 @@ mod tests {
             keying: folkmoot_base::Keying::default(),
             hybrid: false,
             crooked: None,
+            robbed: false,
             calm: false,
             steps,
         }

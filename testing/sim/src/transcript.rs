@@ -1,6 +1,6 @@
 //! A run as text: one aligned line for each event, time first, then who, then what.
 
-use crate::record::{Entry, Leak, Record, RingEvent, Shown, What};
+use crate::record::{Entry, Leak, Player, Record, RingEvent, Ruling, Shown, What};
 use folkmoot_base::digest;
 use std::fmt::Write as _;
 
@@ -65,8 +65,24 @@ fn describe(what: &What) -> (&'static str, String) {
         What::Approved(request) => ("approves", request.clone()),
         What::Roster(roster) => ("roster", format!("{roster:?}")),
         What::Note(layer, text) => (layer, text.clone()),
+        What::Stolen => ("STOLEN", String::new()),
+        What::Ruled(ruling) => ("rules", ruled(ruling)),
+        What::Strangers(count) => ("strangers", count.to_string()),
+        What::Fork(number, liars) => ("fork", format!("at {number}, by {liars:?}")),
+        What::OtherLine(other) => ("other", format!("line at player{other}")),
         What::Spinning => ("SPINNING", String::new()),
     }
+}
+
+fn ruled(ruling: &Ruling) -> String {
+    let names = |members: &[Option<Player>]| {
+        let name = |one: &Option<Player>| one.map_or("?".to_owned(), |one| one.to_string());
+        members.iter().map(name).collect::<Vec<_>>().join(" ")
+    };
+    let deeds: Vec<&str> = ruling.deeds.iter().map(|deed| deed.about.as_str()).collect();
+    let (signers, electors) = (names(&ruling.signers), names(&ruling.electors));
+    let Ruling { number, name, parent, .. } = ruling;
+    format!("{number} {name} after {parent} by {signers} of {electors}: {}", deeds.join(", "))
 }
 
 fn shown(view: &Shown) -> String {

@@ -8,10 +8,13 @@ mod attacker;
 mod chair;
 mod observe;
 mod signing;
+mod thief;
 
 pub use attacker::Attacker;
 pub use chair::{Chair, Wishes};
 
+use crate::lie::Thief;
+use crate::lines::Lines;
 use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Role, locator, player_at};
 use crate::net::Net;
 use crate::payload;
@@ -22,7 +25,7 @@ use bytes::Bytes;
 use folkmoot_base::{Danger, Instant, Locator, Service, UnixTime, digest};
 use folkmoot_identity::Scheme;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// The wall clock when the world begins.
 const EPOCH: u64 = 1_900_000_000;
@@ -45,10 +48,34 @@ pub struct Options {
 /// What comes next.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Arrive { to: Player, from: u32, bytes: Bytes, forged: bool },
-    Wake { player: Player, life: u16, turn: u64 },
-    Clock { player: Player, life: u16 },
-    Speak { player: Player, life: u16, wish: Wish },
+    Arrive {
+        to: Player,
+        from: u32,
+        bytes: Bytes,
+        forged: bool,
+    },
+    Wake {
+        player: Player,
+        life: u16,
+        turn: u64,
+    },
+    Clock {
+        player: Player,
+        life: u16,
+    },
+    Speak {
+        player: Player,
+        life: u16,
+        wish: Wish,
+    },
+    /// A datagram for the attacker's node with this key.
+    Stolen {
+        key: Player,
+        from: u32,
+        bytes: Bytes,
+    },
+    /// The attacker's timer.
+    Thief,
 }
 
 /// What a person says after thinking it over.
@@ -101,6 +128,14 @@ pub struct World {
     services: BTreeMap<MessageId, Service>,
     /// Whether the charter's scheme is not plain.
     signing: bool,
+    /// Whether there is an attacker with former keys.
+    robbed: bool,
+    thief: Option<Box<dyn Thief>>,
+    /// When the attacker's timer is due.
+    thief_at: Option<u64>,
+    lines: Lines,
+    /// Who was led astray, and has been shown to somebody as being on another line.
+    shown: BTreeSet<Player>,
 }
 
 impl World {
@@ -115,6 +150,11 @@ impl World {
             chairs: (0..schedule.players)
                 .map(|player| Chair::new(seed, player, player < schedule.founders))
                 .collect(),
+            robbed: schedule.robbed,
+            thief: cast.thief(seed).filter(|_| schedule.robbed),
+            thief_at: None,
+            lines: Lines::default(),
+            shown: BTreeSet::new(),
             cast,
             options,
             queue: BinaryHeap::new(),
@@ -169,6 +209,7 @@ impl World {
             Entrance { player, life: process.life, role, disk: chair.disk.contents(), clock, danger };
         let machine = self.cast.enter(&entrance, &mut chair.entropy);
         self.record.push(self.now, process, What::Boot(disk));
+        let _ = self.record.entries.last().map(|entry| self.lines.read(entry));
         match machine {
             Ok(machine) => {
                 chair.machine = Some(machine);
@@ -281,6 +322,8 @@ impl World {
                     self.schedule(self.now.saturating_add(CLOCK_MICROS), Event::Clock { player, life });
                 }
             }
+            Event::Stolen { key, from, bytes } => self.thief_hears(key, from, bytes),
+            Event::Thief => self.thief_wakes(),
             Event::Speak { player, life, wish } => {
                 if self.life(player) == life {
                     let command = match wish {
@@ -354,8 +397,11 @@ impl World {
             let so_far = self.record.digest;
             self.record.digest = digest(&[&so_far, &self.now.to_be_bytes(), &[player], &bytes]);
         }
-        let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };
         let Locator::Memory(from) = locator(player) else { return };
+        if self.hand_to_thief(from, to, &bytes) {
+            return;
+        }
+        let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };
         if let Some(forged) = self.attacker.overtakes(&bytes) {
             self.forge(locator(player), to, forged, 1);
         }
@@ -366,6 +412,7 @@ impl World {
 
     /// Sets the timer anew, and notes spinning.
     fn after_batch(&mut self, player: Player) {
+        self.look_at_line(player);
         self.look_at_roster(player);
         self.look_at_signing(player);
         let now = self.now;

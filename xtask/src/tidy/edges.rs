@@ -89,7 +89,7 @@ const MAY: &[(&str, &[&str])] = &[
         ],
     ),
     // Admission and signing for what it reads of votes and sharings between the stacks and in
-    // transcripts.
+    // transcripts; link for the nodes of an attacker.
     (
         "folkmoot-sim",
         &[
@@ -98,6 +98,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-identity",
             "folkmoot-transcript",
             "folkmoot-attach",
+            "folkmoot-link",
             "folkmoot-node",
             "folkmoot-admission",
             "folkmoot-member",

@@ -5,8 +5,8 @@
 //! invariant 6.
 
 use super::{Broken, Checker, Story};
-use crate::play::at_rest;
 use crate::record::{Process, Record, Standing};
+use crate::standings::at_rest;
 
 pub(super) const CHECKER: Checker =
     Checker { name: "liveness", source: "Survey §7, properties 8.1 to 8.4", judge };

@@ -21,6 +21,7 @@ mod evs_5_causal_delivery;
 mod evs_6_agreed_delivery;
 mod evs_7_safe_delivery;
 mod fifo_order;
+mod former_keys;
 mod group_key;
 mod initial_view;
 mod key_confinement;
@@ -99,7 +100,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 39] = [
+pub const ALL: [Checker; 40] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -133,6 +134,7 @@ pub const ALL: [Checker; 39] = [
     log_silence::CHECKER,
     membership_precision::CHECKER,
     one_decision::CHECKER,
+    former_keys::CHECKER,
     group_key::CHECKER,
     share_erasure::CHECKER,
     share_durability::CHECKER,

@@ -1,23 +1,28 @@
-//! Of all sides of all splits, at all times, each number has one decision. So no
-//! two sharings of the group's key follow one sharing, and the group has one key, held in one way
-//! at a time.
+//! Of all sides of all splits, at all times, each number has one decision. So no two sharings of
+//! the group's key follow one sharing, and the group has one key, held in one way at a time.
 //! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, if the charter's scheme is not
-//! plain. A voter whose disk was put back may have forgotten its vote: what follows then is not
-//! judged (README.md).
+//! plain, or where an attacker has former keys. What former members alone decided is for
+//! `former-keys`. A voter whose disk was put back may have forgotten its vote: what follows then is
+//! not judged (README.md).
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Minute, Record, What};
+use crate::lines::Lines;
+use crate::record::{Disk, Minute, Record, Ruling, What};
 use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker =
     Checker { name: "one-decision", source: "DECISIONS T4; decision 0021", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
+    let lines = lines(record);
     let mut taken: BTreeMap<u64, &str> = BTreeMap::new();
     for (entry, line) in record.entries.iter().enumerate() {
         match &line.what {
             What::Boot(Disk::Old) => return Ok(()),
-            What::Minute(Minute::Decided { serial, decision }) => {
+            What::Minute(Minute::Decided { serial, decision })
+            | What::Ruled(Ruling { number: serial, name: decision, .. })
+                if !lines.is_false(decision) =>
+            {
                 let first = *taken.entry(*serial).or_insert(decision);
                 if first != decision {
                     let what = format!("number {serial} was decided twice: {first} and {decision}");
@@ -28,6 +33,15 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
         }
     }
     Ok(())
+}
+
+/// Which decisions former members alone have made: `former-keys` judges who follows those.
+fn lines(record: &Record) -> Lines {
+    let mut lines = Lines::default();
+    for entry in &record.entries {
+        let _ = lines.read(entry);
+    }
+    lines
 }
 
 #[cfg(test)]

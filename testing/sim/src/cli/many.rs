@@ -62,6 +62,9 @@ fn take(sum: &Mutex<Sum>, outcome: &Outcome, arguments: &Arguments, begun: Insta
     all.datagrams += one.datagrams;
     all.inputs += one.inputs;
     all.micros += one.micros;
+    all.lies += one.lies;
+    all.misled += one.misled;
+    all.shown += one.shown;
     if let Some(digest) = &outcome.digest {
         sum.digests.insert(outcome.seed, digest.clone());
     }
@@ -87,7 +90,7 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
     for (seed, property) in &sum.broken {
         by_property.entry(property).or_default().push(*seed);
     }
-    let Counts { steps, deliveries, views, datagrams, inputs, micros } = sum.counts;
+    let Counts { steps, deliveries, views, datagrams, inputs, micros, lies, misled, shown } = sum.counts;
     if arguments.json {
         let summary = json!({
             "schedules": sum.schedules,
@@ -100,6 +103,9 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
             "datagrams": datagrams,
             "inputs": inputs,
             "virtual_seconds": micros / 1_000_000,
+            "lies": lies,
+            "not_protected": misled,
+            "not_protected_and_shown": shown,
             "wall_seconds": wall.as_secs_f64(),
         });
         println!("{summary}");
@@ -116,6 +122,12 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
         micros / 1_000_000,
         wall.as_secs_f64()
     );
+    if lies > 0 {
+        println!(
+            "{lies} items from former keys; not protected: {misled} who were away and followed them, \
+             {shown} of these shown to others as another line"
+        );
+    }
     for (property, seeds) in by_property {
         let some: Vec<String> = seeds.iter().take(8).map(u64::to_string).collect();
         println!("  {property:<28} {:>5}  seeds {}", seeds.len(), some.join(" "));

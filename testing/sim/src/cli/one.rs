@@ -43,6 +43,12 @@ pub(super) fn replay(arguments: &Arguments, seed: u64) -> u8 {
         counts.datagrams,
         counts.micros as f64 / 1e6
     );
+    if counts.lies > 0 {
+        println!(
+            "{} items from former keys, {} not protected, {} of these shown",
+            counts.lies, counts.misled, counts.shown
+        );
+    }
     if outcome.violations.is_empty() { DONE } else { FOUND }
 }
 

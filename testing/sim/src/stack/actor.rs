@@ -1,5 +1,6 @@
 //! One life of one player: the embedded stacks, driven by the world's inputs.
 
+use super::clerk::Clerk;
 use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
@@ -7,12 +8,13 @@ use crate::machine::{
     Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
     locator, motion,
 };
-use crate::record::{MessageId, Player, Shown};
+use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
 use folkmoot_attach::{self as attach, Embedded, Trace};
 use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId};
 use folkmoot_identity::Scheme;
 use folkmoot_member::{Event, SendError};
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -31,6 +33,7 @@ pub(super) struct Actor {
     /// The transcript when the roster was last told.
     roster_mark: Option<Digest>,
     scribe: Scribe,
+    clerk: Clerk,
     out: VecDeque<Output>,
     sending: bool,
 }
@@ -62,6 +65,7 @@ impl Actor {
             voting: None,
             roster_mark: None,
             scribe: Scribe::default(),
+            clerk: Clerk::default(),
             out: VecDeque::new(),
             sending: false,
         };
@@ -123,6 +127,11 @@ impl Actor {
             }
             Event::Admitted { member, .. } => self.acknowledged("admitted", &member),
             Event::Expelled { member } => self.acknowledged("expelled", &member),
+            Event::OtherLine { node, .. } => {
+                if let Some(player) = self.names.player(&node.member()) {
+                    self.tell(Told::OtherLine(player));
+                }
+            }
             Event::Removed { cause, .. } => self.tell(Told::Left(format!("{cause:?}").to_lowercase())),
             Event::SendFailed { error } => self.send_failed(&error),
             Event::Votes { subject, .. } => self.voted(subject),
@@ -281,6 +290,14 @@ impl Machine for Actor {
         let transcript = self.stack.upper.member.transcript();
         let minutes = self.scribe.read(transcript, &self.names);
         Minutes { minutes, in_use: transcript.roster().sharing().map(|now| sharing_name(&now.public)) }
+    }
+
+    fn transcript(&self) -> Option<&Transcript> {
+        Some(self.stack.upper.member.transcript())
+    }
+
+    fn line(&mut self) -> Vec<What> {
+        self.clerk.read(self.stack.upper.member.transcript(), &self.names)
     }
 
     fn signing(&self, now: Instant) -> Option<Signing> {

@@ -2,6 +2,8 @@
 
 use super::actor::Actor;
 use super::tap::{Desk, Tap};
+use super::thief::Robber;
+use crate::lie::Thief;
 use crate::machine::{Cast, Entrance, Machine, Role, Spoils, locator};
 use crate::record::{Player, Shown};
 use crate::rng::Rng;
@@ -48,6 +50,7 @@ pub struct Company {
     identities: Vec<Identity>,
     charter: Bytes,
     names: Rc<Names>,
+    hybrid: bool,
 }
 
 impl Company {
@@ -67,17 +70,24 @@ impl Company {
         let named = founders.iter().map(|founder| founder.certificate().into()).collect();
         let name = GroupName::new("moot").expect("a name");
         let draft = CharterDraft::new(name, u32::from(schedule.votes), named, &mut rng);
-        let draft = CharterDraft {
+        let mut draft = CharterDraft {
             scheme: schedule.scheme,
             keying: schedule.keying,
             hybrid: schedule.hybrid,
             hybrid_links: schedule.hybrid,
             ..draft
         };
+        draft.policies.objections = schedule.robbed.then_some(1);
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
         let names =
             identities.iter().zip(0..).map(|(identity, player)| (identity.member(), player)).collect();
-        Self { charter: Bytes::copy_from_slice(signed.der()), names: Rc::new(Names(names)), identities }
+        let hybrid = schedule.hybrid;
+        Self {
+            hybrid,
+            charter: Bytes::copy_from_slice(signed.der()),
+            names: Rc::new(Names(names)),
+            identities,
+        }
     }
 }
 
@@ -107,6 +117,10 @@ impl Cast for Company {
         let desk = Desk::new(member, Rc::clone(&tap.board), Rc::clone(&self.names));
         let stack = Embedded::new(tap, desk);
         Ok(Box::new(Actor::new(stack, entrance, Rc::clone(&self.names), entropy)))
+    }
+
+    fn thief(&self, seed: u64) -> Option<Box<dyn Thief>> {
+        Some(Box::new(Robber::new(seed, &self.identities, self.hybrid)))
     }
 
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool {

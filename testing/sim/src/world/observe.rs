@@ -70,6 +70,7 @@ impl World {
             Told::Confirmed(view) => What::Confirmed(view),
             Told::Heard(view, other) => What::Heard(view, other),
             Told::Approved(request) => What::Approved(request),
+            Told::OtherLine(other) => self.other_line(player, other),
             Told::Backed(sharing) => {
                 let on_disk = self.has_share(player, &sharing);
                 What::Backed { sharing, on_disk }

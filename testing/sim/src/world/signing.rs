@@ -3,8 +3,8 @@
 
 use super::World;
 use crate::machine::{Minutes, Signing};
-use crate::play::standings;
 use crate::record::{Player, What};
+use crate::standings::standings;
 use folkmoot_base::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,9 +5,12 @@
 
 use folkmoot_base::{Keying, ModuleName};
 use folkmoot_identity::Scheme;
+use folkmoot_sim::Record;
 use folkmoot_sim::aim::Aim;
+use folkmoot_sim::lie::Lie;
+use folkmoot_sim::net::CALM;
 use folkmoot_sim::record::What;
-use folkmoot_sim::schedule::Schedule;
+use folkmoot_sim::schedule::{Schedule, Step, When};
 use folkmoot_sim::stack::company;
 use folkmoot_sim::world::Options;
 use std::process::Command;
@@ -75,4 +78,77 @@ fn schedules_that_aim_at_the_charter_change_it() {
             .count()
     };
     assert!((1..=4).map(granted).sum::<usize>() > 4);
+}
+
+/// A founder who was alone at first and was expelled lies to 4: away since before the others had
+/// votes, or there all the time.
+fn lied_to(away: bool) -> Schedule {
+    let second = |step| (When::After(1_000_000), step);
+    let mut steps = vec![second(Step::Rest(0))];
+    steps.extend((0..4).map(|who| second(Step::Admit { who, contact: 0, yes: 0xff })));
+    steps.push(second(Step::Rest(0)));
+    if away {
+        steps.push(second(Step::Crash { who: 4, after: None }));
+    }
+    steps.push(second(Step::Electorate { by: 0, voters: 0b1111 }));
+    steps.push(second(Step::Rest(4_000_000)));
+    steps.push(second(Step::Expel { by: 1, who: 0, yes: 0xff }));
+    steps.push(second(Step::Rest(4_000_000)));
+    steps.push(second(Step::Split(0b10000)));
+    steps.push((When::After(0), Step::Restart(0)));
+    let lies = [Lie::Fork, Lie::Fork, Lie::Words, Lie::Fork, Lie::Comeback { informed: false }, Lie::Fork];
+    steps.extend(lies.map(|how| second(Step::Lie { how, to: 4 })));
+    steps.extend([second(Step::Heal), second(Step::Rest(9_000_000))]);
+    let drawn = Schedule { players: 5, founders: 1, votes: 1, robbed: true, ..Schedule::draw(1) };
+    Schedule { weather: CALM, calm: false, steps, ..drawn }
+}
+
+/// The strangers whom somebody had on its roster, and the names under the forks that it knows.
+fn told(record: &Record, player: u8) -> (usize, Vec<Option<u8>>) {
+    let entries = record.entries.iter().filter(|entry| entry.process.player == player);
+    let mut told = (0, Vec::new());
+    for entry in entries {
+        match &entry.what {
+            What::Strangers(count) => told.0 = told.0.max(*count),
+            What::Fork(_, liars) => told.1.extend(liars),
+            _ => {}
+        }
+    }
+    told
+}
+
+#[test]
+fn whoever_was_away_is_not_protected_and_others_are_told() {
+    let (outcome, record) = folkmoot_sim::run(&lied_to(true), company, Options::default());
+    assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+    assert!(outcome.counts.lies > 4);
+    assert_eq!((outcome.counts.misled, outcome.counts.shown), (1, 1));
+    assert_eq!(told(&record, 4).0, 2, "it admits whom the former founder let in");
+    for honest in 1..4 {
+        let other_line = |what: &What| *what == What::OtherLine(4);
+        let entries = record.entries.iter().filter(|entry| entry.process.player == honest);
+        assert!(entries.clone().any(|entry| other_line(&entry.what)), "{honest} tells its person");
+        assert_eq!(told(&record, honest), (0, vec![Some(0)]), "with the name of the one who signed both");
+    }
+}
+
+#[test]
+fn whoever_has_heard_of_the_expulsion_is_protected() {
+    let (outcome, record) = folkmoot_sim::run(&lied_to(false), company, Options::default());
+    assert!(outcome.violations.is_empty(), "{:#?}", outcome.violations);
+    assert!(outcome.counts.lies > 4);
+    assert_eq!((outcome.counts.misled, outcome.counts.shown), (0, 0));
+    assert!((1..5).all(|player| told(&record, player).0 == 0));
+    assert!(told(&record, 4).1.contains(&Some(0)), "and names who signed both");
+}
+
+#[test]
+fn a_few_takeovers_break_nothing() {
+    for seed in 1..=2 {
+        let mut schedule = Schedule::draw(seed);
+        Aim::Takeover.take(&mut schedule);
+        let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
+        assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
+        assert!(record.settled && outcome.counts.lies > 0);
+    }
 }

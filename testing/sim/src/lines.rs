@@ -1,0 +1,169 @@
+//! The lines of decisions in a record, and whom those who were expelled have led astray.
+//!
+//! This judges by the history of the decisions that members' transcripts were seen to have: who
+//! signed them, and what was decided before. It asks no transcript whether something counts.
+
+use crate::record::{Disk, Entry, Player, Ruling, What};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is known of a decision.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// Whether former members alone have made it, or it follows one that they made.
+    false_line: bool,
+    /// Who was expelled up to here.
+    removed: BTreeSet<Player>,
+    /// The number of the decision that last changed each subject.
+    stamps: BTreeMap<String, u64>,
+    /// The number of the decision since which each voter has its vote.
+    since: BTreeMap<Player, u64>,
+}
+
+/// All lines of a record, as far as it was read.
+#[derive(Debug, Default)]
+pub struct Lines {
+    stolen: BTreeSet<Player>,
+    known: BTreeMap<String, Known>,
+    /// The decisions that each player was seen to have, by number.
+    at: BTreeMap<Player, BTreeMap<u64, String>>,
+    /// Players whose disks were put back: they may sign twice in good faith.
+    put_back: BTreeSet<Player>,
+    founding: Known,
+}
+
+impl Lines {
+    /// Reads the next entry.
+    ///
+    /// # Errors
+    /// What is wrong with a decision, in words.
+    pub fn read(&mut self, entry: &Entry) -> Result<(), String> {
+        let player = entry.process.player;
+        match &entry.what {
+            What::Stolen => {
+                self.stolen.insert(player);
+            }
+            What::Boot(Disk::Fresh | Disk::Old) => {
+                self.at.remove(&player);
+                if entry.what == What::Boot(Disk::Old) {
+                    self.put_back.insert(player);
+                }
+            }
+            What::Ruled(ruling) => return self.ruled(player, ruling),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether this player is on a line that former members alone have made.
+    pub fn is_misled(&self, player: Player) -> bool {
+        self.head(player).false_line
+    }
+
+    /// Whether former members alone have made this decision, or it follows one that they made.
+    pub fn is_false(&self, decision: &str) -> bool {
+        self.known.get(decision).is_some_and(|known| known.false_line)
+    }
+
+    /// Whether the attacker has this player's key.
+    pub fn is_stolen(&self, player: Player) -> bool {
+        self.stolen.contains(&player)
+    }
+
+    /// Whether the disk of this player was put back.
+    pub fn is_put_back(&self, player: Player) -> bool {
+        self.put_back.contains(&player)
+    }
+
+    /// Who was expelled, as far as this player has heard.
+    pub fn removed(&self, player: Player) -> &BTreeSet<Player> {
+        &self.head(player).removed
+    }
+
+    /// How many keys of the attacker may still have a vote, as far as this player has heard.
+    pub fn still_trusted(&self, player: Player) -> usize {
+        self.stolen.difference(self.removed(player)).count()
+    }
+
+    /// The number of the last decision that this player was seen to have.
+    pub fn number(&self, player: Player) -> u64 {
+        self.at.get(&player).and_then(|line| line.keys().last()).copied().unwrap_or_default()
+    }
+
+    fn head(&self, player: Player) -> &Known {
+        let last = self.at.get(&player).and_then(|line| line.values().last());
+        last.and_then(|name| self.known.get(name)).unwrap_or(&self.founding)
+    }
+
+    fn ruled(&mut self, player: Player, ruling: &Ruling) -> Result<(), String> {
+        let judged = self.learn(ruling);
+        let (number, name) = (ruling.number, &ruling.name);
+        let before = self.at.entry(player).or_default().insert(number, name.clone());
+        match before.filter(|before| before != name) {
+            Some(before) => Err(format!("it had decision {number} as {before}, and now as {name}")),
+            None => judged,
+        }
+    }
+
+    /// Learns of a decision, and judges it the first time.
+    fn learn(&mut self, ruling: &Ruling) -> Result<(), String> {
+        if self.known.contains_key(&ruling.name) {
+            return Ok(());
+        }
+        let parent = self.known.get(&ruling.parent).unwrap_or(&self.founding);
+        let mine = |voter: &Option<Player>| voter.is_none_or(|voter| self.stolen.contains(&voter));
+        let by_former = ruling.signers.iter().all(mine);
+        let (next, judged) = (after(parent, ruling, by_former), judge(parent, ruling));
+        self.known.insert(ruling.name.clone(), next);
+        judged
+    }
+}
+
+/// What is known after a decision.
+fn after(parent: &Known, ruling: &Ruling, by_former: bool) -> Known {
+    let mut next = parent.clone();
+    next.false_line |= by_former;
+    for deed in &ruling.deeds {
+        next.stamps.insert(deed.about.clone(), ruling.number);
+        next.removed.extend(deed.removes);
+        if !deed.voters.is_empty() {
+            // Whoever asked again and was admitted.
+            next.removed.retain(|one| !deed.voters.contains(&Some(*one)));
+            let before = |voter: &Player| ruling.electors.contains(&Some(*voter));
+            next.since.retain(|voter, _| deed.voters.contains(&Some(*voter)));
+            let fresh = deed.voters.iter().flatten().filter(|voter| !before(voter));
+            next.since.extend(fresh.map(|voter| (*voter, ruling.number)));
+        }
+    }
+    next
+}
+
+/// Whether a decision may follow its parent: by who signed it, and what they had heard.
+fn judge(parent: &Known, ruling: &Ruling) -> Result<(), String> {
+    let Ruling { number, name, electors, signers, .. } = ruling;
+    let (places, yes) = (electors.len(), signers.len());
+    let first = electors.first().is_some_and(|first| signers.contains(first));
+    let enough = 2 * yes > places || (2 * yes == places && first);
+    if !enough || !signers.iter().all(|signer| electors.contains(signer)) {
+        return Err(format!("decision {number} {name} stands by {signers:?} of {electors:?}"));
+    }
+    let gone = |signer: &&Option<Player>| signer.is_some_and(|signer| parent.removed.contains(&signer));
+    if let Some(signer) = signers.iter().find(gone) {
+        return Err(format!("decision {number} {name} was signed by {signer:?}, who was expelled before"));
+    }
+    if !parent.false_line && signers.contains(&None) {
+        return Err(format!("decision {number} {name} was signed by a stranger"));
+    }
+    for deed in &ruling.deeds {
+        let stamp = parent.stamps.get(&deed.about).copied().unwrap_or_default();
+        for (voter, base, ends) in &deed.approvals {
+            let since = voter.and_then(|voter| parent.since.get(&voter)).copied().unwrap_or_default();
+            if *base < stamp.max(since) || *ends < ruling.time {
+                let about = &deed.about;
+                return Err(format!(
+                    "decision {number} {name} about {about} rests on an approval over {base} by {voter:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}

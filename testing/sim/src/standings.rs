@@ -1,0 +1,51 @@
+//! How everybody stands, and whether the world is at rest.
+
+use crate::record::{Player, Standing};
+use crate::world::World;
+use std::collections::BTreeSet;
+
+/// How each living player stands, and whether it should be in the one view.
+pub fn standings(world: &World) -> Vec<Standing> {
+    let pictures: Vec<_> = world
+        .living()
+        .into_iter()
+        .filter_map(|player| Some((player, world.machine(player)?.picture())))
+        .collect();
+    let honest = pictures.iter().filter(|(player, _)| !world.is_misled(*player));
+    let removed: BTreeSet<Player> = honest.flat_map(|(_, picture)| picture.removed.clone()).collect();
+    let mut out = Vec::new();
+    for (player, picture) in pictures {
+        let Some(chair) = world.chair(player) else { continue };
+        let rostered = picture.roster.contains(&player);
+        out.push(Standing {
+            process: chair.process(),
+            expected: rostered
+                && !removed.contains(&player)
+                && !chair.wishes.away
+                && !world.is_misled(player),
+            view: chair.view.clone(),
+            roster: picture.roster,
+            ring: picture.ring,
+            activity: picture.activity,
+            unacknowledged: chair.pending.iter().copied().collect(),
+        });
+    }
+    out
+}
+
+/// Whether all who are expected are in one view of exactly them, under one key and one roster, with
+/// nothing pending.
+pub fn at_rest(standings: &[Standing]) -> bool {
+    let expected: BTreeSet<Player> =
+        standings.iter().filter(|one| one.expected).map(|one| one.process.player).collect();
+    let mut first = None;
+    for one in standings.iter().filter(|one| one.expected) {
+        let Some(view) = one.view.as_ref() else { return false };
+        let same = first.get_or_insert((view.id, view.key.clone(), one.roster.clone()));
+        let agrees = *same == (view.id, view.key.clone(), one.roster.clone());
+        if !agrees || view.members != expected || !one.unacknowledged.is_empty() {
+            return false;
+        }
+    }
+    true
+}

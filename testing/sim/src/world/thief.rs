@@ -1,0 +1,153 @@
+//! The attacker with former keys, in the world: whose keys it has, how its datagrams travel, and
+//! whom it has led astray.
+
+use super::{Event, World};
+use crate::lie::{Lie, door, key_at};
+use crate::machine::player_at;
+use crate::record::{Player, What};
+use bytes::Bytes;
+use folkmoot_base::{Instant, Locator};
+
+/// How long a datagram of the attacker, or to it, is on its way.
+const WAY_MICROS: u64 = 700;
+
+impl World {
+    /// It takes over whoever was expelled, and lies to `to`.
+    pub fn lie(&mut self, how: Lie, to: Player) {
+        if !self.robbed {
+            return;
+        }
+        self.steal();
+        let how = match how {
+            Lie::Comeback { .. } => {
+                let inside = self.chair(to).is_some_and(|chair| chair.roster.contains(&to));
+                Lie::Comeback { informed: inside && self.informed().contains(&to) }
+            }
+            other => other,
+        };
+        let (now, clock) = (Instant(self.now), self.clock());
+        if let Some(thief) = self.thief.as_mut() {
+            let lies = thief.lie(now, clock, how, to);
+            self.record.counts.lies = self.record.counts.lies.saturating_add(lies);
+        }
+        self.after_thief();
+    }
+
+    /// Whether this player is on a line that former members alone have made.
+    pub fn is_misled(&self, player: Player) -> bool {
+        self.lines.is_misled(player)
+    }
+
+    /// Whether the attacker has this player's key.
+    pub fn is_stolen(&self, player: Player) -> bool {
+        self.lines.is_stolen(player)
+    }
+
+    /// Those who have heard of most decisions.
+    fn informed(&self) -> Vec<Player> {
+        let honest = self.living().into_iter().filter(|player| !self.is_misled(*player));
+        let honest: Vec<Player> = honest.collect();
+        let most = honest.iter().map(|player| self.lines.number(*player)).max();
+        honest.into_iter().filter(|player| Some(self.lines.number(*player)) == most).collect()
+    }
+
+    /// Everybody whom those who have heard most know as expelled is the attacker's now.
+    fn steal(&mut self) {
+        let known =
+            self.informed().into_iter().filter_map(|player| Some(self.machine(player)?.picture().removed));
+        let removed = known.reduce(|all, one| all.intersection(&one).copied().collect());
+        for player in removed.unwrap_or_default() {
+            if self.is_stolen(player) {
+                continue;
+            }
+            self.crash(player, 0);
+            self.note_line(player, What::Stolen);
+            if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
+                chair.role = None;
+            }
+            if let Some(thief) = self.thief.as_mut() {
+                thief.steal(player);
+            }
+        }
+    }
+
+    /// After a batch: records what the line of `player` has new.
+    pub(super) fn look_at_line(&mut self, player: Player) {
+        if !self.robbed {
+            return;
+        }
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
+        let Some(machine) = chair.machine.as_mut() else { return };
+        for what in machine.line() {
+            self.note_line(player, what);
+        }
+        let honest = !self.is_misled(player);
+        let machine = self.chairs.get(usize::from(player)).and_then(|chair| chair.machine.as_ref());
+        let transcript = machine.and_then(|machine| machine.transcript()).filter(|_| honest);
+        if let (Some(thief), Some(transcript)) = (self.thief.as_mut(), transcript) {
+            thief.see(transcript);
+        }
+    }
+
+    pub(super) fn note_line(&mut self, player: Player, what: What) {
+        let process = self.process(player);
+        let before = self.is_misled(player);
+        self.record.push(self.now, process, what);
+        // The checker says what is wrong with it.
+        let _ = self.record.entries.last().map(|entry| self.lines.read(entry));
+        if !before && self.is_misled(player) {
+            self.record.counts.misled = self.record.counts.misled.saturating_add(1);
+        }
+    }
+
+    /// `player` tells its person that `other` is on another line.
+    pub(super) fn other_line(&mut self, player: Player, other: Player) -> What {
+        let first = !self.is_misled(player) && self.is_misled(other) && self.shown.insert(other);
+        self.record.counts.shown = self.record.counts.shown.saturating_add(u64::from(first));
+        What::OtherLine(other)
+    }
+
+    /// A datagram for one of the attacker's nodes; `false` if it is for somebody else.
+    pub(super) fn hand_to_thief(&mut self, from: u32, to: Locator, bytes: &Bytes) -> bool {
+        let Some(key) = key_at(to).filter(|_| self.robbed) else { return false };
+        let event = Event::Stolen { key, from, bytes: bytes.clone() };
+        self.schedule(self.now.saturating_add(WAY_MICROS), event);
+        true
+    }
+
+    pub(super) fn thief_hears(&mut self, key: Player, from: u32, bytes: Bytes) {
+        if let Some(thief) = self.thief.as_mut() {
+            thief.datagram(Instant(self.now), key, Locator::Memory(from), bytes);
+        }
+        self.after_thief();
+    }
+
+    pub(super) fn thief_wakes(&mut self) {
+        if let Some(thief) = self.thief.as_mut().filter(|_| self.thief_at == Some(self.now)) {
+            thief.timeout(Instant(self.now));
+            self.thief_at = None;
+            self.after_thief();
+        }
+    }
+
+    /// Its datagrams go out, whatever cuts there are, and its timer is set.
+    fn after_thief(&mut self) {
+        let Some(thief) = self.thief.as_mut() else { return };
+        let mut out = Vec::new();
+        while let Some(datagram) = thief.poll_output() {
+            out.push(datagram);
+        }
+        let due = thief.poll_timeout().map(|at| at.0.max(self.now));
+        for (key, to, bytes) in out {
+            let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { continue };
+            if self.net.admit(to, bytes.len()) {
+                let event = Event::Arrive { to, from: door(key), bytes, forged: false };
+                self.schedule(self.now.saturating_add(WAY_MICROS), event);
+            }
+        }
+        if let Some(at) = due.filter(|at| self.thief_at.is_none_or(|before| *at < before)) {
+            self.thief_at = Some(at);
+            self.schedule(at, Event::Thief);
+        }
+    }
+}
