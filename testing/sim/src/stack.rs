@@ -7,6 +7,7 @@ mod kind;
 mod scribe;
 mod tap;
 
+pub(crate) use actor::Actor;
 pub use company::Company;
 
 use crate::machine::Cast;
