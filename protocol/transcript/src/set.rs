@@ -16,7 +16,10 @@ mod judge;
 mod load;
 mod ready;
 
-pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
+pub use bounds::{
+    ADMITS_MAX, APPROVALS_MAX, LATE_BYTES_MAX, LATE_MAX, REFUSALS_MAX as REFUSALS_OF_VOTER_MAX,
+    SPONSORED_BYTES, SPONSORED_MAX,
+};
 
 use crate::{
     Admit, Approval, Change, Effect, Head, Held, Refusal, SignatureBytes, State, Subject, Uncounted,
@@ -55,6 +58,8 @@ struct Kept {
     admit: Admit,
     /// Whether it counts at the present state.
     verdict: Result<(), Uncounted>,
+    /// Whether its item is longer than that of an admission that does not count may be.
+    long: bool,
 }
 
 /// What no decision holds yet.
@@ -118,27 +123,52 @@ impl Set {
 
     /// Takes an admission. Whether it was new and has been kept.
     pub fn take_admit(&mut self, state: &State, admit: Admit) -> bool {
-        if state.is_used(&admit.request) || self.admits.contains_key(&admit.request) {
-            return false;
-        }
+        self.take_paper(state, admit, false, Vec::new())
+    }
+
+    /// Takes an admission, and the approvals that came with it. Whether any of it was new and has
+    /// been kept. `long`: its item is longer than [`LATE_BYTES_MAX`].
+    pub(crate) fn take_paper(
+        &mut self,
+        state: &State,
+        admit: Admit,
+        long: bool,
+        proofs: Vec<Signed>,
+    ) -> bool {
         let request = admit.request;
-        let verdict = self.judge(state, &admit);
-        let counts = verdict.is_ok();
-        self.admits.insert(request, Kept { admit, verdict });
-        self.changed();
-        if self.loading {
-            self.overfull |= self.admits.len() > ADMITS_MAX;
-            return true;
+        let mut came = false;
+        if !state.is_used(&request) && !self.admits.contains_key(&request) {
+            came = true;
+            let verdict = self.judge(state, &admit);
+            let counts = verdict.is_ok();
+            self.admits.insert(request, Kept { admit, verdict, long });
+            self.changed();
+            self.overfull |= self.loading && self.admits.len() > ADMITS_MAX;
+            if counts && !self.loading {
+                self.crowd(state);
+            }
         }
-        if counts {
-            self.crowd(state);
+        let mut new = false;
+        for proof in proofs {
+            new |= self.take_approval_here(state, proof);
         }
-        self.bound_admits(state);
-        self.admits.contains_key(&request)
+        if !self.loading {
+            self.bound_admits(state);
+        }
+        new || (came && self.admits.contains_key(&request))
     }
 
     /// Takes an approval whose signature is verified. Whether it is new and has been kept.
     pub fn take_approval(&mut self, state: &State, signed: Signed) -> bool {
+        let of_admission = signed.approval.subject.kind == VoteKind::Admit;
+        let new = self.take_approval_here(state, signed);
+        if of_admission && !self.loading {
+            self.bound_admits(state);
+        }
+        new
+    }
+
+    fn take_approval_here(&mut self, state: &State, signed: Signed) -> bool {
         let approval = signed.approval;
         let key = (approval.subject, approval.voter);
         match self.approvals.get_mut(&key) {
@@ -173,7 +203,7 @@ impl Set {
         for subject in [Some(approval.subject), dropped].into_iter().flatten() {
             if subject.kind == VoteKind::Admit {
                 self.judge_again(state, &subject);
-                self.bound_refusals();
+                self.bound_refusals(state);
             } else {
                 self.bound_effects(state);
             }
@@ -224,10 +254,16 @@ impl Set {
             return false;
         }
         self.changed();
-        if !self.loading {
-            self.judge_again(state, &admission(refusal.request));
+        if self.loading {
+            return true;
         }
-        true
+        self.bound_refusals(state);
+        let kept = self.refusals.contains(&refusal);
+        if kept {
+            self.judge_again(state, &admission(refusal.request));
+            self.bound_admits(state);
+        }
+        kept
     }
 
     /// Takes the end of a term, if a clock shows that it is over, or, without a clock, the time of
@@ -289,11 +325,12 @@ impl Set {
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
         self.bound_shown();
         self.refusals.retain(|refusal| !state.has_refused(refusal));
-        self.bound_refusals();
+        self.bound_refusals(state);
         let expires = std::mem::take(&mut self.expires);
         self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
         self.changed();
         self.judge_all(state);
+        self.bound_admits(state);
         self.bound_effects(state);
     }
 

@@ -11,7 +11,7 @@ use crate::paper;
 use crate::proposal::{Claim, STATEMENT_LABEL, Standing};
 use crate::roster::{Former, Roster};
 use crate::{
-    ADMITS_MAX, Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError,
+    Applied, Approval, BallotMessage, Change, Decision, Electorate, Expire, Head, ItemError, LATE_BYTES_MAX,
     Line, Set, Signed, State, Subject, Uncounted, Unproposed, Wrong,
 };
 use bytes::Bytes;
@@ -48,8 +48,9 @@ pub struct Taken {
 /// no signature of their own, because several voters made one.
 const PAPERS_MAX: usize = 4;
 
-/// So many papers of admissions that no decision holds are a reason to look which are needed.
-const SWEEP_AT: usize = 2 * ADMITS_MAX;
+/// So many papers more than there are admissions, held or not, are a reason to look which are
+/// needed.
+const SPARE_PAPERS: usize = 32;
 
 /// An item of an admission.
 #[derive(Debug, Clone)]
@@ -300,10 +301,7 @@ impl Transcript {
         let signers = paper.gmc.multi().map(|multi| multi.signers().to_vec()).unwrap_or_default();
         let (state, set) = self.line.set_mut();
         let used = state.is_used(&request);
-        let mut new = set.take_admit(state, paper.admit);
-        for proof in proofs {
-            new |= set.take_approval(state, proof);
-        }
+        let new = set.take_paper(state, paper.admit, bytes.len() > LATE_BYTES_MAX, proofs);
         if keep && (used || set.admit(&request).is_some()) {
             let item = Bytes::copy_from_slice(bytes);
             self.papers.entry(request).or_default().push(Paper { item, proves, signers });
@@ -375,8 +373,10 @@ impl Transcript {
 
     /// Drops papers when there are many more than the set may have: it drops admissions by itself.
     fn sweep(&mut self) {
-        let most = self.state().used().saturating_add(SWEEP_AT);
-        if self.papers.len() > most || self.refused.len() > SWEEP_AT {
+        let (papers, refused) = (self.papers.len(), self.refused.len());
+        let used = self.state().used().saturating_add(SPARE_PAPERS);
+        let (admits, refusals) = (self.set().admits().count(), self.set().refusals().count());
+        if papers > used.saturating_add(admits) || refused > refusals.saturating_add(SPARE_PAPERS) {
             self.forget();
         }
     }

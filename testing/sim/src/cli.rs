@@ -85,9 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let code = match arguments.replay {
         Some(seed) => one::replay(arguments, seed),
-        None if arguments.flood.is_some() => {
-            flood::compare(arguments, arguments.flood.unwrap_or_default())
-        }
+        None if arguments.flood.is_some() => flood::compare(arguments, arguments.flood.unwrap_or_default()),
         None if arguments.mutants => mutants::hunt(arguments),
         None => many::play(arguments),
     };

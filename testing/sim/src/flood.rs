@@ -93,7 +93,8 @@ pub fn play(plan: Plan) -> Costs {
     };
     let scales: Vec<Rc<Scales>> = (0..PLAYERS).map(|_| Rc::default()).collect();
     let cast = Flood { company: Company::new(&schedule), plan, scales: scales.clone() };
-    let mut run = Run { world: World::new(&schedule, Box::new(cast), Options::default()), costs: Costs::new() };
+    let mut run =
+        Run { world: World::new(&schedule, Box::new(cast), Options::default()), costs: Costs::new() };
     run.play(plan.seconds.saturating_mul(1_000_000));
     for (player, cost) in &mut run.costs {
         let of = |player: Player| usize::from(player);

@@ -1,6 +1,6 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
-use super::{Kept, Set, admission, is_shown};
+use super::{Set, admission, is_shown};
 use crate::{Change, Effect, Refusal, Signed, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,18 +11,60 @@ pub const ADMITS_MAX: usize = 4_096;
 pub const APPROVALS_MAX: usize = 4_096;
 /// Most effects that one voter keeps in the set by approving them.
 pub const SPONSORED_MAX: usize = 16;
+/// So many bytes of effects, and one more effect, one voter keeps at most.
+pub const SPONSORED_BYTES: usize = 256 * 1024;
+/// Most admissions that do not count and that one voter approves; and most that nobody approves.
+pub const LATE_MAX: usize = 128;
+/// Longest item of an admission that does not count.
+pub const LATE_BYTES_MAX: usize = 8 * 1024;
+/// Most refusals that one voter keeps in the set by rejecting their requests.
+pub const REFUSALS_MAX: usize = 128;
 
 impl Set {
-    /// Of the admissions those that count stay first, then those with the lowest digests.
+    /// Of the admissions that do not count each voter keeps those with the lowest requests that it
+    /// approves. So nobody's flood drives out what another voter wants. Those that count stay.
     pub(super) fn bound_admits(&mut self, state: &State) {
-        while self.admits.len() > ADMITS_MAX && !state.is(Danger::LineNoBounds) {
-            let late = |(_, kept): &(&Digest, &Kept)| kept.verdict.is_err();
-            let last = self.admits.iter().rev().find(late).or_else(|| self.admits.iter().next_back());
-            let Some(request) = last.map(|(request, _)| *request) else { return };
-            self.admits.remove(&request);
-            self.expires.retain(|expire| expire.request != request);
-            self.drop_unshown(request);
+        if state.is(Danger::LineNoBounds) {
+            return;
         }
+        for request in self.too_late(state) {
+            self.drop_admit(request);
+        }
+        while self.admits.len() > ADMITS_MAX {
+            let Some(request) = self.admits.keys().next_back().copied() else { return };
+            self.drop_admit(request);
+        }
+    }
+
+    /// The admissions that do not count and for which there is no room.
+    fn too_late(&self, state: &State) -> Vec<Digest> {
+        let late = || self.admits.iter().filter(|(_, kept)| kept.verdict.is_err());
+        if late().count() <= LATE_MAX && !late().any(|(_, kept)| kept.long) {
+            return Vec::new();
+        }
+        let mut room: BTreeMap<MemberId, usize> =
+            state.places().iter().map(|place| (place.voter, LATE_MAX)).collect();
+        let mut nobodys = LATE_MAX;
+        let mut gone = Vec::new();
+        for (request, kept) in late() {
+            let yes = self.signed_of(admission(*request)).filter(|signed| signed.approval.is_yes());
+            let voters: Vec<MemberId> = yes.map(|signed| signed.approval.voter).collect();
+            let has_room = match voters.is_empty() {
+                true => take_one(&mut nobodys),
+                false => voters.iter().filter(|voter| room.get_mut(voter).is_some_and(take_one)).count() > 0,
+            };
+            if kept.long || !has_room {
+                gone.push(*request);
+            }
+        }
+        gone
+    }
+
+    fn drop_admit(&mut self, request: Digest) {
+        self.admits.remove(&request);
+        self.expires.retain(|expire| expire.request != request);
+        self.drop_unshown(request);
+        self.changed();
     }
 
     /// The unsigned approvals of an admission that is no longer in the set.
@@ -113,16 +155,28 @@ impl Set {
         self.judge_all(state);
     }
 
-    /// What a refusal says of a CSR stays as long as somebody rejects the request.
-    pub(super) fn bound_refusals(&mut self) {
-        let gone = |refusal: &&Refusal| !self.is_rejected(&refusal.request);
-        let gone: Vec<Refusal> = self.refusals.iter().filter(gone).copied().collect();
+    /// What a refusal says of a CSR stays as long as somebody rejects the request: each voter keeps
+    /// those with the lowest requests.
+    pub(super) fn bound_refusals(&mut self, state: &State) {
+        if self.refusals.is_empty() {
+            return;
+        }
+        let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { REFUSALS_MAX };
+        let mut room: BTreeMap<MemberId, usize> = BTreeMap::new();
+        let mut gone: Vec<Refusal> = Vec::new();
+        for refusal in &self.refusals {
+            let no = self.signed_of(admission(refusal.request)).filter(|signed| !signed.approval.is_yes());
+            let kept = no.filter(|no| take_one(room.entry(no.approval.voter).or_insert(most))).count();
+            if kept == 0 {
+                gone.push(*refusal);
+            }
+        }
         for refusal in &gone {
             self.refusals.remove(refusal);
         }
     }
 
-    /// An effect stays as long as a voter sponsors it: it is among the first, by digest, that this
+    /// An effect stays as long as a voter sponsors it: it is among the first, by subject, that this
     /// voter approves and that have not been decided since. So nobody's flood drives out what
     /// another voter wants, and what was decided takes no room. Another key for somebody who is no
     /// member any more can neither be decided nor shown to anybody.
@@ -130,17 +184,21 @@ impl Set {
         if self.effects.is_empty() {
             return;
         }
-        let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
-        let mut room: BTreeMap<MemberId, usize> =
+        let all = state.is(Danger::LineNoBounds);
+        let most = if all { (usize::MAX, usize::MAX) } else { (SPONSORED_MAX, SPONSORED_BYTES) };
+        let mut room: BTreeMap<MemberId, (usize, usize)> =
             state.places().iter().map(|place| (place.voter, most)).collect();
         let mut kept: BTreeSet<Subject> = BTreeSet::new();
         let yes = self.approvals.iter().filter(|(_, signed)| signed.approval.is_yes());
         for ((subject, voter), _) in
             yes.filter(|((subject, _), signed)| self.sponsors(state, subject, signed))
         {
-            let Some(left) = room.get_mut(voter).filter(|left| **left > 0) else { continue };
-            *left = left.saturating_sub(1);
-            kept.insert(*subject);
+            let Some((left, bytes)) = room.get_mut(voter) else { continue };
+            if *bytes > 0 && take_one(left) {
+                let long = self.effects.get(subject).map_or(0, |effect| effect.change.long());
+                *bytes = bytes.saturating_sub(long);
+                kept.insert(*subject);
+            }
         }
         self.effects.retain(|subject, effect| kept.contains(subject) && is_of_a_member(state, effect));
     }
@@ -152,6 +210,13 @@ impl Set {
             signed.approval.base.number >= state.stamp_with(&effect.change, named)
         })
     }
+}
+
+/// Takes one of what is left, if anything is.
+fn take_one(left: &mut usize) -> bool {
+    let some = *left > 0;
+    *left = left.saturating_sub(1);
+    some
 }
 
 fn is_of_a_member(state: &State, effect: &Effect) -> bool {

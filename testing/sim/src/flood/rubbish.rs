@@ -152,7 +152,10 @@ impl Rubbish {
                 all.push(open(&OpenMessage::Proposal { effect }));
             }
             5 => {
-                all.push(Said::Frame(Sync::Mark { head: Head { number: head.number + 1, digest }, set: digest }));
+                all.push(Said::Frame(Sync::Mark {
+                    head: Head { number: head.number + 1, digest },
+                    set: digest,
+                }));
                 let (from, until) = ([0; 32], [0xff; 32]);
                 all.push(Said::Frame(Sync::Fetch(Have { head, from, until, names: vec![digest] })));
                 all.push(Said::Frame(Sync::Want { name: digest, index: 0 }));

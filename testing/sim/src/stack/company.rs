@@ -88,11 +88,7 @@ impl Company {
     }
 
     /// The life that begins.
-    pub(crate) fn actor(
-        &self,
-        entrance: &Entrance<'_>,
-        entropy: &mut dyn Entropy,
-    ) -> Result<Actor, String> {
+    pub(crate) fn actor(&self, entrance: &Entrance<'_>, entropy: &mut dyn Entropy) -> Result<Actor, String> {
         let identity = self.identities.get(usize::from(entrance.player)).ok_or("no such player")?.clone();
         let stored: Vec<(StoreKey, Bytes)> =
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
