@@ -72,8 +72,8 @@ pub struct Set {
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
-    /// How many approvals of each voter stand.
-    given: BTreeMap<MemberId, usize>,
+    /// The approvals of each voter that stand, by name.
+    given: BTreeMap<MemberId, BTreeMap<Digest, Subject>>,
     /// Whether many things come, and what follows from them is worked out at the end.
     loading: bool,
     /// Whether more came than a set keeps, since it began to load.
@@ -188,11 +188,10 @@ impl Set {
         if self.replaced.get(&key).is_some_and(|known| known.approval == approval) {
             self.replaced.remove(&key);
         }
+        self.note_given(&approval);
         if let Some(before) = self.approvals.insert(key, signed) {
+            self.no_longer_given(&before.approval);
             self.take_replaced(state, before);
-        } else {
-            let given = self.given.entry(approval.voter).or_default();
-            *given = given.saturating_add(1);
         }
         self.changed();
         if self.loading {

@@ -215,3 +215,29 @@ impl Cast for Flood {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(memory: u64, disk: u64, expelled: Option<u64>) -> Costs {
+        Costs::from([(0, Cost { memory, disk, expelled, ..Cost::default() })])
+    }
+
+    #[test]
+    fn each_bound_is_judged() {
+        let quiet = costs(1_000_000, 10_000, Some(400_000));
+        let within = costs(1_000_000 + MEMORY_MAX, 10_000 + DISK_MAX, Some(800_000));
+        assert_eq!(judge(&quiet, &within), Vec::<String>::new());
+        for (flooded, word) in [
+            (costs(1_000_001 + MEMORY_MAX, 0, Some(1)), "memory"),
+            (costs(0, 10_001 + DISK_MAX, Some(1)), "disk"),
+            (costs(0, 0, Some(800_001)), "expelled"),
+            (costs(0, 0, None), "expelled"),
+        ] {
+            let said = judge(&quiet, &flooded);
+            assert!(said.len() == 1 && said[0].contains(word), "{said:?}");
+        }
+        assert_eq!(judge(&costs(0, 0, None), &within).len(), 1, "without a flood nobody was expelled");
+    }
+}

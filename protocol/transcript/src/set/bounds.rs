@@ -1,7 +1,7 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
 use super::{Set, admission, is_shown};
-use crate::{Change, Effect, Refusal, Signed, State, Subject};
+use crate::{Approval, Change, Effect, Refusal, Signed, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,22 +72,37 @@ impl Set {
         let unsigned = self.signed_of(admission(request)).filter(|signed| signed.signature.is_none());
         let voters: Vec<MemberId> = unsigned.map(|signed| signed.approval.voter).collect();
         for voter in voters {
-            let key = (admission(request), voter);
-            self.approvals.remove(&key);
-            self.replaced.remove(&key);
-            self.given.entry(voter).and_modify(|given| *given = given.saturating_sub(1));
+            self.drop_approval((admission(request), voter));
+        }
+    }
+
+    fn drop_approval(&mut self, key: (Subject, MemberId)) {
+        if let Some(gone) = self.approvals.remove(&key) {
+            self.no_longer_given(&gone.approval);
+        }
+        self.replaced.remove(&key);
+    }
+
+    /// An approval stands: it is among its voter's.
+    pub(super) fn note_given(&mut self, approval: &Approval) {
+        self.given.entry(approval.voter).or_default().insert(approval.digest(), approval.subject);
+    }
+
+    pub(super) fn no_longer_given(&mut self, approval: &Approval) {
+        if let Some(given) = self.given.get_mut(&approval.voter) {
+            given.remove(&approval.digest());
         }
     }
 
     /// Whether more approvals of this voter stand than are kept.
     pub(super) fn has_too_many(&self, voter: &MemberId) -> bool {
-        self.given.get(voter).is_some_and(|given| *given > APPROVALS_MAX)
+        self.given.get(voter).is_some_and(|given| given.len() > APPROVALS_MAX)
     }
 
     /// Whether more of them came than a set keeps and its admissions bring.
     pub(super) fn has_far_too_many(&self, voter: &MemberId) -> bool {
         let most = APPROVALS_MAX.saturating_add(ADMITS_MAX);
-        self.given.get(voter).is_some_and(|given| *given > most)
+        self.given.get(voter).is_some_and(|given| given.len() > most)
     }
 
     /// Of each voter's approvals the lowest digests stay, as by [`Self::bound_approvals`].
@@ -95,24 +110,17 @@ impl Set {
         let many: Vec<MemberId> =
             self.given.keys().filter(|voter| self.has_too_many(voter)).copied().collect();
         for voter in many {
-            let of_voter = self.approvals.iter().filter(|((_, by), _)| *by == voter);
-            let mut named: Vec<(Digest, Subject)> =
-                of_voter.map(|((subject, _), signed)| (signed.approval.digest(), *subject)).collect();
-            named.sort_unstable();
-            for (_, subject) in named.into_iter().skip(APPROVALS_MAX) {
-                self.approvals.remove(&(subject, voter));
-                self.replaced.remove(&(subject, voter));
-            }
+            let given = self.given.get(&voter).into_iter().flatten();
+            let gone: Vec<Subject> = given.skip(APPROVALS_MAX).map(|(_, subject)| *subject).collect();
+            gone.into_iter().for_each(|subject| self.drop_approval((subject, voter)));
         }
-        self.count_given();
     }
 
-    /// Counts each voter's approvals anew.
+    /// Sorts each voter's approvals anew.
     pub(super) fn count_given(&mut self) {
         self.given.clear();
-        for (_, voter) in self.approvals.keys() {
-            let given = self.given.entry(*voter).or_default();
-            *given = given.saturating_add(1);
+        for ((subject, voter), signed) in &self.approvals {
+            self.given.entry(*voter).or_default().insert(signed.approval.digest(), *subject);
         }
     }
 
@@ -132,12 +140,10 @@ impl Set {
         if !self.has_too_many(voter) || state.is(Danger::LineNoBounds) {
             return None;
         }
-        let of_voter = self.approvals.iter().filter(|((_, by), _)| by == voter);
-        let key = *of_voter.max_by_key(|(_, signed)| signed.approval.digest())?.0;
-        self.approvals.remove(&key);
-        self.replaced.remove(&key);
-        self.given.entry(*voter).and_modify(|given| *given = given.saturating_sub(1));
-        Some(key.0)
+        let (_, subject) = self.given.get(voter)?.last_key_value()?;
+        let subject = *subject;
+        self.drop_approval((subject, *voter));
+        Some(subject)
     }
 
     /// Drops those of these approvals that have no signature of their own.

@@ -165,6 +165,10 @@ impl Rubbish {
                 all.push(Said::Item(noise.clone().into()));
                 all.push(Said::Payload([&[FLUSH], noise.as_slice()].concat().into()));
                 all.push(Said::Frame(Sync::Items(vec![blob(noise)])));
+                if let Some(old) = transcript.line().decisions().values().next() {
+                    all.push(item(Item::Decision(old.clone())));
+                    all.push(item(Item::Coming { decisions: vec![old.clone()] }));
+                }
             }
         }
     }

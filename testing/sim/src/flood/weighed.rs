@@ -63,9 +63,6 @@ impl Machine for Weighed {
                 Output::Persist(write) => Some(Output::Persist(written(write))),
                 Output::Told(_) | Output::Trace(_) => None,
             };
-            if let (Output::Trace(t), Some(_)) = (&output, std::env::var_os("DBG")) {
-                eprintln!("{} {}", t.layer, t.text);
-            }
             self.scales.weigh(|| drop(output));
             if shown.is_some() {
                 return shown;
