@@ -115,15 +115,15 @@ class Set:
 
     def too_late(self):
         """Admissions that do not count stay by the voters who approve them, the lowest first."""
-        room, nobodys = {voter: LATE_MAX for voter, _ in self.state.places}, LATE_MAX
+        room, others = {voter: LATE_MAX for voter, _ in self.state.places}, LATE_MAX
         for request in sorted(one for one, verdict in self.verdicts.items() if verdict != COUNTS):
             yes = [one.voter for one in self.of((ADMIT, request)) if one.is_yes()]
-            some = any(room.get(voter, 0) > 0 for voter in yes) if yes else nobodys > 0
-            if request in self.long or not some:
+            free = [voter for voter in yes if room.get(voter, 0) > 0]
+            if request in self.long or (not free and others == 0):
                 return True
-            for voter in yes:
-                room[voter] = room.get(voter, 0) - 1
-            nobodys -= not yes
+            for voter in free:
+                room[voter] -= 1
+            others -= not free
         return False
 
     def bound_refusals(self):

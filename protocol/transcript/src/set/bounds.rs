@@ -13,7 +13,7 @@ pub const APPROVALS_MAX: usize = 4_096;
 pub const SPONSORED_MAX: usize = 16;
 /// So many bytes of effects, and one more effect, one voter keeps at most.
 pub const SPONSORED_BYTES: usize = 256 * 1024;
-/// Most admissions that do not count and that one voter approves; and most that nobody approves.
+/// Most admissions that do not count and that one voter approves; and most besides.
 pub const LATE_MAX: usize = 128;
 /// Longest item of an admission that does not count.
 pub const LATE_BYTES_MAX: usize = 8 * 1024;
@@ -22,7 +22,8 @@ pub const REFUSALS_MAX: usize = 128;
 
 impl Set {
     /// Of the admissions that do not count each voter keeps those with the lowest requests that it
-    /// approves. So nobody's flood drives out what another voter wants. Those that count stay.
+    /// approves. So nobody's flood drives out what another voter wants. Of the others those with the
+    /// lowest requests stay, and those that count stay.
     pub(super) fn bound_admits(&mut self, state: &State) {
         if state.is(Danger::LineNoBounds) {
             return;
@@ -44,16 +45,13 @@ impl Set {
         }
         let mut room: BTreeMap<MemberId, usize> =
             state.places().iter().map(|place| (place.voter, LATE_MAX)).collect();
-        let mut nobodys = LATE_MAX;
+        let mut others = LATE_MAX;
         let mut gone = Vec::new();
         for (request, kept) in late() {
             let yes = self.signed_of(admission(*request)).filter(|signed| signed.approval.is_yes());
-            let voters: Vec<MemberId> = yes.map(|signed| signed.approval.voter).collect();
-            let has_room = match voters.is_empty() {
-                true => take_one(&mut nobodys),
-                false => voters.iter().filter(|voter| room.get_mut(voter).is_some_and(take_one)).count() > 0,
-            };
-            if kept.long || !has_room {
+            // Each voter that has room uses it up, not only the first.
+            let mut has_room = |signed: &&Signed| room.get_mut(&signed.approval.voter).is_some_and(take_one);
+            if kept.long || (yes.filter(&mut has_room).count() == 0 && !take_one(&mut others)) {
                 gone.push(*request);
             }
         }

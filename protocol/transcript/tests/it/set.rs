@@ -187,6 +187,22 @@ fn a_flood_drives_out_nothing_that_another_voter_wants() {
     assert_eq!(late.len(), wanted.len() + 2 * LATE_MAX);
 }
 
+/// Nor does a voter drive out what nobody else approves by approving it.
+#[test]
+fn a_yes_drives_nothing_out() {
+    let mut group = Group::of(&draft(4, 3));
+    let mut admits: Vec<Admit> = (0..=LATE_MAX as u64).map(|number| invented(number, &group)).collect();
+    admits.sort_by_key(|admit| admit.request);
+    let last = admits.pop().unwrap();
+    for admit in &admits {
+        group.welcome(admit, &[3]);
+    }
+    group.take_admit(&last);
+    let yes = group.yes(3, admission(last.request));
+    group.take(yes);
+    assert!(group.set().admit(&last.request).is_some());
+}
+
 #[test]
 fn long_effects_of_one_voter_are_few() {
     let mut group = Group::new(4, 2);
