@@ -15,9 +15,9 @@
 //! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is
 //! refused when full), [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key;
 //! [`MEMBER_PROPOSALS_MAX`] proposals by one member, [`PROPOSALS_MAX`] by all who have no vote;
-//! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by link and ring.
-//! One order of members' messages is convenient, not needed. Source: facts of Saxena, Tsudik, Yi
-//! (2003), plain signatures, decentralised, fixed threshold. Departures:
+//! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by
+//! link and ring. One order of members' messages is convenient, not needed. Source: facts of
+//! Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold. Departures:
 //! docs/protocol/admission.md.
 
 mod applicant;

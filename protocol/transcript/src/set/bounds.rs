@@ -22,8 +22,8 @@ pub const REFUSALS_MAX: usize = 128;
 
 impl Set {
     /// Of the admissions that do not count each voter keeps those with the lowest requests that it
-    /// approves. So nobody's flood drives out what another voter wants. Of the others those with the
-    /// lowest requests stay, and those that count stay.
+    /// approves. So nobody's flood drives out what another voter wants. Of the others those with
+    /// the lowest requests stay, and those that count stay.
     pub(super) fn bound_admits(&mut self, state: &State) {
         if state.is(Danger::LineNoBounds) {
             return;
