@@ -6,6 +6,8 @@ from state import DAY, MEMBERS_MAX, VOTERS_MAX, Held, covers
 
 ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX, PAPERS_MAX = 4_096, 4_096, 16, 4
 EPOCHS_MAX = 4
+LATE_MAX, LATE_BYTES_MAX, REFUSALS_MAX = 128, 8 * 1024, 128
+SPONSORED_BYTES = 256 * 1024
 # Why an admission does not count: for itself, or beside those before it.
 COUNTS, LATE, CROWDED = 0, 1, 2
 
@@ -18,10 +20,12 @@ class Set:
         self.admits, self.verdicts = {}, {}
         self.approvals, self.replaced, self.given = {}, {}, {}
         self.effects, self.refusals, self.expires = {}, set(), set()
-        self.papers = {}
+        self.papers, self.long = {}, set()
 
-    def take_certificate(self, admit, signed):
+    def take_certificate(self, admit, signed, length):
         """An item of an admission: its certificate, and the approvals beside it that verify."""
+        if length > LATE_BYTES_MAX and admit.request not in self.admits:
+            self.long.add(admit.request)
         proofs = self.carried(admit) + signed
         only_here = {proof.digest for proof in proofs if proof.signature is None}
         papers = self.papers.get(admit.request, [])
@@ -105,14 +109,35 @@ class Set:
 
     def settle(self):
         """Everything is here: what stays is judged. `LINE-87`: effects and refusals stay."""
-        came = len(self.effects), len(self.refusals)
         for voter in [voter for voter, given in self.given.items() if given > APPROVALS_MAX]:
             self.bound_approvals(voter)
-        self.refusals = {one for one in self.refusals if self.is_rejected(one[0])}
-        self.bound_effects()
-        need(came == (len(self.effects), len(self.refusals)), "no set keeps all of it", "LINE-87")
+        kept = self.bound_refusals() == self.refusals and self.bound_effects() == set(self.effects)
         self.verdicts = {request: self.judge(admit) for request, admit in self.admits.items()}
         self.crowd()
+        need(kept and not self.too_late(), "no set keeps all of it", "LINE-87")
+
+    def too_late(self):
+        """Admissions that do not count stay by the voters who approve them, the lowest first."""
+        room, others = {voter: LATE_MAX for voter, _ in self.state.places}, LATE_MAX
+        for request in sorted(one for one, verdict in self.verdicts.items() if verdict != COUNTS):
+            yes = [one.voter for one in self.of((ADMIT, request)) if one.is_yes()]
+            free = [voter for voter in yes if room.get(voter, 0) > 0]
+            if request in self.long or (not free and others == 0):
+                return True
+            for voter in free:
+                room[voter] -= 1
+            others -= not free
+        return False
+
+    def bound_refusals(self):
+        """A refusal stays while it is among the first 128 whose requests somebody rejects."""
+        room, kept = {}, set()
+        for refusal in sorted(self.refusals):
+            for one in self.of((ADMIT, refusal[0])):
+                if not one.is_yes() and room.get(one.voter, REFUSALS_MAX) > 0:
+                    room[one.voter] = room.get(one.voter, REFUSALS_MAX) - 1
+                    kept.add(refusal)
+        return kept
 
     def bound_approvals(self, voter):
         """Of a voter's approvals those with the lowest digests stay."""
@@ -126,16 +151,16 @@ class Set:
         need(len(self.effects) <= VOTERS_MAX * SPONSORED_MAX, "there are too many effects", "LINE-87")
 
     def bound_effects(self):
-        """An effect stays while it is among the first 16 that the voter of a place approves."""
+        """An effect stays while it is among the first that the voter of a place approves."""
         kept = set()
         for voter, _ in self.state.places:
-            yes = [
-                subject
-                for (subject, by), approval in self.approvals.items()
-                if by == voter and subject[0] != ADMIT and approval.is_yes()
-            ]
-            kept.update(sorted(yes)[:SPONSORED_MAX])
-        self.effects = {subject: one for subject, one in self.effects.items() if subject in kept}
+            left, room = SPONSORED_MAX, SPONSORED_BYTES
+            for subject in sorted(self.effects):
+                approval = self.approvals.get((subject, voter))
+                if approval is not None and approval.is_yes() and left > 0 and room > 0:
+                    left, room = left - 1, room - self.effects[subject].length
+                    kept.add(subject)
+        return kept
 
     def take_refusal(self, request, serial):
         refusal = request, True, serial

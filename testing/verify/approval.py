@@ -57,7 +57,7 @@ class Effect:
     """A change that people approve: its subject, and of another key the old key's word."""
 
     def __init__(self, reader):
-        self.rotation = None
+        self.rotation, self.length = None, 0
         kind, plain = self.read(reader, reader.one_of(range(1, 8)))
         forced = reader.one_of((0, 1))
         self.subject = kind, digest(b"folkmoot forced v1\0", plain) if forced else plain
@@ -68,11 +68,13 @@ class Effect:
             return 2, digest(b"folkmoot removal v2\0", reader.take(32))
         if change == 2:
             field, value = reader.blob(), reader.blob()
+            self.length = len(field) + len(value)
             return 3, digest(b"folkmoot change v1\0", field, b"\0", value)
         if change == 3:
             return 4, digest(b"folkmoot electorate v2\0", *reader.list(lambda one: one.take(32)))
         if change == 4:
             public, authority = reader.blob(), reader.blob()
+            self.length = len(public) + len(authority)
             return 5, digest(b"folkmoot sharing v2\0", digest(public), digest(authority))
         if change == 5:
             return 6, digest(b"folkmoot hold v1\0", reader.take(32))

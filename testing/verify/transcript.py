@@ -108,7 +108,7 @@ class Transcript:
                     one.check(self.state.group, self.state.roster[one.voter].spki)
                     signed.append(one)
             need(gmc.request not in self.state.used, "a decision holds it", "LINE-21")
-            self.set.take_certificate(gmc, signed)
+            self.set.take_certificate(gmc, signed, len(reader.data))
 
         return act
 

@@ -148,6 +148,8 @@ pub enum Danger {
     SessionPlain,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
+    /// Node: what its member says is ordered unread: a flood of whatever it likes.
+    NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.
     LinkPlain,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.

@@ -119,6 +119,15 @@ impl Effect {
 }
 
 impl Change {
+    /// How many bytes it says beyond a few: what its subject covers, so equal for equal subjects.
+    pub(crate) fn long(&self) -> usize {
+        match self {
+            Self::Charter { field, value } => field.0.len().saturating_add(value.0.len()),
+            Self::Sharing { public, authority } => public.0.len().saturating_add(authority.0.len()),
+            _ => 0,
+        }
+    }
+
     /// The request that it names, if it names one.
     pub(crate) fn request(&self) -> Option<&Digest> {
         match self {

@@ -54,7 +54,10 @@ pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,
 };
 pub use roster::{Ending, FORMERS_MAX, Former, Roster};
-pub use set::{ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, SPONSORED_MAX, Set, Signed, admission};
+pub use set::{
+    ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, LATE_BYTES_MAX, LATE_MAX, REFUSALS_OF_VOTER_MAX,
+    SPONSORED_BYTES, SPONSORED_MAX, Set, Signed, admission,
+};
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
 pub use transcript::heads::await_head;

@@ -16,7 +16,10 @@ mod judge;
 mod load;
 mod ready;
 
-pub use bounds::{ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX};
+pub use bounds::{
+    ADMITS_MAX, APPROVALS_MAX, LATE_BYTES_MAX, LATE_MAX, REFUSALS_MAX as REFUSALS_OF_VOTER_MAX,
+    SPONSORED_BYTES, SPONSORED_MAX,
+};
 
 use crate::{
     Admit, Approval, Change, Effect, Head, Held, Refusal, SignatureBytes, State, Subject, Uncounted,
@@ -55,6 +58,8 @@ struct Kept {
     admit: Admit,
     /// Whether it counts at the present state.
     verdict: Result<(), Uncounted>,
+    /// Whether its item is longer than that of an admission that does not count may be.
+    long: bool,
 }
 
 /// What no decision holds yet.
@@ -67,8 +72,8 @@ pub struct Set {
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
-    /// How many approvals of each voter stand.
-    given: BTreeMap<MemberId, usize>,
+    /// The approvals of each voter that stand, by name.
+    given: BTreeMap<MemberId, BTreeMap<Digest, Subject>>,
     /// Whether many things come, and what follows from them is worked out at the end.
     loading: bool,
     /// Whether more came than a set keeps, since it began to load.
@@ -119,26 +124,40 @@ impl Set {
     /// Takes an admission, or the share-epoch of another certificate of one that is here. Whether
     /// it was new and has been kept.
     pub fn take_admit(&mut self, state: &State, admit: Admit) -> bool {
-        if state.is_used(&admit.request) {
-            return false;
-        }
-        if self.admits.contains_key(&admit.request) {
-            return self.merge_admit(state, &admit);
-        }
+        self.take_paper(state, admit, false, Vec::new())
+    }
+
+    /// Takes an admission, and the approvals that came with it. Whether any of it was new and has
+    /// been kept. `long`: its item is longer than [`LATE_BYTES_MAX`].
+    pub(crate) fn take_paper(
+        &mut self,
+        state: &State,
+        admit: Admit,
+        long: bool,
+        proofs: Vec<Signed>,
+    ) -> bool {
         let request = admit.request;
-        let verdict = self.judge(state, &admit);
-        let counts = verdict.is_ok();
-        self.admits.insert(request, Kept { admit, verdict });
-        self.changed();
-        if self.loading {
-            self.overfull |= self.admits.len() > ADMITS_MAX;
-            return true;
+        let (mut came, mut new) = (false, false);
+        if self.admits.contains_key(&request) {
+            new = self.merge_admit(state, &admit);
+        } else if !state.is_used(&request) {
+            came = true;
+            let verdict = self.judge(state, &admit);
+            let counts = verdict.is_ok();
+            self.admits.insert(request, Kept { admit, verdict, long });
+            self.changed();
+            self.overfull |= self.loading && self.admits.len() > ADMITS_MAX;
+            if counts && !self.loading {
+                self.crowd(state);
+            }
         }
-        if counts {
-            self.crowd(state);
+        for proof in proofs {
+            new |= self.take_approval_here(state, proof);
         }
-        self.bound_admits(state);
-        self.admits.contains_key(&request)
+        if !self.loading {
+            self.bound_admits(state);
+        }
+        new || (came && self.admits.contains_key(&request))
     }
 
     fn merge_admit(&mut self, state: &State, admit: &Admit) -> bool {
@@ -156,6 +175,15 @@ impl Set {
 
     /// Takes an approval whose signature is verified. Whether it is new and has been kept.
     pub fn take_approval(&mut self, state: &State, signed: Signed) -> bool {
+        let of_admission = signed.approval.subject.kind == VoteKind::Admit;
+        let new = self.take_approval_here(state, signed);
+        if of_admission && !self.loading {
+            self.bound_admits(state);
+        }
+        new
+    }
+
+    fn take_approval_here(&mut self, state: &State, signed: Signed) -> bool {
         let approval = signed.approval;
         let key = (approval.subject, approval.voter);
         match self.approvals.get_mut(&key) {
@@ -175,11 +203,10 @@ impl Set {
         if self.replaced.get(&key).is_some_and(|known| known.approval == approval) {
             self.replaced.remove(&key);
         }
+        self.note_given(&approval);
         if let Some(before) = self.approvals.insert(key, signed) {
+            self.no_longer_given(&before.approval);
             self.take_replaced(state, before);
-        } else {
-            let given = self.given.entry(approval.voter).or_default();
-            *given = given.saturating_add(1);
         }
         self.changed();
         if self.loading {
@@ -190,7 +217,7 @@ impl Set {
         for subject in [Some(approval.subject), dropped].into_iter().flatten() {
             if subject.kind == VoteKind::Admit {
                 self.judge_again(state, &subject);
-                self.bound_refusals();
+                self.bound_refusals(state);
             } else {
                 self.bound_effects(state);
             }
@@ -241,10 +268,16 @@ impl Set {
             return false;
         }
         self.changed();
-        if !self.loading {
-            self.judge_again(state, &admission(refusal.request));
+        if self.loading {
+            return true;
         }
-        true
+        self.bound_refusals(state);
+        let kept = self.refusals.contains(&refusal);
+        if kept {
+            self.judge_again(state, &admission(refusal.request));
+            self.bound_admits(state);
+        }
+        kept
     }
 
     /// Takes the end of a term, if a clock shows that it is over, or, without a clock, the time of
@@ -306,11 +339,12 @@ impl Set {
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
         self.bound_shown();
         self.refusals.retain(|refusal| !state.has_refused(refusal));
-        self.bound_refusals();
+        self.bound_refusals(state);
         let expires = std::mem::take(&mut self.expires);
         self.expires = expires.into_iter().filter(|expire| self.end_of(state, expire).is_some()).collect();
         self.changed();
         self.judge_all(state);
+        self.bound_admits(state);
         self.bound_effects(state);
     }
 

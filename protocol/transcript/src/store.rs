@@ -23,6 +23,8 @@ use std::sync::Arc;
 pub const TABLE: &str = "transcript";
 /// So many items more than are needed are a reason to look which are.
 const SPARE_ITEMS: usize = 1_024;
+/// So many bytes more than are needed are one, too.
+const SPARE_BYTES: usize = 2 * 1024 * 1024;
 
 /// Which parts of a transcript a store holds.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +34,10 @@ pub struct Kept {
     decisions: BTreeMap<u64, Digest>,
     forks: BTreeMap<u64, Digest>,
     formers: BTreeSet<MemberId>,
-    /// How many items were needed when that was last looked up.
-    needed: usize,
+    /// How many bytes the items have.
+    bytes: usize,
+    /// How many items were needed when that was last looked up, and how many bytes.
+    needed: (usize, usize),
 }
 
 impl Kept {
@@ -43,7 +47,10 @@ impl Kept {
         for (key, value) in stored.iter().filter(|(key, _)| key.table == TABLE) {
             let Some((kind, name)) = key.key.split_first() else { continue };
             match (kind, <[u8; 32]>::try_from(name), <[u8; 8]>::try_from(name)) {
-                (b'i', Ok(name), _) => drop(kept.items.insert(name)),
+                (b'i', Ok(name), _) => {
+                    kept.items.insert(name);
+                    kept.bytes = kept.bytes.saturating_add(value.len());
+                }
                 (b'x', Ok(name), _) => drop(kept.formers.insert(MemberId(name))),
                 (b'd', _, Ok(number)) => {
                     kept.decisions.insert(u64::from_be_bytes(number), digest(&[value]));
@@ -54,7 +61,7 @@ impl Kept {
                 _ => {}
             }
         }
-        kept.needed = kept.items.len();
+        kept.needed = (kept.items.len(), kept.bytes);
         kept
     }
 
@@ -63,17 +70,26 @@ impl Kept {
         let mut out = Vec::new();
         if taken.new && !matches!(Item::decode(item), Ok(Item::Decision(_))) {
             let name = digest(&[item]);
-            self.items.insert(name);
+            if self.items.insert(name) {
+                self.bytes = self.bytes.saturating_add(item.len());
+            }
             out.push(Persist::put(TABLE, key(b'i', &name), item.clone()));
         }
         if taken.advanced {
             self.follow_line(transcript, &mut out);
         }
         self.follow_evidence(transcript, &mut out);
-        if taken.advanced || self.items.len() > self.needed.saturating_mul(2).saturating_add(SPARE_ITEMS) {
+        if taken.advanced || self.has_too_much() {
             self.sweep(transcript, &mut out);
         }
         out
+    }
+
+    /// Whether there is so much more than was needed that it is worth looking what still is.
+    fn has_too_much(&self) -> bool {
+        let over =
+            |now: usize, needed: usize, spare: usize| now > needed.saturating_mul(2).saturating_add(spare);
+        over(self.items.len(), self.needed.0, SPARE_ITEMS) || over(self.bytes, self.needed.1, SPARE_BYTES)
     }
 
     /// What to write after `transcript` has gone on without the decisions between, or over to
@@ -111,12 +127,14 @@ impl Kept {
 
     /// Deletes the items that nothing needs any more.
     fn sweep(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
-        let needed: BTreeSet<Digest> = transcript.items().map(|item| digest(&[&item])).collect();
-        for gone in self.items.difference(&needed) {
+        let needed: BTreeMap<Digest, usize> =
+            transcript.items().map(|item| (digest(&[&item]), item.len())).collect();
+        for gone in self.items.iter().filter(|item| !needed.contains_key(*item)) {
             out.push(Persist::delete(TABLE, key(b'i', gone)));
         }
-        self.items.retain(|item| needed.contains(item));
-        self.needed = needed.len();
+        self.items.retain(|item| needed.contains_key(item));
+        self.bytes = self.items.iter().filter_map(|item| needed.get(item)).sum();
+        self.needed = (self.items.len(), self.bytes);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line: schedules by the thousand, one seed again, or the mutants.
 
+mod flood;
 mod many;
 mod mutants;
 mod one;
@@ -40,6 +41,9 @@ pub(crate) struct Arguments {
     /// With --replay: drop steps as long as the same promise breaks, then say which are left.
     #[arg(long, requires = "replay")]
     pub(crate) shrink: bool,
+    /// Two members flood for so many seconds of virtual time: what that costs each of the others.
+    #[arg(long, value_name = "SECONDS", conflicts_with_all = ["mutants", "schedules", "replay"])]
+    pub(crate) flood: Option<u64>,
     /// Break each layer on purpose and see that its checker catches it.
     #[arg(long)]
     pub(crate) mutants: bool,
@@ -81,6 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let code = match arguments.replay {
         Some(seed) => one::replay(arguments, seed),
+        None if arguments.flood.is_some() => flood::compare(arguments, arguments.flood.unwrap_or_default()),
         None if arguments.mutants => mutants::hunt(arguments),
         None => many::play(arguments),
     };

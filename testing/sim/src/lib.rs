@@ -13,6 +13,7 @@
 pub mod aim;
 pub mod check;
 pub mod disk;
+pub mod flood;
 pub mod lie;
 pub mod lines;
 pub mod machine;

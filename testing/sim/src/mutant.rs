@@ -129,7 +129,7 @@ pub const GUARDED_TWICE: [Danger; 6] = [
 /// The danger called `name`, if it is known here.
 pub fn danger_called(name: &str) -> Option<Danger> {
     let mutants = MUTANTS.iter().map(|mutant| mutant.danger);
-    mutants.chain(GUARDED_TWICE).find(|danger| format!("{danger:?}") == name)
+    mutants.chain(GUARDED_TWICE).chain([Danger::LineNoBounds]).find(|danger| format!("{danger:?}") == name)
 }
 
 impl Mutant {

@@ -9,6 +9,7 @@ mod scribe;
 mod tap;
 mod thief;
 
+pub(crate) use actor::Actor;
 pub use company::Company;
 
 use crate::machine::Cast;

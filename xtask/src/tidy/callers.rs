@@ -11,6 +11,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("danger_seal_letter", "seals a letter as a liar does, in tests of the rules"),
     ("danger_seal_answer", "seals an answer as a liar does, in tests of the rules"),
     ("danger_keys", "hands the simulator's thief what a member has"),
+    ("danger_say", "says what a node that floods says, in the simulator"),
     ("door_counters", "the bench of floods reads them"),
     ("link_counters", "the bench of floods and tests of links read them"),
     ("take_events", "the simulator records what a node saw"),

@@ -27,7 +27,7 @@ impl Admission {
             return Err(AdmissionError::LocalRejected);
         }
         if self.proposals.get(&digest).is_none() {
-            self.proposals.room(&me)?;
+            self.proposals.room(&me, call.transcript.roster())?;
             self.open_proposal(call, me, effect.clone())?;
             self.multicast(&OpenMessage::Proposal { effect: effect.clone() });
             self.pause.soon();
@@ -79,7 +79,7 @@ impl Admission {
             return Ok(());
         }
         call.transcript.would_stand(&effect).map_err(AdmissionError::PeerDecision)?;
-        self.proposals.room(&sender)?;
+        self.proposals.room(&sender, call.transcript.roster())?;
         self.open_proposal(call, sender, effect)
     }
 
@@ -100,15 +100,27 @@ impl Admission {
     /// The transcript has an effect: if nobody has shown it here yet, it is open now.
     pub(crate) fn notice_effect(&mut self, call: &Call<'_>, effect: Effect) {
         let subject = effect.subject();
-        let mut sponsors = call.transcript.set().approvals_of(subject).filter(|one| one.is_yes());
-        let Some(proposer) = sponsors.next().map(|one| one.voter) else { return };
-        drop(sponsors);
         if self.proposals.get(&subject.digest).is_some() || is_rejected(&effect, call.transcript, None) {
             return;
         }
+        let sponsors = call.transcript.set().approvals_of(subject).filter(|one| one.is_yes());
+        let sponsors: Vec<MemberId> = sponsors.map(|one| one.voter).collect();
+        let Some(proposer) = sponsors.into_iter().find(|voter| self.makes_room(call, voter)) else { return };
         if let Err(error) = self.open_proposal(call, proposer, effect) {
             self.trace(format!("proposal not shown: {error}"));
         }
+    }
+
+    /// `ADM-32`: whether there is room for what this voter approves. What it approved before and
+    /// the set has dropped makes room.
+    fn makes_room(&mut self, call: &Call<'_>, voter: &MemberId) -> bool {
+        let roster = call.transcript.roster();
+        if self.proposals.room(voter, roster).is_err() {
+            for lost in self.proposals.lost(voter, call.transcript) {
+                self.close_proposal(&lost, Closed::Overtaken);
+            }
+        }
+        self.proposals.room(voter, roster).is_ok()
     }
 
     /// The transcript has a voter's word on an effect.

@@ -71,7 +71,7 @@ pub enum AdmissionError {
     #[error("the proposal is refused (ADM-31)")]
     PeerDecision(#[source] Unfit),
     /// `ADM-32` Too many proposals are open.
-    #[error("too many proposals are open (at most {all} in all, {one} from one member) (ADM-32)", all = crate::PROPOSALS_MAX, one = crate::MEMBER_PROPOSALS_MAX)]
+    #[error("too many proposals are open (at most {one} from one member, {all} from all without a vote) (ADM-32)", all = crate::PROPOSALS_MAX, one = crate::MEMBER_PROPOSALS_MAX)]
     PeerTooManyProposals,
     /// `ADM-35` What a voter says about the next decision does not stand.
     #[error("a ballot is refused (ADM-35)")]

@@ -14,10 +14,10 @@
 //! crash, split or change of contact strands a request. Bounds:
 //! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is
 //! refused when full), [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key;
-//! [`PROPOSALS_MAX`] proposals, [`MEMBER_PROPOSALS_MAX`] of them by one member; each request and
-//! proposal for the charter's `request_hours`. Relies on: senders authenticated by link and ring.
-//! One order of members' messages is convenient, not needed. Source: facts of Saxena, Tsudik, Yi
-//! (2003), plain signatures, decentralised, fixed threshold. Departures:
+//! [`MEMBER_PROPOSALS_MAX`] proposals by one member, [`PROPOSALS_MAX`] by all who have no vote;
+//! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by
+//! link and ring. One order of members' messages is convenient, not needed. Source: facts of
+//! Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold. Departures:
 //! docs/protocol/admission.md.
 
 mod applicant;
@@ -65,7 +65,7 @@ use std::collections::BTreeSet;
 
 /// Most open requests that one contact may bring.
 pub const CONTACT_REQUESTS_MAX: usize = 32;
-/// Most open proposals.
+/// Most open proposals of all members without a vote.
 pub const PROPOSALS_MAX: usize = 32;
 /// Most open proposals of one member.
 pub const MEMBER_PROPOSALS_MAX: usize = 8;

@@ -4,7 +4,7 @@
 use crate::{AdmissionError, MEMBER_PROPOSALS_MAX, PROPOSALS_MAX};
 use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Effect, Transcript};
+use folkmoot_transcript::{Effect, Roster, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An effect that wants approvals.
@@ -69,13 +69,23 @@ impl Proposals {
         self.0.remove(proposal)
     }
 
-    /// `ADM-32`.
-    pub(crate) fn room(&self, proposer: &MemberId) -> Result<(), AdmissionError> {
+    /// `ADM-32`: whether one more by this member has room. Each voter has room of its own, so that
+    /// nobody's flood keeps out what a voter proposes; all others share theirs.
+    pub(crate) fn room(&self, proposer: &MemberId, roster: &Roster) -> Result<(), AdmissionError> {
         let by_one = self.0.values().filter(|proposal| proposal.proposer == *proposer).count();
-        if self.0.len() >= PROPOSALS_MAX || by_one >= MEMBER_PROPOSALS_MAX {
+        let shared = self.0.values().filter(|proposal| !roster.may_vote(&proposal.proposer)).count();
+        let full = !roster.may_vote(proposer) && shared >= PROPOSALS_MAX;
+        if full || by_one >= MEMBER_PROPOSALS_MAX {
             return Err(AdmissionError::PeerTooManyProposals);
         }
         Ok(())
+    }
+
+    /// Those of a member that the set does not have any more.
+    pub(crate) fn lost(&self, proposer: &MemberId, transcript: &Transcript) -> Vec<Digest> {
+        let set = transcript.set();
+        let lost = |one: &Proposal| one.proposer == *proposer && set.effect(&one.effect.subject()).is_none();
+        self.0.iter().filter(|(_, one)| lost(one)).map(|(digest, _)| *digest).collect()
     }
 
     /// Those for which `over` gives a reason.

@@ -290,6 +290,16 @@ impl Node {
         core::mem::take(&mut self.events)
     }
 
+    /// Says whatever it likes to every peer, as a node that floods its group does.
+    #[doc(hidden)]
+    pub fn danger_say(&mut self, now: Instant, message: &Sync, entropy: &mut dyn Entropy) {
+        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
+        for peer in peers {
+            self.send_sync(now, peer, message);
+        }
+        self.settle(now, entropy);
+    }
+
     /// Runs the outputs of each layer, the lowest last, so that frames of one turn share datagrams.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {

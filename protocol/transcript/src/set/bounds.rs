@@ -1,7 +1,7 @@
 //! What stays if there is too much: the same at everybody who has the same.
 
-use super::{Kept, Set, admission, is_shown};
-use crate::{Change, Effect, Refusal, Signed, State, Subject};
+use super::{Set, admission, is_shown};
+use crate::{Approval, Change, Effect, Refusal, Signed, State, Subject};
 use folkmoot_base::{Danger, Digest, MemberId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +11,58 @@ pub const ADMITS_MAX: usize = 4_096;
 pub const APPROVALS_MAX: usize = 4_096;
 /// Most effects that one voter keeps in the set by approving them.
 pub const SPONSORED_MAX: usize = 16;
+/// So many bytes of effects, and one more effect, one voter keeps at most.
+pub const SPONSORED_BYTES: usize = 256 * 1024;
+/// Most admissions that do not count and that one voter approves; and most besides.
+pub const LATE_MAX: usize = 128;
+/// Longest item of an admission that does not count.
+pub const LATE_BYTES_MAX: usize = 8 * 1024;
+/// Most refusals that one voter keeps in the set by rejecting their requests.
+pub const REFUSALS_MAX: usize = 128;
 
 impl Set {
-    /// Of the admissions those that count stay first, then those with the lowest digests.
+    /// Of the admissions that do not count each voter keeps those with the lowest requests that it
+    /// approves. So nobody's flood drives out what another voter wants. Of the others those with
+    /// the lowest requests stay, and those that count stay.
     pub(super) fn bound_admits(&mut self, state: &State) {
-        while self.admits.len() > ADMITS_MAX && !state.is(Danger::LineNoBounds) {
-            let late = |(_, kept): &(&Digest, &Kept)| kept.verdict.is_err();
-            let last = self.admits.iter().rev().find(late).or_else(|| self.admits.iter().next_back());
-            let Some(request) = last.map(|(request, _)| *request) else { return };
-            self.admits.remove(&request);
-            self.expires.retain(|expire| expire.request != request);
-            self.drop_unshown(request);
+        if state.is(Danger::LineNoBounds) {
+            return;
         }
+        for request in self.too_late(state) {
+            self.drop_admit(request);
+        }
+        while self.admits.len() > ADMITS_MAX {
+            let Some(request) = self.admits.keys().next_back().copied() else { return };
+            self.drop_admit(request);
+        }
+    }
+
+    /// The admissions that do not count and for which there is no room.
+    fn too_late(&self, state: &State) -> Vec<Digest> {
+        let late = || self.admits.iter().filter(|(_, kept)| kept.verdict.is_err());
+        if late().count() <= LATE_MAX && !late().any(|(_, kept)| kept.long) {
+            return Vec::new();
+        }
+        let mut room: BTreeMap<MemberId, usize> =
+            state.places().iter().map(|place| (place.voter, LATE_MAX)).collect();
+        let mut others = LATE_MAX;
+        let mut gone = Vec::new();
+        for (request, kept) in late() {
+            let yes = self.signed_of(admission(*request)).filter(|signed| signed.approval.is_yes());
+            // Each voter that has room uses it up, not only the first.
+            let mut has_room = |signed: &&Signed| room.get_mut(&signed.approval.voter).is_some_and(take_one);
+            if kept.long || (yes.filter(&mut has_room).count() == 0 && !take_one(&mut others)) {
+                gone.push(*request);
+            }
+        }
+        gone
+    }
+
+    fn drop_admit(&mut self, request: Digest) {
+        self.admits.remove(&request);
+        self.expires.retain(|expire| expire.request != request);
+        self.drop_unshown(request);
+        self.changed();
     }
 
     /// The unsigned approvals of an admission that is no longer in the set.
@@ -30,22 +70,37 @@ impl Set {
         let unsigned = self.signed_of(admission(request)).filter(|signed| signed.signature.is_none());
         let voters: Vec<MemberId> = unsigned.map(|signed| signed.approval.voter).collect();
         for voter in voters {
-            let key = (admission(request), voter);
-            self.approvals.remove(&key);
-            self.replaced.remove(&key);
-            self.given.entry(voter).and_modify(|given| *given = given.saturating_sub(1));
+            self.drop_approval((admission(request), voter));
+        }
+    }
+
+    fn drop_approval(&mut self, key: (Subject, MemberId)) {
+        if let Some(gone) = self.approvals.remove(&key) {
+            self.no_longer_given(&gone.approval);
+        }
+        self.replaced.remove(&key);
+    }
+
+    /// An approval stands: it is among its voter's.
+    pub(super) fn note_given(&mut self, approval: &Approval) {
+        self.given.entry(approval.voter).or_default().insert(approval.digest(), approval.subject);
+    }
+
+    pub(super) fn no_longer_given(&mut self, approval: &Approval) {
+        if let Some(given) = self.given.get_mut(&approval.voter) {
+            given.remove(&approval.digest());
         }
     }
 
     /// Whether more approvals of this voter stand than are kept.
     pub(super) fn has_too_many(&self, voter: &MemberId) -> bool {
-        self.given.get(voter).is_some_and(|given| *given > APPROVALS_MAX)
+        self.given.get(voter).is_some_and(|given| given.len() > APPROVALS_MAX)
     }
 
     /// Whether more of them came than a set keeps and its admissions bring.
     pub(super) fn has_far_too_many(&self, voter: &MemberId) -> bool {
         let most = APPROVALS_MAX.saturating_add(ADMITS_MAX);
-        self.given.get(voter).is_some_and(|given| *given > most)
+        self.given.get(voter).is_some_and(|given| given.len() > most)
     }
 
     /// Of each voter's approvals the lowest digests stay, as by [`Self::bound_approvals`].
@@ -53,24 +108,17 @@ impl Set {
         let many: Vec<MemberId> =
             self.given.keys().filter(|voter| self.has_too_many(voter)).copied().collect();
         for voter in many {
-            let of_voter = self.approvals.iter().filter(|((_, by), _)| *by == voter);
-            let mut named: Vec<(Digest, Subject)> =
-                of_voter.map(|((subject, _), signed)| (signed.approval.digest(), *subject)).collect();
-            named.sort_unstable();
-            for (_, subject) in named.into_iter().skip(APPROVALS_MAX) {
-                self.approvals.remove(&(subject, voter));
-                self.replaced.remove(&(subject, voter));
-            }
+            let given = self.given.get(&voter).into_iter().flatten();
+            let gone: Vec<Subject> = given.skip(APPROVALS_MAX).map(|(_, subject)| *subject).collect();
+            gone.into_iter().for_each(|subject| self.drop_approval((subject, voter)));
         }
-        self.count_given();
     }
 
-    /// Counts each voter's approvals anew.
+    /// Sorts each voter's approvals anew.
     pub(super) fn count_given(&mut self) {
         self.given.clear();
-        for (_, voter) in self.approvals.keys() {
-            let given = self.given.entry(*voter).or_default();
-            *given = given.saturating_add(1);
+        for ((subject, voter), signed) in &self.approvals {
+            self.given.entry(*voter).or_default().insert(signed.approval.digest(), *subject);
         }
     }
 
@@ -97,12 +145,10 @@ impl Set {
         if !self.has_too_many(voter) || state.is(Danger::LineNoBounds) {
             return None;
         }
-        let of_voter = self.approvals.iter().filter(|((_, by), _)| by == voter);
-        let key = *of_voter.max_by_key(|(_, signed)| signed.approval.digest())?.0;
-        self.approvals.remove(&key);
-        self.replaced.remove(&key);
-        self.given.entry(*voter).and_modify(|given| *given = given.saturating_sub(1));
-        Some(key.0)
+        let (_, subject) = self.given.get(voter)?.last_key_value()?;
+        let subject = *subject;
+        self.drop_approval((subject, *voter));
+        Some(subject)
     }
 
     /// Drops those of these approvals that have no signature of their own.
@@ -120,16 +166,28 @@ impl Set {
         self.judge_all(state);
     }
 
-    /// What a refusal says of a CSR stays as long as somebody rejects the request.
-    pub(super) fn bound_refusals(&mut self) {
-        let gone = |refusal: &&Refusal| !self.is_rejected(&refusal.request);
-        let gone: Vec<Refusal> = self.refusals.iter().filter(gone).copied().collect();
+    /// What a refusal says of a CSR stays as long as somebody rejects the request: each voter keeps
+    /// those with the lowest requests.
+    pub(super) fn bound_refusals(&mut self, state: &State) {
+        if self.refusals.is_empty() {
+            return;
+        }
+        let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { REFUSALS_MAX };
+        let mut room: BTreeMap<MemberId, usize> = BTreeMap::new();
+        let mut gone: Vec<Refusal> = Vec::new();
+        for refusal in &self.refusals {
+            let no = self.signed_of(admission(refusal.request)).filter(|signed| !signed.approval.is_yes());
+            let kept = no.filter(|no| take_one(room.entry(no.approval.voter).or_insert(most))).count();
+            if kept == 0 {
+                gone.push(*refusal);
+            }
+        }
         for refusal in &gone {
             self.refusals.remove(refusal);
         }
     }
 
-    /// An effect stays as long as a voter sponsors it: it is among the first, by digest, that this
+    /// An effect stays as long as a voter sponsors it: it is among the first, by subject, that this
     /// voter approves and that have not been decided since. So nobody's flood drives out what
     /// another voter wants, and what was decided takes no room. Another key for somebody who is no
     /// member any more can neither be decided nor shown to anybody.
@@ -137,17 +195,21 @@ impl Set {
         if self.effects.is_empty() {
             return;
         }
-        let most = if state.is(Danger::LineNoBounds) { usize::MAX } else { SPONSORED_MAX };
-        let mut room: BTreeMap<MemberId, usize> =
+        let all = state.is(Danger::LineNoBounds);
+        let most = if all { (usize::MAX, usize::MAX) } else { (SPONSORED_MAX, SPONSORED_BYTES) };
+        let mut room: BTreeMap<MemberId, (usize, usize)> =
             state.places().iter().map(|place| (place.voter, most)).collect();
         let mut kept: BTreeSet<Subject> = BTreeSet::new();
         let yes = self.approvals.iter().filter(|(_, signed)| signed.approval.is_yes());
         for ((subject, voter), _) in
             yes.filter(|((subject, _), signed)| self.sponsors(state, subject, signed))
         {
-            let Some(left) = room.get_mut(voter).filter(|left| **left > 0) else { continue };
-            *left = left.saturating_sub(1);
-            kept.insert(*subject);
+            let Some((left, bytes)) = room.get_mut(voter) else { continue };
+            if *bytes > 0 && take_one(left) {
+                let long = self.effects.get(subject).map_or(0, |effect| effect.change.long());
+                *bytes = bytes.saturating_sub(long);
+                kept.insert(*subject);
+            }
         }
         self.effects.retain(|subject, effect| kept.contains(subject) && is_of_a_member(state, effect));
     }
@@ -159,6 +221,13 @@ impl Set {
             signed.approval.base.number >= state.stamp_with(&effect.change, named)
         })
     }
+}
+
+/// Takes one of what is left, if anything is.
+fn take_one(left: &mut usize) -> bool {
+    let some = *left > 0;
+    *left = left.saturating_sub(1);
+    some
 }
 
 fn is_of_a_member(state: &State, effect: &Effect) -> bool {

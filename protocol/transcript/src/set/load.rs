@@ -29,12 +29,14 @@ impl Set {
     /// Works out what follows from all that came. Whether a set keeps all of it.
     pub(crate) fn settle(&mut self, state: &State) -> bool {
         self.loading = false;
-        let came = (self.effects.len(), self.refusals.len());
+        let sizes = |set: &Self| (set.admits.len(), set.effects.len(), set.refusals.len());
+        let came = sizes(self);
         self.bound_all_approvals();
-        self.bound_refusals();
+        self.bound_refusals(state);
         self.bound_effects(state);
         self.judge_all(state);
+        self.bound_admits(state);
         self.changed();
-        !self.overfull && came == (self.effects.len(), self.refusals.len())
+        !self.overfull && came == sizes(self)
     }
 }

@@ -9,7 +9,7 @@
 
 use super::Transcript;
 use crate::item::{Item, SignedApproval, admit_name};
-use crate::{ADMITS_MAX, EPOCHS_MAX, ItemError, Signed, State, Uncounted, paper};
+use crate::{EPOCHS_MAX, ItemError, LATE_BYTES_MAX, Signed, State, Uncounted, paper};
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId};
 use std::collections::BTreeSet;
@@ -17,8 +17,9 @@ use std::collections::BTreeSet;
 /// Most items of one admission that are kept.
 const PAPERS_MAX: usize = EPOCHS_MAX;
 
-/// So many papers of admissions that no decision holds are a reason to look which are needed.
-const SWEEP_AT: usize = 2 * ADMITS_MAX;
+/// So many papers more than there are admissions, held or not, are a reason to look which are
+/// needed.
+const SPARE_PAPERS: usize = 32;
 
 /// An item of an admission.
 #[derive(Debug, Clone)]
@@ -67,10 +68,7 @@ impl Transcript {
         let epoch = paper.admit.epochs.first().copied();
         let signers = paper.gmc.multi().map(|multi| multi.signers().to_vec()).unwrap_or_default();
         let (state, set) = self.line.set_mut();
-        let mut new = set.take_admit(state, paper.admit);
-        for proof in proofs {
-            new |= set.take_approval(state, proof);
-        }
+        let new = set.take_paper(state, paper.admit, bytes.len() > LATE_BYTES_MAX, proofs);
         let wanted = wanted || self.wants_epoch(&request, epoch);
         let item = Bytes::copy_from_slice(bytes);
         let waits = !are_members(self.state(), &signers);
@@ -143,8 +141,10 @@ impl Transcript {
 
     /// Drops papers when there are many more than the set may have: it drops admissions by itself.
     pub(super) fn sweep(&mut self) {
-        let most = self.state().used().saturating_add(SWEEP_AT);
-        if self.papers.len() > most || self.refused.len() > SWEEP_AT {
+        let (papers, refused) = (self.papers.len(), self.refused.len());
+        let used = self.state().used().saturating_add(SPARE_PAPERS);
+        let (admits, refusals) = (self.set().admits().count(), self.set().refusals().count());
+        if papers > used.saturating_add(admits) || refused > refusals.saturating_add(SPARE_PAPERS) {
             self.forget();
         }
     }

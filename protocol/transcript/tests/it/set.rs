@@ -4,8 +4,8 @@ use crate::group::{Group, draft, field, key, remove, signature};
 use folkmoot_base::{Danger, MemberId, UnixTime, digest};
 use folkmoot_identity::{Adopt, CharterDraft, Policies, Verdict, VoteKind};
 use folkmoot_transcript::{
-    ADMITS_MAX, APPROVALS_MAX, Admit, Approval, Effect, Expire, Refusal, SPONSORED_MAX, Signed, Subject,
-    Uncounted, admission,
+    APPROVALS_MAX, Admit, Approval, Effect, Expire, LATE_MAX, REFUSALS_OF_VOTER_MAX, Refusal,
+    SPONSORED_BYTES, SPONSORED_MAX, Signed, Subject, Uncounted, admission,
 };
 use proptest::prelude::*;
 
@@ -135,7 +135,7 @@ fn flooded(danger: Option<Danger>) -> Group {
         let approval = group.yes(3, Subject { kind: VoteKind::Hold, digest });
         group.take(approval);
     }
-    for number in 0..(ADMITS_MAX as u64 + 20) {
+    for number in 0..(LATE_MAX as u64 + 20) {
         let admit = invented(number, &group);
         group.take_admit(&admit);
     }
@@ -154,7 +154,7 @@ fn a_flood_stays_within_its_bounds_and_blocks_no_expulsion() {
         set.approvals().filter(|signed| signed.approval.voter == crate::group::member(3)).count(),
         APPROVALS_MAX
     );
-    assert_eq!(set.admits().count(), ADMITS_MAX);
+    assert_eq!(set.admits().count(), LATE_MAX + 1);
     assert!(set.effects().count() <= SPONSORED_MAX + 1);
     assert!(group.is_member(6), "those that count stay");
     let ready = set.approved(group.state(), UnixTime(group.now));
@@ -165,8 +165,74 @@ fn a_flood_stays_within_its_bounds_and_blocks_no_expulsion() {
 fn without_bounds_a_flood_fills_the_set() {
     let group = flooded(Some(Danger::LineNoBounds));
     let set = group.set();
-    assert!(set.approvals().count() > APPROVALS_MAX + 20 && set.admits().count() > ADMITS_MAX);
+    assert!(set.approvals().count() > APPROVALS_MAX + 20 && set.admits().count() > LATE_MAX + 1);
     assert!(set.effects().count() > SPONSORED_MAX + 1);
+}
+
+/// What a voter wants held, refused or decided stays, whatever strangers and another voter bring.
+#[test]
+fn a_flood_drives_out_nothing_that_another_voter_wants() {
+    let mut group = Group::of(&draft(4, 3));
+    let wanted: Vec<Admit> = (0..3).map(|number| invented(9_000 + number, &group)).collect();
+    for admit in &wanted {
+        group.welcome(admit, &[0]);
+    }
+    for number in 0..(3 * LATE_MAX as u64) {
+        let admit = invented(number, &group);
+        let liar: &[usize] = if number.is_multiple_of(2) { &[3] } else { &[] };
+        group.welcome(&admit, liar);
+    }
+    let late: Vec<_> = group.set().late().map(|(admit, _)| admit.request).collect();
+    assert!(wanted.iter().all(|admit| late.contains(&admit.request)));
+    assert_eq!(late.len(), wanted.len() + 2 * LATE_MAX);
+}
+
+/// Nor does a voter drive out what nobody else approves by approving it.
+#[test]
+fn a_yes_drives_nothing_out() {
+    let mut group = Group::of(&draft(4, 3));
+    let mut admits: Vec<Admit> = (0..=LATE_MAX as u64).map(|number| invented(number, &group)).collect();
+    admits.sort_by_key(|admit| admit.request);
+    let last = admits.pop().unwrap();
+    for admit in &admits {
+        group.welcome(admit, &[3]);
+    }
+    group.take_admit(&last);
+    let yes = group.yes(3, admission(last.request));
+    group.take(yes);
+    assert!(group.set().admit(&last.request).is_some());
+}
+
+#[test]
+fn long_effects_of_one_voter_are_few() {
+    let mut group = Group::new(4, 2);
+    let long =
+        |number: u8| Effect::from(field("text", &char::from(b'a' + number).to_string().repeat(100_000)));
+    for number in 0..SPONSORED_MAX as u8 {
+        group.want(&long(number), &[3]);
+    }
+    group.want(&long(20), &[1]);
+    group.want(&Effect::from(remove(3)), &[0]);
+    let of_liar = group.set().effects().count() - 2;
+    assert!((SPONSORED_BYTES / 100_000..=SPONSORED_BYTES / 100_000 + 1).contains(&of_liar), "{of_liar}");
+    assert!(group.set().effect(&long(20).subject()).is_some());
+}
+
+#[test]
+fn refusals_of_one_voter_are_few() {
+    let policies = Policies { objections: Some(2), ..Policies::default() };
+    let mut group = Group::of(&CharterDraft { policies, ..draft(4, 2) });
+    let mut refuse = |number: u64, voter: usize| {
+        let request = digest(&[b"refused", &number.to_be_bytes()]);
+        let no = group.no(voter, admission(request));
+        group.take(no);
+        let (state, set) = group.line.set_mut();
+        set.take_refusal(state, Refusal { request, csr: Some([1; 16]) });
+        set.refusals().count()
+    };
+    assert_eq!(refuse(9_999, 0), 1);
+    let last = (0..REFUSALS_OF_VOTER_MAX as u64 + 20).map(|number| refuse(number, 3)).last();
+    assert_eq!(last, Some(REFUSALS_OF_VOTER_MAX + 1));
 }
 
 /// Whoever comes first does not decide what a subject means: a second form of it changes nothing.

@@ -10,16 +10,17 @@ use crate::machine::{
 };
 use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
-use folkmoot_attach::{self as attach, Embedded, Trace};
+use folkmoot_attach::{self as attach, Embedded, Ground as _, ToNode, Trace};
 use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId};
 use folkmoot_identity::Scheme;
 use folkmoot_member::{Event, SendError};
+use folkmoot_node::Sync;
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 /// One life.
-pub(super) struct Actor {
+pub(crate) struct Actor {
     stack: Embedded<Tap, Desk>,
     names: Rc<Names>,
     home: GroupId,
@@ -71,6 +72,21 @@ impl Actor {
         };
         actor.collect();
         actor
+    }
+
+    /// What its member knows.
+    pub(crate) fn transcript(&self) -> &Transcript {
+        self.stack.upper.member.transcript()
+    }
+
+    /// Its node takes this as if its member said it.
+    pub(crate) fn say(&mut self, now: Instant, word: ToNode, entropy: &mut dyn Entropy) {
+        self.stack.ground.member(now, word, entropy);
+    }
+
+    /// Its node says this to every peer.
+    pub(crate) fn say_to_nodes(&mut self, now: Instant, message: &Sync, entropy: &mut dyn Entropy) {
+        self.stack.ground.node.danger_say(now, message, entropy);
     }
 
     /// Turns the embedding's outputs into the world's words.

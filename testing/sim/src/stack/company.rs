@@ -91,12 +91,14 @@ impl Company {
     }
 }
 
-impl Cast for Company {
-    fn enter(
-        &mut self,
-        entrance: &Entrance<'_>,
-        entropy: &mut dyn Entropy,
-    ) -> Result<Box<dyn Machine>, String> {
+impl Company {
+    /// Who sits in `player`, with the key.
+    pub(crate) fn identity(&self, player: Player) -> Option<&Identity> {
+        self.identities.get(usize::from(player))
+    }
+
+    /// The life that begins.
+    pub(crate) fn actor(&self, entrance: &Entrance<'_>, entropy: &mut dyn Entropy) -> Result<Actor, String> {
         let identity = self.identities.get(usize::from(entrance.player)).ok_or("no such player")?.clone();
         let stored: Vec<(StoreKey, Bytes)> =
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -116,7 +118,17 @@ impl Cast for Company {
         let tap = Tap::new(node, entrance, Rc::clone(&self.names));
         let desk = Desk::new(member, Rc::clone(&tap.board), Rc::clone(&self.names));
         let stack = Embedded::new(tap, desk);
-        Ok(Box::new(Actor::new(stack, entrance, Rc::clone(&self.names), entropy)))
+        Ok(Actor::new(stack, entrance, Rc::clone(&self.names), entropy))
+    }
+}
+
+impl Cast for Company {
+    fn enter(
+        &mut self,
+        entrance: &Entrance<'_>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Box<dyn Machine>, String> {
+        Ok(Box::new(self.actor(entrance, entropy)?))
     }
 
     fn thief(&self, seed: u64) -> Option<Box<dyn Thief>> {

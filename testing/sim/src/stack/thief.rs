@@ -16,7 +16,7 @@ use folkmoot_base::{Blob, Digest, Instant, Locator, NodeId, UnixTime, codec, dig
 use folkmoot_identity::Identity;
 use folkmoot_link::{Channel, Config, Exchange, IdentityCredentials, Input, Links, Output};
 use folkmoot_node::{ITEMS_BATCH_BYTES, PIECE_BYTES, Sync};
-use folkmoot_transcript::{PACKAGE_LABEL, Transcript};
+use folkmoot_transcript::{Transcript, is_package};
 use forger::Forger;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -113,8 +113,7 @@ fn say(now: Instant, door: &mut Door, to: NodeId, message: &Sync) {
 
 /// Sends items in as many frames as it takes, a package in pieces.
 fn tell(now: Instant, door: &mut Door, to: NodeId, items: Vec<Bytes>) {
-    let (packages, items): (Vec<Bytes>, Vec<Bytes>) =
-        items.into_iter().partition(|item| item.starts_with(PACKAGE_LABEL));
+    let (packages, items): (Vec<Bytes>, Vec<Bytes>) = items.into_iter().partition(|item| is_package(item));
     for package in packages.iter().filter(|package| package.len() <= PIECE_BYTES) {
         let (name, bytes) = (digest(&[package]), Blob(package.clone()));
         say(now, door, to, &Sync::Piece { name, of: 1, index: 0, bytes });

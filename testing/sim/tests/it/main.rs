@@ -1,4 +1,10 @@
 //! The integration tests of folkmoot-sim, one program.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
+use folkmoot_sim::flood::heap::Counting;
+
+mod flood;
 mod runs;
+
+#[global_allocator]
+static HEAP: Counting = Counting;

@@ -6,7 +6,7 @@ use super::{Group, NOW, remove};
 use folkmoot_base::{Algorithm, Head, SignatureBytes, codec};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{
-    ADMITS_MAX, Batch, Change, Commit, Decision, Effect, FileError, Item, ItemError, KnownHead, Proof,
+    Batch, Change, Commit, Decision, Effect, FileError, Item, ItemError, KnownHead, LATE_MAX, Proof,
     Proposal, STATEMENT_LABEL, Stage, Standing, Transcript, Unproposed, admission,
 };
 
@@ -257,7 +257,7 @@ fn line_87_a_file_with_more_admissions_than_a_set_keeps_is_refused() {
     let (_, first, _) = *parts.iter().find(|part| part.0 == 5).unwrap();
     let stranger = super::person(30);
     let mut body = group.request(&stranger);
-    let admits = (0..=ADMITS_MAX).map(|number| {
+    let admits = (0..=LATE_MAX).map(|number| {
         body.membership.nonce = u128::try_from(number).unwrap().to_be_bytes();
         group.admit(&stranger, &body, &[]).encode()
     });
@@ -268,7 +268,7 @@ fn line_87_a_file_with_more_admissions_than_a_set_keeps_is_refused() {
         read(&charter(&group), Vec::new(), &[&file[..first], &items, &section(8, &[])].concat(), 9_999)
     };
     assert!(matches!(all(&items).unwrap_err(), FileError::Overfull { .. }));
-    assert_eq!(all(&items[1..]).unwrap().set().admits().count(), ADMITS_MAX);
+    assert_eq!(all(&items[1..]).unwrap().set().admits().count(), LATE_MAX);
 }
 
 /// What counts, what is late and why does not depend on how the set came.

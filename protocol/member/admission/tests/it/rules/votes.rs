@@ -250,6 +250,20 @@ fn adm_31_a_decision_must_make_sense() {
 }
 
 #[test]
+fn adm_32_others_keep_out_no_voter() {
+    let mut bus = Bus::new(6, 2);
+    let senders: Vec<_> = bus.players[1..].iter().map(|player| player.identity.member()).collect();
+    for days in 1..100 {
+        let effect = change("certificate_days", &days.to_string());
+        let payload = open(&OpenMessage::Proposal { effect });
+        for sender in &senders {
+            let _ = bus.input(0, Input::Open { sender: *sender, payload: payload.clone() });
+        }
+    }
+    assert_eq!(bus.command(0, Command::Expel(senders[0])), Ok(()));
+}
+
+#[test]
 fn adm_32_proposals_of_one_member_are_bounded() {
     let mut bus = Bus::new(3, 2);
     let sender = bus.players[1].identity.member();
