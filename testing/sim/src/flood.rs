@@ -40,6 +40,9 @@ const BEGIN: u64 = 20_000_000;
 const AFTER: u64 = 30_000_000;
 /// From the vote on the one who floods to the vote on the other.
 const NEXT: u64 = 1_000_000;
+/// Whoever has not heard of a decision when the first apply it hears of it when the ring has formed
+/// anew, since those leave the expelled node's ring: with a flood or without, in half a second.
+const RING: u64 = 600_000;
 /// Between two looks.
 const LOOK: u64 = 100_000;
 
@@ -120,11 +123,12 @@ pub fn judge(quiet: &Costs, flooded: &Costs) -> Vec<String> {
         if disk > DISK_MAX {
             said.push(format!("m{player} held {disk} bytes of disk more than without the flood"));
         }
-        if cost.expelled.is_none() {
-            said.push(format!("m{player} never had expelled the one who floods"));
+        let most = calm.expelled.map_or(u64::MAX, |calm| calm.saturating_mul(2).saturating_add(RING));
+        if cost.expelled.is_none_or(|micros| micros > most) {
+            said.push(format!("m{player} had expelled the voter after {:?} us", cost.expelled));
         }
     }
-    match (median(flooded), median(quiet)) {
+    match (first(flooded), first(quiet)) {
         (Some(flooded), Some(calm)) if flooded <= calm.saturating_mul(2) => {}
         (None, Some(_)) => {}
         (flooded, calm) => said.push(format!("an expelled voter: after {flooded:?} us, without {calm:?} us")),
@@ -132,12 +136,9 @@ pub fn judge(quiet: &Costs, flooded: &Costs) -> Vec<String> {
     said
 }
 
-/// When most had expelled the voter. One of them may hear of it only when the ring has formed anew,
-/// with a flood or without: the first to apply the decision leave the expelled node's ring.
-fn median(costs: &Costs) -> Option<u64> {
-    let mut times: Vec<u64> = costs.values().filter_map(|cost| cost.expelled).collect();
-    times.sort_unstable();
-    times.get(times.len() / 2).copied()
+/// When the first had expelled the voter.
+fn first(costs: &Costs) -> Option<u64> {
+    costs.values().filter_map(|cost| cost.expelled).min()
 }
 
 struct Run {
