@@ -38,6 +38,11 @@ const MEMBER: Player = 4;
 const BEGIN: u64 = 20_000_000;
 /// How long the run goes on after it.
 const AFTER: u64 = 30_000_000;
+/// From the vote on the one who floods to the vote on the other.
+const NEXT: u64 = 1_000_000;
+/// Whoever has not heard of a decision when the first apply it hears of it when the ring has formed
+/// anew, since those leave the expelled node's ring: with a flood or without, in half a second.
+const RING: u64 = 600_000;
 /// Between two looks.
 const LOOK: u64 = 100_000;
 
@@ -70,8 +75,8 @@ pub struct Cost {
     pub disk: u64,
     /// What was there at the end.
     pub disk_end: u64,
-    /// Microseconds from the first vote until its roster had neither of the two; none if it never
-    /// came to that.
+    /// Microseconds from the first vote on the voter who floods until its roster had not that one
+    /// any more; none if it never came to that.
     pub expelled: Option<u64>,
 }
 
@@ -118,14 +123,22 @@ pub fn judge(quiet: &Costs, flooded: &Costs) -> Vec<String> {
         if disk > DISK_MAX {
             said.push(format!("m{player} held {disk} bytes of disk more than without the flood"));
         }
-        match (cost.expelled, calm.expelled) {
-            (Some(flooded), Some(calm)) if flooded <= calm.saturating_mul(2) => {}
-            (flooded, calm) => {
-                said.push(format!("m{player} had expelled them after {flooded:?} us, without {calm:?} us"));
-            }
+        let most = calm.expelled.map_or(u64::MAX, |calm| calm.saturating_mul(2).saturating_add(RING));
+        if cost.expelled.is_none_or(|micros| micros > most) {
+            said.push(format!("m{player} had expelled the voter after {:?} us", cost.expelled));
         }
     }
+    match (first(flooded), first(quiet)) {
+        (Some(flooded), Some(calm)) if flooded <= calm.saturating_mul(2) => {}
+        (None, Some(_)) => {}
+        (flooded, calm) => said.push(format!("an expelled voter: after {flooded:?} us, without {calm:?} us")),
+    }
     said
+}
+
+/// When the first had expelled the voter.
+fn first(costs: &Costs) -> Option<u64> {
+    costs.values().filter_map(|cost| cost.expelled).min()
 }
 
 struct Run {
@@ -147,24 +160,24 @@ impl Run {
         let voted = self.world.now;
         for player in honest() {
             self.costs.insert(player, Cost::default());
-            for who in [VOTER, MEMBER] {
-                self.world.command(player, Command::Expel(who));
-            }
+            self.world.command(player, Command::Expel(VOTER));
         }
+        self.until(voted + NEXT);
+        honest().for_each(|player| self.world.command(player, Command::Expel(MEMBER)));
         self.until(BEGIN + flood + AFTER);
         for cost in self.costs.values_mut() {
             cost.expelled = cost.expelled.map(|at| at.saturating_sub(voted));
         }
     }
 
-    /// Plays on, and keeps of what happened only when rosters lost both.
+    /// Plays on, and keeps of what happened only when rosters lost the voter.
     fn until(&mut self, until: u64) {
         while self.world.now < until {
             self.world.play_until(self.world.now.saturating_add(LOOK).min(until));
             for entry in self.world.record.entries.drain(..) {
                 let What::Roster(roster) = &entry.what else { continue };
-                let without = !roster.contains(&VOTER) && !roster.contains(&MEMBER);
-                if let Some(cost) = self.costs.get_mut(&entry.process.player).filter(|_| without) {
+                let gone = !roster.contains(&VOTER);
+                if let Some(cost) = self.costs.get_mut(&entry.process.player).filter(|_| gone) {
                     cost.expelled = cost.expelled.or(Some(entry.at));
                 }
             }
