@@ -259,8 +259,8 @@ pub(crate) struct Join {
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     #[arg(long = "at", required = true, value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
-    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. This
-    /// member then follows only a line of decisions that has it. Without one it believes its first
+    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. The
+    /// member follows only a line of decisions that has it. Without one it believes its first
     /// contact.
     #[arg(long = "head", value_name = "HEAD", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,

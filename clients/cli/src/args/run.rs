@@ -1,6 +1,7 @@
 //! Options that run a member; and those of an authority's replica, which the authority's process
 //! runs, too.
 
+use crate::values::head;
 use clap::Args;
 use folkmoot::Locator;
 use folkmoot_transcript::KnownHead;
@@ -23,8 +24,9 @@ pub(crate) struct Run {
     /// reject or wait (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
-    /// Heads that are known from elsewhere.
-    #[arg(skip)]
+    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. The
+    /// member follows only a line of decisions that has it.
+    #[arg(long = "head", value_name = "HEAD", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
     /// Ask for admission at once.
     #[arg(long, hide = true)]

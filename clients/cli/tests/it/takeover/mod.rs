@@ -6,11 +6,13 @@
 //! founders   two of three founders, expelled by four of six, decide alone over the founding
 //! backup     the disk of a founder who was alone, and left
 //! shares     as many holders of old shares as sign, since expelled
+//! resolve    a disk that was put back has made two lines: who goes over, and who is led nowhere
 //! ran-out    a yes that ran out: on an expulsion, and in a certificate made by hand
 //! ```
 
 mod backup;
 mod founders;
 mod ran_out;
+mod resolve;
 mod shares;
 mod stage;

@@ -6,10 +6,10 @@ use crate::common::{Bus, NOW, change, open, vote};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_admission::{AdmissionError, Command, Input, OpenMessage};
-use folkmoot_base::{Digest, Head, MemberId, UnixTime, codec, digest};
+use folkmoot_base::{Digest, Head, MemberId, StoreKey, UnixTime, codec, digest};
 use folkmoot_identity::{CertificateError, Identity, Scheme};
 use folkmoot_transcript::{
-    BallotMessage, Batch, Change, Commit, Effect, Item, ItemError, Promise, Proposal, Report,
+    BallotMessage, BallotRecord, Batch, Change, Commit, Effect, Item, ItemError, Promise, Proposal, Report,
     STATEMENT_LABEL, Stage, Standing, Statement, Uncounted, Unproposed,
 };
 use std::cell::RefCell;
@@ -156,6 +156,27 @@ fn a_voter_that_was_stopped_commits_neither_below_its_promise_nor_twice() {
             assert!(bus.players.iter().all(|player| player.transcript.line().forks().is_empty()));
         }
     }
+}
+
+/// What a voter said after a head that is on no line here stays: its person may go back. What it
+/// said after a head of our line goes with the next decision.
+#[test]
+fn what_was_said_on_a_line_that_was_left_stays() {
+    let mut bus = Bus::new(3, 2);
+    let founding = bus.players[2].transcript.state().head();
+    let left = Head { number: 7, digest: [9; 32] };
+    let row = |parent: Head| StoreKey { table: "vote", key: [b"b", &parent.digest[..]].concat().into() };
+    for parent in [founding, left] {
+        let record = BallotRecord { parent, promised: 3, committed: None, proposed: None, owed: None };
+        bus.players[2].disk.insert(row(parent), codec::encode(&record).into());
+    }
+    bus.restart(2);
+    bus.merge();
+    approve(&mut bus, &[0, 1], &change("certificate_days", "40"));
+    bus.pass(20);
+    assert_eq!(number(&bus, 2), 1, "{:#?}", bus.traces);
+    let has = |parent: Head| bus.players[2].disk.contains_key(&row(parent));
+    assert!(has(left) && !has(founding));
 }
 
 #[test]
