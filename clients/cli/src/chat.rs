@@ -31,12 +31,6 @@ const TELL: Duration = Duration::from_secs(15);
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
     let Join { charter, at, heads, listen, policy_hook } = join;
-    if heads.is_empty() {
-        eprintln!(
-            "this member believes its first contact about who is in; with --head HEAD it follows only the line \
-             that somebody in the group shows you (folkmoot status)"
-        );
-    }
     let run = Run {
         listen,
         at,
@@ -67,6 +61,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         }
         return talk(folder, control, apply, json).await;
     }
+    let trusting = apply && run.heads.is_empty();
     let (ready, started) = oneshot::channel();
     let home = folder.to_owned();
     let mut member = tokio::spawn(async move {
@@ -76,6 +71,12 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
     tokio::select! {
         ended = &mut member => return ended.map_err(Failure::bug)?,
         Ok(()) = started => {}
+    }
+    if trusting {
+        eprintln!(
+            "this member believes its first contact about who is in. With --head it follows only the line whose \
+             head somebody in the group has read out to you (folkmoot status)"
+        );
     }
     let control = Control::connect(folder).await?;
     let result = tokio::select! {
