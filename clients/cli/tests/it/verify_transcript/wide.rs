@@ -108,17 +108,20 @@ impl Wide {
     }
 
     /// A set of so many items: a quarter are admissions, a sixteenth effects, the rest approvals by
-    /// the voters in turn. One admission in 256 comes with an approval of every voter.
+    /// the voters in turn. One admission in 256 comes with an approval of every voter: those with
+    /// the lowest requests, for which the group has places (an admission that does not count may
+    /// not be so long).
     pub(crate) fn file(&self, items: usize) -> Vec<u8> {
         let all: Vec<usize> = (0..VOTERS_MAX).collect();
         let mut out = Vec::new();
         let mut subjects = Vec::new();
         for number in 0..items / 4 {
             let salt = 1_000 + u64::try_from(number).unwrap();
-            let voters = if number % 256 == 0 { &all[..] } else { &[] };
-            let (subject, item) = self.admission(&person(salt, &format!("s{number}")), salt, voters);
+            let who = person(salt, &format!("s{number}"));
+            let (subject, item) = self.admission(&who, salt, &[]);
             subjects.push(subject);
-            out.push(item.encode());
+            let long = subject.digest[0] == 0;
+            out.push(if long { self.admission(&who, salt, &all).1 } else { item }.encode());
         }
         let mut approve = |voter, subject| out.push(Item::Approval(self.approval(voter, subject)).encode());
         let effect = |number: usize| -> Effect {
