@@ -12,6 +12,9 @@ pub const GROUPS_MAX: usize = 10_000;
 pub const GROUP_NAME_BYTES_MAX: usize = 255;
 /// Longest application message, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Longest message that a ring orders, in bytes: the longest application message once it is sealed
+/// and signed, with all that the layers between put around it.
+pub const ORDERED_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 4 * 1024;
 /// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP
 /// headers.
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;
@@ -41,6 +44,6 @@ pub const STEP_DEADLINE: Duration = Duration::from_millis(3_000);
 
 const _: () = assert!(FRAME_BYTES_MAX < DATAGRAM_BYTES_MAX);
 const _: () = assert!(FRAME_BYTES_MAX <= LONG_FRAME_BYTES_MAX);
-const _: () = assert!(MESSAGE_BYTES_MAX < SEND_QUEUE_BYTES_MAX);
+const _: () = assert!(2 * ORDERED_BYTES_MAX < SEND_QUEUE_BYTES_MAX);
 const _: () = assert!(MESSAGE_BYTES_MAX <= HELD_BYTES_MAX);
 const _: () = assert!(ENTRY_BYTES_MAX < LONG_FRAME_BYTES_MAX);

@@ -3,4 +3,5 @@
 
 mod attached;
 mod hybrid_links;
+mod longest;
 mod two_groups;

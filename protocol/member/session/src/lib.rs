@@ -24,7 +24,9 @@ mod window;
 #[doc(hidden)]
 pub use attempt::{Attempt, KeptKey, danger_attempt};
 pub use error::{HoldError, OpenError, SealError, SessionError};
-pub use message::{Content, HEADER_BYTES, Origin, PLAIN_BYTES, SIGNED_BYTES, TAG_BYTES, VERSION};
+pub use message::{
+    Content, HEADER_BYTES, Origin, PLAIN_BYTES, SEALED_BYTES_MAX, SIGNED_BYTES, TAG_BYTES, VERSION,
+};
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;

@@ -33,6 +33,8 @@ pub const PLAIN_BYTES: usize = 1;
 pub const SIGNED_BYTES: usize = 68;
 /// The same for the longest signature.
 const SIGNED_BYTES_MAX: usize = 4 + SIGNATURE_BYTES_MAX;
+/// The longest sealed message.
+pub const SEALED_BYTES_MAX: usize = HEADER_BYTES + SIGNED_BYTES_MAX + MESSAGE_BYTES_MAX + TAG_BYTES;
 /// The first sealed byte.
 const PLAIN: u8 = 0;
 const SIGNED: u8 = 1;
@@ -72,8 +74,7 @@ impl Header {
     /// Reads the header of a sealed message of legal length (SES-01).
     pub(crate) fn decode(sealed: &[u8]) -> Result<Self, OpenError> {
         let around = HEADER_BYTES.saturating_add(TAG_BYTES);
-        let longest = around.saturating_add(SIGNED_BYTES_MAX).saturating_add(MESSAGE_BYTES_MAX);
-        if sealed.len() < around.saturating_add(PLAIN_BYTES) || sealed.len() > longest {
+        if sealed.len() < around.saturating_add(PLAIN_BYTES) || sealed.len() > SEALED_BYTES_MAX {
             return Err(OpenError::PeerMalformed);
         }
         let bad = OpenError::PeerMalformed;

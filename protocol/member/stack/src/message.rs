@@ -9,11 +9,17 @@
 //! ```
 
 use bytes::Bytes;
+use folkmoot_base::limits::ORDERED_BYTES_MAX;
+use folkmoot_flush::DATA_HEADER_BYTES;
+use folkmoot_session::SEALED_BYTES_MAX;
 
 const OPEN: u8 = 1;
 const FLUSH: u8 = 2;
 const KEYING: u8 = 1;
 const SEALED: u8 = 2;
+
+// The longest sealed message fits, and the group layer has a kilobyte for its own head.
+const _: () = assert!(SEALED_BYTES_MAX + 2 + DATA_HEADER_BYTES + 1024 <= ORDERED_BYTES_MAX);
 
 /// A payload of the group layer.
 #[derive(Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::error::SubmitError;
 use crate::message::{Class, Data, HEADER_BYTES, Head, PACKET_BYTES_MAX, PIECE_HEADER_BYTES, put_piece};
 use bytes::Bytes;
 use folkmoot_base::Service;
-use folkmoot_base::limits::{MESSAGE_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
+use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use std::collections::VecDeque;
 
 /// What a queued message costs in addition to its bytes, so that empty messages are bounded too.
@@ -17,7 +17,7 @@ pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
 /// If a packet has less room left than this, no further message is begun in it.
 const PIECE_BYTES_MIN: usize = 32;
 
-const _: () = assert!(CONGESTED_BYTES + MESSAGE_BYTES_MAX + MESSAGE_COST_BYTES < SEND_QUEUE_BYTES_MAX);
+const _: () = assert!(CONGESTED_BYTES + ORDERED_BYTES_MAX + MESSAGE_COST_BYTES < SEND_QUEUE_BYTES_MAX);
 
 /// Messages in the order in which they were taken. Survives changes of configuration.
 #[derive(Debug, Default)]
@@ -30,8 +30,8 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) fn push(&mut self, service: Service, payload: Bytes) -> Result<(), SubmitError> {
-        if payload.len() > MESSAGE_BYTES_MAX {
-            return Err(SubmitError::LocalTooLong { got: payload.len(), most: MESSAGE_BYTES_MAX });
+        if payload.len() > ORDERED_BYTES_MAX {
+            return Err(SubmitError::LocalTooLong { got: payload.len(), most: ORDERED_BYTES_MAX });
         }
         let bytes = self.bytes.saturating_add(payload.len()).saturating_add(MESSAGE_COST_BYTES);
         if bytes > SEND_QUEUE_BYTES_MAX {

@@ -4,7 +4,7 @@ use crate::message::{Class, Data, Piece, RingNonce};
 use crate::output::{Delivery, Output};
 use crate::store::Store;
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::limits::MESSAGE_BYTES_MAX;
+use folkmoot_base::limits::ORDERED_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Service};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl Stream {
         let partial = slot.as_mut()?;
         partial.length = partial.length.saturating_add(piece.bytes.len().max(1));
         partial.pieces.push(piece.bytes);
-        if partial.length > MESSAGE_BYTES_MAX {
+        if partial.length > ORDERED_BYTES_MAX {
             *slot = None; // RING-12: all have the same packets, so all decide the same.
             return None;
         }

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_link::{Channel, Input};
+use folkmoot_ring::SubmitError;
 use std::collections::BTreeSet;
 
 impl Node {
@@ -38,8 +39,13 @@ impl Node {
         if self.config.observe {
             self.events.push(RingEvent::Submitted { digest: digest(&[&bytes]), service });
         }
-        if !self.backlog.is_empty() || self.ring.submit(now, service, bytes.clone()).is_err() {
-            self.keep(service, bytes);
+        if !self.backlog.is_empty() {
+            return self.keep(service, bytes);
+        }
+        match self.ring.submit(now, service, bytes.clone()) {
+            Ok(()) => {}
+            Err(SubmitError::LocalFull) => self.keep(service, bytes),
+            Err(error) => self.refuse("ring", &error),
         }
     }
 
@@ -57,11 +63,16 @@ impl Node {
 
     pub(crate) fn drain_backlog(&mut self, now: Instant) {
         while let Some((service, bytes)) = self.backlog.front() {
-            if self.ring.submit(now, *service, bytes.clone()).is_err() {
+            let done = self.ring.submit(now, *service, bytes.clone());
+            if done == Err(SubmitError::LocalFull) {
                 return;
             }
             self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
             self.backlog.pop_front();
+            // Nobody waits behind a message that no ring will ever take.
+            if let Err(error) = done {
+                self.refuse("ring", &error);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::harness::{Event, Rng, World, check, node};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::limits::{MESSAGE_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
+use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use folkmoot_base::{Instant, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Join};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError};
@@ -149,12 +149,12 @@ fn an_idle_ring_is_quiet_and_wakes_at_once() {
 #[test]
 fn the_queue_is_bounded_and_says_so() {
     let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
-    let block = Bytes::from(vec![7_u8; MESSAGE_BYTES_MAX]);
+    let block = Bytes::from(vec![7_u8; ORDERED_BYTES_MAX]);
     assert_eq!(ring.submit(Instant(0), Service::Agreed, block.clone()), Ok(()));
     assert_eq!(ring.submit(Instant(0), Service::Agreed, block.clone()), Ok(()));
     assert_eq!(ring.submit(Instant(0), Service::Agreed, block), Err(SubmitError::LocalFull));
     assert!(ring.status().queued_bytes <= SEND_QUEUE_BYTES_MAX);
-    let long = Bytes::from(vec![7_u8; MESSAGE_BYTES_MAX + 1]);
+    let long = Bytes::from(vec![7_u8; ORDERED_BYTES_MAX + 1]);
     assert!(matches!(ring.submit(Instant(0), Service::Agreed, long), Err(SubmitError::LocalTooLong { .. })));
     let congested = std::iter::from_fn(|| ring.poll_output()).any(|o| o == Output::Congested(true));
     assert!(congested);

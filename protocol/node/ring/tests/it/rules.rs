@@ -7,7 +7,7 @@
 use crate::harness::{Rng, node};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::limits::MESSAGE_BYTES_MAX;
+use folkmoot_base::limits::ORDERED_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Instant, NodeId, Service};
 use folkmoot_ring::message::{
     Class, CommitToken, Control, Frame, Head, Join, NOBODY, OldRing, PACKET_BYTES_MAX, Token, put_piece,
@@ -286,7 +286,7 @@ fn ring_11_recovered_packets_count_from_survivors_only() {
 #[test]
 fn ring_12_messages_longer_than_any_may_be_are_dropped() {
     let piece = vec![7_u8; 1_024];
-    for (length, kept) in [(MESSAGE_BYTES_MAX, true), (MESSAGE_BYTES_MAX + 1_024, false)] {
+    for (length, kept) in [(ORDERED_BYTES_MAX, true), (ORDERED_BYTES_MAX + 1_024, false)] {
         let mut pair = Pair::together();
         let count = length / piece.len();
         let mut delivered = Vec::new();
