@@ -1,9 +1,9 @@
 //! What the application holds: a handle to give orders and ask, and the receiving end of the queue
 //! of events.
 
-use crate::engine::{
-    EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, SENDS_WAITING_MAX, Sending, Submission, Turn,
-};
+use crate::engine::{EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Sending, Turn};
+use crate::outcome::{Answer, Outcomes};
+use crate::sends::{Room, Submission};
 use crate::{Clock, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
 use folkmoot_base::Instant;
@@ -15,12 +15,14 @@ use tokio::task::JoinHandle;
 #[derive(Debug)]
 pub struct Handle<G: Ground, U: UpperStack> {
     orders: mpsc::Sender<Order<G, U>>,
-    sends: mpsc::Sender<Submission>,
+    /// Bounded by the room that each group has.
+    sends: mpsc::UnboundedSender<Submission>,
+    room: Room,
 }
 
 impl<G: Ground, U: UpperStack> Clone for Handle<G, U> {
     fn clone(&self) -> Self {
-        Self { orders: self.orders.clone(), sends: self.sends.clone() }
+        Self { orders: self.orders.clone(), sends: self.sends.clone(), room: self.room.clone() }
     }
 }
 
@@ -53,13 +55,13 @@ where
 {
     let entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
     let (order, orders) = mpsc::channel(ORDERS_WAITING_MAX);
-    let (send, sends) = mpsc::channel(SENDS_WAITING_MAX);
+    let (send, sends) = mpsc::unbounded_channel();
     let (tell, events) = mpsc::channel(EVENTS_CHANNEL);
-    let store = Writer::start(store)?;
-    let engine =
-        Engine { machine, wire, store, clock, entropy, orders, sends, events: tell, turn: Turn::default() };
+    let outcomes = Outcomes::new(Writer::start(store)?, tell);
+    let engine = Engine { machine, wire, clock, entropy, orders, sends, outcomes, turn: Turn::default() };
     let task = tokio::spawn(engine.run());
-    Ok(Running { handle: Handle { orders: order, sends: send }, events, task: Some(task) })
+    let handle = Handle { orders: order, sends: send, room: Room::default() };
+    Ok(Running { handle, events, task: Some(task) })
 }
 
 impl<G: Ground, U: UpperStack> Running<G, U> {
@@ -104,7 +106,8 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
         answer.await.map_err(|_| RuntimeError::Stopped)
     }
 
-    /// Looks at the machine between two turns, and brings back what `look` made of it.
+    /// Looks at the machine between two turns, and brings back what `look` made of it once all that
+    /// it saw is on disk.
     ///
     /// # Errors
     /// [`RuntimeError::Stopped`].
@@ -115,13 +118,17 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
     {
         let (tell, answer) = oneshot::channel();
         let look = Box::new(move |machine: &mut Embedded<G, U>, now, entropy: &mut OsEntropy| {
-            drop(tell.send(look(machine, now, entropy)));
+            let seen = look(machine, now, entropy);
+            let answer: Answer = Box::new(move || drop(tell.send(seen)));
+            answer
         });
         self.orders.send(Order::Look(look)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)
     }
 
     /// Sends one message: waits for a key and for room, returns when it is sealed (DECISIONS K5).
+    /// Messages to other groups do not wait behind it. Of one group [`crate::SENDS_WAITING_MAX`] wait, and
+    /// then the callers.
     ///
     /// # Errors
     /// [`RuntimeError::NotInGroup`] when the member is out of the group,
@@ -129,8 +136,9 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
     /// [`RuntimeError::Stopped`].
     pub async fn send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
-        let message = Submission { message, done: Some(done) };
-        self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)?;
+        let place = Some(self.room.enter(message.group).await?);
+        let message = Submission { message, done: Some(done), place };
+        self.sends.send(message).map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }
 
@@ -140,8 +148,9 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
     /// # Errors
     /// [`RuntimeError::Stopped`].
     pub async fn queue(&self, message: Sending) -> Result<(), RuntimeError> {
-        let message = Submission { message, done: None };
-        self.sends.send(message).await.map_err(|_| RuntimeError::Stopped)
+        let place = Some(self.room.enter(message.group).await?);
+        let message = Submission { message, done: None, place };
+        self.sends.send(message).map_err(|_| RuntimeError::Stopped)
     }
 
     /// Sends one message if it can go now.
@@ -151,7 +160,7 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
     /// [`Self::send`].
     pub async fn try_send(&self, message: Sending) -> Result<(), RuntimeError> {
         let (done, answer) = oneshot::channel();
-        let message = Submission { message, done: Some(done) };
+        let message = Submission { message, done: Some(done), place: None };
         self.orders.send(Order::Send(message)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)?
     }

@@ -17,6 +17,8 @@ mod entropy;
 mod error;
 mod handle;
 mod open;
+mod outcome;
+mod sends;
 mod stacks;
 mod state;
 mod store;
@@ -24,16 +26,15 @@ mod upper;
 mod wire;
 
 pub use clock::{Clock, wall_clock};
-pub use engine::{
-    EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX, Look, Note, ORDERS_WAITING_MAX, SENDS_WAITING_MAX, Sending,
-    UpperStack,
-};
+pub use engine::{Note, ORDERS_WAITING_MAX, Sending, UpperStack};
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{
     Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with, prepare,
 };
+pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
+pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
     AuthorityStatus, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member, Node, Office,
     Origin, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing,

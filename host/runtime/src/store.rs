@@ -16,9 +16,10 @@ use bytes::Bytes;
 use folkmoot_base::{Persist, StoreKey, digest};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// The format this release reads and writes; in the file as `user_version`.
 pub const FORMAT: i64 = 1;
@@ -26,8 +27,6 @@ pub const FORMAT: i64 = 1;
 const APPLICATION_ID: i64 = 0x464b_4d54;
 /// The file's name inside a state folder.
 pub(crate) const FILE: &str = "member.sqlite";
-/// Batches that may wait for the writer; the engine waits for each, so one is enough.
-const BATCHES_MAX: usize = 4;
 /// Table names a store may hold; more is damage.
 const TABLES_MAX: usize = 64;
 /// The tables known today. Others are taken too, so that a layer can add one.
@@ -217,12 +216,12 @@ impl Writer {
     /// # Errors
     /// [`StoreError::LocalDisk`] when the system gives no thread.
     pub fn start(mut store: Store) -> Result<Self, StoreError> {
-        let (batches, mut orders) = mpsc::channel::<Batch>(BATCHES_MAX);
+        let (batches, orders) = mpsc::channel::<Batch>();
         let path = store.path.clone();
         let thread = std::thread::Builder::new()
             .name("folkmoot-store".into())
             .spawn(move || {
-                while let Some((batch, done)) = orders.blocking_recv() {
+                while let Ok((batch, done)) = orders.recv() {
                     // Nobody waiting for the answer is no reason to stop.
                     let _ = done.send(store.commit(&batch));
                 }
@@ -236,10 +235,19 @@ impl Writer {
     /// # Errors
     /// As [`Store::commit`]; [`StoreError::LocalStopped`] when the thread is gone.
     pub async fn commit(&self, batch: Vec<Persist>) -> Result<(), StoreError> {
+        self.begin(batch)?.await.map_err(|_| StoreError::LocalStopped)?
+    }
+
+    /// [`Self::commit`] that does not wait: what comes back says when the disk has it. Batches are
+    /// written in the order of the calls; callers wait for one before they begin many.
+    pub(crate) fn begin(
+        &self,
+        batch: Vec<Persist>,
+    ) -> Result<oneshot::Receiver<Result<(), StoreError>>, StoreError> {
         let (done, answer) = oneshot::channel();
         let batches = self.batches.as_ref().ok_or(StoreError::LocalStopped)?;
-        batches.send((batch, done)).await.map_err(|_| StoreError::LocalStopped)?;
-        answer.await.map_err(|_| StoreError::LocalStopped)?
+        batches.send((batch, done)).map_err(|_| StoreError::LocalStopped)?;
+        Ok(answer)
     }
 }
 

@@ -16,6 +16,12 @@ pub trait Wire: Send + 'static {
     /// What the system said; the engine goes on unless nothing else comes any more.
     fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> impl Future<Output = io::Result<()>> + Send;
 
+    /// Appends what has come already, perhaps nothing, without waiting.
+    ///
+    /// # Errors
+    /// As [`Self::recv`].
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()>;
+
     /// Sends a batch without waiting; what does not fit is lost and counted.
     fn send(&mut self, batch: &[(Locator, Bytes)]);
 }
@@ -23,6 +29,10 @@ pub trait Wire: Send + 'static {
 impl Wire for Transport {
     fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> impl Future<Output = io::Result<()>> + Send {
         Transport::recv(self, batch)
+    }
+
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+        Transport::take(self, batch)
     }
 
     fn send(&mut self, batch: &[(Locator, Bytes)]) {

@@ -125,6 +125,18 @@ impl Transport {
         }
     }
 
+    /// [`Self::recv`] that does not wait: appends what is there, perhaps nothing.
+    ///
+    /// # Errors
+    /// As [`Self::recv`].
+    pub fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+        let due = self.delayed.take(Instant::now(), batch);
+        self.counters.received = self.counters.received.saturating_add(due);
+        self.wire.take(&mut self.fresh)?;
+        self.arrive(batch);
+        Ok(())
+    }
+
     /// Lets what just came through the faults; whether anything is there now.
     fn arrive(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> bool {
         let before = batch.len();
@@ -162,6 +174,14 @@ impl Wire {
             Self::Memory(port) => port.recv(batch).await,
             Self::Udp(socket) => socket.recv(batch).await,
         }
+    }
+
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+        match self {
+            Self::Memory(port) => port.take(batch),
+            Self::Udp(socket) => socket.drain(batch)?,
+        }
+        Ok(())
     }
 
     fn send(&mut self, batch: &[(Locator, Bytes)], counters: &mut Counters) {

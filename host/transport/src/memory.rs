@@ -60,6 +60,11 @@ impl Port {
         }
     }
 
+    pub(crate) fn take(&mut self, batch: &mut Vec<Datagram>) {
+        let came = std::iter::from_fn(|| self.receiver.try_recv().ok()).take(BATCH_MAX);
+        batch.extend(came);
+    }
+
     pub(crate) fn send(&mut self, batch: &[Datagram], counters: &mut Counters) {
         let from = self.local();
         let ports = self.hub.lock();

@@ -20,6 +20,15 @@ const MESSAGE_BYTES: usize = 65_536;
 /// Most bytes in one GSO message: the largest IP packet less its headers.
 const TRAIN_BYTES_MAX: usize = 65_000;
 
+/// When the system is asked for datagrams.
+#[derive(Debug, Clone, Copy)]
+enum Asks {
+    /// If the runtime has heard that there are some.
+    IfReady,
+    /// In any case: the runtime hears of them only when it polls the system.
+    Anyway,
+}
+
 /// A bound socket.
 pub(crate) struct Socket {
     socket: UdpSocket,
@@ -66,28 +75,41 @@ impl Socket {
     pub(crate) async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
         loop {
             self.socket.readable().await?;
-            while batch.len() < BATCH_MAX {
-                match self.take(batch) {
-                    Ok(()) => {}
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) if provoked(&error) => {}
-                    Err(error) => return Err(error),
-                }
-            }
+            self.drain_by(batch, Asks::IfReady)?;
             if !batch.is_empty() {
                 return Ok(());
             }
         }
     }
 
+    /// Takes what the socket has, up to [`BATCH_MAX`], whatever the runtime has heard of it.
+    pub(crate) fn drain(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+        self.drain_by(batch, Asks::Anyway)
+    }
+
+    fn drain_by(&mut self, batch: &mut Vec<(Locator, Bytes)>, asks: Asks) -> io::Result<()> {
+        while batch.len() < BATCH_MAX {
+            match self.take(batch, asks) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if provoked(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// One call to the system.
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>, asks: Asks) -> io::Result<()> {
         let (socket, state) = (&self.socket, &self.state);
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let mut slices: Vec<IoSliceMut<'_>> =
             self.room.chunks_exact_mut(MESSAGE_BYTES).map(IoSliceMut::new).collect();
-        let count = socket
-            .try_io(Interest::READABLE, || state.recv(UdpSockRef::from(socket), &mut slices, &mut metas))?;
+        let mut recv = || state.recv(UdpSockRef::from(socket), &mut slices, &mut metas);
+        let count = match asks {
+            Asks::IfReady => socket.try_io(Interest::READABLE, recv)?,
+            Asks::Anyway => recv()?,
+        };
         for (meta, message) in metas.iter().zip(&slices).take(count) {
             let Some(message) = message.get(..meta.len).filter(|message| !message.is_empty()) else {
                 continue;

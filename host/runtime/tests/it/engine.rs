@@ -4,7 +4,8 @@ use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Indication, Instant, Locator, Persist, Service, UnixTime};
 use folkmoot_runtime::{
-    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, Sending, Store, UpperStack, Wire, start,
+    Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, SENDS_WAITING_MAX, Sending, Store, UpperStack,
+    Wire, start,
 };
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,6 +14,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 const GROUP: GroupId = GroupId([7; 32]);
+/// A group for which there is always a key.
+const OPEN: GroupId = GroupId([8; 32]);
 const PEER: Locator = Locator::Memory(2);
 
 fn words(text: &'static str) -> Sending {
@@ -112,8 +115,8 @@ impl Upper for App {
 }
 
 impl UpperStack for App {
-    fn can_send(&self, _group: &GroupId) -> bool {
-        self.key
+    fn can_send(&self, group: &GroupId) -> bool {
+        self.key || *group == OPEN
     }
     fn sending(&self, message: Sending) -> Order {
         Order::Send(message.payload)
@@ -142,6 +145,10 @@ impl Wire for Witness {
         }
         Ok(())
     }
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
+        batch.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()).map(|datagram| (PEER, datagram)));
+        Ok(())
+    }
     fn send(&mut self, batch: &[(Locator, Bytes)]) {
         let rows = Store::open(&self.store).unwrap().load().unwrap();
         for (_, datagram) in batch {
@@ -152,6 +159,7 @@ impl Wire for Witness {
 }
 
 struct Bench {
+    store: PathBuf,
     running: Running<Echo, App>,
     datagrams: mpsc::Sender<Bytes>,
     sent: Arc<Mutex<Vec<(Bytes, bool)>>>,
@@ -167,7 +175,7 @@ fn bench(name: &str) -> Bench {
     let wire = Witness { inbox, store: store.clone(), sent: Arc::clone(&sent) };
     let machine = Embedded::new(Echo::default(), App::default());
     let running = start(machine, wire, Store::open(&store).unwrap(), Clock::start()).unwrap();
-    Bench { running, datagrams, sent }
+    Bench { store, running, datagrams, sent }
 }
 
 #[tokio::test]
@@ -203,6 +211,124 @@ async fn send_waits_for_a_key_and_try_send_does_not() {
     bench.running.stop().await.unwrap();
     let sent: Vec<Bytes> = bench.sent.lock().unwrap().iter().map(|(bytes, _)| bytes.clone()).collect();
     assert_eq!(sent, ["b", "c"]);
+}
+
+#[tokio::test]
+async fn a_group_without_a_key_holds_up_no_other() {
+    let bench = bench("groups");
+    let handle = bench.running.handle.clone();
+    for _ in 0..SENDS_WAITING_MAX {
+        handle.queue(words("held")).await.unwrap();
+    }
+    let full = tokio::time::timeout(Duration::from_millis(50), handle.queue(words("one more"))).await;
+    assert!(full.is_err(), "the group's own senders wait");
+    let sends = async {
+        for _ in 0..2 * SENDS_WAITING_MAX {
+            handle.send(Sending { group: OPEN, ..words("goes") }).await.unwrap();
+        }
+        handle.try_send(Sending { group: OPEN, ..words("goes") }).await.unwrap();
+    };
+    tokio::time::timeout(Duration::from_secs(20), sends).await.expect("another group's senders do not");
+    handle.command(Order::Key(true)).await.unwrap();
+    handle.send(words("last")).await.unwrap();
+    bench.running.stop().await.unwrap();
+    let sent: Vec<Bytes> = bench.sent.lock().unwrap().iter().map(|(bytes, _)| bytes.clone()).collect();
+    assert!(sent[..=2 * SENDS_WAITING_MAX].iter().all(|text| text == "goes"));
+    assert!(sent[2 * SENDS_WAITING_MAX + 1..][..SENDS_WAITING_MAX].iter().all(|text| text == "held"));
+    assert_eq!(sent.last().unwrap(), "last");
+}
+
+/// Keeps the store from writing until it is dropped.
+fn slow_disk(store: &std::path::Path) -> rusqlite::Connection {
+    let lock = rusqlite::Connection::open(store).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    lock
+}
+
+#[tokio::test]
+async fn a_slow_disk_delays_what_goes_out_and_nothing_that_comes_in() {
+    const COUNT: u8 = 200;
+    let mut bench = bench("disk");
+    bench.datagrams.send(vec![0; 9].into()).await.unwrap();
+    assert!(bench.running.next().await.unwrap().is_some());
+    let lock = slow_disk(&bench.store);
+    let comes = async {
+        // More than the way in holds.
+        for number in 1..=COUNT {
+            bench.datagrams.send(vec![number; 9].into()).await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(3), comes).await.expect("the engine takes what comes");
+    assert_eq!(bench.sent.lock().unwrap().len(), 1, "nothing goes out before it is on disk");
+    let handle = bench.running.handle.clone();
+    let look = tokio::spawn(async move { handle.look(|_, _, _| ()).await });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!look.is_finished(), "nor is anybody told what could still be lost");
+    drop(lock);
+    look.await.unwrap().unwrap();
+    for number in 1..=COUNT {
+        assert_eq!(bench.running.next().await.unwrap(), Some(Heard::Payload(vec![number; 9].into())));
+    }
+    bench.running.stop().await.unwrap();
+    let sent = bench.sent.lock().unwrap();
+    assert!(sent.iter().map(|(bytes, _)| bytes[0]).eq(0..=COUNT), "in order, and all");
+    assert!(sent.iter().all(|(_, kept)| *kept));
+}
+
+/// A node that waits for one datagram until a deadline, and says whether it came in time.
+#[derive(Debug)]
+struct Patient(Option<Instant>, VecDeque<GroundOutput>);
+
+impl Ground for Patient {
+    fn member(&mut self, _now: Instant, _message: ToNode, _entropy: &mut dyn Entropy) {}
+    fn datagram(&mut self, _now: Instant, from: Locator, datagram: Bytes, _entropy: &mut dyn Entropy) {
+        self.0 = None;
+        self.1.push_back(GroundOutput::Transmit(from, datagram));
+    }
+    fn clock(&mut self, _now: Instant, _time: UnixTime, _entropy: &mut dyn Entropy) {}
+    fn timeout(&mut self, _now: Instant, _entropy: &mut dyn Entropy) {
+        self.0 = None;
+        self.1.push_back(GroundOutput::Transmit(PEER, Bytes::from_static(b"lost")));
+    }
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.1.pop_front()
+    }
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.0
+    }
+}
+
+/// A wire of which the runtime has not yet heard that it has something.
+struct Unheard(Option<Bytes>, mpsc::UnboundedSender<Bytes>);
+
+impl Wire for Unheard {
+    async fn recv(&mut self, _batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
+        std::future::pending().await
+    }
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
+        batch.extend(self.0.take().map(|datagram| (PEER, datagram)));
+        Ok(())
+    }
+    fn send(&mut self, batch: &[(Locator, Bytes)]) {
+        batch.iter().for_each(|(_, datagram)| self.1.send(datagram.clone()).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn what_is_in_the_socket_comes_before_an_expired_timer() {
+    for (waits, said) in [(Some("token"), "token"), (None, "lost")] {
+        let folder = std::env::temp_dir().join(format!("folkmoot-timer-{}-{said}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let store = Store::open(&folder.join("member.sqlite")).unwrap();
+        let clock = Clock::start();
+        let ground = Patient(Some(clock.now()), VecDeque::new());
+        let (out, mut sent) = mpsc::unbounded_channel();
+        let wire = Unheard(waits.map(Bytes::from), out);
+        let running = start(Embedded::new(ground, App::default()), wire, store, clock).unwrap();
+        assert_eq!(sent.recv().await.unwrap(), said);
+        running.stop().await.unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,181 @@
+//! What turns brought about, and the order in which it takes effect: keep, then transmit, then
+//! tell (DECISIONS O4).
+//!
+//! ```text
+//!   turn, turn, ... --> [ gathered ] --disk is free--> [ on its way to the disk ] --> transmit, tell
+//! ```
+//! While the disk writes, the engine goes on, and what later turns bring about gathers behind what
+//! is being written: nothing overtakes. So a slow disk delays what goes out, and no datagram or
+//! timer waits to be taken. Bounds: if [`ROWS_MAX`] rows wait for the disk, the engine waits with
+//! them; of datagrams that wait, [`TRANSMIT_BYTES_MAX`] bytes are kept, and more are lost, as in a
+//! network.
+
+use crate::{RuntimeError, StoreError, Wire, Writer};
+use bytes::Bytes;
+use folkmoot_base::{Locator, Persist};
+use std::collections::VecDeque;
+use tokio::sync::{mpsc, oneshot};
+
+/// Events that wait for the application.
+pub const EVENTS_WAITING_MAX: usize = 262_144;
+/// Bytes of messages that wait for the application.
+pub const EVENT_BYTES_WAITING_MAX: usize = 256 * 1024 * 1024;
+/// Rows that wait for the disk before the engine waits for it.
+pub(crate) const ROWS_MAX: usize = 4_096;
+/// Bytes of datagrams that wait for the disk.
+pub(crate) const TRANSMIT_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Says to a caller what it asked for.
+pub(crate) type Answer = Box<dyn FnOnce() + Send>;
+
+/// What some turns brought about.
+struct Outcome<E> {
+    persist: Vec<Persist>,
+    /// Of commands and looks; given once all before them is on disk.
+    answers: Vec<Answer>,
+    transmit: Vec<(Locator, Bytes)>,
+    transmit_bytes: usize,
+    /// Each with the bytes that it keeps while it waits.
+    told: Vec<(E, usize)>,
+}
+
+impl<E> Default for Outcome<E> {
+    fn default() -> Self {
+        let (persist, answers, transmit, transmit_bytes, told) = Default::default();
+        Self { persist, answers, transmit, transmit_bytes, told }
+    }
+}
+
+/// What is on its way to the disk, to the network and to the application.
+pub(crate) struct Outcomes<E> {
+    store: Writer,
+    events: mpsc::Sender<E>,
+    gathered: Outcome<E>,
+    /// What is being written, and what may go out when it is.
+    flying: Option<(Written, Outcome<E>)>,
+    /// Events for which the application has not made room yet.
+    told: VecDeque<(E, usize)>,
+    /// Events and bytes that wait, wherever.
+    waiting: (usize, usize),
+}
+
+impl<E> Outcomes<E> {
+    pub(crate) fn new(store: Writer, events: mpsc::Sender<E>) -> Self {
+        let (gathered, flying, told, waiting) = Default::default();
+        Self { store, events, gathered, flying, told, waiting }
+    }
+
+    pub(crate) fn persist(&mut self, persist: Persist) {
+        self.gathered.persist.push(persist);
+    }
+
+    pub(crate) fn transmit(&mut self, to: Locator, datagram: Bytes) {
+        let bytes = self.gathered.transmit_bytes.saturating_add(datagram.len());
+        if bytes <= TRANSMIT_BYTES_MAX {
+            self.gathered.transmit_bytes = bytes;
+            self.gathered.transmit.push((to, datagram));
+        }
+    }
+
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        self.gathered.answers.push(answer);
+    }
+
+    pub(crate) fn event(&mut self, event: E, size: usize) {
+        self.waiting = (self.waiting.0.saturating_add(1), self.waiting.1.saturating_add(size));
+        self.gathered.told.push((event, size));
+    }
+
+    /// Whether the engine has to wait for the disk.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.gathered.persist.len() > ROWS_MAX
+    }
+
+    /// Waits until the disk has what is being written. Dropped halfway, it loses nothing.
+    pub(crate) async fn written(&mut self) -> Result<(), StoreError> {
+        written(&mut self.flying).await
+    }
+
+    /// Waits until there is something to act on again: the disk has what is being written
+    /// (`Some`), or the application has room for an event. Dropped halfway, it loses nothing.
+    pub(crate) async fn ready(&mut self) -> Option<Result<(), StoreError>> {
+        tokio::select! {
+            result = written(&mut self.flying) => Some(result),
+            // If the application has dropped its end, there is room for all.
+            _ = self.events.reserve(), if !self.told.is_empty() => None,
+        }
+    }
+
+    /// The disk has what was being written: the rest of it may go out.
+    pub(crate) fn release(&mut self, wire: &mut impl Wire) {
+        if let Some((_, outcome)) = self.flying.take() {
+            self.go_out(outcome, wire);
+        }
+    }
+
+    /// Acts on what was gathered, as far as the disk lets it.
+    pub(crate) fn act(&mut self, wire: &mut impl Wire) -> Result<(), RuntimeError> {
+        if self.flying.is_none() {
+            let mut outcome = std::mem::take(&mut self.gathered);
+            if outcome.persist.is_empty() {
+                self.go_out(outcome, wire);
+            } else {
+                let answer = self.store.begin(std::mem::take(&mut outcome.persist))?;
+                self.flying = Some((answer, outcome));
+            }
+        }
+        self.tell();
+        let (count, bytes) = self.waiting;
+        if count > EVENTS_WAITING_MAX || bytes > EVENT_BYTES_WAITING_MAX {
+            return Err(RuntimeError::LocalSlowReader(count));
+        }
+        Ok(())
+    }
+
+    /// Acts on all that is left, and waits for the disk.
+    pub(crate) async fn finish(&mut self, wire: &mut impl Wire) -> Result<(), RuntimeError> {
+        self.act(wire)?;
+        while self.flying.is_some() {
+            self.written().await?;
+            self.release(wire);
+            self.act(wire)?;
+        }
+        Ok(())
+    }
+
+    fn go_out(&mut self, mut outcome: Outcome<E>, wire: &mut impl Wire) {
+        outcome.answers.into_iter().for_each(|answer| answer());
+        if !outcome.transmit.is_empty() {
+            wire.send(&outcome.transmit);
+        }
+        if self.gathered.transmit.capacity() == 0 {
+            // Its room is used again.
+            outcome.transmit.clear();
+            self.gathered.transmit = outcome.transmit;
+        }
+        self.told.extend(outcome.told);
+        self.tell();
+    }
+
+    fn tell(&mut self) {
+        while let Some((event, size)) = self.told.pop_front() {
+            match self.events.try_send(event) {
+                // If the application has dropped its end, events have no reader: its choice.
+                Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => {
+                    self.waiting = (self.waiting.0.saturating_sub(1), self.waiting.1.saturating_sub(size));
+                }
+                Err(mpsc::error::TrySendError::Full(event)) => return self.told.push_front((event, size)),
+            }
+        }
+    }
+}
+
+/// What a commit came to.
+type Written = oneshot::Receiver<Result<(), StoreError>>;
+
+async fn written<R>(flying: &mut Option<(Written, R)>) -> Result<(), StoreError> {
+    match flying {
+        Some((answer, _)) => answer.await.map_err(|_| StoreError::LocalStopped)?,
+        None => std::future::pending().await,
+    }
+}
