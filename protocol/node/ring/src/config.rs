@@ -21,7 +21,10 @@ pub(crate) const ACCELERATED_PACKETS: usize = 40;
 pub(crate) const LEADING_PACKETS: usize = 8;
 /// The highest ring number accepted from a peer: far above any that a ring can reach, and far below
 /// the end of the range.
-pub(crate) const RING_SEQ_MAX: u64 = 1 << 56;
+pub(crate) const RING_SEQ_MAX: u64 = 1 << 63;
+/// So much higher than the last attempt that a node took part in may the next one be: whoever lies
+/// about ring numbers needs two thousand million attempts to use them up (RING-21).
+pub(crate) const RING_SEQ_STEP_MAX: u64 = 1 << 32;
 /// The highest packet number accepted from a peer; a ring would need centuries to reach it.
 pub(crate) const PACKET_SEQ_MAX: u64 = 1 << 50;
 

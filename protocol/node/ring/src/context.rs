@@ -1,7 +1,7 @@
 //! What all states of one node share: timing, ring number, candidates, queue and outputs.
 
 use crate::candidates::Candidates;
-use crate::config::Config;
+use crate::config::{Config, RING_SEQ_STEP_MAX};
 use crate::hearing::Report;
 use crate::merging::Merging;
 use crate::message::{CommitToken, Control, Join, Last};
@@ -13,6 +13,11 @@ use bytes::Bytes;
 use folkmoot_base::{ConfigurationId, Danger, Instant, NodeId, Persist};
 use std::collections::{BTreeSet, VecDeque};
 
+/// Ring numbers that one write to disk reserves.
+const RESERVE: u64 = 64;
+/// If fewer are left, more are reserved.
+const RESERVE_LOW: u64 = 8;
+
 /// What all states share.
 #[derive(Debug)]
 pub(crate) struct Context {
@@ -20,10 +25,14 @@ pub(crate) struct Context {
     pub(crate) candidates: Candidates,
     pub(crate) queue: Queue,
     pub(crate) out: VecDeque<Output>,
-    /// The highest ring number known; on disk before anything shows it.
+    /// The highest ring number known. What others say counts for half of [`RING_SEQ_STEP_MAX`]
+    /// more than `attempted` at most (RING-21).
     pub(crate) ring_seq: u64,
-    /// The highest ring number of an attempt that this node took part in.
+    /// The highest ring number of an attempt that this node took part in, or could have taken part
+    /// in before it last started.
     pub(crate) attempted: u64,
+    /// The number on disk: no attempt with a higher one leaves this node.
+    reserved: u64,
     /// The number of the last JOIN that this node made, and what the JOIN said.
     pub(crate) join_number: u64,
     said: Option<Report>,
@@ -50,6 +59,7 @@ impl Context {
             out: VecDeque::new(),
             ring_seq,
             attempted: ring_seq,
+            reserved: ring_seq,
             join_number: 0,
             said: None,
             told: Vec::new(),
@@ -63,22 +73,37 @@ impl Context {
         }
     }
 
-    /// Keeps a higher ring number, on disk first.
+    /// Hears of a ring number. Reserves on disk what the next attempt may need while the others do
+    /// the same: a commit token that waited for the disk of each node in turn would come too late.
     pub(crate) fn learn(&mut self, ring_seq: u64) {
-        if ring_seq > self.ring_seq {
-            self.ring_seq = ring_seq;
-            if self.config.danger.is(Danger::RingForgetsNumber) {
-                return;
-            }
-            let value = Bytes::copy_from_slice(&ring_seq.to_be_bytes());
-            self.out.push_back(Output::Persist(Persist::put(STORE_TABLE, STORE_KEY_RING_SEQ, value)));
+        let most = self.attempted.saturating_add(RING_SEQ_STEP_MAX / 2);
+        self.ring_seq = self.ring_seq.max(ring_seq.min(most));
+        if self.ring_seq.saturating_add(RESERVE_LOW) > self.reserved {
+            self.reserve(self.ring_seq);
         }
     }
 
     /// Takes part in the attempt with this ring number.
     pub(crate) fn attempt(&mut self, ring_seq: u64) {
-        self.learn(ring_seq);
+        self.ring_seq = self.ring_seq.max(ring_seq);
         self.attempted = self.attempted.max(ring_seq);
+        if ring_seq > self.reserved {
+            self.reserve(ring_seq);
+        }
+    }
+
+    /// Whether an attempt with this ring number may be taken part in (RING-09, RING-21).
+    pub(crate) fn may_attempt(&self, ring_seq: u64) -> bool {
+        ring_seq > self.attempted && ring_seq <= self.attempted.saturating_add(RING_SEQ_STEP_MAX)
+    }
+
+    fn reserve(&mut self, ring_seq: u64) {
+        self.reserved = ring_seq.saturating_add(RESERVE);
+        if self.config.danger.is(Danger::RingForgetsNumber) {
+            return;
+        }
+        let value = Bytes::copy_from_slice(&self.reserved.to_be_bytes());
+        self.out.push_back(Output::Persist(Persist::put(STORE_TABLE, STORE_KEY_RING_SEQ, value)));
     }
 
     /// The next JOIN gets a higher number, whatever it says: it begins a gather.

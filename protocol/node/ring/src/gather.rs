@@ -285,5 +285,5 @@ pub(crate) fn is_turn(token: &CommitToken, from: NodeId, ctx: &Context) -> bool 
     token.rotation == 1
         && place.is_some_and(|place| place > 0 && token.old_rings.len() == place)
         && before == Some(from)
-        && token.id.ring_seq > ctx.attempted
+        && ctx.may_attempt(token.id.ring_seq)
 }

@@ -134,6 +134,7 @@ impl Ring {
     /// A node that has just started. It gathers, and forms a ring alone if nobody else is there.
     pub fn new(config: Config, stored_ring_seq: u64, now: Instant) -> Self {
         let mut ctx = Context::new(config, stored_ring_seq.min(RING_SEQ_MAX));
+        ctx.learn(stored_ring_seq);
         let gather = Gather::new(now, &mut ctx, None);
         ctx.trace(Phase::Gather, Cause::Start);
         Self { ctx, state: Some(State::Gather(Box::new(gather))) }

@@ -7,7 +7,7 @@ use core::time::Duration;
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use folkmoot_base::{Instant, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Join};
-use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError};
+use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError, stored_ring_seq};
 
 fn whole(n: usize, seed: u64) -> World {
     let mut world = World::new(n, seed, None);
@@ -171,20 +171,75 @@ fn the_ring_number_is_on_disk_before_a_frame_shows_it() {
         wants: vec![node(0), node(1)],
         bound: 0,
         number: 1,
-        ring_seq: 77,
+        ring_seq: 777,
         current: None,
         last: None,
     };
     ring.frame(Instant(1), node(1), Control::Join(join).encode(), &mut rng).unwrap();
     let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
     let persisted = outputs.iter().rposition(
-        |o| matches!(o, Output::Persist(p) if p.value.as_deref() == Some(&78_u64.to_be_bytes()[..])),
+        |o| matches!(o, Output::Persist(p) if stored_ring_seq(p.value.as_deref()).is_ok_and(|seq| seq >= 778)),
     );
     let shown = outputs.iter().position(|o| {
         matches!(o, Output::Send { frame, .. } if matches!(Frame::decode(frame.clone()), Ok(Frame::Control(Control::Commit(_)))))
     });
     assert!(persisted.unwrap() < shown.unwrap());
     assert_eq!(ring.status().phase, Phase::Commit);
+}
+
+/// The same JOIN with the highest ring number that there is.
+fn claims_the_highest_number(frame: Bytes) -> Bytes {
+    match Frame::decode(frame.clone()) {
+        Ok(Frame::Control(Control::Join(join))) => Control::Join(Join { ring_seq: 1 << 63, ..join }).encode(),
+        _ => frame,
+    }
+}
+
+#[test]
+fn ring_21_who_lies_about_ring_numbers_ends_no_ring() {
+    const LIAR: usize = 2;
+    let long = Duration::from_secs(20);
+    let mut world = whole(3, 9);
+    world.liar = Some((LIAR, claims_the_highest_number));
+    for _ in 0..3 {
+        world.crash(1);
+        world.settle(long).expect("a ring with the liar");
+        world.start(1);
+        world.settle(long).expect("a ring with the liar");
+    }
+    // Expelled. The others go on, also from what they keep on disk, and with somebody new.
+    world.crash(LIAR);
+    world.liar = None;
+    world.settle(long).expect("a ring without the liar");
+    for i in [0, 1] {
+        world.crash(i);
+        world.start(i);
+        world.settle(long).expect("a ring after a restart");
+    }
+    world.nodes[LIAR].disk = None;
+    world.start(LIAR);
+    world.settle(long).expect("a ring with somebody new");
+    check::all(&world).unwrap();
+}
+
+/// Numbers are written in advance, so that no node makes the others wait for its disk: a ring that
+/// forms again needs no write at all between the last JOIN and the last COMMIT.
+#[test]
+fn a_commit_token_waits_for_no_disk() {
+    let mut rng = Rng(9);
+    let mut ring = Ring::new(Config::new(node(0)), 41, Instant(0));
+    ring.peer(Instant(0), node(1), true);
+    let mut writes = 0;
+    for (number, at) in (0..100_u64).map(|i| (i + 1, Instant(i * 10_000_000))) {
+        while ring.poll_output().is_some() {}
+        let both = vec![node(0), node(1)];
+        let (hears, wants) = (both.clone(), both);
+        let join = Join { hears, wants, bound: 0, number, ring_seq: 42 + number, current: None, last: None };
+        ring.frame(at, node(1), Control::Join(join).encode(), &mut rng).unwrap();
+        let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
+        writes += outputs.iter().filter(|output| matches!(output, Output::Persist(_))).count();
+    }
+    assert!((1..=4).contains(&writes), "{writes} writes for 100 attempts");
 }
 
 #[test]

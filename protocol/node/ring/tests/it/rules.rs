@@ -269,6 +269,20 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     assert_eq!(pair.ring.status().phase, Phase::Recover);
 }
 
+/// This node has taken part in attempts up to 100 at most.
+#[test]
+fn ring_21_an_attempt_is_not_far_above_the_last_one() {
+    let mut pair = Pair::agreed();
+    let good = pair.commit(vec![OldRing::default()], 1);
+    for ring_seq in [(1 << 32) + 101, 1 << 62, 1 << 63] {
+        let id = ConfigurationId { ring_seq, ..good.id };
+        pair.ignores(Control::Commit(CommitToken { id, ..good.clone() }));
+    }
+    let id = ConfigurationId { ring_seq: 1 << 32, ..good.id };
+    pair.takes(Control::Commit(CommitToken { id, ..good }));
+    assert_eq!(pair.ring.status().phase, Phase::Commit);
+}
+
 /// The same packet counts if its sender comes from our old configuration, and otherwise does not.
 #[test]
 fn ring_11_recovered_packets_count_from_survivors_only() {

@@ -89,6 +89,9 @@ enum Happening {
     Link { a: usize, b: usize },
 }
 
+/// What becomes of a frame of a liar's.
+pub type Lie = fn(Bytes) -> Bytes;
+
 pub struct World {
     pub now: u64,
     pub rng: Rng,
@@ -106,6 +109,8 @@ pub struct World {
     /// Frames of this kind (second byte) from this node are dropped.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
+    /// What this node sends is changed on its way: the node lies.
+    pub liar: Option<(usize, Lie)>,
     /// (i, j): the roster of i does not have j.
     pub refuses: BTreeSet<(usize, usize)>,
     queue: BTreeMap<(u64, u64), Happening>,
@@ -131,6 +136,7 @@ impl World {
             errors: Vec::new(),
             mute: None,
             drop_frame: None,
+            liar: None,
             refuses: BTreeSet::new(),
             queue: BTreeMap::new(),
             count: 0,
@@ -369,6 +375,10 @@ impl World {
         if self.cut[from][to] || muted || self.drop_frame.is_some_and(|drop| drop(from, to, &bytes)) {
             return;
         }
+        let bytes = match self.liar {
+            Some((liar, lie)) if liar == from => lie(bytes),
+            _ => bytes,
+        };
         let copies = if self.rng.percent(self.duplicate) { 2 } else { 1 };
         for _ in 0..copies {
             if self.rng.percent(self.loss) {
