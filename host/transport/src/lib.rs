@@ -5,12 +5,14 @@
 //!                                |  Faults: cut, drop, delay (demos and tests)  |
 //! ```
 //! All transports have one interface: [`Transport::recv`] waits for at least one datagram and hands
-//! over all that have come; [`Transport::send`] never waits, and drops (and counts) what does not
-//! fit. The semantics are those of the paper's transport abstraction (Ferreira, Grothoff, Ruth
-//! 2003, §2): whole messages, unreliable, unordered; everything else is the link's.
+//! over all that have come; [`Transport::send`] never waits: what a socket has no room for goes out
+//! while the caller waits in `recv`, within a bound; more is dropped and counted. The semantics are
+//! those of the paper's transport abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole messages,
+//! unreliable, unordered; everything else is the link's.
 
 mod faults;
 mod memory;
+mod trains;
 mod udp;
 
 pub use faults::Faults;
@@ -116,7 +118,7 @@ impl Transport {
             }
             let next = self.delayed.next();
             tokio::select! {
-                result = self.wire.recv(&mut self.fresh) => result?,
+                result = self.wire.recv(&mut self.fresh, &mut self.counters) => result?,
                 () = sleep_until(next) => continue,
             }
             if self.arrive(batch) {
@@ -169,10 +171,10 @@ impl Transport {
 }
 
 impl Wire {
-    async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>, counters: &mut Counters) -> io::Result<()> {
         match self {
             Self::Memory(port) => port.recv(batch).await,
-            Self::Udp(socket) => socket.recv(batch).await,
+            Self::Udp(socket) => socket.recv(batch, counters).await,
         }
     }
 

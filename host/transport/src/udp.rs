@@ -2,9 +2,10 @@
 //! system can.
 //!
 //! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only
-//! neighbours to one address share a call. What goes to one peer keeps its order.
+//! neighbours to one address share a call ([`crate::trains`]).
 
-use crate::{BATCH_MAX, Counters, as_u64};
+use crate::trains::Trains;
+use crate::{BATCH_MAX, Counters};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use folkmoot_base::Locator;
@@ -17,8 +18,6 @@ use tokio::net::UdpSocket;
 const SOCKET_BYTES: usize = 8 * 1024 * 1024;
 /// Room for one received message: up to 64 datagrams that the system joined.
 const MESSAGE_BYTES: usize = 65_536;
-/// Most bytes in one GSO message: the largest IP packet less its headers.
-const TRAIN_BYTES_MAX: usize = 65_000;
 
 /// When the system is asked for datagrams.
 #[derive(Debug, Clone, Copy)]
@@ -37,10 +36,7 @@ pub(crate) struct Socket {
     /// Where the system writes; copied out once, since what is received is opened at once and
     /// elsewhere.
     room: Vec<u8>,
-    /// Equal-sized datagrams to one address, one after another.
-    train: Vec<u8>,
-    /// A batch, put in order of its addresses; empty between calls, kept for its room.
-    sorted: Vec<(Locator, Bytes)>,
+    trains: Trains,
 }
 
 impl core::fmt::Debug for Socket {
@@ -65,16 +61,27 @@ impl Socket {
         }
         let local = socket.local_addr()?;
         let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
-        Ok(Self { socket, state, local, room, train: Vec::new(), sorted: Vec::new() })
+        Ok(Self { socket, state, local, room, trains: Trains::default() })
     }
 
     pub(crate) fn local(&self) -> Locator {
         Locator::Udp(self.local)
     }
 
-    pub(crate) async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    pub(crate) async fn recv(
+        &mut self,
+        batch: &mut Vec<(Locator, Bytes)>,
+        counters: &mut Counters,
+    ) -> io::Result<()> {
         loop {
-            self.socket.readable().await?;
+            tokio::select! {
+                ready = self.socket.readable() => ready?,
+                ready = self.socket.writable(), if self.trains.waits() => {
+                    ready?;
+                    self.flush(counters);
+                    continue;
+                }
+            }
             self.drain_by(batch, Asks::IfReady)?;
             if !batch.is_empty() {
                 return Ok(());
@@ -124,97 +131,35 @@ impl Socket {
     }
 
     pub(crate) fn send(&mut self, batch: &[(Locator, Bytes)], counters: &mut Counters) {
-        if batch.is_sorted_by_key(|(to, _)| *to) {
-            return self.send_sorted(batch, counters);
-        }
-        let mut sorted = core::mem::take(&mut self.sorted);
-        sorted.extend_from_slice(batch);
-        sorted.sort_by_key(|(to, _)| *to);
-        self.send_sorted(&sorted, counters);
-        sorted.clear();
-        self.sorted = sorted;
+        let (socket, state) = (&self.socket, &self.state);
+        self.trains.send(batch, state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
+            state.try_send(UdpSockRef::from(socket), &transmit(to, bytes, size))
+        });
+        self.await_room();
     }
 
-    fn send_sorted(&mut self, mut batch: &[(Locator, Bytes)], counters: &mut Counters) {
-        while let Some((to, first)) = batch.first() {
-            let Locator::Udp(address) = *to else {
-                counters.dropped = counters.dropped.saturating_add(1);
-                batch = batch.get(1..).unwrap_or_default();
-                continue;
-            };
-            let length = train_length(batch, self.state.max_gso_segments());
-            let (train, rest) = batch.split_at_checked(length).unwrap_or((batch, &[]));
-            if train.len() == 1 || !self.send_train(address, first.len(), train, counters) {
-                for (_, datagram) in train {
-                    self.send_one(address, datagram, counters);
-                }
-            }
-            batch = rest;
-        }
+    /// The socket has room again.
+    fn flush(&mut self, counters: &mut Counters) {
+        let (socket, state) = (&self.socket, &self.state);
+        self.trains.flush(state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
+            state.try_send(UdpSockRef::from(socket), &transmit(to, bytes, size))
+        });
+        self.await_room();
     }
 
-    /// Sends equal-sized datagrams in one call; whether that is settled (sent, or dropped for lack
-    /// of room).
-    fn send_train(
-        &mut self,
-        address: SocketAddr,
-        size: usize,
-        train: &[(Locator, Bytes)],
-        counters: &mut Counters,
-    ) -> bool {
-        self.train.clear();
-        for (_, datagram) in train {
-            self.train.extend_from_slice(datagram);
-        }
-        let transmit = transmit(address, &self.train, Some(size));
-        let result = self.state.try_send(UdpSockRef::from(&self.socket), &transmit);
-        counters.calls = counters.calls.saturating_add(1);
-        let counter = match result {
-            Ok(()) => &mut counters.sent,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => &mut counters.dropped,
-            Err(error) => {
-                tracing::debug!(%error, "a train of datagrams was refused; sending one by one");
-                return false;
-            }
-        };
-        *counter = counter.saturating_add(as_u64(train.len()));
-        true
-    }
-
-    fn send_one(&mut self, address: SocketAddr, datagram: &[u8], counters: &mut Counters) {
-        let result = self.state.try_send(UdpSockRef::from(&self.socket), &transmit(address, datagram, None));
-        counters.calls = counters.calls.saturating_add(1);
-        let counter = if result.is_ok() { &mut counters.sent } else { &mut counters.dropped };
-        *counter = counter.saturating_add(1);
-        if let Err(error) = result {
-            tracing::trace!(%error, %address, "a datagram was not sent");
+    /// If something waits, the runtime is to say when the socket has room: it asks the system anew
+    /// only after it was told that there was none.
+    fn await_room(&self) {
+        if self.trains.waits() {
+            let full = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
+            // What comes back is what was just said.
+            let _ = self.socket.try_io(Interest::WRITABLE, full);
         }
     }
 }
 
 fn transmit(destination: SocketAddr, contents: &[u8], segment_size: Option<usize>) -> Transmit<'_> {
     Transmit { destination, ecn: None, contents, segment_size, src_ip: None }
-}
-
-/// How many datagrams from the front of `batch` can go as one: one address, one size but for a
-/// shorter last.
-fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
-    let Some((to, first)) = batch.first() else { return 0 };
-    let mut bytes = 0_usize;
-    let mut length = 0_usize;
-    for (other, datagram) in batch.iter().take(most.max(1)) {
-        let more = bytes.saturating_add(datagram.len());
-        let fits = other == to && datagram.len() <= first.len() && !datagram.is_empty();
-        if length > 0 && (!fits || more > TRAIN_BYTES_MAX) {
-            break;
-        }
-        bytes = more;
-        length = length.saturating_add(1);
-        if datagram.len() < first.len() {
-            break;
-        }
-    }
-    length
 }
 
 /// An error that a peer can provoke, by an ICMP message or a strange datagram.

@@ -1,0 +1,267 @@
+//! What goes to a socket: neighbours of one size and to one address go as a train, in one call
+//! (GSO); what the socket has no room for waits until it has.
+//!
+//! ```text
+//!   send(batch) --by address--> train, train, ... --socket is full--> [ waiting ] --flush--> socket
+//! ```
+//! What goes to one address keeps its order. Bound: [`WAITING_BYTES_MAX`]; more is dropped and
+//! counted, the newest first.
+
+use crate::{Counters, as_u64};
+use bytes::Bytes;
+use core::net::SocketAddr;
+use folkmoot_base::Locator;
+use std::collections::VecDeque;
+use std::io;
+
+/// Most bytes in one train: the largest IP packet less its headers.
+const TRAIN_BYTES_MAX: usize = 65_000;
+/// Bytes of datagrams that wait for room in the socket.
+pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// One call to the system: to whom, what, and the size of a segment if it is a train.
+pub(crate) trait Call: FnMut(SocketAddr, &[u8], Option<usize>) -> io::Result<()> {}
+impl<F: FnMut(SocketAddr, &[u8], Option<usize>) -> io::Result<()>> Call for F {}
+
+/// What became of a train.
+enum Settled {
+    /// It is sent, or lost.
+    Yes,
+    /// The socket has no room.
+    Full,
+}
+
+/// Datagrams on their way to a socket.
+#[derive(Debug, Default)]
+pub(crate) struct Trains {
+    /// The bytes of a train; empty between calls, kept for its room.
+    train: Vec<u8>,
+    /// A batch, put in order of its addresses; empty between calls, kept for its room.
+    sorted: Vec<(Locator, Bytes)>,
+    waiting: VecDeque<(Locator, Bytes)>,
+    waiting_bytes: usize,
+}
+
+impl Trains {
+    /// Whether anything waits for room.
+    pub(crate) fn waits(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Sends each, or lets it wait. `most`: datagrams in a train.
+    pub(crate) fn send(
+        &mut self,
+        batch: &[(Locator, Bytes)],
+        most: usize,
+        counters: &mut Counters,
+        mut call: impl Call,
+    ) {
+        self.flush(most, counters, &mut call);
+        let mut sorted = core::mem::take(&mut self.sorted);
+        let batch = if batch.is_sorted_by_key(|(to, _)| *to) {
+            batch
+        } else {
+            sorted.extend_from_slice(batch);
+            sorted.sort_by_key(|(to, _)| *to);
+            &sorted
+        };
+        let settled = if self.waits() { 0 } else { run(&mut self.train, batch, most, counters, &mut call) };
+        for (to, datagram) in batch.get(settled..).unwrap_or_default() {
+            self.wait(*to, datagram, counters);
+        }
+        sorted.clear();
+        self.sorted = sorted;
+    }
+
+    /// Sends what waits, as far as there is room.
+    pub(crate) fn flush(&mut self, most: usize, counters: &mut Counters, mut call: impl Call) {
+        let waiting = self.waiting.make_contiguous();
+        let settled = run(&mut self.train, waiting, most, counters, &mut call);
+        let gone = self.waiting.drain(..settled).map(|(_, datagram)| datagram.len());
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(gone.sum());
+    }
+
+    fn wait(&mut self, to: Locator, datagram: &Bytes, counters: &mut Counters) {
+        let bytes = self.waiting_bytes.saturating_add(datagram.len());
+        if bytes > WAITING_BYTES_MAX {
+            counters.dropped = counters.dropped.saturating_add(1);
+        } else {
+            self.waiting_bytes = bytes;
+            self.waiting.push_back((to, datagram.clone()));
+        }
+    }
+}
+
+/// Sends from the front until all is sent or the socket is full. How many are settled.
+fn run(
+    room: &mut Vec<u8>,
+    batch: &[(Locator, Bytes)],
+    mut most: usize,
+    counters: &mut Counters,
+    call: &mut impl Call,
+) -> usize {
+    let mut settled = 0_usize;
+    while let Some((to, first)) = batch.get(settled) {
+        let rest = batch.get(settled..).unwrap_or_default();
+        let length = train_length(rest, most);
+        let Locator::Udp(address) = *to else {
+            counters.dropped = counters.dropped.saturating_add(1);
+            settled = settled.saturating_add(1);
+            continue;
+        };
+        let train = rest.get(..length).unwrap_or(rest);
+        let done = match train {
+            [(_, one)] => send_one(address, one, counters, call),
+            _ => match send_train(room, address, first.len(), train, counters, call) {
+                Some(done) => done,
+                None => {
+                    most = 1; // One by one.
+                    continue;
+                }
+            },
+        };
+        if matches!(done, Settled::Full) {
+            return settled;
+        }
+        settled = settled.saturating_add(train.len());
+    }
+    settled
+}
+
+/// Sends equal-sized datagrams in one call. `None`: the system takes no trains.
+fn send_train(
+    room: &mut Vec<u8>,
+    address: SocketAddr,
+    size: usize,
+    train: &[(Locator, Bytes)],
+    counters: &mut Counters,
+    call: &mut impl Call,
+) -> Option<Settled> {
+    room.clear();
+    train.iter().for_each(|(_, datagram)| room.extend_from_slice(datagram));
+    counters.calls = counters.calls.saturating_add(1);
+    match call(address, room, Some(size)) {
+        Ok(()) => {
+            counters.sent = counters.sent.saturating_add(as_u64(train.len()));
+            Some(Settled::Yes)
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Some(Settled::Full),
+        Err(error) => {
+            tracing::debug!(%error, "a train of datagrams was refused; sending one by one");
+            None
+        }
+    }
+}
+
+fn send_one(address: SocketAddr, datagram: &[u8], counters: &mut Counters, call: &mut impl Call) -> Settled {
+    counters.calls = counters.calls.saturating_add(1);
+    match call(address, datagram, None) {
+        Ok(()) => counters.sent = counters.sent.saturating_add(1),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Settled::Full,
+        Err(error) => {
+            counters.dropped = counters.dropped.saturating_add(1);
+            tracing::trace!(%error, %address, "a datagram was not sent");
+        }
+    }
+    Settled::Yes
+}
+
+/// How many datagrams from the front of `batch` can go as one: one address, one size but for a
+/// shorter last.
+fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
+    let Some((to, first)) = batch.first() else { return 0 };
+    let mut bytes = 0_usize;
+    let mut length = 0_usize;
+    for (other, datagram) in batch.iter().take(most.max(1)) {
+        let more = bytes.saturating_add(datagram.len());
+        let fits = other == to && datagram.len() <= first.len() && !datagram.is_empty();
+        if length > 0 && (!fits || more > TRAIN_BYTES_MAX) {
+            break;
+        }
+        bytes = more;
+        length = length.saturating_add(1);
+        if datagram.len() < first.len() {
+            break;
+        }
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::{Trains, WAITING_BYTES_MAX};
+    use crate::Counters;
+    use bytes::Bytes;
+    use core::net::SocketAddr;
+    use folkmoot_base::Locator;
+    use std::collections::BTreeMap;
+    use std::io;
+
+    /// A socket that takes so many bytes; what it took, by address, in single datagrams.
+    #[derive(Default)]
+    struct Narrow {
+        room: usize,
+        trains: bool,
+        took: BTreeMap<SocketAddr, Vec<Bytes>>,
+    }
+
+    impl Narrow {
+        fn call(&mut self, to: SocketAddr, bytes: &[u8], size: Option<usize>) -> io::Result<()> {
+            if size.is_some() && !self.trains {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            if bytes.len() > self.room {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.room -= bytes.len();
+            let each = bytes.chunks(size.unwrap_or(bytes.len()));
+            self.took.entry(to).or_default().extend(each.map(Bytes::copy_from_slice));
+            Ok(())
+        }
+    }
+
+    fn datagram(port: u16, number: u8) -> (Locator, Bytes) {
+        let length = if number % 16 == 15 { 700 } else { 1_000 };
+        (Locator::Udp(([127, 0, 0, 1], port).into()), vec![number; length].into())
+    }
+
+    /// Of 200 datagrams to two addresses, in turn, the socket takes 20,000 bytes, and 50,000 more
+    /// each time that it is asked again.
+    #[test]
+    fn what_a_full_socket_does_not_take_waits_and_keeps_its_order() {
+        for trains in [true, false] {
+            let mut socket = Narrow { room: 20_000, trains, ..Narrow::default() };
+            let (mut out, mut counters) = (Trains::default(), Counters::default());
+            let batch: Vec<_> =
+                (0..100).flat_map(|number| [datagram(1, number), datagram(2, number)]).collect();
+            let (now, later) = batch.split_at(120);
+            out.send(now, 64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+            assert!(out.waits() && counters.sent < 30, "{counters:?}");
+            out.send(later, 64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+            for _ in 0..20 {
+                socket.room += 50_000;
+                out.flush(64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+            }
+            assert!(!out.waits());
+            assert_eq!((counters.sent, counters.dropped), (200, 0));
+            for took in socket.took.values() {
+                assert!(took.iter().map(|one| one[0]).eq(0..100), "trains: {trains}");
+                assert!(took.iter().all(|one| one.len() == if one[0] % 16 == 15 { 700 } else { 1_000 }));
+            }
+        }
+    }
+
+    #[test]
+    fn no_more_than_the_bound_waits() {
+        let (mut out, mut counters) = (Trains::default(), Counters::default());
+        let count = WAITING_BYTES_MAX / 1_000 + 500;
+        let batch = vec![datagram(1, 0); count];
+        out.send(&batch, 64, &mut counters, |_, _: &[u8], _| Err(io::ErrorKind::WouldBlock.into()));
+        assert_eq!(counters.dropped, (count - WAITING_BYTES_MAX / 1_000) as u64);
+        let mut socket = Narrow { room: usize::MAX, trains: true, ..Narrow::default() };
+        out.flush(64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+        assert_eq!(counters.sent + counters.dropped, count as u64);
+        assert!(!out.waits() && out.waiting_bytes == 0);
+    }
+}
