@@ -100,8 +100,10 @@ impl Replica {
     async fn until(&self, what: &str, is: impl Fn(&Status) -> bool) -> Status {
         let mut status = self.running.as_ref().unwrap().status();
         let waited = tokio::time::timeout(LIMIT, status.wait_for(|status| is(status))).await;
-        let last = self.running.as_ref().unwrap().status().borrow().words();
-        waited.unwrap_or_else(|_| panic!("{what}: {last}")).unwrap().clone()
+        // What it waited for is a lock, so the status is not asked for a second time beside it.
+        let found = waited.ok().map(|status| status.unwrap().clone());
+        found
+            .unwrap_or_else(|| panic!("{what}: {}", self.running.as_ref().unwrap().status().borrow().words()))
     }
 
     /// Asks as an authority does: again, until it comes back.
