@@ -35,6 +35,8 @@ const SENDS_PER_TURN: usize = 64;
 const WIRE_ERRORS_MAX: u32 = 100;
 /// How often the machine hears the wall clock.
 const CLOCK_PERIOD: Duration = Duration::from_secs(1);
+/// So long a member that is told to stop waits until what it sent has left.
+const LEAVING_MAX: Duration = Duration::from_millis(500);
 
 /// What the engine needs to know of an upper floor beyond the stair.
 pub trait UpperStack: Upper {
@@ -107,6 +109,8 @@ pub(crate) struct Turn {
     refusal: Option<String>,
     wire_errors: u32,
     sends_closed: bool,
+    /// Told to stop: when to stop at the latest.
+    leaving: Option<tokio::time::Instant>,
 }
 
 /// What woke the engine.
@@ -115,6 +119,7 @@ enum Wake<G: Ground, U: UpperStack> {
     Order(Option<Order<G, U>>),
     Send(Option<Submission>),
     Timer,
+    Leave,
     Clock,
     /// The disk has written, or the application has room.
     Ready(Option<Result<(), StoreError>>),
@@ -132,12 +137,13 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             match self.wake(&mut inbox, &mut ticks).await {
                 Wake::Datagrams(result) => self.datagrams(result, &mut inbox).await?,
                 Wake::Order(None | Some(Order::Stop)) => {
-                    return self.outcomes.finish(&mut self.wire).await;
+                    self.turn.leaving = Some(tokio::time::Instant::now() + LEAVING_MAX);
                 }
                 Wake::Order(Some(order)) => self.obey(order),
                 // All handles that could send are gone; orders tell when to stop.
                 Wake::Send(None) => self.turn.sends_closed = true,
                 Wake::Send(Some(message)) => self.turn.waiting.push(message),
+                Wake::Leave => {}
                 Wake::Timer => self.timer(&mut inbox).await?,
                 Wake::Clock => self.tell_time(),
                 Wake::Ready(None) => {}
@@ -148,7 +154,18 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             }
             self.take_sends();
             self.outcomes.act(&mut self.wire)?;
+            let over = |at: tokio::time::Instant| at <= tokio::time::Instant::now();
+            if self.turn.leaving.is_some_and(|at| over(at) || !self.machine.ground.is_busy()) {
+                return self.leave().await;
+            }
         }
+    }
+
+    /// Takes leave of the peers, so that they do not have to find out that nobody is here.
+    async fn leave(&mut self) -> Result<(), RuntimeError> {
+        self.machine.farewell(self.clock.now(), &mut self.entropy);
+        gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
+        self.outcomes.finish(&mut self.wire).await
     }
 
     /// Waits for the next thing to do. Every branch can be dropped halfway without loss.
@@ -162,16 +179,17 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         }
         let deadline = self.machine.poll_timeout().map(|at| self.clock.when(at));
         let timer = async {
-            match deadline {
-                // A timer wakes by the millisecond; what is due already does not wait for the next.
-                Some(at) if at <= tokio::time::Instant::now() => tokio::task::yield_now().await,
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
+            // A timer wakes by the millisecond; what is due already does not wait for the next.
+            if deadline.is_some_and(|at| at <= tokio::time::Instant::now()) {
+                tokio::task::yield_now().await;
+            } else {
+                until(deadline).await;
             }
         };
         tokio::select! {
             result = self.wire.recv(inbox) => Wake::Datagrams(result),
-            order = self.orders.recv() => Wake::Order(order),
+            order = self.orders.recv(), if self.turn.leaving.is_none() => Wake::Order(order),
+            () = until(self.turn.leaving) => Wake::Leave,
             message = self.sends.recv(), if !self.turn.sends_closed => Wake::Send(message),
             () = timer => Wake::Timer,
             _ = ticks.tick() => Wake::Clock,
@@ -285,6 +303,13 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             None => Ok(()),
         };
         message.answer(result);
+    }
+}
+
+async fn until(at: Option<tokio::time::Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -61,6 +61,12 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         self.settle(now, entropy);
     }
 
+    /// The node stops, and its peers are told.
+    pub fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.ground.farewell(now, entropy);
+        self.settle(now, entropy);
+    }
+
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output<U::Event>> {
         self.out.pop_front()

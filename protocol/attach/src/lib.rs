@@ -66,6 +66,15 @@ pub trait Ground {
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);
     /// The time that [`Self::poll_timeout`] named has come.
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy);
+    /// Whether something that members here sent waits to leave this node.
+    fn is_busy(&self) -> bool {
+        false
+    }
+    /// This node stops: it tells its peers, so that they need not find out. Poll the outputs once
+    /// more, and use it no further.
+    fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let _ = (now, entropy);
+    }
     /// Next output, until `None`.
     fn poll_output(&mut self) -> Option<GroundOutput>;
     /// When to call [`Self::timeout`], if nothing else happens first.

@@ -40,6 +40,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
+use tokio::signal::unix::SignalKind;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// Requests that wait for the process.
@@ -189,10 +190,10 @@ impl Process {
     }
 }
 
-/// Ends when the process is asked to: Ctrl-C, SIGTERM, or the parent's end of the pipe.
+/// Ends when the process is asked to: Ctrl-C, SIGTERM, SIGHUP, or the parent's end of the pipe.
 pub(crate) async fn stop_signal(while_stdin: bool) {
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+    let asked = |kind: SignalKind| async move {
+        match tokio::signal::unix::signal(kind) {
             Ok(mut signal) => drop(signal.recv().await),
             Err(_) => std::future::pending().await,
         }
@@ -206,7 +207,8 @@ pub(crate) async fn stop_signal(while_stdin: bool) {
     };
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
+        () = asked(SignalKind::terminate()) => {}
+        () = asked(SignalKind::hangup()) => {}
         () = parent => {}
     }
 }

@@ -314,6 +314,58 @@ impl Wire for Unheard {
     }
 }
 
+/// A node with something to send until the second datagram comes.
+#[derive(Debug)]
+struct Leaver(usize, VecDeque<GroundOutput>);
+
+impl Ground for Leaver {
+    fn member(&mut self, _now: Instant, _message: ToNode, _entropy: &mut dyn Entropy) {}
+    fn datagram(&mut self, _now: Instant, from: Locator, datagram: Bytes, _entropy: &mut dyn Entropy) {
+        self.0 -= 1;
+        self.1.push_back(GroundOutput::Transmit(from, datagram));
+    }
+    fn clock(&mut self, _now: Instant, _time: UnixTime, _entropy: &mut dyn Entropy) {}
+    fn timeout(&mut self, _now: Instant, _entropy: &mut dyn Entropy) {}
+    fn is_busy(&self) -> bool {
+        self.0 > 0
+    }
+    fn farewell(&mut self, _now: Instant, _entropy: &mut dyn Entropy) {
+        self.1.push_back(GroundOutput::Persist(Persist::put("ring", "key", "bye")));
+        self.1.push_back(GroundOutput::Transmit(PEER, Bytes::from_static(b"bye")));
+    }
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.1.pop_front()
+    }
+    fn poll_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+#[tokio::test]
+async fn who_stops_sends_what_it_has_and_takes_leave() {
+    let folder = std::env::temp_dir().join(format!("folkmoot-leave-{}", std::process::id()));
+    let store = folder.join("member.sqlite");
+    for comes in [2_u8, 1] {
+        std::fs::create_dir_all(&folder).unwrap();
+        let (datagrams, inbox) = mpsc::channel(64);
+        let sent = Arc::new(Mutex::new(Vec::new()));
+        let wire = Witness { inbox, store: store.clone(), sent: Arc::clone(&sent) };
+        let machine = Embedded::new(Leaver(2, VecDeque::new()), App::default());
+        let running = start(machine, wire, Store::open(&store).unwrap(), Clock::start()).unwrap();
+        let stopped = tokio::spawn(running.stop());
+        for number in 0..comes {
+            datagrams.send(vec![number].into()).await.unwrap();
+        }
+        // Also if what it has does not get out.
+        stopped.await.unwrap().unwrap();
+        let said: Vec<Bytes> = sent.lock().unwrap().iter().map(|(bytes, _)| bytes.clone()).collect();
+        let expected: &[&[u8]] = if comes == 2 { &[&[0], &[1], b"bye"] } else { &[&[0], b"bye"] };
+        assert_eq!(said, expected);
+        assert!(sent.lock().unwrap().last().unwrap().1, "on disk first");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn what_is_in_the_socket_comes_before_an_expired_timer() {
     for (waits, said) in [(Some("token"), "token"), (None, "lost")] {

@@ -384,6 +384,18 @@ impl Ground for Node {
         self.settle(now, entropy);
     }
 
+    fn is_busy(&self) -> bool {
+        !self.backlog.is_empty() || self.ring.status().queued_bytes > 0
+    }
+
+    fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
+        for node in peers {
+            self.link_input(now, folkmoot_link::Input::Hangup { node }, entropy);
+        }
+        self.settle(now, entropy);
+    }
+
     fn poll_output(&mut self) -> Option<GroundOutput> {
         self.out.pop_front()
     }

@@ -69,6 +69,24 @@ fn newcomers_find_one_another_before_their_contact_is_lost() {
     }
 }
 
+/// A node that stops as told is missed at once, one that crashes once it has been silent for long.
+/// Both are still members.
+#[test]
+fn who_takes_leave_is_not_waited_for() {
+    for moment in 0..12 {
+        let took = [true, false].map(|leave| {
+            let mut net = Net::of(3, 7_000 + moment);
+            net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("the founders meet");
+            net.ms(500 + moment * 37);
+            net.stop(1, leave);
+            let took = net.until(seconds(6), |net| net.together(&[0, 2]));
+            assert!(net.is_member(0, 1) && net.is_member(2, 1));
+            took.unwrap_or_else(|| panic!("moment {moment}\n{}", net.told()))
+        });
+        assert!(took[0] <= 200 && took[1] >= 1_000, "moment {moment}: {took:?} ms");
+    }
+}
+
 /// Admissions on both sides of a cut: each side has a newcomer that the other does not know.
 #[test]
 fn rosters_that_differ_both_ways_are_united() {

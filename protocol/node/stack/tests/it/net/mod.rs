@@ -189,6 +189,16 @@ impl Net {
         player.acknowledged.splice(0..0, before.acknowledged);
     }
 
+    /// The node of `who` stops: as told, after taking leave, or at once.
+    pub fn stop(&mut self, who: usize, leave: bool) {
+        if leave {
+            let now = Instant(self.now);
+            self.players.get_mut(&who).unwrap().party.farewell(now, &mut self.dice);
+            self.drain(who);
+        }
+        self.players.remove(&who);
+    }
+
     fn start_from(&mut self, founders: usize, who: usize, contacts: &[usize], stored: &[(StoreKey, Bytes)]) {
         let charter = match self.authority {
             Some(speaks) => charter_under(founders, speaks),
