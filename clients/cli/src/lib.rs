@@ -42,6 +42,7 @@ pub mod show;
 pub mod start;
 pub mod values;
 mod verify;
+mod words;
 
 use args::{Charter, Cli, Command, Verify};
 use exit::{Exit, Failure};

@@ -259,9 +259,9 @@ pub(crate) struct Join {
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     #[arg(long = "at", required = true, value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
-    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. The
-    /// member follows only a line of decisions that has it. Without one it believes its first
-    /// contact.
+    /// A head that you know from somebody in the group, as `folkmoot status` shows it there, in
+    /// digits or in words. The member follows only a line of decisions that has it. Without one it
+    /// believes its first contact.
     #[arg(long = "head", value_name = "HEAD", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
     /// Where to listen.
@@ -276,9 +276,9 @@ pub(crate) struct Join {
 #[derive(Debug, Args)]
 pub(crate) struct Resolve {
     /// The other line's decision, as `folkmoot status` shows it. First ask people whom you trust
-    /// which line they follow.
-    #[arg(value_name = "HEAD", value_parser = head)]
-    pub(crate) head: KnownHead,
+    /// which line they follow. In digits or in words.
+    #[arg(value_name = "HEAD", required = true)]
+    pub(crate) head: Vec<String>,
     /// Proposes that everybody on this line goes over, and votes for it. Without it, only this
     /// member goes over, and what only its own line decided no longer holds for it.
     #[arg(long)]
@@ -354,8 +354,8 @@ pub(crate) struct Verify {
     #[arg(value_name = "TRANSCRIPT", requires = "file", conflicts_with_all = ["charter", "group", "transcript"])]
     pub(crate) history: Option<PathBuf>,
     /// With a transcript: a head that you know from elsewhere (a member's `folkmoot
-    /// status`, an earlier `verify`) and that must be in it. You can give it more than
-    /// once. Without a head nobody can see whether the newest entries were left out, or
+    /// status`, an earlier `verify`) and that must be in it, in digits or in words. You can
+    /// give it more than once. Without a head nobody can see whether the newest entries were left out, or
     /// whether the file follows another line than the members do.
     #[arg(long = "head", value_name = "HEAD", requires = "history", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
