@@ -1,12 +1,13 @@
 //! `folkmoot chat`: sends the lines that are typed to the group, and prints what the group says.
 
-use crate::args::Join;
+use crate::args::newcomer::Join;
 use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, line, paint};
+use crate::ticket;
 use crate::values::Ordering;
 use folkmoot_base::hex;
 use serde_json::Value;
@@ -30,12 +31,23 @@ const TELL: Duration = Duration::from_secs(15);
 
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
-    let Join { charter, at, heads, listen, policy_hook } = join;
+    let Join { by, at, heads, listen, policy_hook } = join;
+    let ticket = ticket::read(&by)?;
+    let charter = ticket.is_none().then_some(by);
+    let (at, heads) = match ticket {
+        Some(ticket) => ticket::accept(folder, &ticket, at, heads)?,
+        None if at.is_empty() => {
+            let hint = "say where a member listens: --at udp/ADDRESS:PORT. Or join by a ticket, which a member makes \
+                        with: folkmoot invite";
+            return Err(Failure::new(Exit::Usage, hint));
+        }
+        None => (at, heads),
+    };
     let run = Run {
         listen,
         at,
         heads,
-        charter: Some(charter),
+        charter,
         policy_hook,
         apply: true,
         quiet: false,
@@ -53,7 +65,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
     let apply = run.apply;
     if let Ok(mut control) = Control::connect(folder).await {
         if !run.heads.is_empty() {
-            let hint = "a member runs on this folder already. Stop it, and join again with --head";
+            let hint = "a member runs on this folder already. Stop it, and give the same command again";
             return Err(Failure::new(Exit::Usage, hint));
         }
         if apply {

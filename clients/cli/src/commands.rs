@@ -332,12 +332,14 @@ fn authority_line(status: &Value) -> String {
     }
 }
 
+/// Whether somebody in this state is a member.
+pub(crate) fn on_roster(state: &str) -> bool {
+    !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
+}
+
 /// `folkmoot roster`
 pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
-    let on_roster = |state: &str| {
-        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
-    };
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();
     let below = status.get("below_threshold").and_then(Value::as_str);

@@ -21,6 +21,14 @@ impl Head {
     pub fn whole(&self) -> String {
         format!("{}.{}", self.number, crate::hex(&self.digest))
     }
+
+    /// Reads what [`Self::whole`] writes; `None` for anything else.
+    pub fn from_whole(text: &str) -> Option<Self> {
+        let (number, digits) = text.split_once('.')?;
+        let digest = crate::unhex(digits)?.try_into().ok()?;
+        let head = Self { number: number.parse().ok()?, digest };
+        (head.whole() == text).then_some(head)
+    }
 }
 
 /// Short, for people: number and the first four bytes, as in `17.5e0c1f22`.

@@ -137,7 +137,7 @@ impl Ticket {
 
     /// Whether a text is meant to be a ticket.
     pub fn begins(text: &str) -> bool {
-        text.trim_start().starts_with(TICKET_PREFIX)
+        text.trim_ascii_start().starts_with(TICKET_PREFIX)
     }
 
     /// Reads a text that somebody sent: spaces and line ends in it do not matter.
@@ -145,7 +145,7 @@ impl Ticket {
     /// # Errors
     /// [`TicketError`]
     pub fn from_text(text: &str) -> Result<Self, TicketError> {
-        let text = text.trim_start().strip_prefix(TICKET_PREFIX).ok_or(TicketError::Prefix)?;
+        let text = text.trim_ascii_start().strip_prefix(TICKET_PREFIX).ok_or(TicketError::Prefix)?;
         if text.len() > TICKET_TEXT_MAX {
             return Err(TicketError::Text);
         }

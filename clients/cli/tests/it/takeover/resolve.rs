@@ -7,7 +7,7 @@ use crate::common::program::{call, code};
 use serde_json::{Value, json};
 
 /// Anna is on the one line, Cleo and Ben of the older disk on the other.
-fn two_lines(name: &str) -> (Cast, Actor) {
+pub(crate) fn two_lines(name: &str) -> (Cast, Actor) {
     let mut cast = Cast::founded(name, &["anna", "ben", "cleo"], &[]);
     let mut older = cast.steal("ben");
     cast.who("anna").why("ben", "present");
