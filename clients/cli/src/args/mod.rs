@@ -339,8 +339,8 @@ pub(crate) struct Verify {
     pub(crate) history: Option<PathBuf>,
     /// With a transcript: a head that you know from elsewhere (a member's `folkmoot
     /// status`, an earlier `verify`) and that must be in it, in digits or in words. You can
-    /// give it more than once. Without a head nobody can see whether the newest entries were left out, or
-    /// whether the file follows another line than the members do.
+    /// give it more than once. Without a head nobody can see whether the newest entries were
+    /// left out, or whether the file follows another line than the members do.
     #[arg(long = "head", value_name = "HEAD", requires = "history", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
     /// For a message: the signed charter of its group [default: the one in the state folder].
