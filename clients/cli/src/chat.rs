@@ -4,6 +4,7 @@ use crate::args::newcomer::Join;
 use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
+use crate::member::concerns::lines;
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, line, paint};
@@ -299,6 +300,7 @@ fn list(answer: &Value, none: &str) {
     for one in &list {
         let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
         line(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
+        lines(one).iter().for_each(|words| line(&format!("    {words}")));
     }
     if list.is_empty() {
         line(&format!("  {none}"));

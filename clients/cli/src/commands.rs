@@ -3,6 +3,7 @@
 use crate::args::{Fault, Receive, Resolve, Send, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
+use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
 use crate::show::{Paint, data, harmless, line, many, paint, short, table};
@@ -157,7 +158,13 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
         if rows.is_empty() {
             "nothing to vote on".into()
         } else {
-            table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows)
+            let table = table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows);
+            answer
+                .as_array()
+                .into_iter()
+                .flatten()
+                .flat_map(lines)
+                .fold(table, |all, line| all + "\n" + &line)
         }
     });
     Ok(())

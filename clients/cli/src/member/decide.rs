@@ -79,7 +79,11 @@ impl Process {
     pub(super) async fn petitions(&self) -> Result<Value, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
         let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
-        let proposals = proposals.iter().map(|proposal| render::proposal_json(proposal, &self.names));
+        let concerns = self.concerns(proposals.iter().map(|one| one.subject).collect()).await?;
+        let proposals = proposals
+            .iter()
+            .zip(concerns)
+            .map(|(proposal, concerns)| render::proposal_json(proposal, concerns, &self.names));
         Ok(requests.chain(proposals).collect::<Vec<_>>().into())
     }
 

@@ -72,7 +72,12 @@ fn a_vote_takes_everybody_over() {
     meet(&cast, &older);
     let ours = head(cast.who("anna"));
     cast.who("cleo").good(&["resolve", &ours, "--everybody"]);
-    agree(&older, |one| one["kind"] == "proposal");
+    // Whoever votes sees where it leads, in words.
+    let told = json!([{ "head": ours, "label": ours, "words": in_words(cast.who("anna")) }]);
+    let leads = |list: &Value| list.as_array()?.iter().find(|one| one["concerns"] == told).cloned();
+    let open = older.until(&["vote", "list"], |list| leads(list).is_some());
+    assert_eq!(leads(&open).unwrap()["kind"], "proposal", "{open}");
+    agree(&older, |one| one["concerns"] == told);
     for one in [cast.who("cleo"), &older] {
         one.until(&["status"], |status| over(status, &ours));
     }

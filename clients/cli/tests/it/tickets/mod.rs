@@ -182,6 +182,53 @@ fn an_old_ticket_is_shown_with_its_age() {
     assert_eq!(std::fs::read(charter_of(&dora)).unwrap(), kept);
 }
 
+/// Two people called Dora ask. What each reads out of her folder, a voter sees with her request.
+#[test]
+fn people_are_told_apart_by_the_words_of_their_keys() {
+    let mut cast = cast("fingerprints");
+    let mut other = Actor::called(&cast.place, "other", "dora");
+    let words = |who: &Actor| who.good(&["identity", "show"])["words"].as_str().unwrap().to_owned();
+    other.start(&cast.place, core::slice::from_ref(&cast.who("anna").locator), &["--apply"]);
+    cast.people.push(Actor::new(&cast.place, "dora"));
+    cast.start("dora", &["--apply"]);
+    let (anna, dora) = (cast.who("anna"), cast.who("dora"));
+    let list = anna.until(&["vote", "list"], |list| list.as_array().is_some_and(|list| list.len() == 2));
+    assert_ne!(words(dora), words(&other));
+    for who in [dora, &other] {
+        let asks = list.as_array().unwrap().iter().find(|one| one["member"] == who.id.as_str()).unwrap();
+        let label = format!("dora ({})", &who.id[..8]);
+        let told = json!([{ "member": who.id, "label": label, "words": words(who) }]);
+        assert_eq!(asks["concerns"], told);
+    }
+    let subject = |who: &Actor| {
+        let asks = list.as_array().unwrap().iter().find(|one| one["member"] == who.id.as_str()).unwrap();
+        asks["subject"].as_str().unwrap().to_owned()
+    };
+    for voter in ["anna", "ben"] {
+        cast.who(voter).until(&["vote", "approve", &subject(dora)], |told| !told.is_null());
+    }
+    dora.why("anna", "present");
+    anna.until(&["expel", &dora.id], |told| !told.is_null());
+    let open = |one: &Value| one["kind"] == "proposal";
+    let list = cast
+        .who("ben")
+        .until(&["vote", "list"], |list| list.as_array().is_some_and(|all| all.iter().any(open)));
+    let proposal = list.as_array().unwrap().iter().find(|one| open(one)).unwrap();
+    assert_eq!(
+        (&proposal["concerns"][0]["member"], &proposal["concerns"][0]["words"]),
+        (&json!(dora.id), &json!(words(dora)))
+    );
+    let text = std::process::Command::new(env!("CARGO_BIN_EXE_folkmoot"))
+        .args(["vote", "list", "--state"])
+        .arg(&cast.who("ben").state)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    for who in [dora, &other] {
+        assert!(text.contains(&format!("dora ({}) in words: {}", &who.id[..8], words(who))), "{text}");
+    }
+}
+
 #[test]
 fn only_a_member_invites_and_to_a_place_that_can_be_found() {
     let cast = cast("ticket-invite");
