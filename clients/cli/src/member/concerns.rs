@@ -1,7 +1,6 @@
-//! Whom, or which line, a vote is about, in words that people can compare aloud: names can be alike.
+//! Whom, or which line, a vote is about, in words that people can compare aloud: names can be
+//! alike.
 
-use super::process::Process;
-use crate::exit::Failure;
 use crate::show::harmless;
 use crate::verify::named;
 use crate::words::{of_digest, of_head};
@@ -39,18 +38,10 @@ fn of(effect: &Effect, known: &Transcript) -> Vec<Value> {
     }
 }
 
-impl Process {
-    /// Of the proposals on these subjects, in order.
-    pub(super) async fn concerns(&self, subjects: Vec<Digest>) -> Result<Vec<Vec<Value>>, Failure> {
-        let look = move |known: &Transcript| {
-            let find = |subject: &Digest| known.set().effects().find(|one| one.subject().digest == *subject);
-            subjects
-                .iter()
-                .map(|subject| find(subject).map_or_else(Vec::new, |effect| of(effect, known)))
-                .collect()
-        };
-        self.with_transcript(look).await
-    }
+/// Of an open proposal; nothing if it concerns nobody.
+pub(super) fn of_proposal(subject: &Digest, known: &Transcript) -> Vec<Value> {
+    let effect = known.set().effects().find(|one| one.subject().digest == *subject);
+    effect.map_or_else(Vec::new, |effect| of(effect, known))
 }
 
 /// A line for each, for people.
