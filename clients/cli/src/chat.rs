@@ -35,8 +35,13 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
     let Join { by, at, heads, listen, policy_hook } = join;
     let ticket = ticket::read(&by)?;
     let charter = ticket.is_none().then_some(by);
+    let mut notes = Vec::new();
     let (at, heads) = match ticket {
-        Some(ticket) => ticket::accept(folder, &ticket, at, heads)?,
+        Some(ticket) => {
+            notes = ticket::accept(folder, &ticket)?;
+            let says = ticket.invitation();
+            ([at, says.contacts.clone()].concat(), [heads, vec![says.head.into()]].concat())
+        }
         None if at.is_empty() => {
             let hint = "say where a member listens: --at udp/ADDRESS:PORT. Or join by a ticket, which a member makes \
                         with: folkmoot invite";
@@ -50,6 +55,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         heads,
         charter,
         policy_hook,
+        notes,
         apply: true,
         quiet: false,
         while_stdin: false,
@@ -74,7 +80,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         }
         return talk(folder, control, apply, json).await;
     }
-    let trusting = apply && run.heads.is_empty();
+    let (trusting, notes) = (apply && run.heads.is_empty(), run.notes.clone());
     let (ready, started) = oneshot::channel();
     let home = folder.to_owned();
     let mut member = tokio::spawn(async move {
@@ -85,6 +91,8 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         ended = &mut member => return ended.map_err(Failure::bug)?,
         Ok(()) = started => {}
     }
+    // Not before: an error is one JSON value, if so asked.
+    notes.iter().for_each(|note| eprintln!("{note}"));
     if trusting {
         eprintln!(
             "this member believes its first contact about who is in. With --head it follows only the line whose \

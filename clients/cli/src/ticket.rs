@@ -16,8 +16,7 @@ use crate::words::of_head;
 use folkmoot::tools::wall_clock;
 use folkmoot::{Head, Locator, StateFolder, UnixTime};
 use folkmoot_base::whole;
-use folkmoot_identity::SignedCharter;
-use folkmoot_transcript::{CONTACTS_MAX, Invitation, KnownHead, TICKET_TEXT_MAX, Ticket, TicketError};
+use folkmoot_transcript::{CONTACTS_MAX, Invitation, TICKET_TEXT_MAX, Ticket, TicketError};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::Path;
@@ -31,19 +30,18 @@ pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<
     let holder = invite.holder.as_deref().map(key).transpose()?;
     let status = Control::connect(folder).await?.ask(&Request::Status).await?;
     let (head, contacts) = (head_of(&status)?, contacts(invite.at, &status)?);
-    let der = StateFolder::at(folder).read_charter()?;
-    let charter = SignedCharter::complete_from_der(&der).map_err(Failure::bug)?;
+    let charter = files::founded(&StateFolder::at(folder).charter_path())?;
     let made = wall_clock();
     let ends = UnixTime(made.0.saturating_add(invite.days.saturating_mul(DAY)));
     let says = Invitation { charter, head, made, ends, contacts, holder };
     let ticket = Ticket::sign(says, &files::own(folder)?).map_err(Failure::bug)?;
-    if status.get("forks").and_then(Value::as_array).is_some_and(|forks| !forks.is_empty()) {
-        let warning = "warning: two lines of decisions are known here, and the ticket leads to ours";
-        eprintln!("{}", paint(Paint::Red, warning));
-    }
     let text = ticket.text();
     if let Some(file) = &invite.out {
         std::fs::write(file, format!("{text}\n")).map_err(|error| Failure::file(file, &error))?;
+    }
+    if status.get("forks").and_then(Value::as_array).is_some_and(|forks| !forks.is_empty()) {
+        let warning = "warning: two lines of decisions are known here, and the ticket leads to ours";
+        eprintln!("{}", paint(Paint::Red, warning));
     }
     if !json {
         eprintln!("{}", about(&ticket));
@@ -144,31 +142,21 @@ pub(crate) fn read(given: &Path) -> Result<Option<Ticket>, Failure> {
     Ticket::from_text(&text).map(Some).map_err(|error| refusal(&error))
 }
 
-/// Keeps the ticket's charter in the newcomer's folder, and says what it is told besides: where to
-/// look, and the heads to follow.
-pub(crate) fn accept(
-    folder: &Path,
-    ticket: &Ticket,
-    mut at: Vec<Locator>,
-    mut heads: Vec<KnownHead>,
-) -> Result<(Vec<Locator>, Vec<KnownHead>), Failure> {
+/// Keeps the ticket's charter in the newcomer's folder. Gives what the newcomer is to be told.
+pub(crate) fn accept(folder: &Path, ticket: &Ticket) -> Result<Vec<String>, Failure> {
     let now = wall_clock();
     ticket.check(&files::own(folder)?.member(), now).map_err(|error| refusal(&error))?;
-    let says = ticket.invitation();
-    StateFolder::at(folder).write_charter(says.charter.der())?;
-    eprintln!("{}", about(ticket));
+    StateFolder::at(folder).write_charter(ticket.invitation().charter.der())?;
     let days = ticket.age_days(now);
-    if days >= OLD_DAYS {
+    let warning = (days >= OLD_DAYS).then(|| {
         let warning = format!(
             "warning: the ticket is {} old. Whoever had a vote then and was expelled since can still lead you \
              to a line of its own. Better ask for a new ticket",
             many_of(days, "day")
         );
-        eprintln!("{}", paint(Paint::Red, &warning));
-    }
-    at.extend(&says.contacts);
-    heads.push(says.head.into());
-    Ok((at, heads))
+        paint(Paint::Red, &warning)
+    });
+    Ok([about(ticket)].into_iter().chain(warning).collect())
 }
 
 /// What a ticket is, for people.

@@ -37,6 +37,9 @@ pub(crate) struct Run {
     /// End when the standard input ends: a child goes when its parent does.
     #[arg(long, hide = true)]
     pub(crate) while_stdin: bool,
+    /// What people are told once the member runs, before its own words.
+    #[arg(skip)]
+    pub(crate) notes: Vec<String>,
     /// Be the group's authority, or nothing.
     #[arg(skip)]
     pub(crate) authority: bool,
