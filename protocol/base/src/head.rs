@@ -38,3 +38,27 @@ impl fmt::Display for Head {
         self.digest.iter().take(4).try_for_each(|byte| write!(out, "{byte:02x}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Head;
+
+    #[test]
+    fn a_head_is_read_as_it_is_written_and_in_no_other_way() {
+        let head = Head { number: 17, digest: [0xab; 32] };
+        let whole = head.whole();
+        assert_eq!(Head::from_whole(&whole), Some(head));
+        let others = [
+            head.to_string(),
+            whole.to_uppercase(),
+            format!("0{whole}"),
+            format!("+{whole}"),
+            format!("{whole}ab"),
+            whole.replace('.', ""),
+            String::new(),
+        ];
+        for other in others {
+            assert_eq!(Head::from_whole(&other), None, "{other}");
+        }
+    }
+}
