@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::rules::key;
 use crate::show::{Paint, many_of, paint, visible};
-use crate::words::of_head;
+use crate::words::{of_digest, of_head};
 use folkmoot::tools::wall_clock;
 use folkmoot::{Head, Locator, StateFolder, UnixTime};
 use folkmoot_base::whole;
@@ -165,11 +165,13 @@ fn about(ticket: &Ticket) -> String {
     let (charter, maker) = (charter.charter(), ticket.maker());
     let holder = holder.map_or_else(String::new, |holder| format!(", for the key {holder} only"));
     format!(
-        "ticket for {} ({}), signed by {} ({}) at {made}, until {ends}{holder}\nits head is {}; in words: {}",
+        "ticket for {} ({}), signed by {} ({}) at {made}, until {ends}{holder}\n\
+         its maker's key in words: {}\nits head is {}; in words: {}",
         visible(charter.name().as_str()),
         charter.group(),
         visible(maker.name()),
         maker.member(),
+        of_digest(&maker.member().0),
         head.whole(),
         of_head(head)
     )

@@ -91,6 +91,8 @@ fn a_newcomer_with_a_ticket_joins() {
     assert_eq!(code(&output), 0, "{}", said(&output));
     let told = said(&output);
     assert!(told.contains("ticket for test (") && told.contains("signed by anna ("), "{told}");
+    let key = anna.good(&["identity", "show"])["words"].as_str().unwrap().to_owned();
+    assert!(told.contains(&format!("its maker's key in words: {key}")), "{told}");
     assert!(told.contains(&in_words(anna)) && !told.contains("believes its first contact"), "{told}");
     // A member needs no vote to come back, and gives the same ticket as a file or through a pipe.
     for by in [file.as_str(), "-"] {
