@@ -1,12 +1,14 @@
 //! `folkmoot chat`: sends the lines that are typed to the group, and prints what the group says.
 
-use crate::args::Join;
+use crate::args::newcomer::Join;
 use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
+use crate::member::concerns::lines;
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, line, paint};
+use crate::ticket;
 use crate::values::Ordering;
 use folkmoot_base::hex;
 use serde_json::Value;
@@ -30,13 +32,30 @@ const TELL: Duration = Duration::from_secs(15);
 
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
-    let Join { charter, at, heads, listen, policy_hook } = join;
+    let Join { by, at, heads, listen, policy_hook } = join;
+    let ticket = ticket::read(&by)?;
+    let charter = ticket.is_none().then_some(by);
+    let mut notes = Vec::new();
+    let (at, heads) = match ticket {
+        Some(ticket) => {
+            notes = ticket::accept(folder, &ticket)?;
+            let says = ticket.invitation();
+            ([at, says.contacts.clone()].concat(), [heads, vec![says.head.into()]].concat())
+        }
+        None if at.is_empty() => {
+            let hint = "say where a member listens: --at udp/ADDRESS:PORT. Or join by a ticket, which a member makes \
+                        with: folkmoot invite";
+            return Err(Failure::new(Exit::Usage, hint));
+        }
+        None => (at, heads),
+    };
     let run = Run {
         listen,
         at,
         heads,
-        charter: Some(charter),
+        charter,
         policy_hook,
+        notes,
         apply: true,
         quiet: false,
         while_stdin: false,
@@ -53,7 +72,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
     let apply = run.apply;
     if let Ok(mut control) = Control::connect(folder).await {
         if !run.heads.is_empty() {
-            let hint = "a member runs on this folder already. Stop it, and join again with --head";
+            let hint = "a member runs on this folder already. Stop it, and give the same command again";
             return Err(Failure::new(Exit::Usage, hint));
         }
         if apply {
@@ -61,7 +80,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         }
         return talk(folder, control, apply, json).await;
     }
-    let trusting = apply && run.heads.is_empty();
+    let (trusting, notes) = (apply && run.heads.is_empty(), run.notes.clone());
     let (ready, started) = oneshot::channel();
     let home = folder.to_owned();
     let mut member = tokio::spawn(async move {
@@ -72,6 +91,8 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         ended = &mut member => return ended.map_err(Failure::bug)?,
         Ok(()) = started => {}
     }
+    // Not before: an error is one JSON value, if so asked.
+    notes.iter().for_each(|note| eprintln!("{note}"));
     if trusting {
         eprintln!(
             "this member believes its first contact about who is in. With --head it follows only the line whose \
@@ -287,6 +308,7 @@ fn list(answer: &Value, none: &str) {
     for one in &list {
         let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
         line(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
+        lines(one).iter().for_each(|words| line(&format!("    {words}")));
     }
     if list.is_empty() {
         line(&format!("  {none}"));

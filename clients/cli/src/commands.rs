@@ -3,9 +3,11 @@
 use crate::args::{Fault, Receive, Resolve, Send, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
+use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
 use crate::show::{Paint, data, harmless, line, many, paint, short, table};
+use crate::values::head as head_of;
 use folkmoot_base::hex;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -156,7 +158,13 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
         if rows.is_empty() {
             "nothing to vote on".into()
         } else {
-            table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows)
+            let table = table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows);
+            answer
+                .as_array()
+                .into_iter()
+                .flatten()
+                .flat_map(lines)
+                .fold(table, |all, line| all + "\n" + &line)
         }
     });
     Ok(())
@@ -217,11 +225,20 @@ pub(crate) async fn change(
 /// `folkmoot resolve`
 pub(crate) async fn resolve(folder: &Path, resolve: &Resolve, json: bool) -> Result<(), Failure> {
     let Resolve { head, everybody, timeout } = resolve;
+    let head = head_of(&head.join(" ")).map_err(|why| Failure::new(Exit::Usage, why))?;
     let request = Request::Resolve { head: head.whole(), everybody: *everybody, wait: *timeout };
     let answer = ask(folder, request).await?;
     data(json, &answer, || match everybody {
-        true => proposed(&format!("go over to the other line of decisions, at {}", text(&answer, "theirs"))),
-        false => format!("this member follows the other line now: its head is {}", text(&answer, "head")),
+        true => proposed(&format!(
+            "go over to the other line of decisions, at {} (in words: {})",
+            text(&answer, "theirs"),
+            text(&answer, "theirs_words")
+        )),
+        false => format!(
+            "this member follows the other line now: its head is {} (in words: {})",
+            text(&answer, "head"),
+            text(&answer, "head_words")
+        ),
     });
     Ok(())
 }
@@ -280,9 +297,11 @@ fn line_about(status: &Value) -> String {
     let decided = usize::try_from(count("decided")).unwrap_or(usize::MAX);
     let (decided, held) = (many(decided, "decision"), many(held, "member"));
     let mut text = format!("{decided}, head {}; the line holds {held}", text(status, "head"));
+    let words = format!("\nhead in words: {}", self::text(status, "head_words"));
     if count("counted") > 0 {
         text.push_str(&format!(", and approvals alone admit {}", count("counted")));
     }
+    text.push_str(&words);
     for one in list("late") {
         text.push_str(&format!("\n{} is late: {}", self::text(one, "name"), self::text(one, "why")));
     }
@@ -295,10 +314,12 @@ fn line_about(status: &Value) -> String {
             format!("{} signed both", names.join(", "))
         };
         let line = format!(
-            "decision {} was made twice: ours is {}, the other is {}; {both}",
+            "decision {} was made twice: ours is {} (in words: {}), the other is {} (in words: {}); {both}",
             fork.get("number").and_then(Value::as_u64).unwrap_or_default(),
             self::text(fork, "ours"),
+            self::text(fork, "ours_words"),
             self::text(fork, "theirs"),
+            self::text(fork, "theirs_words"),
         );
         text.push_str(&format!("\n{}", paint(Paint::Red, &line)));
     }
@@ -318,12 +339,14 @@ fn authority_line(status: &Value) -> String {
     }
 }
 
+/// Whether somebody in this state is a member.
+pub(crate) fn on_roster(state: &str) -> bool {
+    !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
+}
+
 /// `folkmoot roster`
 pub(crate) async fn roster(folder: &Path, json: bool) -> Result<(), Failure> {
     let status = ask(folder, Request::Status).await?;
-    let on_roster = |state: &str| {
-        !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
-    };
     let list = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let list: Vec<&Value> = list.filter(|person| on_roster(text(person, "state"))).collect();
     let below = status.get("below_threshold").and_then(Value::as_str);

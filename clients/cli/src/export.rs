@@ -13,7 +13,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many, short};
-use crate::verify;
+use crate::{verify, words};
 use bytes::Bytes;
 use folkmoot::StateFolder;
 use folkmoot::tools::Store;
@@ -50,9 +50,11 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
         unnamed.extend(evidence.unnamed.iter().map(|voter| voter.hex()));
         write_evidence(to, &evidence)?;
     }
+    let words = words::of_head(&transcript.state().head());
     let head = transcript.state().head().whole();
     let value = json!({
         "folder": to, "votes": votes, "certificates": certificates, "left_out": unnamed, "head": head,
+        "head_words": words,
         "date": transcript.state().time().0,
     });
     data(json, &value, || {
@@ -63,7 +65,10 @@ pub(crate) fn export(folder: &Path, to: &Path, json: bool) -> Result<(), Failure
             }
         };
         let (certificates, votes) = (many(certificates, "certificate"), many(votes, "vote"));
-        format!("{}: charter, transcript, {certificates}, {votes}{left_out}\nhead {head}", to.display())
+        format!(
+            "{}: charter, transcript, {certificates}, {votes}{left_out}\nhead {head}\nin words: {words}",
+            to.display()
+        )
     });
     Ok(())
 }

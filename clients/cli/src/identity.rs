@@ -4,6 +4,7 @@ use crate::args::Identity;
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, read_text};
 use crate::show::{Paint, data, paint};
+use crate::words::of_digest;
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{StateFolder, UnixTime};
 use folkmoot_base::Secret;
@@ -29,13 +30,13 @@ pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<()
     }
     let certificate = certificate(&folder.certificate_path())?;
     let (name, member) = (certificate.name(), certificate.member().hex());
-    let file = folder.certificate_path();
+    let (file, words) = (folder.certificate_path(), of_digest(&certificate.member().0));
     data(
         json,
-        &json!({ "name": name, "member": member, "certificate": file, "key": folder.key_path() }),
+        &json!({ "name": name, "member": member, "words": words, "certificate": file, "key": folder.key_path() }),
         || {
             let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
-            format!("{}  {member}\n{}  {hint}", paint(Paint::Bold, name), file.display())
+            format!("{}  {member}\nin words: {words}\n{}  {hint}", paint(Paint::Bold, name), file.display())
         },
     );
     Ok(())

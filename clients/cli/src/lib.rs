@@ -4,6 +4,7 @@
 //! main --> identity, charter                                        no member needed
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
+//!      --> ticket     invite; what join reads of a ticket
 //!      --> proof      proof; verify of what it saved
 //!      --> verify     verify of a transcript
 //!      --> letter     write, as a stranger; letters, answer
@@ -40,8 +41,10 @@ mod rules;
 mod shell;
 pub mod show;
 pub mod start;
+mod ticket;
 pub mod values;
 mod verify;
+mod words;
 
 use args::{Charter, Cli, Command, Verify};
 use exit::{Exit, Failure};
@@ -101,6 +104,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             member::run(&folder()?, &run, printing, None).await
         }
         Command::Join(join) => chat::join(&folder()?, join, json).await,
+        Command::Invite(invite) => ticket::invite(&folder()?, invite, json).await,
         Command::Chat(run) => chat::chat(&folder()?, run, json).await,
         Command::Send(send) => commands::send(&folder()?, send).await,
         Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,

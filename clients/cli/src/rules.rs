@@ -40,7 +40,7 @@ fn keys(text: &str) -> Result<BTreeSet<MemberId>, Failure> {
 }
 
 /// A key id, or the key in somebody's identity.pem.
-fn key(text: &str) -> Result<MemberId, Failure> {
+pub(crate) fn key(text: &str) -> Result<MemberId, Failure> {
     match MemberId::from_hex(text) {
         Some(id) => Ok(id),
         None => certificate(Path::new(text)).map(|certificate| certificate.member()),

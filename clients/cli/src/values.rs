@@ -1,5 +1,6 @@
 //! Reads the values of the command line. Nothing here knows the commands.
 
+use crate::words;
 use clap::ValueEnum;
 use folkmoot::Service;
 use folkmoot_base::{Cipher, Keying};
@@ -47,8 +48,16 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
     Cipher::from_name(word).ok_or("it must be aes-256-gcm or chacha20-poly1305")
 }
 
-pub(crate) fn head(word: &str) -> Result<KnownHead, String> {
-    word.parse().map_err(|error: NoHead| error.to_string())
+/// A head in digits or in words.
+pub(crate) fn head(text: &str) -> Result<KnownHead, String> {
+    let text = text.trim();
+    let digits = if text.contains(words::BETWEEN) {
+        words::head(text).map_err(|error| error.to_string())?
+    } else {
+        text.to_owned()
+    };
+    let or_words = |error: NoHead| format!("{error}; or its number and its words, as in \"17 zoo zone ...\"");
+    digits.parse().map_err(or_words)
 }
 
 /// Who signs certificates, by its name.

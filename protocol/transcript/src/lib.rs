@@ -29,6 +29,7 @@ mod set;
 mod shown;
 mod state;
 mod store;
+mod ticket;
 mod transcript;
 mod trial;
 mod votes;
@@ -60,6 +61,9 @@ pub use set::{
 };
 pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
+pub use ticket::{
+    CONTACTS_MAX, Invitation, TICKET_DAYS_MAX, TICKET_PREFIX, TICKET_TEXT_MAX, Ticket, TicketError,
+};
 pub use transcript::heads::await_head;
 pub use transcript::{ROTATE_LABEL, Taken, Transcript};
 pub use votes::SignedVotes;

@@ -4,11 +4,11 @@ use crate::script::{script, steps};
 use crate::values::canonical;
 use crate::world::{LATER, NOW, World, world};
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Blob, Head, MemberId};
+use folkmoot_base::{Blob, Head, MemberId, UnixTime};
 use folkmoot_identity::{Gmc, Verdict, VoteProof};
 use folkmoot_transcript::{
-    Approval, BallotMessage, BallotRecord, Change, Effect, FileReader, Item, SignedApproval, State, Subject,
-    Transcript, admission,
+    Approval, BallotMessage, BallotRecord, Change, Effect, FileReader, Invitation, Item, SignedApproval,
+    State, Subject, Ticket, Transcript, admission,
 };
 use std::sync::{Arc, OnceLock};
 
@@ -98,6 +98,46 @@ pub fn line_file(data: &[u8]) {
     }
 }
 
+/// A ticket: as text, and with contacts, dates and a head from the data, signed by one who may say
+/// anything.
+pub fn ticket(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    if let Ok(ticket) = Ticket::from_text(&text) {
+        let plain: String = text.split_ascii_whitespace().collect();
+        assert_eq!(ticket.text(), plain);
+        let _ = ticket.check(&world().stranger.member(), NOW);
+    }
+    let Ok(ticket) = Ticket::sign(invitation(data), &world().founders[0]) else { return };
+    let read = Ticket::from_text(&ticket.text()).expect("what is made is read");
+    assert_eq!(read.text(), ticket.text());
+    let days = read.age_days(NOW);
+    assert!(days == 0 || read.invitation().made < NOW);
+}
+
+/// A number, then the time until the end, then contacts: eight bytes, eight bytes, lines.
+fn invitation(data: &[u8]) -> Invitation {
+    let (start, rest) = data.split_at(data.len().min(16));
+    let number = |at: usize| start.iter().skip(at).take(8).fold(0, |all, byte| (all << 8) | u64::from(*byte));
+    let (made, life) = (number(0), number(8));
+    let contacts = String::from_utf8_lossy(rest).lines().filter_map(|line| line.parse().ok()).collect();
+    Invitation {
+        charter: world().signed.clone(),
+        head: Head { number: made, digest: [4; 32] },
+        made: UnixTime(made),
+        ends: UnixTime(made.saturating_add(life)),
+        contacts,
+        holder: life.is_multiple_of(2).then(|| world().stranger.member()),
+    }
+}
+
+fn ticket_seeds() -> Vec<Vec<u8>> {
+    let told =
+        [&NOW.0.to_be_bytes()[..], &86_400_u64.to_be_bytes(), b"udp/192.0.2.7:4803\nudp/[2001:db8::1]:1"];
+    let told = told.concat();
+    let ticket = Ticket::sign(invitation(&told), &world().founders[1]).expect("an honest ticket");
+    vec![ticket.text().into_bytes(), told]
+}
+
 /// Where the targets begin.
 pub(crate) fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let items: Vec<Vec<u8>> = items(world(), line().state().head()).iter().map(Item::encode).collect();
@@ -115,5 +155,6 @@ pub(crate) fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
         ("line_state", vec![line().state().encode()]),
         ("line_ballot", vec![encode(&record), encode(&said)]),
         ("line_file", vec![line().file()]),
+        ("ticket", ticket_seeds()),
     ]
 }

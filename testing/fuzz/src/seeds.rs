@@ -99,6 +99,7 @@ fn plain() -> Vec<(&'static str, Seeds)> {
     let texts = ["memory/7", "udp/192.0.2.7:4803", "udp/[2001:db8::1]:4803", "book club"];
     let mut texts: Seeds = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     texts.push(world().group().hex().into_bytes());
+    texts.push(world().transcript.state().head().whole().into_bytes());
     let alice = &world().founders[0];
     let signature = alice.sign(b"folkmoot seed v1", b"x");
     let forms = vec![

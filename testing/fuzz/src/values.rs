@@ -4,7 +4,7 @@ use crate::script::Dice;
 use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_agreement::{PrimeGroup, Ristretto};
 use folkmoot_base::codec::{self, DeserializeBytes, Serialize, Size};
-use folkmoot_base::{Blob, EntryId, GroupName, Locator, MemberId, NodeId, ViewId};
+use folkmoot_base::{Blob, EntryId, GroupName, Head, Locator, MemberId, NodeId, ViewId};
 use folkmoot_signing::plain_ed25519 as ed;
 use folkmoot_signing::plain_rsa as rsa;
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
@@ -34,6 +34,9 @@ pub fn base_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(locator) = text.parse::<Locator>() {
         assert_eq!(locator.to_string().parse(), Ok(locator));
+    }
+    if let Some(head) = Head::from_whole(text) {
+        assert_eq!(head.whole(), text);
     }
     if let Some(node) = NodeId::from_hex(text) {
         assert_eq!(node.hex(), text);

@@ -8,6 +8,7 @@ use folkmoot::Locator;
 use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Mode, Scheme};
 use folkmoot_transcript::KnownHead;
+use newcomer::{Invite, Join};
 use rules::RuleArgs;
 use run::Run;
 use std::ffi::OsString;
@@ -15,6 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(crate) mod authority;
+pub(crate) mod newcomer;
 pub(crate) mod rules;
 pub(crate) mod run;
 
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     Member(Run),
     /// Asks a group for admission, as a stranger, and goes on as its member once it is admitted.
     Join(Join),
+    /// Makes a ticket for somebody who wants to join: the charter, this member's head, and where
+    /// members listen. It admits nobody: the members vote as on any request.
+    Invite(Invite),
     /// Sends every line that you type to the group. Starts the member if none runs on the folder.
     Chat(Run),
     /// Sends one message through the running member.
@@ -253,32 +258,11 @@ pub(crate) enum Charter {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Join {
-    /// The group's signed charter.
-    pub(crate) charter: PathBuf,
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
-    #[arg(long = "at", required = true, value_name = "LOCATOR")]
-    pub(crate) at: Vec<Locator>,
-    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. The
-    /// member follows only a line of decisions that has it. Without one it believes its first
-    /// contact.
-    #[arg(long = "head", value_name = "HEAD", value_parser = head)]
-    pub(crate) heads: Vec<KnownHead>,
-    /// Where to listen.
-    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
-    pub(crate) listen: SocketAddr,
-    /// Lets a program vote, once this is a member. It gets one JSON object for each
-    /// request, and answers approve, reject or wait.
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) policy_hook: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Resolve {
     /// The other line's decision, as `folkmoot status` shows it. First ask people whom you trust
-    /// which line they follow.
-    #[arg(value_name = "HEAD", value_parser = head)]
-    pub(crate) head: KnownHead,
+    /// which line they follow. In digits or in words.
+    #[arg(value_name = "HEAD", required = true)]
+    pub(crate) head: Vec<String>,
     /// Proposes that everybody on this line goes over, and votes for it. Without it, only this
     /// member goes over, and what only its own line decided no longer holds for it.
     #[arg(long)]
@@ -354,9 +338,9 @@ pub(crate) struct Verify {
     #[arg(value_name = "TRANSCRIPT", requires = "file", conflicts_with_all = ["charter", "group", "transcript"])]
     pub(crate) history: Option<PathBuf>,
     /// With a transcript: a head that you know from elsewhere (a member's `folkmoot
-    /// status`, an earlier `verify`) and that must be in it. You can give it more than
-    /// once. Without a head nobody can see whether the newest entries were left out, or
-    /// whether the file follows another line than the members do.
+    /// status`, an earlier `verify`) and that must be in it, in digits or in words. You can
+    /// give it more than once. Without a head nobody can see whether the newest entries were
+    /// left out, or whether the file follows another line than the members do.
     #[arg(long = "head", value_name = "HEAD", requires = "history", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
     /// For a message: the signed charter of its group [default: the one in the state folder].

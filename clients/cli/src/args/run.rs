@@ -24,8 +24,8 @@ pub(crate) struct Run {
     /// reject or wait (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) policy_hook: Option<PathBuf>,
-    /// A head that you know from somebody in the group, as `folkmoot status` shows it there. The
-    /// member follows only a line of decisions that has it.
+    /// A head that you know from somebody in the group, as `folkmoot status` shows it there, in
+    /// digits or in words. The member follows only a line of decisions that has it.
     #[arg(long = "head", value_name = "HEAD", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
     /// Ask for admission at once.
@@ -37,6 +37,9 @@ pub(crate) struct Run {
     /// End when the standard input ends: a child goes when its parent does.
     #[arg(long, hide = true)]
     pub(crate) while_stdin: bool,
+    /// What people are told once the member runs, before its own words.
+    #[arg(skip)]
+    pub(crate) notes: Vec<String>,
     /// Be the group's authority, or nothing.
     #[arg(skip)]
     pub(crate) authority: bool,

@@ -31,7 +31,7 @@ fn the_issue_s_commands_parse() {
 fn wrong_lines_are_usage_errors() {
     // A head without its number may be anybody's.
     let head = format!("folkmoot verify charter.cms transcript.moot --head {}", "ab".repeat(32));
-    for line in ["folkmoot join charter.cms", "folkmoot frobnicate", head.as_str()] {
+    for line in ["folkmoot join", "folkmoot invite --days 91", "folkmoot frobnicate", head.as_str()] {
         let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");
     }

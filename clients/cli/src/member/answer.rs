@@ -9,6 +9,7 @@ use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
 use crate::verify::named;
+use crate::words;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
 use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
 use folkmoot_base::{codec, hex, unhex};
@@ -317,11 +318,13 @@ fn known(transcript: &Transcript) -> Map<String, Value> {
         let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
         json!({
             "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
+            "ours_words": words::of_head(&fork.ours.head()), "theirs_words": words::of_head(&fork.theirs.head()),
             "signed_both": liars, "names": named(transcript, &fork.liars),
         })
     });
     let mut fields = Map::new();
     fields.insert("head".into(), state.head().whole().into());
+    fields.insert("head_words".into(), words::of_head(&state.head()).into());
     fields.insert("decided".into(), state.head().number.into());
     fields.insert("held".into(), state.roster().len().into());
     fields.insert("counted".into(), set.counted().count().into());

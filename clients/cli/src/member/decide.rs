@@ -4,10 +4,11 @@
 use super::find::{Choice, find};
 use super::outcome::Ballot;
 use super::process::Process;
-use super::render;
+use super::{concerns, render};
 use crate::exit::{Exit, Failure};
 use folkmoot::{Absence, Digest, Event, MemberId, Person, Presence};
 use folkmoot_base::hex;
+use folkmoot_transcript::Transcript;
 use serde_json::Value;
 
 /// The end of a proposal to change the charter; what comes before it names it, too.
@@ -79,8 +80,20 @@ impl Process {
     pub(super) async fn petitions(&self) -> Result<Value, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
         let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
-        let proposals = proposals.iter().map(|proposal| render::proposal_json(proposal, &self.names));
+        let concerns = self.concerns(proposals.iter().map(|one| one.subject).collect()).await?;
+        let proposals = proposals
+            .iter()
+            .zip(concerns)
+            .map(|(proposal, concerns)| render::proposal_json(proposal, concerns, &self.names));
         Ok(requests.chain(proposals).collect::<Vec<_>>().into())
+    }
+
+    /// Whom the proposals on these subjects are about, in order.
+    pub(super) async fn concerns(&self, subjects: Vec<Digest>) -> Result<Vec<Vec<Value>>, Failure> {
+        let look = move |known: &Transcript| {
+            subjects.iter().map(|subject| concerns::of_proposal(subject, known)).collect()
+        };
+        self.with_transcript(look).await
     }
 
     /// The member refuses an order by an event, and that is here once the member can be looked at

@@ -6,6 +6,7 @@
 //! ```
 
 mod answer;
+pub(crate) mod concerns;
 mod csr;
 mod decide;
 pub(crate) mod find;

@@ -102,12 +102,18 @@ impl Process {
         Ok(())
     }
 
-    /// Votes are told with the name of what they are on.
+    /// Votes are told with the name of what they are on, proposals with those whom they concern.
     async fn add_about(&self, event: &Event, value: &mut Value) -> Result<(), Failure> {
         if let Event::Votes { subject, .. } = event
             && let (Some(fields), Some(about)) = (value.as_object_mut(), self.about(subject).await?)
         {
             fields.insert("about".into(), about.into());
+        }
+        if let Event::Proposal { subject, .. } = event
+            && let (Some(fields), Some(concerns)) =
+                (value.as_object_mut(), self.concerns(vec![*subject]).await?.pop())
+        {
+            fields.insert("concerns".into(), concerns.into());
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Events and states as data and as text.
 
-use super::lines;
+use super::{concerns, lines};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
@@ -132,15 +132,17 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             let (who, subject) = (text("name"), text("subject"));
             let (word, have, need) = (word(&who, &subject), number("have"), number("need"));
             news(format!(
-                "{who} asks to join ({have} of {need} votes). To admit: /yes {word} in chat, or folkmoot vote approve {word}"
+                "{who} asks to join ({have} of {need} votes). To admit: /yes {word} in chat, or folkmoot vote approve {word}{}",
+                concerned(event)
             ))
         }
         "proposal" => {
             let (what, subject) = (text("text"), text("subject"));
             let (have, need) = (number("have"), number("need"));
             news(format!(
-                "{what} ({have} of {need} votes). To agree: /yes {0} in chat, or folkmoot vote approve {0}",
-                short(&subject)
+                "{what} ({have} of {need} votes). To agree: /yes {0} in chat, or folkmoot vote approve {0}{1}",
+                short(&subject),
+                concerned(event)
             ))
         }
         "hook" => {
@@ -166,6 +168,11 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
     }
+}
+
+/// Whom it concerns, each on a line of its own.
+fn concerned(event: &Value) -> String {
+    concerns::lines(event).iter().map(|line| format!("\n  {line}")).collect()
 }
 
 /// What has changed with the authority.
@@ -215,15 +222,17 @@ pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
         "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
         "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
         "term": { "from": term.0.to_string(), "to": term.1.to_string() }, "awaits": awaits,
+        "concerns": [concerns::member(member, of)],
     })
 }
 
 /// A proposal as data.
-pub(crate) fn proposal_json(proposal: &Proposal, names: &Names) -> Value {
+pub(crate) fn proposal_json(proposal: &Proposal, concerns: Vec<Value>, names: &Names) -> Value {
     let Proposal { subject, proposer, text, have, need, approved, rejected } = proposal;
     json!({
         "kind": "proposal", "subject": hex(subject), "name": text, "have": have, "need": need,
         "proposer": name(names, proposer), "approved": all(names, approved), "rejected": all(names, rejected),
+        "concerns": concerns,
     })
 }
 

@@ -3,6 +3,7 @@
 use super::process::Process;
 use super::propose::How;
 use crate::exit::{Exit, Failure};
+use crate::words::of_head;
 use folkmoot::tools::Command;
 use folkmoot_base::Head;
 use folkmoot_transcript::KnownHead;
@@ -17,7 +18,7 @@ impl Process {
     pub(super) async fn resolve(&mut self, text: &str, everybody: bool, wait: u64) -> Result<Value, Failure> {
         let theirs = self.other_line(text).await?;
         if everybody {
-            let answer = json!({ "theirs": theirs.whole() });
+            let answer = json!({ "theirs": theirs.whole(), "theirs_words": of_head(&theirs) });
             return self
                 .propose(Command::Rejoin { head: theirs }, How { force: false, weigh: false }, answer)
                 .await;
@@ -29,7 +30,10 @@ impl Process {
             let on_it =
                 move |state: &folkmoot_transcript::State| state.has_on_line(&theirs).then(|| state.head());
             if let Some(head) = self.with_transcript(move |known| on_it(known.state())).await? {
-                return Ok(json!({ "theirs": theirs.whole(), "head": head.whole() }));
+                return Ok(json!({
+                    "theirs": theirs.whole(), "theirs_words": of_head(&theirs), "head": head.whole(),
+                    "head_words": of_head(&head),
+                }));
             }
             if Instant::now() >= end {
                 let hint = "no member on the other line has shown it yet. While this program runs, the member \
@@ -55,7 +59,8 @@ impl Process {
         let forks = forks.await?;
         let found = forks.iter().find(|head| named.names(head));
         found.copied().ok_or_else(|| {
-            let known: Vec<String> = forks.iter().map(Head::whole).collect();
+            let known: Vec<String> =
+                forks.iter().map(|head| format!("{} (in words: {})", head.whole(), of_head(head))).collect();
             let hint = match known.as_slice() {
                 [] => "no other line of decisions has been shown to this member".to_owned(),
                 known => format!(

@@ -11,6 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::progress::Progress;
 use crate::show::{Paint, data, line, many, paint, table, visible};
+use crate::words::of_head;
 use folkmoot_base::{MemberId, UnixTime, hex};
 use folkmoot_identity::SignedCharter;
 use folkmoot_transcript::{
@@ -125,6 +126,7 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
     let fork = |(number, fork): (&u64, &Fork)| {
         json!({
             "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
+            "ours_words": of_head(&fork.ours.head()), "theirs_words": of_head(&fork.theirs.head()),
             "signed_both": ids(&fork.liars),
         })
     };
@@ -132,6 +134,7 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
     json!({
         "stands": true, "format": 2, "group": transcript.group().hex(), "name": state.charter().name().as_str(),
         "threshold": state.threshold(), "head": head.whole(), "short": head.to_string(), "number": head.number,
+        "head_words": of_head(&head),
         "decided": decided(transcript).map(|time| time.0), "compared": !heads.is_empty(),
         "members": set.members(state).iter().map(member).collect::<Vec<_>>(),
         "voters": state.places().iter().map(voter).collect::<Vec<_>>(), "changes": state.changes(),
@@ -238,9 +241,12 @@ fn about(transcript: &Transcript) -> String {
 
 fn position(transcript: &Transcript) -> String {
     let head = transcript.state().head();
+    let words = format!("\nhead in words: {}", of_head(&head));
     match decided(transcript) {
-        Some(time) => format!("head {head}: {} made, the last at {time}", many_decisions(head.number)),
-        None => format!("head {head}: the founding; nothing is decided yet"),
+        Some(time) => {
+            format!("head {head}: {} made, the last at {time}{words}", many_decisions(head.number))
+        }
+        None => format!("head {head}: the founding; nothing is decided yet{words}"),
     }
 }
 
@@ -317,7 +323,10 @@ fn forks(transcript: &Transcript, names: &Names) -> String {
         } else {
             format!("{} signed both", names.several(&liars))
         };
-        let text = format!("fork: number {number} was decided twice; the other decision is {theirs}; {both}");
+        let text = format!(
+            "fork: number {number} was decided twice; the other decision is {theirs} (in words: {}); {both}",
+            of_head(&theirs)
+        );
         paint(Paint::Red, &text)
     };
     transcript.line().forks().iter().map(one).collect::<Vec<_>>().join("\n")

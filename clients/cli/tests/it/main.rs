@@ -27,5 +27,6 @@ mod shell;
 mod status;
 mod takeover;
 mod texts;
+mod tickets;
 mod verify_transcript;
 mod votes;

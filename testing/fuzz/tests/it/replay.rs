@@ -131,6 +131,7 @@ replays! {
     line_state
     line_ballot
     line_file
+    ticket
     link_message
     ring_frame
     group_message

@@ -181,6 +181,11 @@ impl Actor {
 pub(crate) struct Talk(Child);
 
 impl Talk {
+    /// One that was started otherwise.
+    pub(crate) fn of(child: Child) -> Self {
+        Self(child)
+    }
+
     pub(crate) fn types(&mut self, line: &str) {
         writeln!(self.0.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
@@ -188,6 +193,12 @@ impl Talk {
     /// Nothing more is typed.
     pub(crate) fn closes(&mut self) {
         self.0.stdin.take();
+    }
+
+    /// SIGKILL.
+    pub(crate) fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
     }
 
     /// Waits for its end. Until then nobody closes what is open.

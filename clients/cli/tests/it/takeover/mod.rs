@@ -13,6 +13,6 @@
 mod backup;
 mod founders;
 mod ran_out;
-mod resolve;
+pub(crate) mod resolve;
 mod shares;
-mod stage;
+pub(crate) mod stage;

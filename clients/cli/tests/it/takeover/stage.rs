@@ -173,6 +173,11 @@ pub(crate) fn head(who: &Actor) -> String {
     who.good(&["status"])["head"].as_str().unwrap().to_owned()
 }
 
+/// The same in words, to be read out.
+pub(crate) fn in_words(who: &Actor) -> String {
+    who.good(&["status"])["head_words"].as_str().unwrap().to_owned()
+}
+
 /// The ids of those who are in, as somebody's `folkmoot roster` says.
 pub(crate) fn roster(who: &Actor) -> Vec<String> {
     ids(&who.good(&["roster"]))

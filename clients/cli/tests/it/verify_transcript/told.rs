@@ -38,6 +38,7 @@ fn an_honest_file_is_told_as_data() {
     let moot = &STORY.moot;
     let head = moot.head();
     assert_eq!((&told["stands"], &told["head"]), (&json!(true), &json!(head.whole())));
+    assert_eq!(told["head_words"].as_str().unwrap().split(' ').count(), 9);
     assert_eq!((&told["number"], &told["decided"]), (&json!(6), &json!(moot.t.state().time().0)));
     let names = |list: &str| {
         let all = told[list].as_array().unwrap().iter();
@@ -106,15 +107,19 @@ fn codes_and_words_are_as_published() {
     }
     let whole = head.whole();
     let short = whole[..whole.len() - 48].to_ascii_uppercase();
-    for known in [&whole, &short] {
+    let spoken = text.lines().find_map(|line| line.strip_prefix("head in words: ")).unwrap().to_owned();
+    for known in [&whole, &short, &spoken, &spoken.replace(' ', "-")] {
         let (code, text, _) = said(&place, &["verify", &charter, &file, "--head", known]);
         assert!(code == 0 && text.contains("Keep the head for the next time"), "{text}");
     }
     let older = format!("{}.{}", head.number, "ab".repeat(32));
     let later = format!("77.{}", "ab".repeat(32));
-    for (known, words) in
-        [(older, "is of another line"), (later, "before the head 77.abababab that you know")]
-    {
+    let misheard = format!("{} zoo", spoken.rsplit_once(' ').unwrap().0);
+    for (known, words) in [
+        (older, "is of another line"),
+        (misheard, "is of another line"),
+        (later, "before the head 77.abababab that you know"),
+    ] {
         let (code, text, complaint) = said(&place, &["verify", &charter, &file, "--head", &known]);
         assert_eq!((code, text.as_str()), (1, ""));
         assert!(complaint.contains("is not valid (LINE-84)") && complaint.contains(words), "{complaint}");
@@ -123,6 +128,8 @@ fn codes_and_words_are_as_published() {
         (vec!["verify", &charter, &file, "--head", "abcd"], 2),
         (vec!["verify", &charter, &file, "--head", "6.abcdefabcdefabc"], 2),
         (vec!["verify", &charter, &file, "--head", &whole[2..]], 2),
+        (vec!["verify", &charter, &file, "--head", &spoken[2..]], 2),
+        (vec!["verify", &charter, &file, "--head", "6 zoo zone"], 2),
         (vec!["verify", &charter, "missing.moot"], 3),
         (vec!["verify", &charter, "."], 3),
         (vec!["verify", &file, &charter], 5),

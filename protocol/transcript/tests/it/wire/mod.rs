@@ -14,6 +14,7 @@ mod lies;
 mod messages;
 mod policies;
 mod rejoin;
+mod tickets;
 mod vectors;
 
 use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, Mutant, UnixTime, digest};

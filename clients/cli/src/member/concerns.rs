@@ -1,0 +1,67 @@
+//! Whom, or which line, a vote is about, in words that people can compare aloud: names can be
+//! alike.
+
+use crate::show::harmless;
+use crate::verify::named;
+use crate::words::{of_digest, of_head};
+use folkmoot::{Digest, MemberId};
+use folkmoot_transcript::{Change, Effect, Transcript};
+use serde_json::{Value, json};
+
+/// Most members of one proposal that are told in words.
+const TOLD_MAX: usize = 16;
+
+/// A member, or somebody who asks.
+pub(super) fn member(id: &MemberId, name: &str) -> Value {
+    let label = format!("{} ({})", harmless(name), id.short());
+    json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) })
+}
+
+/// What the transcript knows of a proposal.
+fn of(effect: &Effect, known: &Transcript) -> Vec<Value> {
+    let all = |members: &[MemberId]| {
+        let labels = named(known, members);
+        let told = members.iter().zip(labels).take(TOLD_MAX);
+        told.map(|(id, label)| json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) }))
+            .collect()
+    };
+    let asks = |request: &Digest| known.set().admit(request).map(|admit| member(&admit.member, &admit.name));
+    match &effect.change {
+        Change::Remove { member } => all(&[*member]),
+        Change::Electorate { voters } => all(voters),
+        Change::Hold { request } => asks(request).into_iter().collect(),
+        Change::Rotate { member, request, .. } => all(&[*member]).into_iter().chain(asks(request)).collect(),
+        Change::Rejoin { head } => {
+            vec![json!({ "head": head.whole(), "label": head.whole(), "words": of_head(head) })]
+        }
+        Change::Charter { .. } | Change::Sharing { .. } => Vec::new(),
+    }
+}
+
+/// Of an open proposal; nothing if it concerns nobody.
+pub(super) fn of_proposal(subject: &Digest, known: &Transcript) -> Vec<Value> {
+    let effect = known.set().effects().find(|one| one.subject().digest == *subject);
+    effect.map_or_else(Vec::new, |effect| of(effect, known))
+}
+
+/// A line for each, for people.
+pub(crate) fn lines(matter: &Value) -> Vec<String> {
+    let concerns = matter.get("concerns").and_then(Value::as_array).into_iter().flatten();
+    let text =
+        |one: &Value, field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
+    concerns.map(|one| format!("{} in words: {}", text(one, "label"), text(one, "words"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_who_asks_is_told_in_words_and_cannot_move_the_cursor() {
+        let id = MemberId([0; 32]);
+        let matter = json!({ "concerns": [member(&id, "do\u{1b}[2Jra")] });
+        let words = ["abandon"; 8].join(" ");
+        assert_eq!(lines(&matter), [format!("do\u{fffd}[2Jra (00000000) in words: {words}")]);
+        assert!(lines(&json!({})).is_empty());
+    }
+}

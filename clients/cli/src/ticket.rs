@@ -1,0 +1,190 @@
+//! Tickets: `folkmoot invite` makes one, and `folkmoot join` takes it.
+//!
+//! ```text
+//! member:   status of the running member + charter.cms --sign--> folkmoot-ticket:...
+//! newcomer: ticket --> charter.cms in its folder, contacts, the head that it follows (LINE-88)
+//! ```
+
+use crate::args::newcomer::Invite;
+use crate::commands::on_roster;
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::files;
+use crate::rules::key;
+use crate::show::{Paint, many_of, paint, visible};
+use crate::words::{of_digest, of_head};
+use folkmoot::tools::wall_clock;
+use folkmoot::{Head, Locator, StateFolder, UnixTime};
+use folkmoot_base::whole;
+use folkmoot_transcript::{CONTACTS_MAX, Invitation, TICKET_TEXT_MAX, Ticket, TicketError};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::Path;
+
+/// From how many days on a newcomer is warned.
+const OLD_DAYS: u64 = 7;
+const DAY: u64 = 86_400;
+
+/// `folkmoot invite`
+pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<(), Failure> {
+    let holder = invite.holder.as_deref().map(key).transpose()?;
+    let status = Control::connect(folder).await?.ask(&Request::Status).await?;
+    let (head, contacts) = (head_of(&status)?, contacts(invite.at, &status)?);
+    let charter = files::founded(&StateFolder::at(folder).charter_path())?;
+    let made = wall_clock();
+    let ends = UnixTime(made.0.saturating_add(invite.days.saturating_mul(DAY)));
+    let says = Invitation { charter, head, made, ends, contacts, holder };
+    let ticket = Ticket::sign(says, &files::own(folder)?).map_err(Failure::bug)?;
+    let text = ticket.text();
+    if let Some(file) = &invite.out {
+        std::fs::write(file, format!("{text}\n")).map_err(|error| Failure::file(file, &error))?;
+    }
+    if status.get("forks").and_then(Value::as_array).is_some_and(|forks| !forks.is_empty()) {
+        let warning = "warning: two lines of decisions are known here, and the ticket leads to ours";
+        eprintln!("{}", paint(Paint::Red, warning));
+    }
+    if !json {
+        eprintln!("{}", about(&ticket));
+    }
+    let value = ticket_json(&ticket, invite.out.as_deref());
+    crate::show::data(json, &value, || match &invite.out {
+        Some(file) => file.display().to_string(),
+        None => text,
+    });
+    Ok(())
+}
+
+fn ticket_json(ticket: &Ticket, out: Option<&Path>) -> Value {
+    let Invitation { charter, head, made, ends, contacts, holder } = ticket.invitation();
+    json!({
+        "ticket": ticket.text(), "out": out, "group": charter.charter().group().hex(),
+        "head": head.whole(), "head_words": of_head(head), "made": made.0, "ends": ends.0,
+        "contacts": contacts.iter().map(Locator::to_string).collect::<Vec<_>>(),
+        "for": holder.map(|holder| holder.hex()),
+    })
+}
+
+/// The head of the member that runs; it must be a member.
+fn head_of(status: &Value) -> Result<Head, Failure> {
+    let text =
+        |value: &Value, field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let me = text(status, "me");
+    let mut people = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    let inside = people.any(|one| text(one, "member") == me && on_roster(&text(one, "state")));
+    if !inside {
+        return Err(Failure::new(
+            Exit::NotInGroup,
+            "only a member can invite, and this one is not in the group",
+        ));
+    }
+    Head::from_whole(&text(status, "head")).ok_or_else(|| Failure::bug("the member gave no head"))
+}
+
+/// Where the newcomer will look: as told, or else here and at whoever is present.
+fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure> {
+    let usage = |why: String| Failure::new(Exit::Usage, why);
+    if let Some(nowhere) = told.iter().find(|at| !leads_somewhere(at)) {
+        return Err(usage(format!(
+            "nobody is found at {nowhere}: give an address of this machine, and the port"
+        )));
+    }
+    if told.len() > CONTACTS_MAX {
+        return Err(usage(format!("a ticket names at most {CONTACTS_MAX} addresses")));
+    }
+    let mut contacts = if told.is_empty() { present(status) } else { told };
+    let mut known = Vec::new();
+    contacts.retain(|at| {
+        !known.contains(at) && {
+            known.push(*at);
+            true
+        }
+    });
+    contacts.truncate(CONTACTS_MAX);
+    if contacts.is_empty() {
+        let why = "this member listens at every address of its machine, and cannot know which one others use: \
+                   give it with --at udp/ADDRESS:PORT";
+        return Err(usage(why.to_owned()));
+    }
+    Ok(contacts)
+}
+
+/// This member first.
+fn present(status: &Value) -> Vec<Locator> {
+    let at = |one: &Value| one.get("locator")?.as_str()?.parse::<Locator>().ok();
+    let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
+    let others = people.filter(|one| one.get("state").is_some_and(|state| state == "present"));
+    at(status).into_iter().chain(others.filter_map(at)).filter(leads_somewhere).collect()
+}
+
+fn leads_somewhere(at: &Locator) -> bool {
+    !matches!(at, Locator::Udp(address) if address.ip().is_unspecified() || address.port() == 0)
+}
+
+/// The ticket that was given as a text, as a file, or on the standard input (`-`); none if a file
+/// holds something else.
+pub(crate) fn read(given: &Path) -> Result<Option<Ticket>, Failure> {
+    let most = u64::try_from(TICKET_TEXT_MAX).unwrap_or(u64::MAX);
+    let text = match given.to_str() {
+        Some(text) if Ticket::begins(text) => text.to_owned(),
+        Some("-") => {
+            let mut text = String::new();
+            let read = std::io::stdin().take(most).read_to_string(&mut text);
+            read.map_err(|error| Failure::file(given, &error))?;
+            text
+        }
+        // A pipe can be read once only, and a charter may come by one.
+        _ if !given.is_file() => return Ok(None),
+        _ => String::from_utf8_lossy(&files::read_start(given, TICKET_TEXT_MAX)?).into_owned(),
+    };
+    if !Ticket::begins(&text) && given != Path::new("-") {
+        return Ok(None);
+    }
+    Ticket::from_text(&text).map(Some).map_err(|error| refusal(&error))
+}
+
+/// Keeps the ticket's charter in the newcomer's folder. Gives what the newcomer is to be told.
+pub(crate) fn accept(folder: &Path, ticket: &Ticket) -> Result<Vec<String>, Failure> {
+    let now = wall_clock();
+    ticket.check(&files::own(folder)?.member(), now).map_err(|error| refusal(&error))?;
+    StateFolder::at(folder).write_charter(ticket.invitation().charter.der())?;
+    let days = ticket.age_days(now);
+    let warning = (days >= OLD_DAYS).then(|| {
+        let warning = format!(
+            "warning: the ticket is {} old. Whoever had a vote then and was expelled since can still lead you \
+             to a line of its own. Better ask for a new ticket",
+            many_of(days, "day")
+        );
+        paint(Paint::Red, &warning)
+    });
+    Ok([about(ticket)].into_iter().chain(warning).collect())
+}
+
+/// What a ticket is, for people.
+fn about(ticket: &Ticket) -> String {
+    let Invitation { charter, head, made, ends, holder, .. } = ticket.invitation();
+    let (charter, maker) = (charter.charter(), ticket.maker());
+    let holder = holder.map_or_else(String::new, |holder| format!(", for the key {holder} only"));
+    format!(
+        "ticket for {} ({}), signed by {} ({}) at {made}, until {ends}{holder}\n\
+         its maker's key in words: {}\nits head is {}; in words: {}",
+        visible(charter.name().as_str()),
+        charter.group(),
+        visible(maker.name()),
+        maker.member(),
+        of_digest(&maker.member().0),
+        head.whole(),
+        of_head(head)
+    )
+}
+
+fn refusal(error: &TicketError) -> Failure {
+    let (exit, next) = match error {
+        TicketError::Ended(_) => (Exit::Refused, "Ask for a new one"),
+        TicketError::Holder(_) => {
+            (Exit::Refused, "Ask for one that is for yours (folkmoot identity show), or for anybody")
+        }
+        TicketError::Early(_) => (Exit::Configuration, "Set the clock, or ask its maker to"),
+        _ => (Exit::Refused, "Ask whoever sent it for a new one"),
+    };
+    Failure::new(exit, format!("{}. {next}", whole(error)))
+}
