@@ -35,6 +35,7 @@ mod files;
 mod identity;
 mod letter;
 mod member;
+mod printer;
 pub mod progress;
 mod proof;
 mod rules;

@@ -127,8 +127,8 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
     }
 
     /// Sends one message: waits for a key and for room, returns when it is sealed (DECISIONS K5).
-    /// Messages to other groups do not wait behind it. Of one group [`crate::SENDS_WAITING_MAX`] wait, and
-    /// then the callers.
+    /// Messages to other groups do not wait behind it. Of one group [`crate::SENDS_WAITING_MAX`]
+    /// wait, and then the callers.
     ///
     /// # Errors
     /// [`RuntimeError::NotInGroup`] when the member is out of the group,

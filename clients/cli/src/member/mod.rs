@@ -29,7 +29,7 @@ mod serve;
 use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;
 use crate::exit::Failure;
-use crate::show;
+use crate::printer::Printer;
 use folkmoot::{Event, Folkmoot, Options};
 use journal::Journal;
 use kept::Kept;
@@ -84,7 +84,8 @@ pub(crate) async fn run(
     let (events, _) = broadcast::channel(EVENTS_BEHIND_MAX);
     let socket = folder.join("control.sock");
     let server = serve::start(&socket, requests, events.clone())?;
-    announce(&moot, replica.as_ref(), folder, printing, run.quiet);
+    let printer = printer(printing)?;
+    announce(&moot, replica.as_ref(), folder, printing, run.quiet, &printer);
     if !run.apply && !run.authority && printing != Printing::Json {
         tell_outsider(&moot, folder).await?;
     }
@@ -106,6 +107,7 @@ pub(crate) async fn run(
         names: Names::new(),
         events,
         printing,
+        printer,
         window: None,
         socket,
     };
@@ -118,7 +120,17 @@ pub(crate) async fn run(
         None => Ok(()),
     };
     result.and(stopped)?;
-    process.moot.close().await.map_err(Failure::from)
+    let closed = process.moot.close().await.map_err(Failure::from);
+    process.printer.end().await;
+    closed
+}
+
+fn printer(printing: Printing) -> Result<Printer, Failure> {
+    let words: fn(u64) -> String = match printing {
+        Printing::Json => |count| json!({ "event": "missed", "count": count }).to_string(),
+        Printing::People | Printing::Nothing => |count| format!("({count} lines were left out: nobody read)"),
+    };
+    Printer::start(std::io::stdout(), words).map_err(Failure::bug)
 }
 
 fn announce(
@@ -127,6 +139,7 @@ fn announce(
     folder: &Path,
     printing: Printing,
     quiet: bool,
+    printer: &Printer,
 ) {
     let value = json!({
         "event": "ready", "me": moot.me().hex(), "name": moot.name(), "group": moot.group().hex(),
@@ -134,7 +147,7 @@ fn announce(
         "replicas": replica.map(replica::Replica::locator),
     });
     match printing {
-        Printing::Json => show::line(&value.to_string()),
+        Printing::Json => printer.say(value.to_string()),
         Printing::People if !quiet => {
             eprintln!("{} listens at {}; folder {}", moot.name(), moot.locator(), folder.display());
             if let Some(replica) = replica {
@@ -173,6 +186,7 @@ impl Process {
                 () = self.office.next() => Turn::Office,
                 turn = replica::next(&mut self.replica) => Turn::Replica(turn),
                 () = &mut stop => Turn::Stop,
+                () = self.printer.gone() => Turn::Stop,
             };
             match turn {
                 Turn::Event(Ok(Some(event))) => self.hear(event).await?,

@@ -9,7 +9,7 @@ use super::post::Letters;
 use super::render::{self, Names};
 use super::replica::Replica;
 use crate::exit::{Exit, Failure};
-use crate::show;
+use crate::printer::Printer;
 use folkmoot::{Event, Folkmoot, MemberId, Session, ViewId};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -49,6 +49,7 @@ pub(super) struct Process {
     pub(super) names: Names,
     pub(super) events: broadcast::Sender<String>,
     pub(super) printing: Printing,
+    pub(super) printer: Printer,
     /// Room for own messages on their way, while a burst runs.
     pub(super) window: Option<Arc<Semaphore>>,
     pub(super) socket: PathBuf,
@@ -127,10 +128,10 @@ impl Process {
 
     pub(super) fn show(&self, event: &Value) {
         match self.printing {
-            Printing::Json => show::line(&event.to_string()),
+            Printing::Json => self.printer.say(event.to_string()),
             Printing::People => {
                 if let Some(text) = render::event_text(event) {
-                    show::line(&text);
+                    self.printer.say(text);
                 }
             }
             Printing::Nothing => {}

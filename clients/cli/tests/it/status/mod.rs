@@ -11,11 +11,13 @@
 //!            anna and cleo are cut            ben is on a ring with one; the other is other-side
 //! forms.rs   ben's charter lacks hybrid links never-seen, seen from either side, with the reason
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
+//! unread.rs  nobody reads anna's output        she answers, and stops as told
 //! ```
 
 mod aside;
 mod forms;
 mod split;
+mod unread;
 mod withhold;
 
 use crate::common::actor::Actor;

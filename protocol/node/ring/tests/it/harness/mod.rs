@@ -375,10 +375,8 @@ impl World {
         if self.cut[from][to] || muted || self.drop_frame.is_some_and(|drop| drop(from, to, &bytes)) {
             return;
         }
-        let bytes = match self.liar {
-            Some((liar, lie)) if liar == from => lie(bytes),
-            _ => bytes,
-        };
+        let lie = self.liar.filter(|(liar, _)| *liar == from);
+        let bytes = lie.map_or_else(|| bytes.clone(), |(_, lie)| lie(bytes.clone()));
         let copies = if self.rng.percent(self.duplicate) { 2 } else { 1 };
         for _ in 0..copies {
             if self.rng.percent(self.loss) {

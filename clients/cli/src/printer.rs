@@ -1,0 +1,145 @@
+//! Lines on the standard output that a running member does not wait for.
+//!
+//! ```text
+//!   member --say--> [ at most 16,384 lines ] --a thread--> standard output
+//! ```
+//! If nobody reads, the member goes on. Lines for which there is no room are left out, and a line
+//! in their place says how many. If the reader has gone, whoever asks ([`Printer::gone`]) is told.
+
+use crate::control::EVENTS_BEHIND_MAX;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+
+/// So long the end of a process waits for its reader.
+const LAST_LINES: Duration = Duration::from_millis(500);
+
+/// The way to the standard output.
+pub(crate) struct Printer {
+    lines: Option<SyncSender<String>>,
+    /// Lines left out since the last one that was taken.
+    missed: AtomicU64,
+    /// The line that says so.
+    words: fn(u64) -> String,
+    gone: watch::Receiver<bool>,
+    done: oneshot::Receiver<()>,
+}
+
+impl Printer {
+    /// Prints on `out`; `words` makes the line about lines that were left out.
+    pub(crate) fn start(mut out: impl Write + Send + 'static, words: fn(u64) -> String) -> io::Result<Self> {
+        let (lines, waiting) = sync_channel::<String>(EVENTS_BEHIND_MAX);
+        let (tell, gone) = watch::channel(false);
+        let (finished, done) = oneshot::channel();
+        std::thread::Builder::new().name("folkmoot-print".into()).spawn(move || {
+            for text in waiting {
+                if out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush()).is_err() {
+                    tell.send_replace(true);
+                    break;
+                }
+            }
+            // Whoever waits may have given up.
+            let _ = finished.send(());
+        })?;
+        Ok(Self { lines: Some(lines), missed: AtomicU64::new(0), words, gone, done })
+    }
+
+    /// Prints a line, or leaves it out.
+    pub(crate) fn say(&self, text: String) {
+        if !(self.confess() && self.put(text)) {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says how many lines were left out, if any. Whether there was room for that.
+    fn confess(&self) -> bool {
+        let missed = self.missed.load(Ordering::Relaxed);
+        let told = missed == 0 || self.put((self.words)(missed));
+        if told {
+            self.missed.store(0, Ordering::Relaxed);
+        }
+        told
+    }
+
+    fn put(&self, text: String) -> bool {
+        self.lines.as_ref().is_some_and(|lines| lines.try_send(text).is_ok())
+    }
+
+    /// Waits until the reader has gone.
+    pub(crate) async fn gone(&mut self) {
+        if self.gone.wait_for(|gone| *gone).await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    /// Prints what waits, as far as somebody reads it.
+    pub(crate) async fn end(mut self) {
+        self.confess();
+        self.lines = None;
+        // If nobody reads, the last lines are nobody's loss.
+        let _ = tokio::time::timeout(LAST_LINES, self.done).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+    use super::{EVENTS_BEHIND_MAX, Printer};
+    use std::io::{self, Write};
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// Takes a line each time that it is told to.
+    struct Reader {
+        may: Receiver<bool>,
+        heard: Sender<String>,
+    }
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if !self.may.recv().unwrap_or(true) {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            self.heard.send(String::from_utf8(bytes.to_vec()).unwrap()).unwrap();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn reader() -> (Reader, Sender<bool>, Receiver<String>) {
+        let ((allow, may), (heard, said)) = (channel(), channel());
+        (Reader { may, heard }, allow, said)
+    }
+
+    #[tokio::test]
+    async fn who_does_not_read_holds_nobody_up_and_hears_how_much_was_left_out() {
+        let (reader, allow, said) = reader();
+        let printer = Printer::start(reader, |count| format!("{count} left out")).unwrap();
+        let all = EVENTS_BEHIND_MAX + 100;
+        (0..all).for_each(|number| printer.say(number.to_string()));
+        (0..all).for_each(|_| allow.send(true).unwrap());
+        let mut text: String = said.iter().take(EVENTS_BEHIND_MAX).collect();
+        drop(allow);
+        printer.say("again".to_owned());
+        printer.end().await;
+        text.extend(said);
+        let lines: Vec<&str> = text.lines().collect();
+        let [kept @ .., left_out, "again"] = &lines[..] else { panic!("{:?}", lines.last()) };
+        assert!(kept.iter().map(|line| line.parse::<usize>().unwrap()).eq(0..kept.len()));
+        let left_out: usize = left_out.strip_suffix(" left out").unwrap().parse().unwrap();
+        assert_eq!(kept.len() + left_out, all);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_has_gone_is_told_of() {
+        let (reader, allow, _said) = reader();
+        allow.send(false).unwrap();
+        let mut printer = Printer::start(reader, |_| String::new()).unwrap();
+        printer.say("anybody?".to_owned());
+        printer.gone().await;
+        printer.end().await;
+    }
+}
