@@ -15,8 +15,8 @@ use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, he
 use crate::desk::{Admission, Call};
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
+use crate::requests::proofs;
 use crate::signers::{PATIENCE, Purpose, are_stale, turn};
-use crate::vote::proofs;
 use crate::{AdmissionError, Output};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};

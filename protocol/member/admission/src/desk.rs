@@ -1,15 +1,11 @@
 //! The machine of an admitted member: its state, and where each input goes.
 
 use crate::at_authority::{AtAuthority, speaks};
-use crate::ballots::Deciding;
-use crate::counters::Counters;
-use crate::guests::Guests;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
-use crate::proposals::Proposals;
-use crate::requests::Requests;
+use crate::requests::{Counters, Guests, Requests};
 use crate::signers::Signers;
-use crate::words::Words;
+use crate::voting::{Deciding, Proposals, Words};
 use crate::{AdmissionError, Command, Config, Input, Output};
 use bytes::Bytes;
 use folkmoot_base::{Entropy, Instant, MemberId, UnixTime, codec};

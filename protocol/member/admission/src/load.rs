@@ -1,9 +1,9 @@
 //! A member's desk, made again from what its disk has (`store.rs`).
 
 use crate::desk::Admission;
-use crate::proposals::Proposal;
 use crate::requests::Open;
 use crate::store::{REQUESTS, SHARES, StoredProposal, StoredRequest, VOTES};
+use crate::voting::Proposal;
 use crate::{AdmissionError, Config};
 use bytes::Bytes;
 use folkmoot_base::codec;

@@ -2,7 +2,7 @@
 
 use crate::Reason;
 use crate::desk::{Admission, Call};
-use crate::proposals::approvers;
+use crate::voting::approvers;
 use core::time::Duration;
 use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{Identity, Mode, Verdict};

@@ -6,7 +6,7 @@ use super::state::{COORDINATOR_SESSIONS_MAX, LATER, PATIENCE, Participants, Sign
 use crate::at_authority::is_dealers;
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
-use crate::proposals::is_rejected;
+use crate::voting::is_rejected;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime, draw};

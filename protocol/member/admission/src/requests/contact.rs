@@ -1,13 +1,13 @@
 //! The contact's part: a linked guest, its request, the votes that it is given, and the certificate
 //! that it brings.
 
+use super::open::Open;
+use super::sponsor::check_csr;
+use super::vote::proof;
 use crate::desk::{Admission, Call};
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
 use crate::pause::ENTRY_PATIENCE;
-use crate::requests::Open;
-use crate::sponsor::check_csr;
 use crate::store;
-use crate::vote::proof;
 use crate::{AdmissionError, Closed, Event, Output};
 use bytes::Bytes;
 use core::time::Duration;

@@ -1,7 +1,7 @@
 //! Open requests: one for each key, boundedly many. Each closes at a time known from its arrival.
 //! The votes on them are in the transcript.
 
-use crate::guests::Guests;
+use super::guests::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
 use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
 use folkmoot_identity::{Request, Verdict};

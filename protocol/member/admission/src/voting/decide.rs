@@ -1,9 +1,9 @@
 //! What the voters decide, from proposal to decision: expulsion, a change of the charter, a new
 //! electorate.
 
+use super::proposals::{Proposal, is_rejected};
 use crate::desk::{Admission, Call};
 use crate::message::OpenMessage;
-use crate::proposals::{Proposal, is_rejected};
 use crate::{AdmissionError, Closed, Event, Output, store};
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, UnixTime};
@@ -130,7 +130,7 @@ impl Admission {
         let Some(effect) = known.or_else(|| call.transcript.set().effect(&subject).cloned()) else { return };
         let roster = call.transcript.roster();
         let time = self.time(call.transcript);
-        let have = crate::proposals::approvers(&effect, call.transcript, time).len();
+        let have = super::proposals::approvers(&effect, call.transcript, time).len();
         let (motion, need) = (subject.digest, roster.decision_need());
         let (voter, approve) = (approval.voter, approval.is_yes());
         self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));

@@ -12,10 +12,10 @@
 //! If the same CSR is handed in at another member while it is open, that member becomes a sponsor
 //! too.
 
+use super::vote::proofs;
 use crate::desk::{Admission, Call};
 use crate::message::{OpenMessage, Reason};
 use crate::pause::ENTRY_PATIENCE;
-use crate::vote::proofs;
 use crate::{AdmissionError, Output, store};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
