@@ -10,16 +10,17 @@
 //! wait for it. A member hands in a request again, to each of the authority's nodes in turn, until
 //! one answers.
 
+use crate::AdmissionError;
 use crate::at_authority::{Asked, HEARTBEAT};
 use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, heard};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::{self, OpenMessage, Reason};
 use crate::requests::Open;
 use crate::requests::proofs;
 use crate::signers::{PATIENCE, Purpose, are_stale, turn};
-use crate::{AdmissionError, Output};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime, codec};
+use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{Gmc, Grounds, Mode, Scheme};
 use folkmoot_transcript::Transcript;
 use std::collections::BTreeMap;
@@ -33,11 +34,11 @@ fn first_node(request: &Digest) -> u32 {
     request.first().copied().unwrap_or_default().into()
 }
 
-impl Admission {
+impl Desk {
     pub(crate) fn authority_up(&mut self, call: &Call<'_>, node: NodeId) {
         self.central.linked.entry(node).or_insert_with(|| heard(call.now));
         // Without the time there is nothing to say yet, and nothing is due.
-        self.central.beat = self.clock.map(|_| call.now);
+        self.central.beat = call.clock.map(|_| call.now);
         self.central.asked.values_mut().for_each(|asked| asked.next = call.now);
     }
 
@@ -59,10 +60,10 @@ impl Admission {
 
     fn beat(&mut self, call: &Call<'_>) {
         let due = self.central.beat.is_none_or(|due| due <= call.now);
-        let Some(time) = self.clock.filter(|_| due) else { return };
+        let Some(time) = call.clock.filter(|_| due) else { return };
         self.central.beat = Some(call.now + HEARTBEAT);
         let group = call.transcript.group();
-        let present = u32::try_from(self.present.len()).unwrap_or(u32::MAX);
+        let present = u32::try_from(call.present.len()).unwrap_or(u32::MAX);
         let beat = Heartbeat::sign(&group, call.identity, time, present);
         for node in self.central.reached().0 {
             self.tell_authority(node, &AuthorityMessage::Heartbeat { beat: beat.clone() });
@@ -70,7 +71,7 @@ impl Admission {
     }
 
     fn hand_in(&mut self, call: &Call<'_>) {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         let ready = self.requests.iter().filter_map(|open| {
             let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
             let wanted = !self.signers.issued.contains_key(&digest) && open.enough(call.transcript).is_some();
@@ -142,7 +143,7 @@ impl Admission {
                 let new = self.take_granted(call, &request, &der.0)?;
                 let elsewhere = self.requests.get(&request).is_some_and(|open| !open.is_ours(&self.guests));
                 if new && elsewhere {
-                    self.multicast(&OpenMessage::Granted { der });
+                    self.out.multicast(&OpenMessage::Granted { der });
                 }
                 Ok(())
             }
@@ -188,8 +189,8 @@ impl Admission {
                 let used = roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial);
                 used || open.is_stale(call.transcript)
             }
-            Reason::Term => self.clock.is_some_and(|time| {
-                let skew = self.config.skew_seconds;
+            Reason::Term => call.clock.is_some_and(|time| {
+                let skew = call.config.skew_seconds;
                 let ended = body.not_after.0.saturating_add(skew) < time.0 || open.expires < time;
                 let begins = body.not_before.0 > time.0.saturating_add(skew);
                 ended || begins || run_out(time)
@@ -240,8 +241,7 @@ impl Admission {
     pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
         let ours = open.is_ours(&self.guests);
-        let speaks =
-            self.central.is_linked() || open.said(call.transcript, &call.identity.member()).is_some();
+        let speaks = self.central.is_linked() || open.said(call.transcript, &call.me()).is_some();
         self.signers.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
     }
 
@@ -267,8 +267,7 @@ impl Admission {
     pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
         let Some(session) = self.signers.sessions.get(&name) else { return };
         let Purpose::Deal { threshold } = session.purpose else { return };
-        let Some(participants) =
-            session.participants.as_ref().filter(|_| session.coordinator == call.identity.member())
+        let Some(participants) = session.participants.as_ref().filter(|_| session.coordinator == call.me())
         else {
             return;
         };
@@ -285,7 +284,7 @@ impl Admission {
     }
 
     fn tell_authority(&mut self, to: NodeId, message: &AuthorityMessage) {
-        self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(message)) });
+        self.out.tell(to, message);
     }
 
     /// Forgets what belongs to requests that are closed, or to grounds that no longer hold.

@@ -1,30 +1,31 @@
 //! The machine of an admitted member: its state, and where each input goes.
 
 use crate::at_authority::{AtAuthority, speaks};
+use crate::call::{Call, Out};
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
 use crate::requests::{Counters, Guests, Requests};
 use crate::signers::Signers;
 use crate::voting::{Deciding, Proposals, Words};
 use crate::{AdmissionError, Command, Config, Input, Output};
-use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, MemberId, UnixTime, codec};
+use folkmoot_base::{Entropy, Instant, MemberId, UnixTime};
 use folkmoot_identity::Identity;
 use folkmoot_transcript::{Expire, Item, Taken, Transcript};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// What one call works with: everything outside the machine.
-pub(crate) struct Call<'a> {
-    pub(crate) now: Instant,
-    pub(crate) transcript: &'a Transcript,
-    pub(crate) identity: &'a Identity,
-}
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Admission at one member.
 #[derive(Debug, Default)]
 pub struct Admission {
     pub(crate) config: Config,
     pub(crate) clock: Option<UnixTime>,
+    /// The members in the group's view now.
+    pub(crate) present: BTreeSet<MemberId>,
+    pub(crate) desk: Desk,
+}
+
+/// The parts, and what goes between them.
+#[derive(Debug, Default)]
+pub(crate) struct Desk {
     pub(crate) requests: Requests,
     pub(crate) proposals: Proposals,
     pub(crate) words: Words,
@@ -35,10 +36,8 @@ pub struct Admission {
     pub(crate) expiring: BTreeMap<Expire, UnixTime>,
     pub(crate) signers: Signers,
     pub(crate) central: AtAuthority,
-    /// The members in the group's view now.
-    pub(crate) present: BTreeSet<MemberId>,
     pub(crate) pause: Pause,
-    pub(crate) out: VecDeque<Output>,
+    pub(crate) out: Out,
 }
 
 impl Admission {
@@ -59,30 +58,39 @@ impl Admission {
         identity: &Identity,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let call = Call { now, transcript, identity };
-        let result = self.dispatch(&call, input, entropy);
-        self.work(&call, entropy);
+        match &input {
+            Input::Clock(time) => self.clock = Some(*time),
+            Input::Present(members) => self.present.clone_from(members),
+            _ => {}
+        }
+        let (clock, present, config) = (self.clock, &self.present, &self.config);
+        let call = Call { now, clock, transcript, identity, present, config };
+        let result = self.desk.dispatch(&call, input, entropy);
+        self.desk.work(&call, entropy);
         result
     }
 
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
-        self.out.pop_front()
+        self.desk.out.poll()
     }
 
     /// What guests said so far, and what was refused of it.
     pub fn counters(&self) -> Counters {
-        self.counters
+        self.desk.counters
     }
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        [self.pause.due(), self.deciding.due(), self.signers.due(), self.central.due()]
+        let desk = &self.desk;
+        [desk.pause.due(), desk.deciding.due(), desk.signers.due(), desk.central.due()]
             .into_iter()
             .flatten()
             .min()
     }
+}
 
+impl Desk {
     fn dispatch(
         &mut self,
         call: &Call<'_>,
@@ -103,8 +111,7 @@ impl Admission {
                 self.open(call, sender, &payload, entropy)
             }
             Input::Clock(time) => {
-                self.clock = Some(time);
-                self.close_expired(time);
+                self.close_expired(call, time);
                 self.expire_members(call, time);
                 Ok(())
             }
@@ -113,17 +120,13 @@ impl Admission {
                 self.take_steps(call, false, entropy);
                 Ok(())
             }
-            Input::Present(members) => {
-                self.present = members;
-                Ok(())
-            }
             Input::LinkUp(node) if speaks(call.transcript.roster(), &node) => {
                 self.authority_up(call, node);
                 Ok(())
             }
             Input::LinkUp(node) => {
                 self.guests.up(node);
-                self.pause.soon();
+                self.out.soon();
                 Ok(())
             }
             Input::LinkDown(node) => {
@@ -132,7 +135,7 @@ impl Admission {
                 Ok(())
             }
             Input::Regrouped => {
-                self.pause.soon();
+                self.out.soon();
                 self.resend_ballots(call);
                 Ok(())
             }
@@ -142,7 +145,7 @@ impl Admission {
                 Ok(())
             }
             Input::Command(command) => self.command(call, command, entropy),
-            Input::Logged(_) => Ok(()),
+            Input::Present(_) | Input::Logged(_) => Ok(()),
         }
     }
 
@@ -154,6 +157,9 @@ impl Admission {
         self.work_ballots(call);
         self.renew_anew(call, entropy);
         let busy = self.has_unfinished(call);
+        if self.out.take_soon() {
+            self.pause.soon();
+        }
         self.pause.arrange(call.now, busy, entropy);
     }
 
@@ -213,13 +219,5 @@ impl Admission {
             self.forget_multis(call);
             self.retell_guests(call);
         }
-    }
-
-    pub(crate) fn multicast(&mut self, message: &OpenMessage) {
-        self.out.push_back(Output::Multicast(Bytes::from(codec::encode(message))));
-    }
-
-    pub(crate) fn trace(&mut self, text: String) {
-        self.out.push_back(Output::Trace(text));
     }
 }

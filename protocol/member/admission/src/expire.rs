@@ -3,9 +3,8 @@
 //! Each waits its turn after it noticed, by its place among the members, so that normally the first
 //! speaks alone; a second item for the same end is the same item.
 
-use crate::Output;
-use crate::desk::{Admission, Call};
-use bytes::Bytes;
+use crate::call::Call;
+use crate::desk::Desk;
 use folkmoot_base::UnixTime;
 use folkmoot_transcript::Item;
 
@@ -18,15 +17,15 @@ const AGAIN_SECONDS: u64 = 30;
 /// Most items made at one reading of the clock.
 const BATCH_MAX: usize = 16;
 
-impl Admission {
+impl Desk {
     /// `ADM-36`: says that terms are over, by a clock that may be ahead of the others' by the skew:
     /// nobody takes it before its own clock shows so.
     pub(crate) fn expire_members(&mut self, call: &Call<'_>, time: UnixTime) {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         if !roster.is_member(&me) {
             return;
         }
-        let sure = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
+        let sure = UnixTime(time.0.saturating_sub(call.config.skew_seconds));
         let late = call.transcript.set().expirable(call.transcript.state(), sure);
         self.expiring.retain(|expire, _| late.contains(expire));
         if late.is_empty() {
@@ -44,7 +43,7 @@ impl Admission {
             *due = UnixTime(time.0.saturating_add(AGAIN_SECONDS));
             room = room.saturating_sub(1);
             let item = Item::Expire { member: expire.member, request: expire.request };
-            self.out.push_back(Output::Item(Bytes::from(item.encode())));
+            self.out.item(item.encode());
         }
     }
 }

@@ -23,6 +23,7 @@
 mod applicant;
 mod at_authority;
 mod authority;
+mod call;
 mod central;
 mod desk;
 mod error;

@@ -1,6 +1,6 @@
 //! A member's desk, made again from what its disk has (`store.rs`).
 
-use crate::desk::Admission;
+use crate::desk::{Admission, Desk};
 use crate::requests::Open;
 use crate::store::{REQUESTS, SHARES, StoredProposal, StoredRequest, VOTES};
 use crate::voting::Proposal;
@@ -23,29 +23,28 @@ impl Admission {
         stored: &[(StoreKey, Bytes)],
     ) -> Result<Self, AdmissionError> {
         let mut admission = Self::new(config);
+        let desk = &mut admission.desk;
         for (key, value) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
-            admission
-                .load_request(identity, &key.key, value)
-                .ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
+            desk.load_request(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
         }
         for (key, _) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
-            admission.load_sponsored(&key.key);
+            desk.load_sponsored(&key.key);
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
-            admission.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
+            desk.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == SHARES) {
-            admission
-                .load_share(transcript, identity, key, value)
-                .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
+            desk.load_share(transcript, identity, key, value).ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
-        admission.loaded_shares(transcript);
+        desk.loaded_shares(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
-            admission.signers.load_revocations(transcript, value);
+            desk.signers.load_revocations(transcript, value);
         }
         Ok(admission)
     }
+}
 
+impl Desk {
     fn load_request(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
         match key.first()? {
             b'r' => {

@@ -5,18 +5,17 @@
 //! pauses that double, and at once after the membership changed. If nothing is unfinished, no timer
 //! runs.
 
-use crate::Output;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::OpenMessage;
-use bytes::Bytes;
-use folkmoot_base::{Blob, codec};
+use folkmoot_base::Blob;
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Effect, Item};
 
-impl Admission {
+impl Desk {
     /// Whether anything would be sent again.
     pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
-        let me = call.identity.member();
+        let me = call.me();
         let requests = self.requests.iter().any(|open| {
             open.concerns(call.transcript, &me, &self.guests) || self.granted_elsewhere(call, open).is_some()
         });
@@ -29,7 +28,7 @@ impl Admission {
         if !self.pause.take(call.now) {
             return;
         }
-        let me = call.identity.member();
+        let me = call.me();
         let mut messages = Vec::new();
         for open in self.requests.iter().filter(|open| open.concerns(call.transcript, &me, &self.guests)) {
             messages.push(OpenMessage::Request { cms: Blob::from(open.request.der().to_vec()) });
@@ -43,10 +42,10 @@ impl Admission {
         let own = self.proposals.iter().filter(|(_, proposal)| proposal.proposer == me);
         messages.extend(own.map(|(_, one)| OpenMessage::Proposal { effect: one.effect.clone() }));
         for message in messages {
-            self.out.push_back(Output::Multicast(Bytes::from(codec::encode(&message))));
+            self.out.multicast(&message);
         }
         for effect in self.unsaid(call) {
-            self.out.push_back(Output::Item(Bytes::from(Item::Effect(effect).encode())));
+            self.out.item(Item::Effect(effect).encode());
         }
         self.resend_words();
         self.resend_ballots(call);

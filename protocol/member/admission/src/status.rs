@@ -1,7 +1,8 @@
 //! What is open, for people: `folkmoot vote list`, `folkmoot why`.
 
 use crate::Reason;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Admission;
 use crate::voting::approvers;
 use core::time::Duration;
 use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
@@ -100,14 +101,14 @@ pub struct Status {
 impl Admission {
     /// The state of the signing sessions.
     pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
-        let still = self.signers.sessions.values().map(|session| now.since(session.moved)).max();
+        let still = self.desk.signers.sessions.values().map(|session| now.since(session.moved)).max();
         let sharing = transcript.roster().sharing();
-        let guests = self.requests.iter().filter(|open| open.is_ours(&self.guests));
-        let time = self.time(transcript);
+        let guests = self.desk.requests.iter().filter(|open| open.is_ours(&self.desk.guests));
+        let time = self.clock.unwrap_or_default().max(transcript.state().time());
         SigningStatus {
-            open: self.signers.sessions.len(),
+            open: self.desk.signers.sessions.len(),
             still: still.unwrap_or_default(),
-            holds: sharing.is_some_and(|now| self.signers.shares.of(&now.public).is_some()),
+            holds: sharing.is_some_and(|now| self.desk.signers.shares.of(&now.public).is_some()),
             approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }
@@ -117,13 +118,15 @@ impl Admission {
     /// anything; `None` if the charter has no authority.
     pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
         let central = transcript.roster().charter().mode() == Mode::Centralised;
-        central.then(|| self.central.reached())
+        central.then(|| self.desk.central.reached())
     }
 
     /// What is open now.
     pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
+        let (clock, present, config) = (self.clock, &self.present, &self.config);
+        let call = Call { now: Instant::default(), clock, transcript, identity, present, config };
         let roster = transcript.roster();
-        let requests = self.requests.iter().map(|open| RequestStatus {
+        let requests = self.desk.requests.iter().map(|open| RequestStatus {
             request: open.request.digest(),
             member: open.request.member(),
             name: open.request.body().name.clone(),
@@ -137,12 +140,12 @@ impl Admission {
             rule: open.tally(transcript),
             roles: roster.charter().policies().roles_of(&open.request.member()),
             term: (open.request.body().not_before, open.request.body().not_after),
-            waits: self.stands_with_authority(transcript, open),
-            stale: self.stands(transcript, open) == Some(Reason::SharesStale),
+            waits: self.desk.stands_with_authority(transcript, open),
+            stale: self.desk.stands(transcript, open) == Some(Reason::SharesStale),
         });
-        let ballot = self.deciding.status().map_or(0, |status| status.promised);
-        let proposals = self.proposals.iter().map(|(digest, proposal)| {
-            let approved = proposal.approvers(transcript, self.time(transcript));
+        let ballot = self.desk.deciding.status().map_or(0, |status| status.promised);
+        let proposals = self.desk.proposals.iter().map(|(digest, proposal)| {
+            let approved = proposal.approvers(transcript, call.time());
             ProposalStatus {
                 proposal: *digest,
                 effect: proposal.effect.clone(),
@@ -154,14 +157,13 @@ impl Admission {
                 need: roster.decision_need(),
                 approved: approved.into_iter().collect(),
                 rejected: proposal.rejecters(transcript).into_iter().collect(),
-                opinion: self.opinion(transcript, identity, &proposal.effect),
+                opinion: self.opinion(&call, &proposal.effect),
             }
         });
         Status { requests: requests.collect(), proposals: proposals.collect() }
     }
 
-    fn opinion(&self, transcript: &Transcript, identity: &Identity, effect: &Effect) -> Option<bool> {
-        let call = Call { now: Instant::default(), transcript, identity };
-        self.own_verdict(&call, &effect.subject()).map(|verdict| verdict == Verdict::Approve)
+    fn opinion(&self, call: &Call<'_>, effect: &Effect) -> Option<bool> {
+        self.desk.own_verdict(call, &effect.subject()).map(|verdict| verdict == Verdict::Approve)
     }
 }

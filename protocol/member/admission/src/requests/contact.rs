@@ -4,14 +4,14 @@
 use super::open::Open;
 use super::sponsor::check_csr;
 use super::vote::proof;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
 use crate::pause::ENTRY_PATIENCE;
 use crate::store;
-use crate::{AdmissionError, Closed, Event, Output};
-use bytes::Bytes;
+use crate::{AdmissionError, Closed, Event};
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, Head, MemberId, NodeId, UnixTime, codec};
+use folkmoot_base::{Blob, Digest, Head, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{CertificateError, Charter, Gmc, Mode, Policy, Request, Scheme};
 use folkmoot_transcript::{ItemError, Roster, Uncounted};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
 /// guest. Every request taken is on every member's disk before the ring goes on.
 pub(crate) const ANEW: Duration = Duration::from_secs(10);
-impl Admission {
+impl Desk {
     pub(crate) fn guest(
         &mut self,
         call: &Call<'_>,
@@ -54,18 +54,18 @@ impl Admission {
         }
         let digest = request.digest();
         if is_needless(call.transcript.roster(), &request) {
-            self.trace(format!(
+            self.out.trace(format!(
                 "{} asks, and is a member: it has yet to read the transcript",
                 request.member()
             ));
             return Ok(());
         }
-        if let Err(error) = self.take_request(call, call.identity.member(), request) {
+        if let Err(error) = self.take_request(call, call.me(), request) {
             self.refuse(call, from, digest, &error);
             return Err(error);
         }
-        self.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
-        self.pause.soon();
+        self.out.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
+        self.out.soon();
         Ok(())
     }
 
@@ -93,15 +93,15 @@ impl Admission {
         let (digest, member) = (request.digest(), request.member());
         let roster = call.transcript.roster();
         request.body().check_charter(roster.charter()).map_err(AdmissionError::PeerCharter)?;
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
-        self.check_term(&request, time)?;
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
+        check_term(call, &request, time)?;
         if roster.is_used(&digest) {
             return Err(AdmissionError::PeerUsed(member));
         }
         if request.body().membership.base.number > roster.head().number {
             return Err(AdmissionError::PeerItem(ItemError::Ahead));
         }
-        let open = Open::new(request, (contact, call.now), UnixTime(0), &call.identity.member());
+        let open = Open::new(request, (contact, call.now), UnixTime(0), &call.me());
         if open.is_refused(call.transcript) {
             return Err(AdmissionError::PeerRefused(member));
         }
@@ -126,7 +126,7 @@ impl Admission {
             return Err(AdmissionError::PeerOlder(member));
         }
         let too_soon = |open: &Open| !open.is_voted_on(call.transcript) && call.now.since(open.came) < ANEW;
-        let at_our_door = contact == call.identity.member() && self.guests.is_linked(&member.node());
+        let at_our_door = contact == call.me() && self.guests.is_linked(&member.node());
         if at_our_door && self.requests.of_member(&member).is_some_and(too_soon) {
             return Err(AdmissionError::PeerTooSoon(member));
         }
@@ -136,23 +136,13 @@ impl Admission {
             return Err(AdmissionError::PeerTerm(member));
         }
         let name = request.body().name.clone();
-        self.out.push_back(Output::Persist(store::put_request(request, contact, expires)));
+        self.out.persist(store::put_request(request, contact, expires));
         if let Some(replaced) = self.requests.insert(Open { expires, ..open }) {
             self.closed(&replaced, Closed::Overtaken);
         }
-        self.out.push_back(Output::Event(Event::RequestArrived { request: digest, member, name }));
+        self.out.event(Event::RequestArrived { request: digest, member, name });
         self.answer(call, &digest);
         Ok(())
-    }
-
-    fn check_term(&self, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
-        let body = request.body();
-        let begun = body.not_before.0 <= time.0.saturating_add(self.config.skew_seconds);
-        if begun && body.not_after.0 > time.0 {
-            Ok(())
-        } else {
-            Err(AdmissionError::PeerTerm(request.member()))
-        }
     }
 
     /// The guest has made a certificate of the votes: if an item with it counts, have it ordered.
@@ -170,9 +160,9 @@ impl Admission {
     }
 
     fn admit(&mut self, call: &Call<'_>, from: NodeId, certificate: &Gmc) -> Result<(), AdmissionError> {
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
-        certificate.check_term(time, self.config.skew_seconds).map_err(AdmissionError::PeerCertificate)?;
-        let early = UnixTime(time.0.saturating_sub(self.config.skew_seconds));
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
+        certificate.check_term(time, call.config.skew_seconds).map_err(AdmissionError::PeerCertificate)?;
+        let early = call.early();
         if let Some((voter, _)) = certificate.approvals().iter().find(|(_, expires)| *expires < early) {
             return Err(AdmissionError::PeerVoteEnded(*voter));
         }
@@ -187,8 +177,8 @@ impl Admission {
                 if let Some(entry_at) = self.guests.entry_at(&from) {
                     *entry_at = Some(call.now);
                 }
-                self.trace(format!("item to admit {} handed over", certificate.member()));
-                self.out.push_back(Output::Item(item));
+                self.out.trace(format!("item to admit {} handed over", certificate.member()));
+                self.out.item(item);
                 Ok(())
             }
             // Admitted meanwhile: the guest will see it in the transcript.
@@ -266,21 +256,17 @@ impl Admission {
     }
 
     fn say(&mut self, to: NodeId, message: &GuestMessage) {
-        self.out.push_back(Output::Guest { to, payload: Bytes::from(codec::encode(message)) });
+        self.out.tell(to, message);
     }
 
     /// Tells everybody that a request is closed, after it was taken off the desk.
     pub(crate) fn closed(&mut self, open: &Open, why: Closed) {
         let request = open.request.digest();
         if open.sponsored {
-            self.out.push_back(Output::Persist(store::delete_sponsored(&request)));
+            self.out.persist(store::delete_sponsored(&request));
         }
-        self.out.push_back(Output::Persist(store::delete_request(&request)));
-        self.out.push_back(Output::Event(Event::RequestClosed {
-            request,
-            member: open.request.member(),
-            why,
-        }));
+        self.out.persist(store::delete_request(&request));
+        self.out.event(Event::RequestClosed { request, member: open.request.member(), why });
     }
 
     /// Closes the requests that are granted, that objections have ended, or by which nobody can be
@@ -309,13 +295,19 @@ impl Admission {
         }
     }
 
-    pub(crate) fn close_expired(&mut self, time: UnixTime) {
+    pub(crate) fn close_expired(&mut self, call: &Call<'_>, time: UnixTime) {
         for open in self.requests.take(|open| open.expires < time) {
             self.closed(&open, Closed::Expired);
         }
         self.close_expired_proposals(time);
-        self.requests.tell_time(UnixTime(time.0.saturating_sub(self.config.skew_seconds)));
+        self.requests.tell_time(call.early());
     }
+}
+
+fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
+    let body = request.body();
+    let begun = body.not_before.0 <= time.0.saturating_add(call.config.skew_seconds);
+    if begun && body.not_after.0 > time.0 { Ok(()) } else { Err(AdmissionError::PeerTerm(request.member())) }
 }
 
 /// `ADM-54`: whether the guest is a member by the transcript for more than half of the term that it

@@ -13,10 +13,11 @@
 //! too.
 
 use super::vote::proofs;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::{OpenMessage, Reason};
 use crate::pause::ENTRY_PATIENCE;
-use crate::{AdmissionError, Output, store};
+use crate::{AdmissionError, store};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
 use folkmoot_identity::{Csr, Gmc, GmcBody, Mode, Request, Scheme};
@@ -37,7 +38,7 @@ pub(crate) fn check_csr(transcript: &Transcript, request: &Request) -> Result<()
     Ok(())
 }
 
-impl Admission {
+impl Desk {
     /// A person here hands in a CSR.
     pub(crate) fn submit(&mut self, call: &Call<'_>, csr: &[u8]) -> Result<(), AdmissionError> {
         let csr = Csr::read(csr).map_err(AdmissionError::LocalCsr)?;
@@ -50,7 +51,7 @@ impl Admission {
             self.sponsor_too(&digest);
             return Ok(());
         }
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose_csr(roster.charter(), &csr, size, time);
         let body = body.over(roster.head());
@@ -61,9 +62,9 @@ impl Admission {
     /// Takes a request of this member's and shows it to all.
     fn bring(&mut self, call: &Call<'_>, request: Request) -> Result<(), AdmissionError> {
         let cms = Blob::from(request.der().to_vec());
-        self.take_request(call, call.identity.member(), request)?;
-        self.multicast(&OpenMessage::Request { cms });
-        self.pause.soon();
+        self.take_request(call, call.me(), request)?;
+        self.out.multicast(&OpenMessage::Request { cms });
+        self.out.soon();
         Ok(())
     }
 
@@ -71,8 +72,8 @@ impl Admission {
     fn sponsor_too(&mut self, digest: &Digest) {
         let Some(open) = self.requests.get_mut(digest).filter(|open| !open.sponsored) else { return };
         open.sponsored = true;
-        self.out.push_back(Output::Persist(store::put_sponsored(digest)));
-        self.pause.soon();
+        self.out.persist(store::put_sponsored(digest));
+        self.out.soon();
     }
 
     pub(crate) fn load_sponsored(&mut self, key: &[u8]) {
@@ -86,8 +87,8 @@ impl Admission {
     /// A person here asks for a new certificate for this member, from now on for as long as the
     /// charter allows.
     pub(crate) fn renew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Result<(), AdmissionError> {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let (me, roster) = (call.me(), call.transcript.roster());
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let held = roster.member(&me).ok_or(AdmissionError::LocalNotMember(me))?;
         if held.ends == UnixTime(u64::MAX) {
             return Err(AdmissionError::LocalEndless);
@@ -107,7 +108,7 @@ impl Admission {
             return Some(issued.clone());
         }
         let roster = call.transcript.roster();
-        let own = open.request.member() == call.identity.member();
+        let own = open.request.member() == call.me();
         let made = match roster.charter().scheme() {
             _ if !own || !roster.charter().holder_signs() => return None,
             Scheme::Asm => {
@@ -134,13 +135,13 @@ impl Admission {
         let approvals = open.enough(call.transcript).unwrap_or_default();
         match call.transcript.make_admit(&certificate, &approvals) {
             Ok(item) => {
-                self.trace(format!("item to admit {member} {how} handed over"));
-                self.out.push_back(Output::Item(item));
+                self.out.trace(format!("item to admit {member} {how} handed over"));
+                self.out.item(item);
             }
             // Another sponsor has entered it meanwhile.
             Err(ItemError::Late(Uncounted::Used)) => {}
             Err(error) => {
-                self.trace(format!("admission of {member} {how} not entered: {error}"));
+                self.out.trace(format!("admission of {member} {how} not entered: {error}"));
                 self.give_up(call, digest);
             }
         }
@@ -155,7 +156,7 @@ impl Admission {
         if !core::mem::replace(&mut open.failed, true) {
             return;
         }
-        if open.request.member() == call.identity.member() {
+        if open.request.member() == call.me() {
             self.central.renew_anew = true;
         } else {
             self.central.denied.insert(*digest, Reason::Stale);
@@ -167,7 +168,7 @@ impl Admission {
         if core::mem::take(&mut self.central.renew_anew)
             && let Err(error) = self.renew(call, entropy)
         {
-            self.trace(format!("own renewal not asked for anew: {error}"));
+            self.out.trace(format!("own renewal not asked for anew: {error}"));
         }
     }
 }

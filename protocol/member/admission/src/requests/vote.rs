@@ -1,13 +1,13 @@
 //! Votes on requests: given here, or taken by the transcript.
 
-use crate::desk::{Admission, Call};
-use crate::{AdmissionError, Event, Output};
-use bytes::Bytes;
+use crate::call::Call;
+use crate::desk::Desk;
+use crate::{AdmissionError, Event};
 use folkmoot_base::{Blob, Digest};
 use folkmoot_identity::{Signature, Verdict, VoteKind, VoteProof};
 use folkmoot_transcript::{Approval, Item, Signed};
 
-impl Admission {
+impl Desk {
     /// A person votes on a request. It may change its mind until the request is granted: the last
     /// word stands.
     pub(crate) fn vote_request(
@@ -38,7 +38,7 @@ impl Admission {
             return;
         }
         let request = Blob::from(open.request.der().to_vec());
-        self.out.push_back(Output::Item(Bytes::from(Item::Refusal { request }.encode())));
+        self.out.item(Item::Refusal { request }.encode());
     }
 
     /// The transcript has a voter's word.
@@ -49,7 +49,7 @@ impl Admission {
         let (motion, voter, approve) = (approval.subject.digest, approval.voter, approval.is_yes());
         let Some(open) = self.requests.get(&motion) else { return };
         let (have, need) = (open.have(call.transcript), open.need(call.transcript));
-        self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));
+        self.out.event(Event::VoteCast { motion, voter, approve, have, need });
         if !approve {
             self.show_refused_csr(call, &motion);
         }

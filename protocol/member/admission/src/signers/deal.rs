@@ -5,9 +5,10 @@ use super::message::{Purpose, SignerBody};
 use super::share::in_use;
 use super::state::{SigningSession, Waiting};
 use crate::authority::{Dealt, dealt_info};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::requests::Open;
-use crate::{AdmissionError, Event, Output};
+use crate::{AdmissionError, Event};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, MemberId, Secret};
 use folkmoot_identity::{Combined, Mode, SharedKey};
@@ -24,7 +25,7 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
     }
 }
 
-impl Admission {
+impl Desk {
     /// The coordinator passes on what the authority dealt, once, if the participants would take it.
     pub(crate) fn pass_on_dealt(
         &mut self,
@@ -32,9 +33,8 @@ impl Admission {
         name: Digest,
         dealt: Dealt,
     ) -> Result<(), AdmissionError> {
-        let coordinates = |session: &&mut SigningSession| {
-            session.coordinator == call.identity.member() && !session.passed_on
-        };
+        let coordinates =
+            |session: &&mut SigningSession| session.coordinator == call.me() && !session.passed_on;
         let Some(session) = self.signers.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
         judge(call, &name, session, &dealt)?;
         session.passed_on = true;
@@ -72,11 +72,11 @@ impl Admission {
                 self.keep_waiting(call, waiting, entropy);
             }
             None => {
-                self.trace("the authority dealt a share that does not fit".to_owned());
-                self.out.push_back(Output::Event(Event::SignerLied { member: dealer }));
+                self.out.trace("the authority dealt a share that does not fit");
+                self.out.event(Event::SignerLied { member: dealer });
             }
         }
-        if sender == call.identity.member() {
+        if sender == call.me() {
             self.signers.wanted = self.signers.wanted.map(|_| call.now);
         }
         Ok(())
@@ -89,7 +89,7 @@ impl Admission {
         dealt: &Dealt,
         dealer: MemberId,
     ) -> Option<Secret<Vec<u8>>> {
-        let me = call.identity.member();
+        let me = call.me();
         let key = self.signers.sessions.get(name)?.key.as_ref()?;
         let private = dealt.to_each.iter().find(|private| private.to == me)?;
         let share = Secret::new(key.open(&dealt_info(name, &dealer, &me), &private.sealed)?);
@@ -104,9 +104,9 @@ impl Admission {
         let Some(open) = self.requests.get(&request) else { return };
         let Ok(message) = open.request.body().combined_message(&now.facts.epoch) else { return };
         if now.facts.key.verify_raw(&message, signature).is_err() {
-            return self.trace("the group's signature does not stand".to_owned());
+            return self.out.trace("the group's signature does not stand");
         }
-        let (me, done) = (call.identity.member(), Purpose::Certify { request });
+        let (me, done) = (call.me(), Purpose::Certify { request });
         self.signers.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
         let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
         self.central.combined.entry(request).or_insert(combined);

@@ -3,20 +3,21 @@
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::run::run_id;
-use super::start::turn;
+use super::start::{turn, wants_sharing};
 use super::state::{
     COORDINATOR_SESSIONS_MAX, PATIENCE, Participants, Ready, SESSIONS_MAX, SigningSession, Step, are_stale,
 };
 use crate::AdmissionError;
 use crate::at_authority::is_dealers;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use folkmoot_base::sealing::OpeningKey;
 use folkmoot_base::{Digest, Entropy, MemberId};
 use folkmoot_identity::AuthorityBody;
 use folkmoot_signing::{SIGNERS_MAX, Scheme};
 use std::collections::BTreeMap;
 
-impl Admission {
+impl Desk {
     /// `ADM-41` to `ADM-46`.
     pub(crate) fn hear_signer(
         &mut self,
@@ -64,7 +65,7 @@ impl Admission {
     /// each member some hundred messages.
     fn concerns(&self, call: &Call<'_>, sender: &MemberId, message: &SignerMessage) -> bool {
         let session = self.signers.sessions.get(&message.session);
-        let own = *sender == call.identity.member();
+        let own = *sender == call.me();
         match &message.body {
             SignerBody::Start { .. } => true,
             // Until the participants have their place. The coordinator knows them before, but until
@@ -134,7 +135,7 @@ impl Admission {
             round: 0,
             heard: [0; 32],
             said: BTreeMap::new(),
-            gathered: coordinator != call.identity.member(),
+            gathered: coordinator != call.me(),
             passed_on: false,
             answers,
             started: call.now,
@@ -147,7 +148,7 @@ impl Admission {
     /// `ADM-43`: whether this member finds the purpose right, by its own transcript and desk, and
     /// could take part.
     pub(super) fn is_willing(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> bool {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);
         let sharers = roster.may_vote(&me) && roster.may_vote(coordinator);
         let scheme_has_it = roster.charter().scheme().shared() != matches!(purpose, Purpose::Multi { .. });
@@ -174,11 +175,11 @@ impl Admission {
                     || roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
                 let fits = roster.may_vote(coordinator)
                     && (roster.may_vote(&me) || (roster.is_member(&me) && gives()));
-                let wanted = Self::wants_sharing(roster, coordinator) && !is_dealers(roster);
+                let wanted = wants_sharing(roster, coordinator) && !is_dealers(roster);
                 fits && *asked == threshold && wanted
             }
             Purpose::Deal { threshold: asked } => {
-                let wanted = Self::wants_sharing(roster, coordinator) && is_dealers(roster);
+                let wanted = wants_sharing(roster, coordinator) && is_dealers(roster);
                 sharers && *asked == threshold && wanted
             }
             Purpose::Authority { epoch, tbs } => {
@@ -203,8 +204,8 @@ impl Admission {
         let roster = call.transcript.roster();
         let Ok(body) = AuthorityBody::from_tbs(tbs) else { return false };
         let Some(facts) = self.waiting_of(epoch).map(|waiting| &waiting.facts) else { return false };
-        let now = self.clock.unwrap_or_default();
-        let near = body.not_before().0.abs_diff(now.0) <= self.config.skew_seconds.saturating_mul(3);
+        let now = call.clock.unwrap_or_default();
+        let near = body.not_before().0.abs_diff(now.0) <= call.config.skew_seconds.saturating_mul(3);
         *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())
     }
 
@@ -223,7 +224,7 @@ impl Admission {
                 "its key is of another kind, or there are too many signers",
             ));
         }
-        let me = call.identity.member();
+        let me = call.me();
         if me == session.coordinator || me == sender {
             said.prove(call.transcript, &sender)?;
         }
@@ -231,7 +232,7 @@ impl Admission {
             // This was sent so long ago, or before a restart, that the key is gone: nobody can open
             // what is sealed to it.
             self.signers.sessions.remove(&said.message.session);
-            self.trace("a signing session was heard of too late".to_owned());
+            self.out.trace("a signing session was heard of too late");
             return Ok(());
         }
         match session.ready.get_mut(&sender) {
@@ -274,7 +275,7 @@ impl Admission {
                 "it may not name these participants, or they are not ready",
             ));
         }
-        if session.participants.is_some() && sender != call.identity.member() {
+        if session.participants.is_some() && sender != call.me() {
             // The first participants that it named are the session's.
             return Ok(());
         }
@@ -304,13 +305,13 @@ impl Admission {
         why: &'static str,
     ) -> Result<(), AdmissionError> {
         let over = self.signers.sessions.remove(&name);
-        if coordinator != call.identity.member() {
+        if coordinator != call.me() {
             return Err(AdmissionError::PeerSigner(coordinator, why));
         }
         if over.is_some_and(|session| session.purpose.makes_sharing()) {
             self.signers.wanted = self.signers.wanted.map(|_| call.now);
         }
-        self.trace(format!("participants that fit no more: {why}"));
+        self.out.trace(format!("participants that fit no more: {why}"));
         Ok(())
     }
 
@@ -332,7 +333,7 @@ impl Admission {
         participants: Participants,
         entropy: &mut dyn Entropy,
     ) {
-        let me = call.identity.member();
+        let me = call.me();
         let Some(session) = self.signers.sessions.get_mut(&name) else { return };
         if session.participants.is_some() {
             return;
@@ -358,12 +359,12 @@ impl Admission {
         }
         let ours = session.ready.get(&me).is_none_or(|ready| session.has_key(&ready.key));
         if let Err(error) = prove_all(call, session, &participants) {
-            self.trace(format!("a participant beside one who did not say that it is ready: {error}"));
+            self.out.trace(format!("a participant beside one who did not say that it is ready: {error}"));
             self.signers.sessions.remove(&name);
             return;
         }
         if !ours {
-            self.trace("a participant by a key that is gone".to_owned());
+            self.out.trace("a participant by a key that is gone");
             self.signers.sessions.remove(&name);
             return;
         }
@@ -373,7 +374,7 @@ impl Admission {
         let run = self.make_run(call, &name, &participants);
         match run {
             Some(run) => {
-                self.trace(format!("takes part in a signing session: {purpose}"));
+                self.out.trace(format!("takes part in a signing session: {purpose}"));
                 if let Some(session) = self.signers.sessions.get_mut(&name) {
                     session.heard = run_id(&name, session, &participants).0;
                     session.run = Some(run);
@@ -385,7 +386,7 @@ impl Admission {
                 }
             }
             None => {
-                self.trace("a participant in a signing session whose run cannot begin here".to_owned());
+                self.out.trace("a participant in a signing session whose run cannot begin here");
                 self.signers.sessions.remove(&name);
             }
         }

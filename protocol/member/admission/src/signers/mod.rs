@@ -31,5 +31,5 @@ mod start;
 mod state;
 
 pub use message::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
-pub(crate) use start::turn;
+pub(crate) use start::{turn, wants_sharing};
 pub(crate) use state::{PATIENCE, Signers, are_stale};

@@ -4,21 +4,22 @@
 
 use super::message::{Purpose, Wording};
 use super::state::{Participants, SigningSession};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::{GuestMessage, SignerKey};
 use crate::requests::Open;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{Multi, VerifyingKey};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
-use folkmoot_transcript::{Approval, Roster, Transcript};
+use folkmoot_transcript::{Approval, Roster};
 use std::collections::BTreeSet;
 
-impl Admission {
+impl Desk {
     /// The contact has those who said yes sign for its guests. If an authority signs and nothing
     /// comes of that, any member that reaches the authority does so.
     pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let me = call.identity.member();
+        let me = call.me();
         let at_work = |request: &Digest| {
             self.signers.sessions.values().any(|session| {
                 let same = matches!(&session.purpose, Purpose::Multi { request: at, .. } if at == request);
@@ -30,10 +31,10 @@ impl Admission {
             let request = open.request.digest();
             let starting = self.signers.starting.contains_key(&request);
             let done = starting || self.signers.multis.contains_key(&request) || at_work(&request);
-            open.enough_of(call.transcript, |approval| self.may_sign(approval)).filter(|_| !done)?;
+            open.enough_of(call.transcript, |approval| self.may_sign(call, approval)).filter(|_| !done)?;
             // No participant may find that it outlasts its own vote.
             let given = open.approvals(call.transcript).into_iter().map(|signed| &signed.approval);
-            let fit: Vec<&Approval> = given.filter(|approval| self.may_sign(approval)).collect();
+            let fit: Vec<&Approval> = given.filter(|approval| self.may_sign(call, approval)).collect();
             let expires = fit.iter().map(|approval| approval.expires).min()?;
             let turn = fit.iter().map(|approval| approval.turn).max()?;
             let base = call.transcript.state().head();
@@ -47,16 +48,15 @@ impl Admission {
 
     /// Whether a coordinator would have the voter of this vote sign: it was not proven to lie, and
     /// its vote has not run out.
-    fn may_sign(&self, approval: &Approval) -> bool {
-        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        !self.signers.liars.contains_key(&approval.voter) && approval.expires >= UnixTime(early)
+    fn may_sign(&self, call: &Call<'_>, approval: &Approval) -> bool {
+        !self.signers.liars.contains_key(&approval.voter) && approval.expires >= call.early()
     }
 
     /// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that
     /// is on its line, and nothing that lasts longer.
     pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, wording: &Wording) -> bool {
-        let me = call.identity.member();
-        if self.signs_unasked() {
+        let me = call.me();
+        if self.signs_unasked(call) {
             return call.transcript.roster().may_vote(&me) && self.requests.get(request).is_some();
         }
         let own = self.requests.get(request).and_then(|open| open.said(call.transcript, &me));
@@ -67,19 +67,20 @@ impl Admission {
     }
 
     /// The mutant whose machines sign what nobody there approved.
-    fn signs_unasked(&self) -> bool {
-        self.config.danger.is(Danger::AdmissionSignsUnasked)
+    fn signs_unasked(&self, call: &Call<'_>) -> bool {
+        call.config.danger.is(Danger::AdmissionSignsUnasked)
     }
 
     /// Of those ready, as many as the charter asks for and no more.
     pub(crate) fn choose_signers(
         &self,
-        transcript: &Transcript,
+        call: &Call<'_>,
         ready: &[MemberId],
         (request, expires): (&Digest, UnixTime),
     ) -> Option<Participants> {
-        let (open, roster) = (self.requests.get(request)?, transcript.roster());
-        if self.signs_unasked() {
+        let (open, transcript) = (self.requests.get(request)?, call.transcript);
+        let roster = transcript.roster();
+        if self.signs_unasked(call) {
             let givers: Vec<MemberId> = ready
                 .iter()
                 .filter(|signer| roster.may_vote(signer))
@@ -110,7 +111,7 @@ impl Admission {
         let roster = call.transcript.roster();
         let keys: Vec<&VerifyingKey> =
             signers.iter().map(|signer| roster.voter_key(signer)).collect::<Option<_>>()?;
-        if !signers.contains(&call.identity.member()) {
+        if !signers.contains(&call.me()) {
             return Multi::watch(id, &keys, &body).ok();
         }
         let willing = self.said_yes(call, request, wording);
@@ -128,12 +129,12 @@ impl Admission {
         // still vote needs a check.
         let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
         match Multi::new(wording.base, wording.turn, wording.expires, signature) {
-            Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
+            Ok(multi) if !votes(&multi) => self.out.trace("a signer votes no more"),
             Ok(multi) => {
                 self.signers.multis.insert(*request, multi);
                 self.answer(call, request);
             }
-            Err(error) => self.trace(format!("the multisignature does not stand: {error}")),
+            Err(error) => self.out.trace(format!("the multisignature does not stand: {error}")),
         }
     }
 
@@ -158,7 +159,6 @@ impl Admission {
     /// that ran out.
     pub(crate) fn forget_multis(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
-        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
         let suffices = |open: &Open, multi: &Multi| {
             let signers: BTreeSet<MemberId> = multi.signers().iter().copied().collect();
             let vote = signers.iter().all(|signer| roster.may_vote(signer));
@@ -166,7 +166,7 @@ impl Admission {
         };
         let open = &self.requests;
         self.signers.multis.retain(|request, multi| {
-            multi.expires() >= UnixTime(early) && open.get(request).is_some_and(|open| suffices(open, multi))
+            multi.expires() >= call.early() && open.get(request).is_some_and(|open| suffices(open, multi))
         });
     }
 }

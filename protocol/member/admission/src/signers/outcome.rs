@@ -3,13 +3,14 @@
 use super::message::{Purpose, SignerBody};
 use super::share::in_use;
 use super::state::{SigningSession, Waiting};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use bytes::Bytes;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
 use folkmoot_signing::shared::{self, Outcome};
 
-impl Admission {
+impl Desk {
     pub(super) fn take_outcome(
         &mut self,
         call: &Call<'_>,
@@ -18,14 +19,14 @@ impl Admission {
         outcome: Outcome,
         entropy: &mut dyn Entropy,
     ) {
-        self.trace(format!("a signing session is done: {}", session.purpose.name()));
+        self.out.trace(format!("a signing session is done: {}", session.purpose.name()));
         match (&session.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();
                 let authority = now.map(|now| now.authority.clone());
                 let scheme = call.transcript.roster().charter().scheme();
                 let Ok(facts) = shared::facts(scheme, &public) else {
-                    return self.trace("a run came to no sharing".to_owned());
+                    return self.out.trace("a run came to no sharing");
                 };
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let waiting = Waiting { facts, after, public: public.into(), share, authority };
@@ -37,14 +38,16 @@ impl Admission {
                 let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
                 match (sharing, made) {
                     (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
-                    (_, made) => self.trace(format!("no certificate of the group's key: {:?}", made.err())),
+                    (_, made) => {
+                        self.out.trace(format!("no certificate of the group's key: {:?}", made.err()))
+                    }
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
                 // One of them tells: the coordinator may have no share, and the guest may have
                 // another contact by now. A coordinator that took part need not be told.
                 let (me, first) = (
-                    call.identity.member(),
+                    call.me(),
                     session.participants.as_ref().and_then(|participants| participants.givers.first()),
                 );
                 if session.coordinator == me {
@@ -56,17 +59,17 @@ impl Admission {
                 }
             }
             (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
-                if session.coordinator == call.identity.member() {
+                if session.coordinator == call.me() {
                     self.take_multi(call, session, &signature);
                 }
             }
             (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
                 self.take_revocations(call, session, &tbs.0, &signature);
             }
-            _ => self.trace("a run came to something else than its purpose".to_owned()),
+            _ => self.out.trace("a run came to something else than its purpose"),
         }
         // The coordinator goes on at once.
-        if session.coordinator == call.identity.member() {
+        if session.coordinator == call.me() {
             if session.purpose.makes_sharing() {
                 self.signers.wanted = Some(call.now);
             }
@@ -93,30 +96,30 @@ impl Admission {
         if !self.awaits_certificate(call, &request) {
             return;
         }
-        let body = open.request.body().issued_under(self.epoch_of(now.facts.epoch));
+        let body = open.request.body().issued_under(self.epoch_of(call, now.facts.epoch));
         match Gmc::issue_by_group(&body, &now.facts.key, signature) {
             Ok(gmc) => {
-                let (me, done) = (call.identity.member(), Purpose::Certify { request });
+                let (me, done) = (call.me(), Purpose::Certify { request });
                 self.signers
                     .sessions
                     .retain(|_, session| session.coordinator != me || session.purpose != done);
                 self.signers.issued.insert(request, gmc.der().clone());
                 self.answer(call, &request);
             }
-            Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
+            Err(error) => self.out.trace(format!("the group's signature does not stand: {error}")),
         }
     }
 
     /// The share-epoch that certificates name; the mutant's is none.
-    pub(super) fn epoch_of(&self, now: Digest) -> Digest {
-        if self.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
+    pub(super) fn epoch_of(&self, call: &Call<'_>, now: Digest) -> Digest {
+        if call.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
     }
 
     /// Drops certificates of closed requests and of a sharing that is over.
     pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
         let roster = call.transcript.roster();
         let epoch = roster.sharing().map(|now| now.facts.epoch);
-        let lax = self.config.danger.is(Danger::AdmissionNoShareEpoch);
+        let lax = call.config.danger.is(Danger::AdmissionNoShareEpoch);
         let central = roster.charter().mode() == Mode::Centralised;
         let stands = |gmc: &Gmc| match central {
             // Votes and multisignatures have no epoch; where they no longer suffice, the entry will

@@ -13,14 +13,15 @@
 
 use super::message::Purpose;
 use super::state::{Participants, SigningSession};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
 use folkmoot_transcript::Roster;
 use std::collections::BTreeSet;
 
-impl Admission {
+impl Desk {
     /// `ADM-71`: whether these participants fit the charter. New shares go to voters alone, to a
     /// quorum of them and to as many as sign. Those who use shares hold them, and are as many as it
     /// takes. A coordinator that names others is wrong, or speaks of a roster that is over.

@@ -13,9 +13,10 @@
 use super::message::Purpose;
 use super::start::turn;
 use super::state::{PATIENCE, SigningSession, TURN};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::{Admission, Desk};
 use crate::message::OpenMessage;
-use crate::{AdmissionError, Output, store};
+use crate::{AdmissionError, store};
 use core::time::Duration;
 use folkmoot_base::{Blob, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{Mode, RevocationBody, RevocationError, RevocationList};
@@ -32,14 +33,16 @@ impl Admission {
     /// The newest revocation list of the group's key that this member has; `None` if nobody was
     /// expelled to whom the key had issued a certificate.
     pub fn revocations(&self) -> Option<&RevocationList> {
-        self.signers.revoked.kept.as_ref()
+        self.desk.signers.revoked.kept.as_ref()
     }
+}
 
+impl Desk {
     pub(crate) fn work_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         if self.signers.revoked.tell.is_some_and(|due| due <= call.now) {
             self.tell_revocations(call);
         }
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         if !self.wants_revocations(roster) {
             (self.signers.revoked.wanted, self.signers.revoked.tries) = (None, 0);
             return;
@@ -68,9 +71,9 @@ impl Admission {
 
     fn coordinate_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         let busy = |session: &SigningSession| matches!(session.purpose, Purpose::Revoke { .. });
-        let Some(clock) = self.clock.filter(|_| !self.signers.sessions.values().any(busy)) else { return };
+        let Some(clock) = call.clock.filter(|_| !self.signers.sessions.values().any(busy)) else { return };
         // Made a little in the past, so that it is already valid by clocks that are slow.
-        let now = UnixTime(clock.0.saturating_sub(self.config.skew_seconds));
+        let now = UnixTime(clock.0.saturating_sub(call.config.skew_seconds));
         let made = call
             .transcript
             .roster()
@@ -79,7 +82,7 @@ impl Admission {
         match made {
             Ok(Some(tbs)) => self.start_session(call, Purpose::Revoke { tbs: Blob::from(tbs) }, entropy),
             Ok(None) => {}
-            Err(error) => self.trace(format!("no revocation list: {error}")),
+            Err(error) => self.out.trace(format!("no revocation list: {error}")),
         }
     }
 
@@ -93,8 +96,8 @@ impl Admission {
             return false;
         }
         let Some(body) = read(roster, tbs) else { return false };
-        let clock = self.clock.unwrap_or_default();
-        let near = body.this_update().0.abs_diff(clock.0) <= self.config.skew_seconds.saturating_mul(3);
+        let clock = call.clock.unwrap_or_default();
+        let near = body.this_update().0.abs_diff(clock.0) <= call.config.skew_seconds.saturating_mul(3);
         near && roster.revocations(body.this_update()) == Ok(Some(body))
     }
 
@@ -106,7 +109,7 @@ impl Admission {
         }
         if self.signers.revoked.tries < HEEDED_MAX {
             self.signers.revoked.tries = self.signers.revoked.tries.saturating_add(1);
-            let turn = turn(call.transcript.roster(), &call.identity.member());
+            let turn = turn(call.transcript.roster(), &call.me());
             self.signers.revoked.wanted = Some(call.now + PATIENCE + turn);
         }
     }
@@ -123,14 +126,14 @@ impl Admission {
         let body = read(call.transcript.roster(), tbs).ok_or(RevocationError::WireMalformed);
         match body.and_then(|body| RevocationList::close(&body, signature)) {
             Ok(list) => {
-                let me = call.identity.member();
+                let me = call.me();
                 let givers = session.participants.iter().flat_map(|participants| &participants.givers);
                 let before = givers.take_while(|giver| **giver != me).count();
                 if self.keep_revocations(list) {
                     self.signers.revoked.tell = Some(call.now + turns(before));
                 }
             }
-            Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
+            Err(error) => self.out.trace(format!("the group's signature does not stand: {error}")),
         }
     }
 
@@ -175,14 +178,14 @@ impl Admission {
             return;
         }
         let rested = self.signers.revoked.told.map_or(call.now, |told| call.now.max(told + PATIENCE));
-        let turn = place(call.transcript.roster(), &call.identity.member());
+        let turn = place(call.transcript.roster(), &call.me());
         self.signers.revoked.tell.get_or_insert(rested + turn);
     }
 
     /// The authority told us: we tell the others, unless it tells them too.
     pub(crate) fn spread_revocations(&mut self, call: &Call<'_>, der: &[u8]) {
         if self.signers.revoked.kept.as_ref().is_some_and(|kept| kept.der() == der) {
-            let turn = place(call.transcript.roster(), &call.identity.member());
+            let turn = place(call.transcript.roster(), &call.me());
             self.signers.revoked.tell.get_or_insert(call.now + turn);
         }
     }
@@ -190,7 +193,7 @@ impl Admission {
     fn tell_revocations(&mut self, call: &Call<'_>) {
         (self.signers.revoked.tell, self.signers.revoked.told) = (None, Some(call.now));
         let der = self.signers.revoked.kept.as_ref().map(|kept| kept.der().clone()).unwrap_or_default();
-        self.multicast(&OpenMessage::Revocations { der: der.into() });
+        self.out.multicast(&OpenMessage::Revocations { der: der.into() });
     }
 
     /// Keeps the list, on disk first, if it replaces the one there is.
@@ -198,7 +201,7 @@ impl Admission {
         if self.signers.revoked.kept.as_ref().is_some_and(|kept| !list.supersedes(kept)) {
             return false;
         }
-        self.out.push_back(Output::Persist(store::put_revocations(&list)));
+        self.out.persist(store::put_revocations(&list));
         self.signers.revoked.tell = None;
         self.signers.revoked.kept = Some(list);
         true

@@ -3,7 +3,8 @@
 use super::deal::certified;
 use super::message::{PrivateMessage, Purpose, SignerBody, SignerMessage, heard_after};
 use super::state::{Participants, SigningSession, Step};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Event};
 use folkmoot_base::codec;
@@ -12,7 +13,7 @@ use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
 use folkmoot_signing::{Fault, Incoming, Next, Outgoing, RunId};
 
-impl Admission {
+impl Desk {
     pub(super) fn make_run(
         &self,
         call: &Call<'_>,
@@ -20,7 +21,7 @@ impl Admission {
         participants: &Participants,
     ) -> Option<AnyRun> {
         let session = self.signers.sessions.get(name)?;
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         let scheme = roster.charter().scheme();
         let id = run_id(name, session, participants);
         let run = match &session.purpose {
@@ -59,7 +60,7 @@ impl Admission {
             Purpose::Certify { request } => {
                 let now = roster.sharing()?;
                 let open = self.requests.get(request)?;
-                let tbs = certified(roster, open, now, self.epoch_of(now.facts.epoch))?;
+                let tbs = certified(roster, open, now, self.epoch_of(call, now.facts.epoch))?;
                 let share = self.signers.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &participants.givers, (&now.public, share), &tbs)
             }
@@ -80,7 +81,7 @@ impl Admission {
         message: SignerMessage,
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
-        let (me, name) = (call.identity.member(), message.session);
+        let (me, name) = (call.me(), message.session);
         let SignerBody::Round { round, .. } = message.body else { return Ok(()) };
         let Some(session) = self.signers.sessions.get_mut(&name) else { return Ok(()) };
         // Nobody else counts a message that was sent before the participants have their place.
@@ -92,7 +93,7 @@ impl Admission {
         if !message.is_of_run(call.transcript, &sender, &session.heard) {
             // Its sender speaks in another run, or heard other messages than we did, or somebody
             // else replayed it: its sender is not to blame.
-            self.trace("a word of another run".to_owned());
+            self.out.trace("a word of another run");
             return Ok(());
         }
         if session.said.contains_key(&sender) {
@@ -152,7 +153,7 @@ impl Admission {
         let heard = (step == Step::Hear).then(|| {
             let said = session.said.iter().map(|(signer, (to_all, _))| (signer, to_all));
             let after = heard_after(&session.heard, said);
-            let heard = open_round(&name, session, &call.identity.member());
+            let heard = open_round(&name, session, &call.me());
             session.heard = after;
             session.round = session.round.saturating_add(1);
             heard
@@ -182,9 +183,9 @@ impl Admission {
             Err(fault) => {
                 let over = self.signers.sessions.remove(&name);
                 self.note_liars(&fault.culprits, over.is_some_and(|session| session.purpose.gives_shares()));
-                self.trace(format!("a run came to nothing: {fault}"));
+                self.out.trace(format!("a run came to nothing: {fault}"));
                 for liar in fault.culprits {
-                    self.out.push_back(crate::Output::Event(Event::SignerLied { member: liar }));
+                    self.out.event(Event::SignerLied { member: liar });
                 }
             }
         }
@@ -201,7 +202,7 @@ impl Admission {
 
     fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Outgoing, entropy: &mut dyn Entropy) {
         let Some(session) = self.signers.sessions.get(&name) else { return };
-        let (me, round, heard) = (call.identity.member(), session.round, session.heard);
+        let (me, round, heard) = (call.me(), session.round, session.heard);
         if !session.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
             return;
         }
@@ -213,7 +214,7 @@ impl Admission {
                 to_each.push(PrivateMessage { to: *to, sealed });
             }
         }
-        self.trace("speaks in a signing session".to_owned());
+        self.out.trace("speaks in a signing session");
         // Nobody else can say it, and nobody can say a second one. So we need not wait for its
         // place in the order, which costs another turn of the token. If a step takes longer than
         // that turn we do wait, because the message is on its way then.
@@ -224,7 +225,7 @@ impl Admission {
         }
         let body = SignerBody::Round { round, to_all: Blob::from(said.to_all), to_each };
         let message = SignerMessage::sign(call.transcript, call.identity, (name, Some(&heard)), body);
-        self.multicast(&OpenMessage::Signer { message });
+        self.out.multicast(&OpenMessage::Signer { message });
         if at_once {
             self.end_round(call, name, entropy);
         }

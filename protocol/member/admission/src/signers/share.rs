@@ -2,8 +2,8 @@
 //! decision has taken into use yet.
 
 use super::state::Waiting;
-use crate::Output;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::store;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -34,7 +34,7 @@ struct Stored {
     share: Blob,
 }
 
-impl Admission {
+impl Desk {
     /// A run gave a sharing, and perhaps a share: it is on disk before anything else is said of it.
     pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
         let name = digest(&[&waiting.public]);
@@ -47,10 +47,10 @@ impl Admission {
             let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(call, waiting);
             let over = self.signers.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
             let Some(over) = over.map(|(name, _)| *name) else {
-                return self.trace("a sharing more than may wait for a decision".to_owned());
+                return self.out.trace("a sharing more than may wait for a decision");
             };
             self.signers.shares.waiting.remove(&over);
-            self.out.push_back(Output::Persist(store::delete_share(&over)));
+            self.out.persist(store::delete_share(&over));
         }
         self.persist_waiting(call, &name, &waiting, entropy);
         self.signers.shares.waiting.insert(name, waiting);
@@ -97,12 +97,12 @@ impl Admission {
         let plain = Secret::new(codec::encode(&stored));
         let waits = stored.state == WAITING;
         wipe(&mut stored);
-        if waits && self.config.danger.is(Danger::AdmissionForgetsShare) {
+        if waits && call.config.danger.is(Danger::AdmissionForgetsShare) {
             return;
         }
         match store::seal_share(call.identity, name, &plain, entropy) {
-            Some(sealed) => self.out.push_back(Output::Persist(store::put_share(name, sealed))),
-            None => self.trace("a share cannot be kept: its seal has no key".to_owned()),
+            Some(sealed) => self.out.persist(store::put_share(name, sealed)),
+            None => self.out.trace("a share cannot be kept: its seal has no key"),
         }
     }
 
@@ -124,17 +124,17 @@ impl Admission {
         self.signers.wanted = None;
         let next = self.signers.shares.waiting.remove(&name);
         let old = self.signers.shares.current.take();
-        let keeps = self.config.danger.is(Danger::AdmissionKeepsOldShares);
+        let keeps = call.config.danger.is(Danger::AdmissionKeepsOldShares);
         for (name, waiting) in core::mem::take(&mut self.signers.shares.waiting) {
             drop(waiting);
-            self.out.push_back(Output::Persist(store::delete_share(&name)));
+            self.out.persist(store::delete_share(&name));
         }
         if let Some((name, _)) = old.filter(|_| !keeps) {
-            self.out.push_back(Output::Persist(store::delete_share(&name)));
+            self.out.persist(store::delete_share(&name));
         }
         let Some(next) = next else { return };
         let Some(share) = next.share else {
-            return self.out.push_back(Output::Persist(store::delete_share(&name)));
+            return self.out.persist(store::delete_share(&name));
         };
         let stored = Stored {
             state: IN_USE,
@@ -175,7 +175,7 @@ impl Admission {
             }
             // Stopped after the transcript took the next one and before this one was erased.
             _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
-                self.out.push_back(Output::Persist(store::delete_share(&name)));
+                self.out.persist(store::delete_share(&name));
             }
             share => {
                 // If an authority signs certificates, the group's key has no certificate, and needs

@@ -4,7 +4,8 @@ use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::participants::spare;
 use super::state::{COORDINATOR_SESSIONS_MAX, LATER, PATIENCE, Participants, SigningSession, TURN, Waiting};
 use crate::at_authority::is_dealers;
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::OpenMessage;
 use crate::voting::is_rejected;
 use core::time::Duration;
@@ -16,7 +17,7 @@ use folkmoot_signing::shared::SharingFacts;
 use folkmoot_transcript::{Change, Roster};
 use std::collections::BTreeSet;
 
-impl Admission {
+impl Desk {
     /// Does what follows from transcript and desk in a group that has a key of its own, or whose
     /// voters sign together.
     pub(crate) fn work_signers(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
@@ -36,7 +37,7 @@ impl Admission {
         self.drop_idle_sessions(call);
         self.answer_starts(call);
         self.fix_participants(call, entropy);
-        if roster.may_vote(&call.identity.member()) {
+        if roster.may_vote(&call.me()) {
             self.coordinate_sharing(call, entropy);
             self.judge_sharings(call, entropy);
         } else {
@@ -46,27 +47,15 @@ impl Admission {
         self.work_revocations(call, entropy);
     }
 
-    /// `SHR-W`: whether the present sharing differs from what charter, electorate and roster call
-    /// for.
-    pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {
-        let Some(sharing) = roster.sharing() else { return true };
-        if roster.charter().is_dealt_once() {
-            return false;
-        }
-        sharing.facts.threshold != roster.threshold()
-            || !roster.leavers_with_shares().is_empty()
-            || !sharing.facts.holders.contains(for_whom)
-    }
-
     fn coordinate_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         // A session in which we would not take part makes nothing for us, so it does not keep us
         // from starting one. Neither does one of a coordinator that lied.
         let busy = |session: &&SigningSession| {
             let ours = session.key.is_some() && !self.signers.liars.contains_key(&session.coordinator);
             session.purpose.makes_sharing() && (session.coordinator == me || ours)
         };
-        if !Self::wants_sharing(roster, &me) {
+        if !wants_sharing(roster, &me) {
             self.signers.wanted = None;
             return;
         }
@@ -110,12 +99,12 @@ impl Admission {
         };
         if let Some(effect) = Self::sharing_effect(waiting) {
             if let Err(error) = self.propose(call, effect) {
-                self.trace(format!("sharing not proposed: {error}"));
+                self.out.trace(format!("sharing not proposed: {error}"));
             }
             return None;
         }
         let facts = waiting.facts.clone();
-        let now = UnixTime(self.clock?.0.saturating_sub(self.config.skew_seconds));
+        let now = UnixTime(call.clock?.0.saturating_sub(call.config.skew_seconds));
         let body = AuthorityBody::new(roster.charter().name().as_str(), facts.key, now, entropy);
         Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
     }
@@ -125,7 +114,7 @@ impl Admission {
     /// rejects a sharing of which it has no share, since it will never have one: the others need
     /// not wait for it.
     fn judge_sharings(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let (set, me) = (call.transcript.set(), call.identity.member());
+        let (set, me) = (call.transcript.set(), call.me());
         let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());
         let ours = open.filter_map(|effect| {
             let Change::Sharing { public, authority } = &effect.change else { return None };
@@ -142,7 +131,7 @@ impl Admission {
                 self.reject(call, &effect)
             };
             if let Err(error) = said {
-                self.trace(format!("sharing not voted on: {error}"));
+                self.out.trace(format!("sharing not voted on: {error}"));
             }
         }
     }
@@ -184,7 +173,7 @@ impl Admission {
     /// Starts a session. If this member is ready for it, it says so at once, with a one-time key
     /// that is kept until the start is heard.
     pub(crate) fn start_session(&mut self, call: &Call<'_>, purpose: Purpose, entropy: &mut dyn Entropy) {
-        let me = call.identity.member();
+        let me = call.me();
         if self.room_for_session(&me).is_err() {
             return;
         }
@@ -194,7 +183,7 @@ impl Admission {
         self.signers.attempts = self.signers.attempts.wrapping_add(1);
         let attempt = self.signers.attempts;
         let session = session_name(call.transcript, &me, &purpose, attempt);
-        self.trace(format!("starts a signing session: {}", purpose.name()));
+        self.out.trace(format!("starts a signing session: {}", purpose.name()));
         if let Some(request) = purpose.request() {
             self.signers.starting.insert(*request, (session, call.now));
         }
@@ -222,7 +211,7 @@ impl Admission {
         let signers = roster.charter().scheme().signers(facts.threshold);
         let after = facts.holders.iter().filter(|signer| *signer >= coordinator);
         let before = facts.holders.iter().filter(|signer| *signer < coordinator);
-        let first = after.chain(before).take(signers).any(|signer| *signer == call.identity.member());
+        let first = after.chain(before).take(signers).any(|signer| *signer == call.me());
         if first { call.now } else { call.now + LATER }
     }
 
@@ -243,13 +232,13 @@ impl Admission {
 
     pub(crate) fn say_to_signers(&mut self, call: &Call<'_>, session: Digest, body: SignerBody) {
         let message = SignerMessage::sign(call.transcript, call.identity, (session, None), body);
-        self.multicast(&OpenMessage::Signer { message });
+        self.out.multicast(&OpenMessage::Signer { message });
     }
 
     /// As a coordinator: names the participants once enough signers are ready, or once the wait for
     /// more is over.
     fn fix_participants(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let me = call.identity.member();
+        let me = call.me();
         for session in
             self.signers.sessions.values_mut().filter(|session| session.gathers_until() <= call.now)
         {
@@ -324,7 +313,7 @@ impl Admission {
     ) -> Option<Participants> {
         let roster = call.transcript.roster();
         let scheme = roster.charter().scheme();
-        let (me, waited) = (call.identity.member(), session.gathered);
+        let (me, waited) = (call.me(), session.gathered);
         let voters: Vec<MemberId> = ready.iter().filter(|signer| roster.may_vote(signer)).copied().collect();
         let all = roster.electorate().iter().filter(|voter| roster.may_vote(voter)).count();
         let enough = |voters: &Vec<MemberId>, need: usize| {
@@ -373,7 +362,7 @@ impl Admission {
                 })
             }
             Purpose::Multi { request, wording } => {
-                self.choose_signers(call.transcript, ready, (request, wording.expires))
+                self.choose_signers(call, ready, (request, wording.expires))
             }
         }
     }
@@ -386,7 +375,7 @@ impl Admission {
     /// Sessions that stand still are over; their coordinator remembers who kept it waiting. A start
     /// that does not come back is over too.
     fn drop_idle_sessions(&mut self, call: &Call<'_>) {
-        if self.config.danger.is(Danger::AdmissionTablesStay) {
+        if call.config.danger.is(Danger::AdmissionTablesStay) {
             let late = |session: &&mut SigningSession| call.now.since(session.moved) >= PATIENCE;
             self.signers.sessions.values_mut().filter(late).for_each(|session| session.moved = call.now);
             return;
@@ -405,15 +394,15 @@ impl Admission {
             if session.purpose.gives_shares() {
                 self.set_aside_of(call, &session);
             }
-            if session.coordinator == call.identity.member() {
+            if session.coordinator == call.me() {
                 if session.purpose.makes_sharing() {
                     // The coordinator of a session that came to nothing comes last.
-                    let me = call.identity.member();
+                    let me = call.me();
                     self.signers.wanted = Some(call.now + PATIENCE + turn(call.transcript.roster(), &me));
                 }
                 self.count_failure(call, &session);
             }
-            self.trace(format!("a signing session stood still: {session:?}"));
+            self.out.trace(format!("a signing session stood still: {session:?}"));
         }
     }
 
@@ -424,7 +413,7 @@ impl Admission {
             // Too few came, or too few were left: anyone who was left out may come again.
             self.signers.set_aside.clear();
         }
-        let me = call.identity.member();
+        let me = call.me();
         let awaited =
             session.run.as_ref().filter(|_| session.ordered).map(|run| run.awaited()).unwrap_or_default();
         let mut silent =
@@ -447,7 +436,7 @@ impl Admission {
     /// Notes who was silent, and who took part in vain, in a session that we coordinated and that
     /// stood still.
     fn count_failure(&mut self, call: &Call<'_>, session: &SigningSession) {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         let awaited = session.run.as_ref().map(|run| run.awaited()).unwrap_or_default();
         if awaited.is_empty() {
             // Too few came: anyone who was left out before may come again.
@@ -476,4 +465,16 @@ fn ready(key: &OpeningKey<Classic>) -> SignerBody {
 pub(crate) fn turn(roster: &Roster, me: &MemberId) -> Duration {
     let place = roster.electorate().iter().position(|voter| voter == me).unwrap_or_default();
     TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
+}
+
+/// `SHR-W`: whether the present sharing differs from what charter, electorate and roster call
+/// for.
+pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {
+    let Some(sharing) = roster.sharing() else { return true };
+    if roster.charter().is_dealt_once() {
+        return false;
+    }
+    sharing.facts.threshold != roster.threshold()
+        || !roster.leavers_with_shares().is_empty()
+        || !sharing.facts.holders.contains(for_whom)
 }

@@ -1,10 +1,10 @@
 //! This voter's part in the next decision: what it proposes, promises and commits to. The rules are
 //! the transcript's; here they get their messages, their disk and their clock.
 
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::OpenMessage;
-use crate::{AdmissionError, Output, store};
-use bytes::Bytes;
+use crate::{AdmissionError, store};
 use core::time::Duration;
 use folkmoot_base::{Head, Instant};
 use folkmoot_transcript::{
@@ -52,7 +52,7 @@ impl Deciding {
     }
 }
 
-impl Admission {
+impl Desk {
     /// Does what is due for the next decision. A member without a vote only listens.
     pub(crate) fn work_ballots(&mut self, call: &Call<'_>) {
         self.with_ballots(call, |ballots, look| ballots.work(look));
@@ -72,7 +72,7 @@ impl Admission {
 
     /// Somebody may be here who has missed what was said.
     pub(crate) fn resend_ballots(&mut self, call: &Call<'_>) {
-        let me = call.identity.member();
+        let me = call.me();
         if call.transcript.roster().may_vote(&me) {
             self.with_ballots(call, |ballots, look| ballots.resend(look));
         }
@@ -85,19 +85,19 @@ impl Admission {
         call: &Call<'_>,
         act: impl FnOnce(&mut Ballots, &Look<'_>) -> T,
     ) -> Option<T> {
-        let clock = self.clock?;
-        let (me, state, set) = (call.identity.member(), call.transcript.state(), call.transcript.set());
+        let clock = call.clock?;
+        let (me, state, set) = (call.me(), call.transcript.state(), call.transcript.set());
         let head = state.head();
         let group = call.transcript.group();
         let sign =
             |statement: &Statement| call.identity.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&group));
-        let look = Look { state, set, now: call.now, clock, present: &self.present, sign: &sign };
+        let look = Look { state, set, now: call.now, clock, present: call.present, sign: &sign };
         if self.deciding.ballots.as_ref().is_none_or(|(of, _)| *of != head) {
             for gone in self.deciding.forget(state) {
-                self.out.push_back(Output::Persist(store::delete_ballots(&gone)));
+                self.out.persist(store::delete_ballots(&gone));
             }
             let record = self.deciding.records.get(&head).cloned();
-            self.deciding.ballots = Some((head, Ballots::new(me, state, record, self.config.danger)));
+            self.deciding.ballots = Some((head, Ballots::new(me, state, record, call.config.danger)));
             self.deciding.carry = None;
         }
         let (_, ballots) = self.deciding.ballots.as_mut()?;
@@ -115,16 +115,16 @@ impl Admission {
     fn take_ballot(&mut self, call: &Call<'_>, output: BallotOutput) {
         match output {
             BallotOutput::Persist(record) => {
-                self.out.push_back(Output::Persist(store::put_ballots(&record)));
+                self.out.persist(store::put_ballots(&record));
                 self.deciding.recall(record);
             }
-            BallotOutput::Send(message) => self.multicast(&OpenMessage::Ballot { message }),
+            BallotOutput::Send(message) => self.out.multicast(&OpenMessage::Ballot { message }),
             BallotOutput::Stands(standing) => {
                 let due = call.now + self.turn(call);
                 self.deciding.carry = Some((standing, due));
             }
             BallotOutput::Missing(request) => {
-                self.trace(format!("an admission is to be held that is not here: {request:02x?}"));
+                self.out.trace(format!("an admission is to be held that is not here: {request:02x?}"));
             }
         }
     }
@@ -138,16 +138,16 @@ impl Admission {
         }
         *due = call.now + crate::pause::ENTRY_PATIENCE;
         let item = Item::Decision(standing.clone()).encode();
-        self.out.push_back(Output::Item(Bytes::from(item)));
-        self.trace("a decision stands and is handed over".to_owned());
+        self.out.item(item);
+        self.out.trace("a decision stands and is handed over");
     }
 
     fn turn(&self, call: &Call<'_>) -> Duration {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let (me, roster) = (call.me(), call.transcript.roster());
         let here = roster
             .electorate()
             .iter()
-            .filter(|voter| self.present.is_empty() || self.present.contains(voter));
+            .filter(|voter| call.present.is_empty() || call.present.contains(voter));
         let before = here.take_while(|voter| **voter != me).count();
         TURN.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX))
     }

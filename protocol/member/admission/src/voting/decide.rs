@@ -2,15 +2,15 @@
 //! electorate.
 
 use super::proposals::{Proposal, is_rejected};
-use crate::desk::{Admission, Call};
+use crate::call::Call;
+use crate::desk::Desk;
 use crate::message::OpenMessage;
-use crate::{AdmissionError, Closed, Event, Output, store};
-use bytes::Bytes;
+use crate::{AdmissionError, Closed, Event, store};
 use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Approval, Change, Decision, Effect, Item, Subject};
 
-impl Admission {
+impl Desk {
     pub(crate) fn expel(&mut self, call: &Call<'_>, member: MemberId) -> Result<(), AdmissionError> {
         if !call.transcript.roster().is_member(&member) {
             return Err(AdmissionError::LocalNotMember(member));
@@ -20,7 +20,7 @@ impl Admission {
 
     /// A person here wants an effect, and approves it if it has a vote.
     pub(crate) fn propose(&mut self, call: &Call<'_>, effect: Effect) -> Result<(), AdmissionError> {
-        let (me, digest) = (call.identity.member(), effect.subject().digest);
+        let (me, digest) = (call.me(), effect.subject().digest);
         call.transcript.would_stand(&effect).map_err(AdmissionError::LocalDecision)?;
         let votes = call.transcript.roster().may_vote(&me);
         if is_rejected(&effect, call.transcript, Some(&me)) {
@@ -29,8 +29,8 @@ impl Admission {
         if self.proposals.get(&digest).is_none() {
             self.proposals.room(&me, call.transcript.roster())?;
             self.open_proposal(call, me, effect.clone())?;
-            self.multicast(&OpenMessage::Proposal { effect: effect.clone() });
-            self.pause.soon();
+            self.out.multicast(&OpenMessage::Proposal { effect: effect.clone() });
+            self.out.soon();
         }
         if votes { self.approve(call, &effect) } else { Ok(()) }
     }
@@ -39,7 +39,7 @@ impl Admission {
     pub(crate) fn approve(&mut self, call: &Call<'_>, effect: &Effect) -> Result<(), AdmissionError> {
         self.speak(call, subject(call, effect), Verdict::Approve, self.expiry(call)?)?;
         if call.transcript.set().effect(&effect.subject()).is_none() {
-            self.out.push_back(Output::Item(Bytes::from(Item::Effect(effect.clone()).encode())));
+            self.out.item(Item::Effect(effect.clone()).encode());
         }
         Ok(())
     }
@@ -56,7 +56,7 @@ impl Admission {
         digest: Digest,
         approve: bool,
     ) -> Result<(), AdmissionError> {
-        if !call.transcript.roster().may_vote(&call.identity.member()) {
+        if !call.transcript.roster().may_vote(&call.me()) {
             return Err(AdmissionError::LocalNotVoter);
         }
         let effect = self.proposals.get(&digest).ok_or(AdmissionError::LocalUnknown)?.effect.clone();
@@ -90,10 +90,10 @@ impl Admission {
         effect: Effect,
     ) -> Result<(), AdmissionError> {
         let proposal = Proposal { effect: effect.clone(), proposer, expires: self.expiry(call)? };
-        self.out.push_back(Output::Persist(store::put_proposal(&proposal)));
+        self.out.persist(store::put_proposal(&proposal));
         self.proposals.insert(proposal);
         let proposal = effect.subject().digest;
-        self.out.push_back(Output::Event(Event::ProposalArrived { proposal, effect, proposer }));
+        self.out.event(Event::ProposalArrived { proposal, effect, proposer });
         Ok(())
     }
 
@@ -107,7 +107,7 @@ impl Admission {
         let sponsors: Vec<MemberId> = sponsors.map(|one| one.voter).collect();
         let Some(proposer) = sponsors.into_iter().find(|voter| self.makes_room(call, voter)) else { return };
         if let Err(error) = self.open_proposal(call, proposer, effect) {
-            self.trace(format!("proposal not shown: {error}"));
+            self.out.trace(format!("proposal not shown: {error}"));
         }
     }
 
@@ -129,11 +129,11 @@ impl Admission {
         let known = self.proposals.get(&subject.digest).map(|proposal| proposal.effect.clone());
         let Some(effect) = known.or_else(|| call.transcript.set().effect(&subject).cloned()) else { return };
         let roster = call.transcript.roster();
-        let time = self.time(call.transcript);
+        let time = call.time();
         let have = super::proposals::approvers(&effect, call.transcript, time).len();
         let (motion, need) = (subject.digest, roster.decision_need());
         let (voter, approve) = (approval.voter, approval.is_yes());
-        self.out.push_back(Output::Event(Event::VoteCast { motion, voter, approve, have, need }));
+        self.out.event(Event::VoteCast { motion, voter, approve, have, need });
         if is_rejected(&effect, call.transcript, None) {
             self.close_proposal(&subject.digest, Closed::Rejected);
         } else {
@@ -165,13 +165,13 @@ impl Admission {
 
     fn close_proposal(&mut self, digest: &Digest, why: Closed) {
         let Some(proposal) = self.proposals.remove(digest) else { return };
-        self.out.push_back(Output::Persist(store::delete_proposal(digest)));
+        self.out.persist(store::delete_proposal(digest));
         let (proposal, effect) = (*digest, proposal.effect);
-        self.out.push_back(Output::Event(Event::ProposalClosed { proposal, effect, why }));
+        self.out.event(Event::ProposalClosed { proposal, effect, why });
     }
 
     pub(crate) fn expiry(&self, call: &Call<'_>) -> Result<UnixTime, AdmissionError> {
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let hours = u64::from(call.transcript.roster().charter().request_hours());
         Ok(UnixTime(time.0.saturating_add(hours.saturating_mul(3_600))))
     }

@@ -3,12 +3,12 @@
 //! A word is persisted before it is sent, and sent again until the transcript has it or it can
 //! count no more. Of each subject the last word is kept here.
 
-use crate::desk::{Admission, Call};
-use crate::{AdmissionError, Output, store};
-use bytes::Bytes;
+use crate::call::Call;
+use crate::desk::Desk;
+use crate::{AdmissionError, store};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject, Transcript};
+use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject};
 use std::collections::BTreeMap;
 
 /// Own words on their way.
@@ -29,7 +29,7 @@ impl Words {
     }
 }
 
-impl Admission {
+impl Desk {
     /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word
     /// that says the same and still counts is not said again.
     pub(crate) fn speak(
@@ -39,7 +39,7 @@ impl Admission {
         verdict: Verdict,
         expires: UnixTime,
     ) -> Result<(), AdmissionError> {
-        let me = call.identity.member();
+        let me = call.me();
         if !call.transcript.roster().may_vote(&me) {
             return Err(AdmissionError::LocalNotVoter);
         }
@@ -47,26 +47,21 @@ impl Admission {
         if on_its_way || self.holds_word(call, (subject, stamp), verdict) {
             return Ok(());
         }
-        let latest = self.time(call.transcript);
+        let latest = call.time();
         let expires = expires.min(UnixTime(latest.0.saturating_add(LIFE_SECONDS)));
         let word = call.transcript.approve(call.identity, subject, verdict, expires);
-        self.out.push_back(Output::Persist(store::put_word(&word)));
+        self.out.persist(store::put_word(&word));
         self.send_word(&word);
         self.words.restore(word);
-        self.pause.soon();
+        self.out.soon();
         Ok(())
-    }
-
-    /// The time that a decision made now would have: our clock's, and the line's at least.
-    pub(crate) fn time(&self, transcript: &Transcript) -> UnixTime {
-        self.clock.unwrap_or_default().max(transcript.state().time())
     }
 
     /// Whether the transcript has this word of ours, and it counts by itself.
     fn holds_word(&self, call: &Call<'_>, (subject, stamp): (Subject, u64), verdict: Verdict) -> bool {
         let (set, state) = (call.transcript.set(), call.transcript.state());
-        let said = set.approval(&subject, &call.identity.member());
-        let time = self.time(call.transcript);
+        let said = set.approval(&subject, &call.me());
+        let time = call.time();
         said.is_some_and(|said| {
             said.approval.verdict == verdict && state.counts(&said.approval, stamp, time).is_ok()
         })
@@ -74,20 +69,20 @@ impl Admission {
 
     /// What this member says about a subject: on its way, or in the transcript.
     pub(crate) fn own_verdict(&self, call: &Call<'_>, subject: &Subject) -> Option<Verdict> {
-        let said = call.transcript.set().approval(subject, &call.identity.member());
+        let said = call.transcript.set().approval(subject, &call.me());
         let said = said.map(|said| said.approval.verdict);
         self.words.get(subject).map(|word| word.approval.verdict).or(said)
     }
 
     fn send_word(&mut self, word: &SignedApproval) {
         let item = Item::Approval(word.clone()).encode();
-        self.out.push_back(Output::Item(Bytes::from(item)));
+        self.out.item(item);
     }
 
     /// Forgets the words that the transcript has, or that can count no more.
     pub(crate) fn settle_words(&mut self, call: &Call<'_>) {
         let (set, state) = (call.transcript.set(), call.transcript.state());
-        let time = self.clock.unwrap_or_default();
+        let time = call.clock.unwrap_or_default();
         let done = |word: &SignedApproval| {
             let there = set.approval(&word.approval.subject, &word.approval.voter);
             let replaced = there.is_some_and(|there| there.approval.turn >= word.approval.turn);
@@ -97,7 +92,7 @@ impl Admission {
             self.words.0.iter().filter(|(_, word)| done(word)).map(|(subject, _)| *subject).collect();
         for subject in done {
             self.words.0.remove(&subject);
-            self.out.push_back(Output::Persist(store::delete_word(&subject)));
+            self.out.persist(store::delete_word(&subject));
         }
     }
 
