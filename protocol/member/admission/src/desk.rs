@@ -2,16 +2,18 @@
 
 use crate::at_authority::{AtAuthority, speaks};
 use crate::call::{Call, Out};
+use crate::expire::Expiring;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
 use crate::requests::{Counters, Guests, Requests};
 use crate::signers::Signers;
-use crate::voting::{Deciding, Proposals, Words};
-use crate::{AdmissionError, Command, Config, Input, Output};
-use folkmoot_base::{Entropy, Instant, MemberId, UnixTime};
-use folkmoot_identity::Identity;
-use folkmoot_transcript::{Expire, Item, Taken, Transcript};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::status::{RequestStatus, SigningStatus, Status};
+use crate::voting::{Deciding, Voting, approvers};
+use crate::{AdmissionError, Command, Config, Input, Output, Reason};
+use folkmoot_base::{Entropy, Instant, MemberId, NodeId, UnixTime};
+use folkmoot_identity::{Identity, Mode, Verdict};
+use folkmoot_transcript::{Item, Taken, Transcript};
+use std::collections::BTreeSet;
 
 /// Admission at one member.
 #[derive(Debug, Default)]
@@ -27,13 +29,11 @@ pub struct Admission {
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     pub(crate) requests: Requests,
-    pub(crate) proposals: Proposals,
-    pub(crate) words: Words,
+    pub(crate) voting: Voting,
     pub(crate) deciding: Deciding,
     pub(crate) guests: Guests,
     counters: Counters,
-    /// Which ends of certificates were noticed, and when it is our turn to enter them (again).
-    pub(crate) expiring: BTreeMap<Expire, UnixTime>,
+    expiring: Expiring,
     pub(crate) signers: Signers,
     pub(crate) central: AtAuthority,
     pub(crate) pause: Pause,
@@ -90,6 +90,56 @@ impl Admission {
     }
 }
 
+impl Admission {
+    /// The state of the signing sessions.
+    pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
+        let still = self.desk.signers.sessions.values().map(|session| now.since(session.moved)).max();
+        let sharing = transcript.roster().sharing();
+        let guests = self.desk.requests.iter().filter(|open| open.is_ours(&self.desk.guests));
+        let time = self.clock.unwrap_or_default().max(transcript.state().time());
+        SigningStatus {
+            open: self.desk.signers.sessions.len(),
+            still: still.unwrap_or_default(),
+            holds: sharing.is_some_and(|now| self.desk.signers.shares.of(&now.public).is_some()),
+            approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
+            guests: guests.map(|open| open.request.member()).collect(),
+        }
+    }
+
+    /// The nodes of the charter's authority that are linked here, and when one of them last said
+    /// anything; `None` if the charter has no authority.
+    pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
+        let central = transcript.roster().charter().mode() == Mode::Centralised;
+        central.then(|| self.desk.central.reached())
+    }
+
+    /// What is open now.
+    pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
+        let (clock, present, config) = (self.clock, &self.present, &self.config);
+        let call = Call { now: Instant::default(), clock, transcript, identity, present, config };
+        let roster = transcript.roster();
+        let requests = self.desk.requests.iter().map(|open| RequestStatus {
+            request: open.request.digest(),
+            member: open.request.member(),
+            name: open.request.body().name.clone(),
+            contact: open.contact,
+            sponsor: open.request.csr().map(|_| open.contact),
+            expires: open.expires,
+            have: open.have(transcript),
+            need: open.need(transcript),
+            approved: open.voters(transcript, Verdict::Approve),
+            rejected: open.voters(transcript, Verdict::Reject),
+            rule: open.tally(transcript),
+            roles: roster.charter().policies().roles_of(&open.request.member()),
+            term: (open.request.body().not_before, open.request.body().not_after),
+            waits: self.desk.stands_with_authority(transcript, open),
+            stale: self.desk.stands(transcript, open) == Some(Reason::SharesStale),
+        });
+        let proposals = self.desk.voting.status(&call, self.desk.deciding.ballot());
+        Status { requests: requests.collect(), proposals }
+    }
+}
+
 impl Desk {
     fn dispatch(
         &mut self,
@@ -112,7 +162,8 @@ impl Desk {
             }
             Input::Clock(time) => {
                 self.close_expired(call, time);
-                self.expire_members(call, time);
+                self.voting.close_expired(time, &mut self.out);
+                self.expiring.work(call, time, &mut self.out);
                 Ok(())
             }
             Input::Timeout => {
@@ -136,7 +187,7 @@ impl Desk {
             }
             Input::Regrouped => {
                 self.out.soon();
-                self.resend_ballots(call);
+                self.deciding.resend(call, &mut self.out);
                 Ok(())
             }
             Input::Item { item, taken } => {
@@ -154,7 +205,7 @@ impl Desk {
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.work_central(call);
         self.work_signers(call, entropy);
-        self.work_ballots(call);
+        self.deciding.work(call, &mut self.out);
         self.renew_anew(call, entropy);
         let busy = self.has_unfinished(call);
         if self.out.take_soon() {
@@ -175,8 +226,8 @@ impl Desk {
         }
         match message::decode(payload)? {
             OpenMessage::Request { cms } => self.hear_request(call, sender, &cms.0),
-            OpenMessage::Proposal { effect } => self.hear_proposal(call, sender, effect),
-            OpenMessage::Ballot { message } => self.hear_ballot(call, message),
+            OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),
+            OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
             OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
             OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
             OpenMessage::Granted { der } => self.hear_granted(call, &der.0),
@@ -193,9 +244,9 @@ impl Desk {
             Command::Vote { motion, approve } if self.requests.get(&motion).is_some() => {
                 self.vote_request(call, motion, approve)
             }
-            Command::Vote { motion, approve } => self.vote_proposal(call, motion, approve),
-            Command::Expel(member) => self.expel(call, member),
-            Command::Propose(effect) => self.propose(call, effect),
+            Command::Vote { motion, approve } => self.voting.vote(call, motion, approve, &mut self.out),
+            Command::Expel(member) => self.voting.expel(call, member, &mut self.out),
+            Command::Propose(effect) => self.voting.propose(call, effect, &mut self.out),
             Command::Submit(csr) => self.submit(call, &csr),
             Command::Renew => self.renew(call, entropy),
         }
@@ -203,18 +254,18 @@ impl Desk {
 
     /// The transcript has taken an item.
     fn taken(&mut self, call: &Call<'_>, item: &[u8], taken: &Taken) {
-        self.settle_words(call);
+        self.voting.settle(call, &mut self.out);
         match Item::decode(item) {
             Ok(Item::Approval(word)) if taken.new => self.notice_approval(call, &word.approval),
-            Ok(Item::Effect(effect)) if taken.new => self.notice_effect(call, effect),
+            Ok(Item::Effect(effect)) if taken.new => self.voting.notice_effect(call, effect, &mut self.out),
             Ok(Item::Decision(standing)) if taken.advanced => {
-                self.notice_decision(&standing.proposal.decision)
+                self.voting.notice_decision(&standing.proposal.decision, &mut self.out)
             }
             _ => {}
         }
         self.close_settled(call);
         if taken.advanced || !taken.came.is_empty() || !taken.went.is_empty() {
-            self.close_senseless(call);
+            self.voting.close_senseless(call, &mut self.out);
             self.forget_issued(call);
             self.forget_multis(call);
             self.retell_guests(call);

@@ -2,14 +2,13 @@
 
 use crate::desk::{Admission, Desk};
 use crate::requests::Open;
-use crate::store::{REQUESTS, SHARES, StoredProposal, StoredRequest, VOTES};
-use crate::voting::Proposal;
+use crate::store::{REQUESTS, SHARES, StoredRequest, VOTES};
 use crate::{AdmissionError, Config};
 use bytes::Bytes;
 use folkmoot_base::codec;
 use folkmoot_base::{Instant, StoreKey};
 use folkmoot_identity::{Identity, REVOKED_TABLE, Request};
-use folkmoot_transcript::{SignedApproval, Transcript};
+use folkmoot_transcript::Transcript;
 
 impl Admission {
     /// Restores a member's desk. Hand in everything stored; other tables are passed over.
@@ -58,12 +57,7 @@ impl Desk {
                     &identity.member(),
                 ));
             }
-            b'p' => {
-                let stored: StoredProposal = codec::decode(value).ok()?;
-                let StoredProposal { proposer, expires, effect } = stored;
-                let proposal = Proposal { effect, proposer, expires };
-                self.proposals.insert(proposal);
-            }
+            b'p' => self.voting.load_proposal(value)?,
             _ => {}
         }
         Some(())
@@ -72,10 +66,7 @@ impl Desk {
     fn load_vote(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
         match key.first()? {
             b'b' => self.deciding.recall(codec::decode(value).ok()?),
-            b'w' => {
-                let word: SignedApproval = codec::decode(value).ok()?;
-                self.words.restore(Some(word).filter(|word| word.approval.voter == identity.member())?);
-            }
+            b'w' => self.voting.load_word(&identity.member(), value)?,
             _ => {}
         }
         Some(())

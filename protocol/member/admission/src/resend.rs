@@ -9,8 +9,6 @@ use crate::call::Call;
 use crate::desk::Desk;
 use crate::message::OpenMessage;
 use folkmoot_base::Blob;
-use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Effect, Item};
 
 impl Desk {
     /// Whether anything would be sent again.
@@ -19,9 +17,7 @@ impl Desk {
         let requests = self.requests.iter().any(|open| {
             open.concerns(call.transcript, &me, &self.guests) || self.granted_elsewhere(call, open).is_some()
         });
-        let proposed = self.proposals.iter().any(|(_, proposal)| proposal.proposer == me);
-        let deciding = self.deciding.status().is_some_and(|status| !status.proposed.is_empty());
-        requests || proposed || deciding || !self.words.is_empty() || !self.unsaid(call).is_empty()
+        requests || self.voting.has_unfinished(call) || self.deciding.has_unfinished()
     }
 
     pub(crate) fn resend_if_due(&mut self, call: &Call<'_>) {
@@ -39,23 +35,10 @@ impl Desk {
         for digest in open {
             self.enter_sponsored(call, &digest);
         }
-        let own = self.proposals.iter().filter(|(_, proposal)| proposal.proposer == me);
-        messages.extend(own.map(|(_, one)| OpenMessage::Proposal { effect: one.effect.clone() }));
         for message in messages {
             self.out.multicast(&message);
         }
-        for effect in self.unsaid(call) {
-            self.out.item(Item::Effect(effect).encode());
-        }
-        self.resend_words();
-        self.resend_ballots(call);
-    }
-
-    /// Effects that this member approves and the transcript does not have.
-    fn unsaid(&self, call: &Call<'_>) -> Vec<Effect> {
-        let yes = |effect: &Effect| self.own_verdict(call, &effect.subject()) == Some(Verdict::Approve);
-        let open = self.proposals.iter().map(|(_, proposal)| &proposal.effect);
-        let missing = open.filter(|effect| call.transcript.set().effect(&effect.subject()).is_none());
-        missing.filter(|effect| yes(effect)).cloned().collect()
+        self.voting.resend(call, &mut self.out);
+        self.deciding.resend(call, &mut self.out);
     }
 }

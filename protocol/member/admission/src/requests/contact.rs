@@ -299,7 +299,6 @@ impl Desk {
         for open in self.requests.take(|open| open.expires < time) {
             self.closed(&open, Closed::Expired);
         }
-        self.close_expired_proposals(time);
         self.requests.tell_time(call.early());
     }
 }

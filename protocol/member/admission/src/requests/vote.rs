@@ -19,7 +19,7 @@ impl Desk {
         let open = self.requests.get(&digest).ok_or(AdmissionError::LocalUnknown)?;
         let stamp = call.transcript.state().removed_at(&open.admit.member);
         let (subject, expires) = ((open.subject(), stamp), open.expires);
-        self.speak(call, subject, verdict(approve), expires)?;
+        self.voting.speak(call, subject, verdict(approve), expires, &mut self.out)?;
         if !approve {
             self.show_refused_csr(call, &digest);
         }
@@ -44,7 +44,7 @@ impl Desk {
     /// The transcript has a voter's word.
     pub(crate) fn notice_approval(&mut self, call: &Call<'_>, approval: &Approval) {
         if approval.subject.kind != VoteKind::Admit {
-            return self.notice_word(call, approval);
+            return self.voting.notice_word(call, approval, &mut self.out);
         }
         let (motion, voter, approve) = (approval.subject.digest, approval.voter, approval.is_yes());
         let Some(open) = self.requests.get(&motion) else { return };

@@ -98,7 +98,7 @@ impl Desk {
             return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
         };
         if let Some(effect) = Self::sharing_effect(waiting) {
-            if let Err(error) = self.propose(call, effect) {
+            if let Err(error) = self.voting.propose(call, effect, &mut self.out) {
                 self.out.trace(format!("sharing not proposed: {error}"));
             }
             return None;
@@ -126,9 +126,9 @@ impl Desk {
         for (effect, ours) in ours {
             let said = if let Some((name, authority)) = ours {
                 self.keep_authority(call, &name, authority, entropy);
-                self.approve(call, &effect)
+                self.voting.approve(call, &effect, &mut self.out)
             } else {
-                self.reject(call, &effect)
+                self.voting.reject(call, &effect, &mut self.out)
             };
             if let Err(error) = said {
                 self.out.trace(format!("sharing not voted on: {error}"));
