@@ -15,14 +15,11 @@ use crate::at_authority::{Asked, HEARTBEAT};
 use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, heard};
 use crate::call::Call;
 use crate::desk::Desk;
-use crate::message::{self, OpenMessage, Reason};
+use crate::message::{self, OpenMessage};
 use crate::requests::Open;
-use crate::requests::proofs;
-use crate::signers::{PATIENCE, Purpose, are_stale, turn};
-use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Gmc, Grounds, Mode, Scheme};
-use folkmoot_transcript::Transcript;
+use crate::signers::{PATIENCE, Purpose, turn};
+use folkmoot_base::{Blob, Digest, MemberId, NodeId};
+use folkmoot_identity::{Grounds, Mode};
 use std::collections::BTreeMap;
 
 /// The pauses before a request is handed in again double so often: from 5 s to 40 s.
@@ -111,21 +108,6 @@ impl Desk {
         open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
 
-    /// What the authority's certificate for this request would rest on, once the members have done
-    /// their part.
-    pub(crate) fn grounds(&self, transcript: &Transcript, open: &Open) -> Option<Grounds> {
-        let (votes, roster) = (open.enough(transcript)?, transcript.roster());
-        if roster.is_for_authority() {
-            return Some(Grounds::Votes(Vec::new()));
-        }
-        let digest = open.request.digest();
-        match roster.charter().scheme() {
-            Scheme::Plain => Some(Grounds::Votes(proofs(&votes))),
-            Scheme::Asm => self.signers.multis.get(&digest).cloned().map(Grounds::Multi),
-            _ => self.central.combined.get(&digest).cloned().map(Grounds::Combined),
-        }
-    }
-
     /// Hears a message of the authority over its link: `ADM-56`, `ADM-59`.
     pub(crate) fn hear_authority(
         &mut self,
@@ -161,106 +143,6 @@ impl Desk {
             | AuthorityMessage::Grant { .. }
             | AuthorityMessage::Deal { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
         }
-    }
-
-    /// Tells its guest once. If the guest asks again, the answer is the same.
-    fn hear_denied(&mut self, call: &Call<'_>, request: Digest, reason: Reason) {
-        let Some(open) = self.requests.get(&request) else { return };
-        let borne_out = self.bears_out(call, open, reason);
-        let reason = if borne_out { reason } else { Reason::AwaitingAuthority };
-        if self.central.denied.insert(request, reason) != Some(reason) {
-            self.answer(call, &request);
-        }
-    }
-
-    /// `ADM-82`: whether we see for ourselves what the authority says. Our own transcript or
-    /// charter must bear out a refusal for good. They, or our clock, must bear out one that has the
-    /// guest begin again. Otherwise one node that lies, or whose clock is wrong, turns guests away
-    /// without end.
-    fn bears_out(&self, call: &Call<'_>, open: &Open, reason: Reason) -> bool {
-        let (roster, body) = (call.transcript.roster(), open.request.body());
-        let run_out = |time: UnixTime| {
-            open.approvals(call.transcript).iter().any(|signed| signed.approval.expires < time)
-        };
-        match reason {
-            Reason::Objected | Reason::NotListed => false,
-            Reason::Votes => open.enough(call.transcript).is_none(),
-            Reason::Stale => {
-                let used = roster.is_used(&open.request.digest()) || roster.has_issued(&body.serial);
-                used || open.is_stale(call.transcript)
-            }
-            Reason::Term => call.clock.is_some_and(|time| {
-                let skew = call.config.skew_seconds;
-                let ended = body.not_after.0.saturating_add(skew) < time.0 || open.expires < time;
-                let begins = body.not_before.0 > time.0.saturating_add(skew);
-                ended || begins || run_out(time)
-            }),
-            _ => true,
-        }
-    }
-
-    /// A member passes on a certificate that the authority signed. It proves itself.
-    pub(crate) fn hear_granted(&mut self, call: &Call<'_>, der: &[u8]) -> Result<(), AdmissionError> {
-        let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
-        let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-        self.take_granted(call, &digest, der).map(|_| ())
-    }
-
-    /// `ADM-57`: takes a certificate that the authority signed for a request that is open here. Of
-    /// two the first counts, unless it does not stand and the other does. Returns whether it was
-    /// taken.
-    fn take_granted(
-        &mut self,
-        call: &Call<'_>,
-        request: &Digest,
-        der: &[u8],
-    ) -> Result<bool, AdmissionError> {
-        let gmc = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
-        let digest = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-        let charter = call.transcript.roster().charter();
-        if digest != *request || charter.mode() == Mode::Decentralised {
-            return Err(AdmissionError::PeerNotGranted);
-        }
-        gmc.check_central(charter).map_err(AdmissionError::PeerCertificate)?;
-        let open = self.requests.get(request);
-        let approvals = open.and_then(|open| open.enough(call.transcript)).unwrap_or_default();
-        let stands = |der: &[u8]| call.transcript.make_admit(der, &approvals).is_ok();
-        let better = |held: &Bytes| held != der && !stands(held) && stands(der);
-        if self.requests.get(request).is_none() || !self.signers.issued.get(request).is_none_or(better) {
-            return Ok(false);
-        }
-        self.signers.issued.insert(*request, gmc.der().clone());
-        self.central.asked.remove(request);
-        self.answer(call, request);
-        Ok(true)
-    }
-
-    /// A certificate that another member is to enter, or to tell its guest, and may have missed.
-    /// The voters and everyone who reaches the authority tell it again with all else that is
-    /// unfinished.
-    pub(crate) fn granted_elsewhere(&self, call: &Call<'_>, open: &Open) -> Option<&Bytes> {
-        let central = call.transcript.roster().charter().mode() == Mode::Centralised;
-        let ours = open.is_ours(&self.guests);
-        let speaks = self.central.is_linked() || open.said(call.transcript, &call.me()).is_some();
-        self.signers.issued.get(&open.request.digest()).filter(|_| central && !ours && speaks)
-    }
-
-    /// What a request waits for that the voters have granted.
-    pub(crate) fn stands(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
-        if are_stale(transcript.roster()) && open.enough(transcript).is_some() {
-            return Some(Reason::SharesStale);
-        }
-        self.stands_with_authority(transcript, open)
-    }
-
-    /// How a request stands with the authority, if the members have done their part and it has not
-    /// signed.
-    pub(crate) fn stands_with_authority(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
-        if transcript.roster().charter().mode() == Mode::Decentralised {
-            return None;
-        }
-        let denied = self.central.denied.get(&open.request.digest()).copied();
-        self.grounds(transcript, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
     }
 
     /// The coordinator of a session whose signers are ready asks the authority to deal to them.

@@ -3,18 +3,16 @@
 
 use super::open::Open;
 use super::sponsor::check_csr;
-use super::vote::proof;
 use crate::call::Call;
 use crate::desk::Desk;
-use crate::message::{self, GuestMessage, KeyedVote, OpenMessage, Reason};
+use crate::message::{self, GuestMessage, OpenMessage};
 use crate::pause::ENTRY_PATIENCE;
 use crate::store;
 use crate::{AdmissionError, Closed, Event};
 use core::time::Duration;
-use folkmoot_base::{Blob, Digest, Head, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{CertificateError, Charter, Gmc, Mode, Policy, Request, Scheme};
+use folkmoot_base::{Blob, Head, MemberId, NodeId, UnixTime};
+use folkmoot_identity::{CertificateError, Charter, Gmc, Policy, Request};
 use folkmoot_transcript::{ItemError, Roster, Uncounted};
-use std::collections::BTreeSet;
 
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
 /// guest. Every request taken is on every member's disk before the ring goes on.
@@ -189,118 +187,6 @@ impl Desk {
             Err(error) => Err(AdmissionError::PeerItem(error)),
         }
     }
-
-    /// Tells the guest of this request how things stand, if it is linked here.
-    pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest) {
-        self.enter_sponsored(call, digest);
-        let roster = call.transcript.roster();
-        let Some(open) = self.requests.get(digest) else { return };
-        let node = open.request.member().node();
-        // A member's own request does not belong to the link that it had as a guest.
-        if !self.guests.is_linked(&node) || open.contact == open.request.member() {
-            return;
-        }
-        let charter = roster.charter();
-        let central = charter.mode() == Mode::Centralised;
-        let plain = charter.scheme() == Scheme::Plain && !central;
-        let message = if let Some(der) = self.signers.issued.get(digest) {
-            GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
-        } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
-            multi
-        } else if let Some(votes) = open.enough(call.transcript).filter(|_| plain) {
-            let keyed = votes.into_iter().filter_map(|signed| {
-                let spki = roster.voter_key(&signed.approval.voter)?.spki_der();
-                Some(KeyedVote { proof: proof(signed)?, spki: Blob::from(spki.to_vec()) })
-            });
-            GuestMessage::Votes { request: *digest, votes: keyed.collect() }
-        } else {
-            let (have, need) = (open.have(call.transcript), open.need(call.transcript));
-            let rejected = open.is_rejected(call.transcript);
-            let awaited = if rejected { Reason::Rejected } else { Reason::AwaitingVotes };
-            let reason = self.stands(call.transcript, open).unwrap_or(awaited);
-            GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
-        };
-        self.say(node, &message);
-    }
-
-    /// After the roster changed: votes may count for more now, or no longer count.
-    pub(crate) fn retell_guests(&mut self, call: &Call<'_>) {
-        let all: Vec<Digest> = self.requests.iter().map(|open| open.request.digest()).collect();
-        for digest in all {
-            self.answer(call, &digest);
-        }
-    }
-
-    fn refuse(&mut self, call: &Call<'_>, to: NodeId, request: Digest, error: &AdmissionError) {
-        let reason = match error {
-            AdmissionError::PeerTooManyRequests => Reason::Full,
-            AdmissionError::PeerTerm(_) => Reason::Term,
-            AdmissionError::PeerRefused(_) => Reason::Objected,
-            AdmissionError::PeerNotListed(_) => Reason::NotListed,
-            // What it was made over is on its way: the guest keeps it and says it again.
-            AdmissionError::PeerItem(ItemError::Ahead) => Reason::AwaitingVotes,
-            AdmissionError::PeerVoteEnded(_)
-            | AdmissionError::PeerCertificate(_)
-            | AdmissionError::PeerItem(_) => Reason::Votes,
-            AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => {
-                Reason::Stale
-            }
-            _ => Reason::AwaitingVotes,
-        };
-        let roster = call.transcript.roster();
-        let nobody = || (0, roster.admission_need(&BTreeSet::new()));
-        let open = self.requests.get(&request);
-        let standing = |open: &Open| (open.have(call.transcript), open.need(call.transcript));
-        let (have, need) = open.map_or_else(nobody, standing);
-        self.say(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
-    }
-
-    fn say(&mut self, to: NodeId, message: &GuestMessage) {
-        self.out.tell(to, message);
-    }
-
-    /// Tells everybody that a request is closed, after it was taken off the desk.
-    pub(crate) fn closed(&mut self, open: &Open, why: Closed) {
-        let request = open.request.digest();
-        if open.sponsored {
-            self.out.persist(store::delete_sponsored(&request));
-        }
-        self.out.persist(store::delete_request(&request));
-        self.out.event(Event::RequestClosed { request, member: open.request.member(), why });
-    }
-
-    /// Closes the requests that are granted, that objections have ended, or by which nobody can be
-    /// admitted any more.
-    pub(crate) fn close_settled(&mut self, call: &Call<'_>) {
-        let transcript = call.transcript;
-        let used = |open: &Open| transcript.roster().is_used(&open.request.digest());
-        for open in self.requests.take(used) {
-            self.closed(&open, Closed::Granted);
-        }
-        for open in self.requests.take(|open| open.is_refused(transcript)) {
-            self.closed(&open, Closed::Rejected);
-            self.tell_over(call, &open, Reason::Objected);
-        }
-        for open in self.requests.take(|open| open.is_stale(transcript)) {
-            self.closed(&open, Closed::Overtaken);
-            self.tell_over(call, &open, Reason::Stale);
-        }
-    }
-
-    fn tell_over(&mut self, call: &Call<'_>, open: &Open, reason: Reason) {
-        let (node, request) = (open.request.member().node(), open.request.digest());
-        if self.guests.is_linked(&node) {
-            let (have, need) = (count(open.have(call.transcript)), count(open.need(call.transcript)));
-            self.say(node, &GuestMessage::Standing { request, have, need, reason });
-        }
-    }
-
-    pub(crate) fn close_expired(&mut self, call: &Call<'_>, time: UnixTime) {
-        for open in self.requests.take(|open| open.expires < time) {
-            self.closed(&open, Closed::Expired);
-        }
-        self.requests.tell_time(call.early());
-    }
 }
 
 fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
@@ -336,8 +222,4 @@ pub(crate) fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) ->
         Some(days) => after(request.body().not_before, u64::from(days).saturating_mul(86_400)),
         None => after(arrived, u64::from(charter.request_hours()).saturating_mul(3_600)),
     }
-}
-
-fn count(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,10 @@
 //! Requests for admission: what is open, who brought it, and what its guest is told.
 
+mod answer;
+mod close;
 mod contact;
 mod counters;
+mod granted;
 mod guests;
 mod open;
 mod sponsor;
@@ -11,4 +14,3 @@ pub(crate) use contact::end_of;
 pub use counters::Counters;
 pub(crate) use guests::Guests;
 pub(crate) use open::{Open, Requests};
-pub(crate) use vote::proofs;

@@ -6,14 +6,11 @@ use super::message::{Purpose, Wording};
 use super::state::{Participants, SigningSession};
 use crate::call::Call;
 use crate::desk::Desk;
-use crate::message::{GuestMessage, SignerKey};
-use crate::requests::Open;
-use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
+use folkmoot_base::{Danger, Digest, Entropy, MemberId, UnixTime};
 use folkmoot_identity::{Multi, VerifyingKey};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
-use folkmoot_transcript::{Approval, Roster};
-use std::collections::BTreeSet;
+use folkmoot_transcript::Approval;
 
 impl Desk {
     /// The contact has those who said yes sign for its guests. If an authority signs and nothing
@@ -136,37 +133,5 @@ impl Desk {
             }
             Err(error) => self.out.trace(format!("the multisignature does not stand: {error}")),
         }
-    }
-
-    /// What the guest of this request is told, once its voters have signed.
-    pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
-        let multi = self.signers.multis.get(request)?;
-        let key = |signer| {
-            let spki = roster.voter_key(signer)?.spki_der();
-            Some(SignerKey { spki: Blob::from(spki.to_vec()) })
-        };
-        Some(GuestMessage::Multi {
-            request: *request,
-            base: multi.base(),
-            turn: multi.turn(),
-            expires: multi.expires(),
-            signature: Blob::from(multi.signature()),
-            keys: multi.signers().iter().map(key).collect::<Option<_>>()?,
-        })
-    }
-
-    /// Drops multisignatures of closed requests, those whose signers no longer suffice, and those
-    /// that ran out.
-    pub(crate) fn forget_multis(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let suffices = |open: &Open, multi: &Multi| {
-            let signers: BTreeSet<MemberId> = multi.signers().iter().copied().collect();
-            let vote = signers.iter().all(|signer| roster.may_vote(signer));
-            vote && roster.lets_in(&open.request.member(), &signers)
-        };
-        let open = &self.requests;
-        self.signers.multis.retain(|request, multi| {
-            multi.expires() >= call.early() && open.get(request).is_some_and(|open| suffices(open, multi))
-        });
     }
 }

@@ -5,7 +5,6 @@ use super::share::in_use;
 use super::state::{SigningSession, Waiting};
 use crate::call::Call;
 use crate::desk::Desk;
-use bytes::Bytes;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
 use folkmoot_signing::shared::{self, Outcome};
@@ -113,24 +112,5 @@ impl Desk {
     /// The share-epoch that certificates name; the mutant's is none.
     pub(super) fn epoch_of(&self, call: &Call<'_>, now: Digest) -> Digest {
         if call.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
-    }
-
-    /// Drops certificates of closed requests and of a sharing that is over.
-    pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let epoch = roster.sharing().map(|now| now.facts.epoch);
-        let lax = call.config.danger.is(Danger::AdmissionNoShareEpoch);
-        let central = roster.charter().mode() == Mode::Centralised;
-        let stands = |gmc: &Gmc| match central {
-            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will
-            // not stand, and the guest asks anew.
-            true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
-            false => gmc.issued() == epoch || lax,
-        };
-        let open = &self.requests;
-        self.signers.issued.retain(|request, der: &mut Bytes| {
-            let of_now = Gmc::from_der(der).is_ok_and(|gmc| stands(&gmc));
-            of_now && open.get(request).is_some()
-        });
     }
 }

@@ -1,0 +1,131 @@
+//! What the guest of a request is told.
+
+use super::open::Open;
+use super::vote::proof;
+use crate::AdmissionError;
+use crate::call::Call;
+use crate::desk::Desk;
+use crate::message::{GuestMessage, KeyedVote, Reason, SignerKey};
+use crate::signers::are_stale;
+use folkmoot_base::{Blob, Digest, NodeId};
+use folkmoot_identity::{Mode, Scheme};
+use folkmoot_transcript::{ItemError, Roster, Transcript};
+use std::collections::BTreeSet;
+
+impl Desk {
+    /// Tells the guest of this request how things stand, if it is linked here.
+    pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest) {
+        self.enter_sponsored(call, digest);
+        let roster = call.transcript.roster();
+        let Some(open) = self.requests.get(digest) else { return };
+        let node = open.request.member().node();
+        // A member's own request does not belong to the link that it had as a guest.
+        if !self.guests.is_linked(&node) || open.contact == open.request.member() {
+            return;
+        }
+        let charter = roster.charter();
+        let central = charter.mode() == Mode::Centralised;
+        let plain = charter.scheme() == Scheme::Plain && !central;
+        let message = if let Some(der) = self.signers.issued.get(digest) {
+            GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
+        } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
+            multi
+        } else if let Some(votes) = open.enough(call.transcript).filter(|_| plain) {
+            let keyed = votes.into_iter().filter_map(|signed| {
+                let spki = roster.voter_key(&signed.approval.voter)?.spki_der();
+                Some(KeyedVote { proof: proof(signed)?, spki: Blob::from(spki.to_vec()) })
+            });
+            GuestMessage::Votes { request: *digest, votes: keyed.collect() }
+        } else {
+            let (have, need) = (open.have(call.transcript), open.need(call.transcript));
+            let rejected = open.is_rejected(call.transcript);
+            let awaited = if rejected { Reason::Rejected } else { Reason::AwaitingVotes };
+            let reason = self.stands(call.transcript, open).unwrap_or(awaited);
+            GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
+        };
+        self.say(node, &message);
+    }
+
+    /// After the roster changed: votes may count for more now, or no longer count.
+    pub(crate) fn retell_guests(&mut self, call: &Call<'_>) {
+        let all: Vec<Digest> = self.requests.iter().map(|open| open.request.digest()).collect();
+        for digest in all {
+            self.answer(call, &digest);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, call: &Call<'_>, to: NodeId, request: Digest, error: &AdmissionError) {
+        let reason = match error {
+            AdmissionError::PeerTooManyRequests => Reason::Full,
+            AdmissionError::PeerTerm(_) => Reason::Term,
+            AdmissionError::PeerRefused(_) => Reason::Objected,
+            AdmissionError::PeerNotListed(_) => Reason::NotListed,
+            // What it was made over is on its way: the guest keeps it and says it again.
+            AdmissionError::PeerItem(ItemError::Ahead) => Reason::AwaitingVotes,
+            AdmissionError::PeerVoteEnded(_)
+            | AdmissionError::PeerCertificate(_)
+            | AdmissionError::PeerItem(_) => Reason::Votes,
+            AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => {
+                Reason::Stale
+            }
+            _ => Reason::AwaitingVotes,
+        };
+        let roster = call.transcript.roster();
+        let nobody = || (0, roster.admission_need(&BTreeSet::new()));
+        let open = self.requests.get(&request);
+        let standing = |open: &Open| (open.have(call.transcript), open.need(call.transcript));
+        let (have, need) = open.map_or_else(nobody, standing);
+        self.say(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
+    }
+
+    fn say(&mut self, to: NodeId, message: &GuestMessage) {
+        self.out.tell(to, message);
+    }
+
+    pub(super) fn tell_over(&mut self, call: &Call<'_>, open: &Open, reason: Reason) {
+        let (node, request) = (open.request.member().node(), open.request.digest());
+        if self.guests.is_linked(&node) {
+            let (have, need) = (count(open.have(call.transcript)), count(open.need(call.transcript)));
+            self.say(node, &GuestMessage::Standing { request, have, need, reason });
+        }
+    }
+
+    /// What a request waits for that the voters have granted.
+    pub(crate) fn stands(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
+        if are_stale(transcript.roster()) && open.enough(transcript).is_some() {
+            return Some(Reason::SharesStale);
+        }
+        self.stands_with_authority(transcript, open)
+    }
+
+    /// How a request stands with the authority, if the members have done their part and it has not
+    /// signed.
+    pub(crate) fn stands_with_authority(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
+        if transcript.roster().charter().mode() == Mode::Decentralised {
+            return None;
+        }
+        let denied = self.central.denied.get(&open.request.digest()).copied();
+        self.grounds(transcript, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
+    }
+
+    /// What the guest of this request is told, once its voters have signed.
+    pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
+        let multi = self.signers.multis.get(request)?;
+        let key = |signer| {
+            let spki = roster.voter_key(signer)?.spki_der();
+            Some(SignerKey { spki: Blob::from(spki.to_vec()) })
+        };
+        Some(GuestMessage::Multi {
+            request: *request,
+            base: multi.base(),
+            turn: multi.turn(),
+            expires: multi.expires(),
+            signature: Blob::from(multi.signature()),
+            keys: multi.signers().iter().map(key).collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn count(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
