@@ -1,10 +1,9 @@
 //! What a member knows of the charter's authority: which of its nodes are linked, what the member
 //! handed in, and what came back.
 
-use crate::message::Reason;
 use core::time::Duration;
 use folkmoot_base::{Bucket, Digest, Instant, NodeId};
-use folkmoot_identity::{Combined, Dealer};
+use folkmoot_identity::Dealer;
 use folkmoot_transcript::Roster;
 use std::collections::BTreeMap;
 
@@ -26,15 +25,10 @@ pub(crate) struct Asked {
 pub(crate) struct AtAuthority {
     /// Its nodes that are linked here.
     pub(crate) linked: BTreeMap<NodeId, Bucket>,
-    /// Signatures of the group's key on requests, until the authority has signed.
-    pub(crate) combined: BTreeMap<Digest, Combined>,
     pub(crate) asked: BTreeMap<Digest, Asked>,
-    pub(crate) denied: BTreeMap<Digest, Reason>,
     /// When it last said anything here.
     pub(crate) heard: Option<Instant>,
     pub(crate) beat: Option<Instant>,
-    /// Our own renewal was granted by a certificate that does not stand: it is asked for again.
-    pub(crate) renew_anew: bool,
 }
 
 impl AtAuthority {

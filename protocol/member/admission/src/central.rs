@@ -16,7 +16,7 @@ use crate::authority::{AuthorityMessage, Heartbeat, SignedReady, WireGrounds, he
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::message::{self, OpenMessage};
-use crate::requests::Open;
+use crate::requests::{Open, certificate};
 use crate::signers::{PATIENCE, Purpose, turn};
 use folkmoot_base::{Blob, Digest, MemberId, NodeId};
 use folkmoot_identity::{Grounds, Mode};
@@ -70,9 +70,9 @@ impl Desk {
     fn hand_in(&mut self, call: &Call<'_>) {
         let (me, roster) = (call.me(), call.transcript.roster());
         let ready = self.requests.iter().filter_map(|open| {
-            let (digest, ours) = (open.request.digest(), open.is_ours(&self.guests));
-            let wanted = !self.signers.issued.contains_key(&digest) && open.enough(call.transcript).is_some();
-            let grounds = self.grounds(call.transcript, open);
+            let (digest, ours) = (open.request.digest(), self.requests.is_ours(open));
+            let wanted = !self.requests.has_certificate(&digest) && open.enough(call.transcript).is_some();
+            let grounds = self.requests.grounds(call.transcript, open);
             // We coordinate a session for our own requests in any case. For the rest we do so if
             // there are no grounds here and nobody else brings them.
             (wanted && (grounds.is_some() || !ours)).then_some((digest, (grounds, ours)))
@@ -105,7 +105,7 @@ impl Desk {
     /// authority and nobody else has brought it.
     pub(crate) fn coordinates(&self, open: &Open) -> bool {
         let asked = self.central.asked.get(&open.request.digest());
-        open.is_ours(&self.guests) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
+        self.requests.is_ours(open) || (self.central.is_linked() && asked.is_some_and(|asked| asked.bare))
     }
 
     /// Hears a message of the authority over its link: `ADM-56`, `ADM-59`.
@@ -123,14 +123,14 @@ impl Desk {
         match message::decode(payload)? {
             AuthorityMessage::Granted { request, der } => {
                 let new = self.take_granted(call, &request, &der.0)?;
-                let elsewhere = self.requests.get(&request).is_some_and(|open| !open.is_ours(&self.guests));
+                let elsewhere = self.requests.get(&request).is_some_and(|open| !self.requests.is_ours(open));
                 if new && elsewhere {
                     self.out.multicast(&OpenMessage::Granted { der });
                 }
                 Ok(())
             }
             AuthorityMessage::Denied { request, reason } => {
-                self.hear_denied(call, request, reason);
+                self.requests.hear_denied(call, request, reason, &mut self.out);
                 Ok(())
             }
             AuthorityMessage::Dealt { session, dealt } => self.pass_on_dealt(call, session, dealt),
@@ -169,14 +169,30 @@ impl Desk {
         self.out.tell(to, message);
     }
 
+    /// `ADM-57`.
+    fn take_granted(
+        &mut self,
+        call: &Call<'_>,
+        request: &Digest,
+        der: &[u8],
+    ) -> Result<bool, AdmissionError> {
+        let new = self.requests.take_granted(call, request, der, &mut self.out)?;
+        if new {
+            self.central.asked.remove(request);
+        }
+        Ok(new)
+    }
+
+    /// A member passes on a certificate that the authority signed. It proves itself.
+    pub(crate) fn hear_granted(&mut self, call: &Call<'_>, der: &[u8]) -> Result<(), AdmissionError> {
+        let (_, request) = certificate(der)?;
+        self.take_granted(call, &request, der).map(|_| ())
+    }
+
     /// Forgets what belongs to requests that are closed, or to grounds that no longer hold.
     fn forget_central(&mut self, call: &Call<'_>) {
-        let epoch = call.transcript.roster().sharing().map(|now| now.facts.epoch);
-        let (central, open) = (&mut self.central, &self.requests);
-        central
-            .combined
-            .retain(|request, combined| open.get(request).is_some() && epoch == Some(combined.epoch));
-        central.asked.retain(|request, _| open.get(request).is_some());
-        central.denied.retain(|request, _| open.get(request).is_some());
+        self.requests.forget_grounds(call);
+        let requests = &self.requests;
+        self.central.asked.retain(|request, _| requests.get(request).is_some());
     }
 }

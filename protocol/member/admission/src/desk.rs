@@ -5,13 +5,13 @@ use crate::call::{Call, Out};
 use crate::expire::Expiring;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
-use crate::requests::{Counters, Guests, Requests};
+use crate::requests::{Counters, Requests};
 use crate::signers::Signers;
-use crate::status::{RequestStatus, SigningStatus, Status};
+use crate::status::{SigningStatus, Status};
 use crate::voting::{Deciding, Voting, approvers};
-use crate::{AdmissionError, Command, Config, Input, Output, Reason};
-use folkmoot_base::{Entropy, Instant, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Identity, Mode, Verdict};
+use crate::{AdmissionError, Command, Config, Input, Output};
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, UnixTime};
+use folkmoot_identity::{Identity, Mode, Verdict, VoteKind};
 use folkmoot_transcript::{Item, Taken, Transcript};
 use std::collections::BTreeSet;
 
@@ -31,8 +31,6 @@ pub(crate) struct Desk {
     pub(crate) requests: Requests,
     pub(crate) voting: Voting,
     pub(crate) deciding: Deciding,
-    pub(crate) guests: Guests,
-    counters: Counters,
     expiring: Expiring,
     pub(crate) signers: Signers,
     pub(crate) central: AtAuthority,
@@ -77,7 +75,7 @@ impl Admission {
 
     /// What guests said so far, and what was refused of it.
     pub fn counters(&self) -> Counters {
-        self.desk.counters
+        self.desk.requests.counters()
     }
 
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
@@ -95,7 +93,7 @@ impl Admission {
     pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
         let still = self.desk.signers.sessions.values().map(|session| now.since(session.moved)).max();
         let sharing = transcript.roster().sharing();
-        let guests = self.desk.requests.iter().filter(|open| open.is_ours(&self.desk.guests));
+        let guests = self.desk.requests.iter().filter(|open| self.desk.requests.is_ours(open));
         let time = self.clock.unwrap_or_default().max(transcript.state().time());
         SigningStatus {
             open: self.desk.signers.sessions.len(),
@@ -117,26 +115,9 @@ impl Admission {
     pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
         let (clock, present, config) = (self.clock, &self.present, &self.config);
         let call = Call { now: Instant::default(), clock, transcript, identity, present, config };
-        let roster = transcript.roster();
-        let requests = self.desk.requests.iter().map(|open| RequestStatus {
-            request: open.request.digest(),
-            member: open.request.member(),
-            name: open.request.body().name.clone(),
-            contact: open.contact,
-            sponsor: open.request.csr().map(|_| open.contact),
-            expires: open.expires,
-            have: open.have(transcript),
-            need: open.need(transcript),
-            approved: open.voters(transcript, Verdict::Approve),
-            rejected: open.voters(transcript, Verdict::Reject),
-            rule: open.tally(transcript),
-            roles: roster.charter().policies().roles_of(&open.request.member()),
-            term: (open.request.body().not_before, open.request.body().not_after),
-            waits: self.desk.stands_with_authority(transcript, open),
-            stale: self.desk.stands(transcript, open) == Some(Reason::SharesStale),
-        });
+        let requests = self.desk.requests.status(&call);
         let proposals = self.desk.voting.status(&call, self.desk.deciding.ballot());
-        Status { requests: requests.collect(), proposals }
+        Status { requests, proposals }
     }
 }
 
@@ -151,17 +132,13 @@ impl Desk {
             Input::Guest { from, payload } if speaks(call.transcript.roster(), &from) => {
                 self.hear_authority(call, from, &payload)
             }
-            Input::Guest { from, payload } => {
-                let heard = self.guest(call, from, &payload);
-                self.counters.count(&heard);
-                heard
-            }
+            Input::Guest { from, payload } => self.requests.hear_guest(call, from, &payload, &mut self.out),
             Input::Open { sender, payload } => {
                 self.take_steps(call, true, entropy);
                 self.open(call, sender, &payload, entropy)
             }
             Input::Clock(time) => {
-                self.close_expired(call, time);
+                self.requests.close_expired(call, time, &mut self.out);
                 self.voting.close_expired(time, &mut self.out);
                 self.expiring.work(call, time, &mut self.out);
                 Ok(())
@@ -176,13 +153,12 @@ impl Desk {
                 Ok(())
             }
             Input::LinkUp(node) => {
-                self.guests.up(node);
-                self.out.soon();
+                self.requests.guest_up(node, &mut self.out);
                 Ok(())
             }
             Input::LinkDown(node) => {
                 self.authority_down(&node);
-                self.guests.down(&node);
+                self.requests.guest_down(&node);
                 Ok(())
             }
             Input::Regrouped => {
@@ -206,7 +182,7 @@ impl Desk {
         self.work_central(call);
         self.work_signers(call, entropy);
         self.deciding.work(call, &mut self.out);
-        self.renew_anew(call, entropy);
+        self.requests.renew_anew(call, entropy, &mut self.out);
         let busy = self.has_unfinished(call);
         if self.out.take_soon() {
             self.pause.soon();
@@ -225,7 +201,7 @@ impl Desk {
             return Err(AdmissionError::PeerNotMember(sender));
         }
         match message::decode(payload)? {
-            OpenMessage::Request { cms } => self.hear_request(call, sender, &cms.0),
+            OpenMessage::Request { cms } => self.requests.hear_request(call, sender, &cms.0, &mut self.out),
             OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),
             OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
             OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
@@ -242,33 +218,52 @@ impl Desk {
     ) -> Result<(), AdmissionError> {
         match command {
             Command::Vote { motion, approve } if self.requests.get(&motion).is_some() => {
-                self.vote_request(call, motion, approve)
+                self.vote_request(call, &motion, approve)
             }
             Command::Vote { motion, approve } => self.voting.vote(call, motion, approve, &mut self.out),
             Command::Expel(member) => self.voting.expel(call, member, &mut self.out),
             Command::Propose(effect) => self.voting.propose(call, effect, &mut self.out),
-            Command::Submit(csr) => self.submit(call, &csr),
-            Command::Renew => self.renew(call, entropy),
+            Command::Submit(csr) => self.requests.submit(call, &csr, &mut self.out),
+            Command::Renew => self.requests.renew(call, entropy, &mut self.out),
         }
+    }
+
+    /// A person votes on a request. It may change its mind until the request is granted: the last
+    /// word stands.
+    fn vote_request(
+        &mut self,
+        call: &Call<'_>,
+        request: &Digest,
+        approve: bool,
+    ) -> Result<(), AdmissionError> {
+        let motion = self.requests.motion(call, request);
+        let (subject, expires) = motion.ok_or(AdmissionError::LocalUnknown)?;
+        let verdict = if approve { Verdict::Approve } else { Verdict::Reject };
+        self.voting.speak(call, subject, verdict, expires, &mut self.out)?;
+        if !approve {
+            self.requests.show_refused_csr(call, request, &mut self.out);
+        }
+        Ok(())
     }
 
     /// The transcript has taken an item.
     fn taken(&mut self, call: &Call<'_>, item: &[u8], taken: &Taken) {
         self.voting.settle(call, &mut self.out);
         match Item::decode(item) {
-            Ok(Item::Approval(word)) if taken.new => self.notice_approval(call, &word.approval),
+            Ok(Item::Approval(word)) if taken.new => match word.approval.subject.kind {
+                VoteKind::Admit => self.requests.notice_approval(call, &word.approval, &mut self.out),
+                _ => self.voting.notice_word(call, &word.approval, &mut self.out),
+            },
             Ok(Item::Effect(effect)) if taken.new => self.voting.notice_effect(call, effect, &mut self.out),
             Ok(Item::Decision(standing)) if taken.advanced => {
                 self.voting.notice_decision(&standing.proposal.decision, &mut self.out)
             }
             _ => {}
         }
-        self.close_settled(call);
+        self.requests.close_settled(call, &mut self.out);
         if taken.advanced || !taken.came.is_empty() || !taken.went.is_empty() {
             self.voting.close_senseless(call, &mut self.out);
-            self.forget_issued(call);
-            self.forget_multis(call);
-            self.retell_guests(call);
+            self.requests.follow(call, &mut self.out);
         }
     }
 }

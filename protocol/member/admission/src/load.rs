@@ -1,13 +1,12 @@
 //! A member's desk, made again from what its disk has (`store.rs`).
 
 use crate::desk::{Admission, Desk};
-use crate::requests::Open;
-use crate::store::{REQUESTS, SHARES, StoredRequest, VOTES};
+use crate::store::{REQUESTS, SHARES, VOTES};
 use crate::{AdmissionError, Config};
 use bytes::Bytes;
+use folkmoot_base::StoreKey;
 use folkmoot_base::codec;
-use folkmoot_base::{Instant, StoreKey};
-use folkmoot_identity::{Identity, REVOKED_TABLE, Request};
+use folkmoot_identity::{Identity, REVOKED_TABLE};
 use folkmoot_transcript::Transcript;
 
 impl Admission {
@@ -27,7 +26,7 @@ impl Admission {
             desk.load_request(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(REQUESTS))?;
         }
         for (key, _) in stored.iter().filter(|(key, _)| key.table == REQUESTS) {
-            desk.load_sponsored(&key.key);
+            desk.requests.load_sponsored(&key.key);
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == VOTES) {
             desk.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
@@ -46,17 +45,7 @@ impl Admission {
 impl Desk {
     fn load_request(&mut self, identity: &Identity, key: &[u8], value: &[u8]) -> Option<()> {
         match key.first()? {
-            b'r' => {
-                let stored: StoredRequest = codec::decode(value).ok()?;
-                let request = Request::from_der(&stored.cms.0).ok()?;
-                let (contact, expires) = (stored.contact, stored.expires);
-                self.requests.insert(Open::new(
-                    request,
-                    (contact, Instant::default()),
-                    expires,
-                    &identity.member(),
-                ));
-            }
+            b'r' => self.requests.load(&identity.member(), value)?,
             b'p' => self.voting.load_proposal(value)?,
             _ => {}
         }

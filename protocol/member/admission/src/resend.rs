@@ -7,16 +7,11 @@
 
 use crate::call::Call;
 use crate::desk::Desk;
-use crate::message::OpenMessage;
-use folkmoot_base::Blob;
 
 impl Desk {
     /// Whether anything would be sent again.
     pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
-        let me = call.me();
-        let requests = self.requests.iter().any(|open| {
-            open.concerns(call.transcript, &me, &self.guests) || self.granted_elsewhere(call, open).is_some()
-        });
+        let requests = self.requests.has_unfinished(call, self.central.is_linked());
         requests || self.voting.has_unfinished(call) || self.deciding.has_unfinished()
     }
 
@@ -24,20 +19,7 @@ impl Desk {
         if !self.pause.take(call.now) {
             return;
         }
-        let me = call.me();
-        let mut messages = Vec::new();
-        for open in self.requests.iter().filter(|open| open.concerns(call.transcript, &me, &self.guests)) {
-            messages.push(OpenMessage::Request { cms: Blob::from(open.request.der().to_vec()) });
-        }
-        let granted = self.requests.iter().filter_map(|open| self.granted_elsewhere(call, open));
-        messages.extend(granted.map(|der| OpenMessage::Granted { der: Blob(der.clone()) }));
-        let open: Vec<_> = self.requests.iter().map(|open| open.request.digest()).collect();
-        for digest in open {
-            self.enter_sponsored(call, &digest);
-        }
-        for message in messages {
-            self.out.multicast(&message);
-        }
+        self.requests.resend(call, self.central.is_linked(), &mut self.out);
         self.voting.resend(call, &mut self.out);
         self.deciding.resend(call, &mut self.out);
     }

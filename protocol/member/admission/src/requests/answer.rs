@@ -1,10 +1,10 @@
 //! What the guest of a request is told.
 
+use super::Requests;
 use super::open::Open;
 use super::vote::proof;
 use crate::AdmissionError;
-use crate::call::Call;
-use crate::desk::Desk;
+use crate::call::{Call, Out};
 use crate::message::{GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::signers::are_stale;
 use folkmoot_base::{Blob, Digest, NodeId};
@@ -12,12 +12,12 @@ use folkmoot_identity::{Mode, Scheme};
 use folkmoot_transcript::{ItemError, Roster, Transcript};
 use std::collections::BTreeSet;
 
-impl Desk {
+impl Requests {
     /// Tells the guest of this request how things stand, if it is linked here.
-    pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest) {
-        self.enter_sponsored(call, digest);
+    pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
+        self.enter_sponsored(call, digest, out);
         let roster = call.transcript.roster();
-        let Some(open) = self.requests.get(digest) else { return };
+        let Some(open) = self.open.get(digest) else { return };
         let node = open.request.member().node();
         // A member's own request does not belong to the link that it had as a guest.
         if !self.guests.is_linked(&node) || open.contact == open.request.member() {
@@ -26,7 +26,7 @@ impl Desk {
         let charter = roster.charter();
         let central = charter.mode() == Mode::Centralised;
         let plain = charter.scheme() == Scheme::Plain && !central;
-        let message = if let Some(der) = self.signers.issued.get(digest) {
+        let message = if let Some(der) = self.made.issued.get(digest) {
             GuestMessage::Issued { request: *digest, der: Blob::from(der.clone()) }
         } else if let Some(multi) = self.multi_for(roster, digest).filter(|_| !central) {
             multi
@@ -43,18 +43,25 @@ impl Desk {
             let reason = self.stands(call.transcript, open).unwrap_or(awaited);
             GuestMessage::Standing { request: *digest, have: count(have), need: count(need), reason }
         };
-        self.say(node, &message);
+        out.tell(node, &message);
     }
 
     /// After the roster changed: votes may count for more now, or no longer count.
-    pub(crate) fn retell_guests(&mut self, call: &Call<'_>) {
-        let all: Vec<Digest> = self.requests.iter().map(|open| open.request.digest()).collect();
+    pub(crate) fn retell_guests(&mut self, call: &Call<'_>, out: &mut Out) {
+        let all: Vec<Digest> = self.open.iter().map(|open| open.request.digest()).collect();
         for digest in all {
-            self.answer(call, &digest);
+            self.answer(call, &digest, out);
         }
     }
 
-    pub(super) fn refuse(&mut self, call: &Call<'_>, to: NodeId, request: Digest, error: &AdmissionError) {
+    pub(super) fn refuse(
+        &mut self,
+        call: &Call<'_>,
+        to: NodeId,
+        request: Digest,
+        error: &AdmissionError,
+        out: &mut Out,
+    ) {
         let reason = match error {
             AdmissionError::PeerTooManyRequests => Reason::Full,
             AdmissionError::PeerTerm(_) => Reason::Term,
@@ -72,21 +79,17 @@ impl Desk {
         };
         let roster = call.transcript.roster();
         let nobody = || (0, roster.admission_need(&BTreeSet::new()));
-        let open = self.requests.get(&request);
+        let open = self.open.get(&request);
         let standing = |open: &Open| (open.have(call.transcript), open.need(call.transcript));
         let (have, need) = open.map_or_else(nobody, standing);
-        self.say(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
+        out.tell(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
     }
 
-    fn say(&mut self, to: NodeId, message: &GuestMessage) {
-        self.out.tell(to, message);
-    }
-
-    pub(super) fn tell_over(&mut self, call: &Call<'_>, open: &Open, reason: Reason) {
+    pub(super) fn tell_over(&mut self, call: &Call<'_>, open: &Open, reason: Reason, out: &mut Out) {
         let (node, request) = (open.request.member().node(), open.request.digest());
         if self.guests.is_linked(&node) {
             let (have, need) = (count(open.have(call.transcript)), count(open.need(call.transcript)));
-            self.say(node, &GuestMessage::Standing { request, have, need, reason });
+            out.tell(node, &GuestMessage::Standing { request, have, need, reason });
         }
     }
 
@@ -104,13 +107,13 @@ impl Desk {
         if transcript.roster().charter().mode() == Mode::Decentralised {
             return None;
         }
-        let denied = self.central.denied.get(&open.request.digest()).copied();
+        let denied = self.made.denied.get(&open.request.digest()).copied();
         self.grounds(transcript, open).map(|_| denied.unwrap_or(Reason::AwaitingAuthority))
     }
 
     /// What the guest of this request is told, once its voters have signed.
     pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
-        let multi = self.signers.multis.get(request)?;
+        let multi = self.made.multis.get(request)?;
         let key = |signer| {
             let spki = roster.voter_key(signer)?.spki_der();
             Some(SignerKey { spki: Blob::from(spki.to_vec()) })

@@ -1,10 +1,11 @@
 //! The contact's part: a linked guest, its request, the votes that it is given, and the certificate
 //! that it brings.
 
+use super::Requests;
+use super::close::closed;
 use super::open::Open;
 use super::sponsor::check_csr;
-use crate::call::Call;
-use crate::desk::Desk;
+use crate::call::{Call, Out};
 use crate::message::{self, GuestMessage, OpenMessage};
 use crate::pause::ENTRY_PATIENCE;
 use crate::store;
@@ -17,19 +18,33 @@ use folkmoot_transcript::{ItemError, Roster, Uncounted};
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
 /// guest. Every request taken is on every member's disk before the ring goes on.
 pub(crate) const ANEW: Duration = Duration::from_secs(10);
-impl Desk {
-    pub(crate) fn guest(
+impl Requests {
+    /// Hears a guest over its link.
+    pub(crate) fn hear_guest(
         &mut self,
         call: &Call<'_>,
         from: NodeId,
         payload: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let heard = self.guest(call, from, payload, out);
+        self.counters.count(&heard);
+        heard
+    }
+
+    fn guest(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+        out: &mut Out,
     ) -> Result<(), AdmissionError> {
         if !self.guests.may_speak(from, call.now) {
             return Err(AdmissionError::PeerTooOften(from));
         }
         match message::decode(payload)? {
-            GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0),
-            GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0),
+            GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0, out),
+            GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0, out),
             GuestMessage::Standing { .. }
             | GuestMessage::Votes { .. }
             | GuestMessage::Issued { .. }
@@ -37,10 +52,16 @@ impl Desk {
         }
     }
 
-    fn guest_request(&mut self, call: &Call<'_>, from: NodeId, cms: &[u8]) -> Result<(), AdmissionError> {
-        let known = self.requests.of_member(&from.member()).filter(|open| open.request.der() == cms);
+    fn guest_request(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        cms: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let known = self.open.of_member(&from.member()).filter(|open| open.request.der() == cms);
         if let Some(digest) = known.map(|open| open.request.digest()) {
-            self.answer(call, &digest);
+            self.answer(call, &digest, out);
             return Ok(());
         }
         let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
@@ -52,18 +73,18 @@ impl Desk {
         }
         let digest = request.digest();
         if is_needless(call.transcript.roster(), &request) {
-            self.out.trace(format!(
+            out.trace(format!(
                 "{} asks, and is a member: it has yet to read the transcript",
                 request.member()
             ));
             return Ok(());
         }
-        if let Err(error) = self.take_request(call, call.me(), request) {
-            self.refuse(call, from, digest, &error);
+        if let Err(error) = self.take_request(call, call.me(), request, out) {
+            self.refuse(call, from, digest, &error, out);
             return Err(error);
         }
-        self.out.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
-        self.out.soon();
+        out.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
+        out.soon();
         Ok(())
     }
 
@@ -73,12 +94,13 @@ impl Desk {
         call: &Call<'_>,
         sender: MemberId,
         cms: &[u8],
+        out: &mut Out,
     ) -> Result<(), AdmissionError> {
-        if self.requests.iter().any(|open| open.request.der() == cms) {
+        if self.open.iter().any(|open| open.request.der() == cms) {
             return Ok(());
         }
         let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
-        self.take_request(call, sender, request)
+        self.take_request(call, sender, request, out)
     }
 
     /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: opens the request if it may be open.
@@ -87,6 +109,7 @@ impl Desk {
         call: &Call<'_>,
         contact: MemberId,
         request: Request,
+        out: &mut Out,
     ) -> Result<(), AdmissionError> {
         let (digest, member) = (request.digest(), request.member());
         let roster = call.transcript.roster();
@@ -120,44 +143,56 @@ impl Desk {
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
         let begins = request.body().not_before;
-        if self.requests.of_member(&member).is_some_and(|open| newer(open) > (begins, digest)) {
+        if self.open.of_member(&member).is_some_and(|open| newer(open) > (begins, digest)) {
             return Err(AdmissionError::PeerOlder(member));
         }
         let too_soon = |open: &Open| !open.is_voted_on(call.transcript) && call.now.since(open.came) < ANEW;
         let at_our_door = contact == call.me() && self.guests.is_linked(&member.node());
-        if at_our_door && self.requests.of_member(&member).is_some_and(too_soon) {
+        if at_our_door && self.open.of_member(&member).is_some_and(too_soon) {
             return Err(AdmissionError::PeerTooSoon(member));
         }
-        self.requests.room(&contact, &member, roster.len())?;
+        self.open.room(&contact, &member, roster.len())?;
         let expires = end_of(request, time, roster.charter());
         if expires < time {
             return Err(AdmissionError::PeerTerm(member));
         }
         let name = request.body().name.clone();
-        self.out.persist(store::put_request(request, contact, expires));
-        if let Some(replaced) = self.requests.insert(Open { expires, ..open }) {
-            self.closed(&replaced, Closed::Overtaken);
+        out.persist(store::put_request(request, contact, expires));
+        if let Some(replaced) = self.open.insert(Open { expires, ..open }) {
+            closed(&replaced, Closed::Overtaken, out);
         }
-        self.out.event(Event::RequestArrived { request: digest, member, name });
-        self.answer(call, &digest);
+        out.event(Event::RequestArrived { request: digest, member, name });
+        self.answer(call, &digest, out);
         Ok(())
     }
 
     /// The guest has made a certificate of the votes: if an item with it counts, have it ordered.
-    fn guest_certificate(&mut self, call: &Call<'_>, from: NodeId, der: &[u8]) -> Result<(), AdmissionError> {
+    fn guest_certificate(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        der: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
         let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
         if certificate.node() != from {
             return Err(AdmissionError::PeerNotHolder(from));
         }
         let digest = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-        if let Err(error) = self.admit(call, from, &certificate) {
-            self.refuse(call, from, digest, &error);
+        if let Err(error) = self.admit(call, from, &certificate, out) {
+            self.refuse(call, from, digest, &error, out);
             return Err(error);
         }
         Ok(())
     }
 
-    fn admit(&mut self, call: &Call<'_>, from: NodeId, certificate: &Gmc) -> Result<(), AdmissionError> {
+    fn admit(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        certificate: &Gmc,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
         let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         certificate.check_term(time, call.config.skew_seconds).map_err(AdmissionError::PeerCertificate)?;
         let early = call.early();
@@ -169,14 +204,14 @@ impl Desk {
             return Ok(());
         }
         let request = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-        let approvals = self.requests.get(&request).and_then(|open| open.enough(call.transcript));
+        let approvals = self.open.get(&request).and_then(|open| open.enough(call.transcript));
         match call.transcript.make_admit(certificate.der(), &approvals.unwrap_or_default()) {
             Ok(item) => {
                 if let Some(entry_at) = self.guests.entry_at(&from) {
                     *entry_at = Some(call.now);
                 }
-                self.out.trace(format!("item to admit {} handed over", certificate.member()));
-                self.out.item(item);
+                out.trace(format!("item to admit {} handed over", certificate.member()));
+                out.item(item);
                 Ok(())
             }
             // Admitted meanwhile: the guest will see it in the transcript.

@@ -180,12 +180,12 @@ impl Open {
 
 /// All open requests.
 #[derive(Debug, Default)]
-pub(crate) struct Requests {
+pub(crate) struct OpenRequests {
     open: BTreeMap<Digest, Open>,
     by_member: BTreeMap<MemberId, Digest>,
 }
 
-impl Requests {
+impl OpenRequests {
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Open> {
         self.open.values()
     }

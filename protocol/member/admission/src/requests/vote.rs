@@ -1,35 +1,25 @@
 //! Votes on requests: given here, or taken by the transcript.
 
-use crate::call::Call;
-use crate::desk::Desk;
-use crate::{AdmissionError, Event};
-use folkmoot_base::{Blob, Digest};
-use folkmoot_identity::{Signature, Verdict, VoteKind, VoteProof};
-use folkmoot_transcript::{Approval, Item, Signed};
+use super::Requests;
+use crate::Event;
+use crate::call::{Call, Out};
+use folkmoot_base::{Blob, Digest, UnixTime};
+use folkmoot_identity::{Signature, VoteProof};
+use folkmoot_transcript::{Approval, Item, Signed, Subject};
 
-impl Desk {
-    /// A person votes on a request. It may change its mind until the request is granted: the last
-    /// word stands.
-    pub(crate) fn vote_request(
-        &mut self,
-        call: &Call<'_>,
-        digest: Digest,
-        approve: bool,
-    ) -> Result<(), AdmissionError> {
-        let open = self.requests.get(&digest).ok_or(AdmissionError::LocalUnknown)?;
+impl Requests {
+    /// What a vote on this request names, with the decision that last removed its holder, and when
+    /// the vote runs out.
+    pub(crate) fn motion(&self, call: &Call<'_>, request: &Digest) -> Option<((Subject, u64), UnixTime)> {
+        let open = self.open.get(request)?;
         let stamp = call.transcript.state().removed_at(&open.admit.member);
-        let (subject, expires) = ((open.subject(), stamp), open.expires);
-        self.voting.speak(call, subject, verdict(approve), expires, &mut self.out)?;
-        if !approve {
-            self.show_refused_csr(call, &digest);
-        }
-        Ok(())
+        Some(((open.subject(), stamp), open.expires))
     }
 
     /// `ADM-21`: a rejected request by CSR is shown whole, so that nothing that is proposed for
     /// that CSR later admits anybody. The transcript takes it once a rejection is there.
-    pub(crate) fn show_refused_csr(&mut self, call: &Call<'_>, digest: &Digest) {
-        let Some(open) = self.requests.get(digest).filter(|open| open.request.csr().is_some()) else {
+    pub(crate) fn show_refused_csr(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
+        let Some(open) = self.open.get(digest).filter(|open| open.request.csr().is_some()) else {
             return;
         };
         let known = call.transcript.set().refusals().any(|refusal| refusal.request == *digest);
@@ -38,27 +28,20 @@ impl Desk {
             return;
         }
         let request = Blob::from(open.request.der().to_vec());
-        self.out.item(Item::Refusal { request }.encode());
+        out.item(Item::Refusal { request }.encode());
     }
 
     /// The transcript has a voter's word.
-    pub(crate) fn notice_approval(&mut self, call: &Call<'_>, approval: &Approval) {
-        if approval.subject.kind != VoteKind::Admit {
-            return self.voting.notice_word(call, approval, &mut self.out);
-        }
+    pub(crate) fn notice_approval(&mut self, call: &Call<'_>, approval: &Approval, out: &mut Out) {
         let (motion, voter, approve) = (approval.subject.digest, approval.voter, approval.is_yes());
-        let Some(open) = self.requests.get(&motion) else { return };
+        let Some(open) = self.open.get(&motion) else { return };
         let (have, need) = (open.have(call.transcript), open.need(call.transcript));
-        self.out.event(Event::VoteCast { motion, voter, approve, have, need });
+        out.event(Event::VoteCast { motion, voter, approve, have, need });
         if !approve {
-            self.show_refused_csr(call, &motion);
+            self.show_refused_csr(call, &motion, out);
         }
-        self.answer(call, &motion);
+        self.answer(call, &motion, out);
     }
-}
-
-pub(crate) fn verdict(approve: bool) -> Verdict {
-    if approve { Verdict::Approve } else { Verdict::Reject }
 }
 
 /// An approval as a certificate carries it; none if its voter has not signed it alone.

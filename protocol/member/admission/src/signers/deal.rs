@@ -109,8 +109,7 @@ impl Desk {
         let (me, done) = (call.me(), Purpose::Certify { request });
         self.signers.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
         let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
-        self.central.combined.entry(request).or_insert(combined);
-        self.answer(call, &request);
+        self.requests.take_combined(call, request, combined, &mut self.out);
     }
 }
 

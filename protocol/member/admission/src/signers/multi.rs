@@ -27,7 +27,7 @@ impl Desk {
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
             let starting = self.signers.starting.contains_key(&request);
-            let done = starting || self.signers.multis.contains_key(&request) || at_work(&request);
+            let done = starting || self.requests.has_multi(&request) || at_work(&request);
             open.enough_of(call.transcript, |approval| self.may_sign(call, approval)).filter(|_| !done)?;
             // No participant may find that it outlasts its own vote.
             let given = open.approvals(call.transcript).into_iter().map(|signed| &signed.approval);
@@ -128,8 +128,7 @@ impl Desk {
         match Multi::new(wording.base, wording.turn, wording.expires, signature) {
             Ok(multi) if !votes(&multi) => self.out.trace("a signer votes no more"),
             Ok(multi) => {
-                self.signers.multis.insert(*request, multi);
-                self.answer(call, request);
+                self.requests.take_multi(call, *request, multi, &mut self.out);
             }
             Err(error) => self.out.trace(format!("the multisignature does not stand: {error}")),
         }

@@ -81,7 +81,7 @@ impl Desk {
     pub(super) fn awaits_certificate(&self, call: &Call<'_>, request: &Digest) -> bool {
         let Some(open) = self.requests.get(request) else { return false };
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
-        central || (open.is_ours(&self.guests) && !self.signers.issued.contains_key(request))
+        central || (self.requests.is_ours(open) && !self.requests.has_certificate(request))
     }
 
     /// Anybody may tell it: one that stands ends our own session for it, one that does not changes
@@ -102,8 +102,7 @@ impl Desk {
                 self.signers
                     .sessions
                     .retain(|_, session| session.coordinator != me || session.purpose != done);
-                self.signers.issued.insert(request, gmc.der().clone());
-                self.answer(call, &request);
+                self.requests.take_issued(call, request, gmc.der().clone(), &mut self.out);
             }
             Err(error) => self.out.trace(format!("the group's signature does not stand: {error}")),
         }

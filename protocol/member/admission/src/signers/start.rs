@@ -159,8 +159,8 @@ impl Desk {
             let digest = open.request.digest();
             self.coordinates(open)
                 && open.enough(call.transcript).is_some()
-                && !self.signers.issued.contains_key(&digest)
-                && !self.central.combined.contains_key(&digest)
+                && !self.requests.has_certificate(&digest)
+                && !self.requests.has_combined(&digest)
                 && !self.signers.starting.contains_key(&digest)
                 && !at_work(&digest)
         });

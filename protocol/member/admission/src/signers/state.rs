@@ -164,10 +164,6 @@ pub(crate) struct Signers {
     pub(crate) wanted: Option<Instant>,
     /// The certificates of the group's key that hold no more.
     pub(crate) revoked: Revoked,
-    /// Certificates that the group has signed for our guests, until they are admitted.
-    pub(crate) issued: BTreeMap<Digest, Bytes>,
-    /// Multisignatures that voters have made for our guests, until they are admitted.
-    pub(crate) multis: BTreeMap<Digest, folkmoot_identity::Multi>,
 }
 
 impl Signers {
