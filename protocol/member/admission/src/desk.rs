@@ -1,11 +1,12 @@
 //! The machine of an admitted member: its state, and where each input goes.
 
-use crate::at_authority::{AtAuthority, speaks};
+use crate::at_authority::AtAuthority;
 use crate::call::{Call, Out};
 use crate::expire::Expiring;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
 use crate::requests::{Counters, Requests};
+use crate::roster::speaks;
 use crate::signers::Signers;
 use crate::status::{SigningStatus, Status};
 use crate::voting::{Deciding, Voting, approvers};

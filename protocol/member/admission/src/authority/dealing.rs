@@ -3,9 +3,8 @@
 
 use super::machine::{Authority, Call, Last, Wish};
 use super::message::{AuthorityMessage, Dealt, SignedReady, dealt_info};
-use crate::at_authority::is_dealers;
 use crate::message::ADMISSION_BYTES_MAX;
-use crate::signers::wants_sharing;
+use crate::roster::{is_dealers, wants_sharing};
 use crate::{AdmissionError, Output, PrivateMessage, SignerBody};
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, seal};

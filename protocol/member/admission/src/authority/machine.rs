@@ -6,7 +6,7 @@ use super::message::{AuthorityMessage, Dealt, SignedReady};
 use super::office::Office;
 use super::petition::{self, Petitions};
 use super::record::{Issued, Logging};
-use crate::at_authority::speaks;
+use crate::roster::speaks;
 use crate::{AdmissionError, Config, Input, Output, message};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};

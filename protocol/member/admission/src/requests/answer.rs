@@ -6,7 +6,7 @@ use super::vote::proof;
 use crate::AdmissionError;
 use crate::call::{Call, Out};
 use crate::message::{GuestMessage, KeyedVote, Reason, SignerKey};
-use crate::signers::are_stale;
+use crate::roster::are_stale;
 use folkmoot_base::{Blob, Digest, NodeId};
 use folkmoot_identity::{Mode, Scheme};
 use folkmoot_transcript::{ItemError, Roster, Transcript};

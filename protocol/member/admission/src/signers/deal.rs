@@ -4,7 +4,7 @@
 use super::message::{Purpose, SignerBody};
 use super::share::in_use;
 use super::state::{SigningSession, Waiting};
-use crate::authority::{Dealt, dealt_info};
+use crate::authority::{AuthorityMessage, Dealt, SignedReady, dealt_info};
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::requests::Open;
@@ -26,6 +26,26 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
 }
 
 impl Desk {
+    /// The coordinator of a session whose signers are ready asks the authority to deal to them.
+    pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
+        let Some(session) = self.signers.sessions.get(&name) else { return };
+        let Purpose::Deal { threshold } = session.purpose else { return };
+        let Some(participants) = session.participants.as_ref().filter(|_| session.coordinator == call.me())
+        else {
+            return;
+        };
+        let said = |member: &MemberId| {
+            session
+                .ready
+                .get(member)
+                .map(|ready| SignedReady { member: *member, message: ready.message.clone() })
+        };
+        let Some(ready) = participants.takers.iter().map(said).collect::<Option<Vec<_>>>() else { return };
+        if let Some(node) = self.central.node(self.signers.attempts) {
+            self.out.tell(node, &AuthorityMessage::Deal { session: name, threshold, ready });
+        }
+    }
+
     /// The coordinator passes on what the authority dealt, once, if the participants would take it.
     pub(crate) fn pass_on_dealt(
         &mut self,

@@ -3,14 +3,12 @@
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::run::run_id;
-use super::start::{turn, wants_sharing};
-use super::state::{
-    COORDINATOR_SESSIONS_MAX, PATIENCE, Participants, Ready, SESSIONS_MAX, SigningSession, Step, are_stale,
-};
+use super::state::{COORDINATOR_SESSIONS_MAX, Participants, Ready, SESSIONS_MAX, SigningSession, Step};
 use crate::AdmissionError;
-use crate::at_authority::is_dealers;
 use crate::call::Call;
 use crate::desk::Desk;
+use crate::pause::PATIENCE;
+use crate::roster::{are_stale, is_dealers, turn, wants_sharing};
 use folkmoot_base::sealing::OpeningKey;
 use folkmoot_base::{Digest, Entropy, MemberId};
 use folkmoot_identity::AuthorityBody;

@@ -11,11 +11,12 @@
 //! it says nothing that the member's own transcript does not.
 
 use super::message::Purpose;
-use super::start::turn;
-use super::state::{PATIENCE, SigningSession, TURN};
+use super::state::SigningSession;
 use crate::call::Call;
 use crate::desk::{Admission, Desk};
 use crate::message::OpenMessage;
+use crate::pause::PATIENCE;
+use crate::roster::{TURN, turn};
 use crate::{AdmissionError, store};
 use core::time::Duration;
 use folkmoot_base::{Blob, Entropy, MemberId, UnixTime};

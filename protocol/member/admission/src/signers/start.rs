@@ -2,19 +2,19 @@
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::participants::spare;
-use super::state::{COORDINATOR_SESSIONS_MAX, LATER, PATIENCE, Participants, SigningSession, TURN, Waiting};
-use crate::at_authority::is_dealers;
+use super::state::{COORDINATOR_SESSIONS_MAX, LATER, Participants, SigningSession, Waiting};
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::message::OpenMessage;
+use crate::pause::PATIENCE;
+use crate::roster::{is_dealers, turn, wants_sharing};
 use crate::voting::is_rejected;
-use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime, draw};
 use folkmoot_identity::AuthorityBody;
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
-use folkmoot_transcript::{Change, Roster};
+use folkmoot_transcript::Change;
 use std::collections::BTreeSet;
 
 impl Desk {
@@ -459,22 +459,4 @@ impl Desk {
 
 fn ready(key: &OpeningKey<Classic>) -> SignerBody {
     SignerBody::Ready { key: Blob::from(key.public().to_vec()) }
-}
-
-/// How long this voter waits for those before it to begin.
-pub(crate) fn turn(roster: &Roster, me: &MemberId) -> Duration {
-    let place = roster.electorate().iter().position(|voter| voter == me).unwrap_or_default();
-    TURN.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX))
-}
-
-/// `SHR-W`: whether the present sharing differs from what charter, electorate and roster call
-/// for.
-pub(crate) fn wants_sharing(roster: &Roster, for_whom: &MemberId) -> bool {
-    let Some(sharing) = roster.sharing() else { return true };
-    if roster.charter().is_dealt_once() {
-        return false;
-    }
-    sharing.facts.threshold != roster.threshold()
-        || !roster.leavers_with_shares().is_empty()
-        || !sharing.facts.holders.contains(for_whom)
 }

@@ -3,6 +3,7 @@
 
 use super::message::{Purpose, SignerMessage};
 use crate::AdmissionError;
+use crate::pause::PATIENCE;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
@@ -16,15 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const SESSIONS_MAX: usize = 64;
 /// Most sessions of one coordinator.
 pub(super) const COORDINATOR_SESSIONS_MAX: usize = 16;
-/// How long a session may stand still.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long a coordinator waits for one more signer after the last that came, if it wants more than
 /// it needs; [`PATIENCE`] in all. If anyone is left out of a sharing, all have to make another.
 pub(super) const GATHER: Duration = Duration::from_millis(400);
 /// How long a signer that is not needed at first waits for the others to answer a start.
 pub(super) const LATER: Duration = Duration::from_millis(150);
-/// How long a coordinator waits for the ones before it to begin.
-pub(super) const TURN: Duration = Duration::from_millis(800);
 
 /// Who takes part, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,13 +47,6 @@ pub(crate) struct Ready {
     /// Whether its signature was verified here: at once by the coordinator; by others when it takes
     /// part beside them, or when a second message comes.
     pub(crate) proven: bool,
-}
-
-/// Whether as many holders as could sign have left with shares of the group's key. The threshold is
-/// that of their shares, as the transcript counts it (`LINE-28`): the charter's may have moved
-/// since.
-pub(crate) fn are_stale(roster: &Roster) -> bool {
-    roster.sharing().is_some_and(|now| roster.leavers_with_shares().len() >= now.facts.threshold)
 }
 
 impl Ready {
