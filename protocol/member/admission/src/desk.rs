@@ -1,11 +1,12 @@
 //! The machine of an admitted member: its state, and where each input goes.
 
 use crate::at_authority::AtAuthority;
+use crate::authority::AuthorityMessage;
 use crate::call::{Call, Out};
 use crate::expire::Expiring;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
-use crate::requests::{Counters, Requests};
+use crate::requests::{Counters, Requests, certificate};
 use crate::roster::speaks;
 use crate::signers::Signers;
 use crate::status::{SigningStatus, Status};
@@ -34,7 +35,7 @@ pub(crate) struct Desk {
     pub(crate) deciding: Deciding,
     expiring: Expiring,
     pub(crate) signers: Signers,
-    pub(crate) central: AtAuthority,
+    pub(crate) authority: AtAuthority,
     pub(crate) pause: Pause,
     pub(crate) out: Out,
 }
@@ -82,7 +83,7 @@ impl Admission {
     /// When to hand in [`Input::Timeout`], if nothing else happens first.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let desk = &self.desk;
-        [desk.pause.due(), desk.deciding.due(), desk.signers.due(), desk.central.due()]
+        [desk.pause.due(), desk.deciding.due(), desk.signers.due(), desk.authority.due()]
             .into_iter()
             .flatten()
             .min()
@@ -109,7 +110,7 @@ impl Admission {
     /// anything; `None` if the charter has no authority.
     pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
         let central = transcript.roster().charter().mode() == Mode::Centralised;
-        central.then(|| self.desk.central.reached())
+        central.then(|| self.desk.authority.reached())
     }
 
     /// What is open now.
@@ -150,7 +151,7 @@ impl Desk {
                 Ok(())
             }
             Input::LinkUp(node) if speaks(call.transcript.roster(), &node) => {
-                self.authority_up(call, node);
+                self.authority.up(call, node);
                 Ok(())
             }
             Input::LinkUp(node) => {
@@ -158,7 +159,7 @@ impl Desk {
                 Ok(())
             }
             Input::LinkDown(node) => {
-                self.authority_down(&node);
+                self.authority.down(&node);
                 self.requests.guest_down(&node);
                 Ok(())
             }
@@ -180,7 +181,7 @@ impl Desk {
     /// Does what follows from the state rather than from the input: casts votes and carries out
     /// decisions that can be.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        self.work_central(call);
+        self.authority.work(call, &mut self.requests, &mut self.out);
         self.work_signers(call, entropy);
         self.deciding.work(call, &mut self.out);
         self.requests.renew_anew(call, entropy, &mut self.out);
@@ -207,8 +208,57 @@ impl Desk {
             OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
             OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
             OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
-            OpenMessage::Granted { der } => self.hear_granted(call, &der.0),
+            OpenMessage::Granted { der } => {
+                let (_, request) = certificate(&der.0)?;
+                self.take_granted(call, &request, &der.0).map(|_| ())
+            }
         }
+    }
+
+    /// Hears a message of the authority over its link: `ADM-56`, `ADM-59`.
+    fn hear_authority(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+    ) -> Result<(), AdmissionError> {
+        match self.authority.hear(call, from, payload)? {
+            AuthorityMessage::Granted { request, der } => {
+                let new = self.take_granted(call, &request, &der.0)?;
+                let elsewhere = self.requests.get(&request).is_some_and(|open| !self.requests.is_ours(open));
+                if new && elsewhere {
+                    self.out.multicast(&OpenMessage::Granted { der });
+                }
+                Ok(())
+            }
+            AuthorityMessage::Denied { request, reason } => {
+                self.requests.hear_denied(call, request, reason, &mut self.out);
+                Ok(())
+            }
+            AuthorityMessage::Dealt { session, dealt } => self.pass_on_dealt(call, session, dealt),
+            AuthorityMessage::Revocations { der } => {
+                self.hear_revocations(call, from.member(), &der.0)?;
+                self.spread_revocations(call, &der.0);
+                Ok(())
+            }
+            AuthorityMessage::Heartbeat { .. }
+            | AuthorityMessage::Grant { .. }
+            | AuthorityMessage::Deal { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+        }
+    }
+
+    /// The authority has signed a certificate, and it or a member passes it on. It proves itself.
+    fn take_granted(
+        &mut self,
+        call: &Call<'_>,
+        request: &Digest,
+        der: &[u8],
+    ) -> Result<bool, AdmissionError> {
+        let new = self.requests.take_granted(call, request, der, &mut self.out)?;
+        if new {
+            self.authority.answered(request);
+        }
+        Ok(new)
     }
 
     fn command(

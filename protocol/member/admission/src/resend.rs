@@ -11,7 +11,7 @@ use crate::desk::Desk;
 impl Desk {
     /// Whether anything would be sent again.
     pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
-        let requests = self.requests.has_unfinished(call, self.central.is_linked());
+        let requests = self.requests.has_unfinished(call, self.authority.is_linked());
         requests || self.voting.has_unfinished(call) || self.deciding.has_unfinished()
     }
 
@@ -19,7 +19,7 @@ impl Desk {
         if !self.pause.take(call.now) {
             return;
         }
-        self.requests.resend(call, self.central.is_linked(), &mut self.out);
+        self.requests.resend(call, self.authority.is_linked(), &mut self.out);
         self.voting.resend(call, &mut self.out);
         self.deciding.resend(call, &mut self.out);
     }

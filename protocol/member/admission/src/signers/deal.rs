@@ -41,7 +41,7 @@ impl Desk {
                 .map(|ready| SignedReady { member: *member, message: ready.message.clone() })
         };
         let Some(ready) = participants.takers.iter().map(said).collect::<Option<Vec<_>>>() else { return };
-        if let Some(node) = self.central.node(self.signers.attempts) {
+        if let Some(node) = self.authority.node(self.signers.attempts) {
             self.out.tell(node, &AuthorityMessage::Deal { session: name, threshold, ready });
         }
     }

@@ -23,7 +23,7 @@ impl Desk {
                 same && session.coordinator == me
             })
         };
-        let ours = self.requests.iter().filter(|open| self.coordinates(open));
+        let ours = self.requests.iter().filter(|open| self.authority.coordinates(&self.requests, open));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
             let starting = self.signers.starting.contains_key(&request);

@@ -92,7 +92,7 @@ impl Desk {
             waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(call, waiting));
         let Some(waiting) = waiting else {
             if is_dealers(roster) {
-                return self.central.is_linked().then_some(Purpose::Deal { threshold });
+                return self.authority.is_linked().then_some(Purpose::Deal { threshold });
             }
             let first = roster.sharing().is_none();
             return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
@@ -157,7 +157,7 @@ impl Desk {
         };
         let ours = self.requests.iter().filter(|open| {
             let digest = open.request.digest();
-            self.coordinates(open)
+            self.authority.coordinates(&self.requests, open)
                 && open.enough(call.transcript).is_some()
                 && !self.requests.has_certificate(&digest)
                 && !self.requests.has_combined(&digest)
