@@ -94,13 +94,12 @@ impl Admission {
     /// The state of the signing sessions.
     pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
         let still = self.desk.signers.sessions.values().map(|session| now.since(session.moved)).max();
-        let sharing = transcript.roster().sharing();
         let guests = self.desk.requests.iter().filter(|open| self.desk.requests.is_ours(open));
         let time = self.clock.unwrap_or_default().max(transcript.state().time());
         SigningStatus {
             open: self.desk.signers.sessions.len(),
             still: still.unwrap_or_default(),
-            holds: sharing.is_some_and(|now| self.desk.signers.shares.of(&now.public).is_some()),
+            holds: self.desk.signers.shares.holds(transcript.roster()),
             approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }

@@ -32,9 +32,12 @@ impl Admission {
             desk.load_vote(identity, &key.key, value).ok_or(AdmissionError::LocalCorrupt(VOTES))?;
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == SHARES) {
-            desk.load_share(transcript, identity, key, value).ok_or(AdmissionError::LocalCorrupt(SHARES))?;
+            desk.signers
+                .shares
+                .load(transcript, identity, key, value, &mut desk.out)
+                .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
-        desk.loaded_shares(transcript);
+        desk.signers.shares.loaded(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
             desk.signers.load_revocations(transcript, value);
         }

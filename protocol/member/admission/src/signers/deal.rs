@@ -2,8 +2,9 @@
 //! the certificate.
 
 use super::message::{Purpose, SignerBody};
+use super::share::Waiting;
 use super::share::in_use;
-use super::state::{SigningSession, Waiting};
+use super::state::SigningSession;
 use crate::authority::{AuthorityMessage, Dealt, SignedReady, dealt_info};
 use crate::call::Call;
 use crate::desk::Desk;
@@ -89,7 +90,7 @@ impl Desk {
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let (share, authority) = (Some(share), Some(Bytes::new()));
                 let waiting = Waiting { facts, after, public, share, authority };
-                self.keep_waiting(call, waiting, entropy);
+                self.signers.shares.keep_waiting(call, waiting, entropy, &mut self.out);
             }
             None => {
                 self.out.trace("the authority dealt a share that does not fit");

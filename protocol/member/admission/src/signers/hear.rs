@@ -169,8 +169,7 @@ impl Desk {
             Purpose::Reshare { threshold: asked } => {
                 // A holder that votes no more gives all the same: the new voters who hold shares
                 // may be too few.
-                let gives =
-                    || roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
+                let gives = || self.signers.shares.holds(roster);
                 let fits = roster.may_vote(coordinator)
                     && (roster.may_vote(&me) || (roster.is_member(&me) && gives()));
                 let wanted = wants_sharing(roster, coordinator) && !is_dealers(roster);
@@ -182,6 +181,8 @@ impl Desk {
             }
             Purpose::Authority { epoch, tbs } => {
                 let held = self
+                    .signers
+                    .shares
                     .waiting_of(epoch)
                     .is_some_and(|waiting| waiting.share.is_some() && waiting.authority.is_none());
                 held && self.is_fair_authority(call, epoch, &tbs.0)
@@ -190,7 +191,7 @@ impl Desk {
                 let voted = self.requests.get(request).is_some_and(|open| {
                     open.enough(call.transcript).is_some() && !roster.has_issued(&open.request.body().serial)
                 });
-                let held = roster.sharing().is_some_and(|now| self.signers.shares.of(&now.public).is_some());
+                let held = self.signers.shares.holds(roster);
                 voted && held && !are_stale(roster)
             }
             Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
@@ -201,7 +202,9 @@ impl Desk {
     fn is_fair_authority(&self, call: &Call<'_>, epoch: &Digest, tbs: &[u8]) -> bool {
         let roster = call.transcript.roster();
         let Ok(body) = AuthorityBody::from_tbs(tbs) else { return false };
-        let Some(facts) = self.waiting_of(epoch).map(|waiting| &waiting.facts) else { return false };
+        let Some(facts) = self.signers.shares.waiting_of(epoch).map(|waiting| &waiting.facts) else {
+            return false;
+        };
         let now = call.clock.unwrap_or_default();
         let near = body.not_before().0.abs_diff(now.0) <= call.config.skew_seconds.saturating_mul(3);
         *body.key() == facts.key && near && roster.charter().name().as_str().starts_with(body.name())

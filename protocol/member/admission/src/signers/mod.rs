@@ -12,8 +12,8 @@
 //! Promise: a signer takes part only in what the transcript and its own desk call for. The share
 //! that a run gave it is on disk before it votes for the sharing. When the transcript takes that
 //! decision, the new share comes into use and the old one is erased; until then the old one stays
-//! in use. Everybody drops a run that stands still for
-//! [`PATIENCE`](crate::pause::PATIENCE), and its coordinator starts another without those who were silent or proven to lie.
+//! in use. Everybody drops a run that stands still for [`PATIENCE`](crate::pause::PATIENCE), and
+//! its coordinator starts another without those who were silent or proven to lie.
 //! Bounds: [`SESSIONS_MAX`](state::SESSIONS_MAX) sessions,
 //! [`COORDINATOR_SESSIONS_MAX`](state::COORDINATOR_SESSIONS_MAX) of one coordinator; the newest is
 //! refused.

@@ -1,8 +1,9 @@
 //! Results of runs: shares that wait for a decision, certificates, multisignatures, lists.
 
 use super::message::{Purpose, SignerBody};
+use super::share::Waiting;
 use super::share::in_use;
-use super::state::{SigningSession, Waiting};
+use super::state::SigningSession;
 use crate::call::Call;
 use crate::desk::Desk;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};
@@ -29,33 +30,27 @@ impl Desk {
                 };
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let waiting = Waiting { facts, after, public: public.into(), share, authority };
-                self.keep_waiting(call, waiting, entropy);
+                self.signers.shares.keep_waiting(call, waiting, entropy, &mut self.out);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
-                let sharing = self.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
+                let sharing = self.signers.shares.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
                 let body = AuthorityBody::from_tbs(&tbs.0);
                 let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
                 match (sharing, made) {
-                    (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
+                    (Some(name), Ok(made)) => self.signers.shares.keep_authority(
+                        call,
+                        &name,
+                        made.der().clone(),
+                        entropy,
+                        &mut self.out,
+                    ),
                     (_, made) => {
                         self.out.trace(format!("no certificate of the group's key: {:?}", made.err()))
                     }
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the coordinator may have no share, and the guest may have
-                // another contact by now. A coordinator that took part need not be told.
-                let (me, first) = (
-                    call.me(),
-                    session.participants.as_ref().and_then(|participants| participants.givers.first()),
-                );
-                if session.coordinator == me {
-                    self.take_certificate(call, *request, &signature);
-                }
-                if first == Some(&me) {
-                    let body = SignerBody::Signed { request: *request, signature: Blob::from(signature) };
-                    self.say_to_signers(call, name, body);
-                }
+                self.tell_signature(call, name, session, *request, signature);
             }
             (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
                 if session.coordinator == call.me() {
@@ -74,6 +69,27 @@ impl Desk {
             }
             self.signers.silent.clear();
             self.signers.failures.clear();
+        }
+    }
+
+    /// One of them tells: the coordinator may have no share, and the guest may have another contact
+    /// by now. A coordinator that took part need not be told.
+    fn tell_signature(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        session: &SigningSession,
+        request: Digest,
+        signature: Vec<u8>,
+    ) {
+        let me = call.me();
+        if session.coordinator == me {
+            self.take_certificate(call, request, &signature);
+        }
+        let first = session.participants.as_ref().and_then(|participants| participants.givers.first());
+        if first == Some(&me) {
+            let body = SignerBody::Signed { request, signature: Blob::from(signature) };
+            self.say_to_signers(call, name, body);
         }
     }
 

@@ -54,9 +54,11 @@ impl Desk {
                 Err("it names holders of new shares, but only a signature is made")
             }
             // A member without that sharing was not ready for it, and takes no part.
-            Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map_or(Ok(()), |waiting| {
-                are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
-            }),
+            Purpose::Authority { epoch, .. } => {
+                self.signers.shares.waiting_of(epoch).map_or(Ok(()), |waiting| {
+                    are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
+                })
+            }
             Purpose::Certify { .. } | Purpose::Revoke { .. } => {
                 let now = roster.sharing().ok_or("the key to sign with does not exist")?;
                 are_holders(&now.facts, scheme.signers(now.facts.threshold), &participants.givers)

@@ -47,7 +47,7 @@ impl Desk {
                 )
             }
             Purpose::Authority { epoch, tbs } => {
-                let waiting = self.waiting_of(epoch)?;
+                let waiting = self.signers.shares.waiting_of(epoch)?;
                 shared::sign(
                     scheme,
                     id,

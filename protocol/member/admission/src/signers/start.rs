@@ -2,13 +2,12 @@
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::participants::spare;
-use super::state::{COORDINATOR_SESSIONS_MAX, LATER, Participants, SigningSession, Waiting};
+use super::state::{COORDINATOR_SESSIONS_MAX, LATER, Participants, SigningSession};
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::message::OpenMessage;
 use crate::pause::PATIENCE;
 use crate::roster::{is_dealers, turn, wants_sharing};
-use crate::voting::is_rejected;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Blob, Danger, Digest, Entropy, Instant, MemberId, UnixTime, draw};
 use folkmoot_identity::AuthorityBody;
@@ -33,7 +32,9 @@ impl Desk {
             }
             Scheme::TsRsa | Scheme::Shoup | Scheme::TsDsa | Scheme::Frost => {}
         }
-        self.follow_sharing(call, entropy);
+        if self.signers.shares.follow(call, entropy, &mut self.out) {
+            self.signers.forget_old();
+        }
         self.drop_idle_sessions(call);
         self.answer_starts(call);
         self.fix_participants(call, entropy);
@@ -87,17 +88,14 @@ impl Desk {
     fn next_purpose(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Option<Purpose> {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
-        let waiting = self.signers.shares.waiting.values();
-        let waiting =
-            waiting.filter(|waiting| waiting.fits(roster)).find(|waiting| !self.was_refused(call, waiting));
-        let Some(waiting) = waiting else {
+        let Some(waiting) = self.signers.shares.next(call) else {
             if is_dealers(roster) {
                 return self.authority.is_linked().then_some(Purpose::Deal { threshold });
             }
             let first = roster.sharing().is_none();
             return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
         };
-        if let Some(effect) = Self::sharing_effect(waiting) {
+        if let Some(effect) = waiting.effect() {
             if let Err(error) = self.voting.propose(call, effect, &mut self.out) {
                 self.out.trace(format!("sharing not proposed: {error}"));
             }
@@ -119,13 +117,13 @@ impl Desk {
         let ours = open.filter_map(|effect| {
             let Change::Sharing { public, authority } = &effect.change else { return None };
             let name = folkmoot_base::digest(&[&public.0]);
-            let ours = self.signers.shares.waiting.get(&name).is_some_and(|waiting| waiting.share.is_some());
+            let ours = self.signers.shares.has_waiting(&name);
             Some((effect.clone(), ours.then(|| (name, authority.0.clone()))))
         });
         let ours: Vec<_> = ours.collect();
         for (effect, ours) in ours {
             let said = if let Some((name, authority)) = ours {
-                self.keep_authority(call, &name, authority, entropy);
+                self.signers.shares.keep_authority(call, &name, authority, entropy, &mut self.out);
                 self.voting.approve(call, &effect, &mut self.out)
             } else {
                 self.voting.reject(call, &effect, &mut self.out)
@@ -134,11 +132,6 @@ impl Desk {
                 self.out.trace(format!("sharing not voted on: {error}"));
             }
         }
-    }
-
-    /// Whether too many voters have no share of it. If so, it is not proposed again.
-    pub(crate) fn was_refused(&self, call: &Call<'_>, waiting: &Waiting) -> bool {
-        Self::sharing_effect(waiting).is_some_and(|effect| is_rejected(&effect, call.transcript, None))
     }
 
     /// The contact has the group sign for its guests that were voted for, and for those whom it
@@ -204,7 +197,9 @@ impl Desk {
         let roster = call.transcript.roster();
         let facts = match purpose {
             Purpose::Certify { .. } | Purpose::Revoke { .. } => roster.sharing().map(|now| &now.facts),
-            Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map(|waiting| &waiting.facts),
+            Purpose::Authority { epoch, .. } => {
+                self.signers.shares.waiting_of(epoch).map(|waiting| &waiting.facts)
+            }
             _ => None,
         };
         let Some(facts) = facts else { return call.now };
@@ -323,7 +318,8 @@ impl Desk {
         // The coordinator itself first: it is the one that waits for the result.
         let holders = |facts: &SharingFacts, count: usize| {
             // A coordinator that has lost its share leaves it to the others.
-            let lost = self.signers.shares.current.is_none() && self.waiting_of(&facts.epoch).is_none();
+            let lost =
+                !self.signers.shares.has_current() && self.signers.shares.waiting_of(&facts.epoch).is_none();
             let hold = |signer: &&MemberId| facts.holders.contains(signer) && !(lost && **signer == me);
             let (first, rest): (Vec<_>, Vec<_>) =
                 ready.iter().filter(hold).partition(|signer| **signer == session.coordinator);
@@ -348,7 +344,7 @@ impl Desk {
                 enough(&voters, need).then(|| Participants { givers, takers: voters.clone() })
             }
             Purpose::Authority { epoch, .. } => {
-                let facts = &self.waiting_of(epoch)?.facts;
+                let facts = &self.signers.shares.waiting_of(epoch)?.facts;
                 Some(Participants {
                     givers: holders(facts, scheme.signers(facts.threshold))?,
                     takers: Vec::new(),
@@ -365,11 +361,6 @@ impl Desk {
                 self.choose_signers(call, ready, (request, wording.expires))
             }
         }
-    }
-
-    /// The waiting sharing with this share-epoch.
-    pub(crate) fn waiting_of(&self, epoch: &Digest) -> Option<&Waiting> {
-        self.signers.shares.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
     }
 
     /// Sessions that stand still are over; their coordinator remembers who kept it waiting. A start

@@ -2,15 +2,15 @@
 //! it knows of other signers.
 
 use super::message::{Purpose, SignerMessage};
+use super::share::Shares;
 use crate::AdmissionError;
 use crate::pause::PATIENCE;
-use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
-use folkmoot_base::{Digest, Instant, MemberId, Secret, digest};
+use folkmoot_base::{Digest, Instant, MemberId};
 use folkmoot_identity::RevocationList;
-use folkmoot_signing::shared::{AnyRun, SharingFacts};
-use folkmoot_transcript::{Roster, Transcript};
+use folkmoot_signing::shared::AnyRun;
+use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most sessions at once.
@@ -157,6 +157,16 @@ pub(crate) struct Signers {
 }
 
 impl Signers {
+    /// The group has new shares. What was begun with shares that are over comes to nothing, and the
+    /// runs hold copies of them.
+    pub(super) fn forget_old(&mut self) {
+        self.sessions.clear();
+        self.silent.clear();
+        self.set_aside.clear();
+        self.failures.clear();
+        self.wanted = None;
+    }
+
     /// When something here is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         let sessions = self.sessions.values().flat_map(|session| {
@@ -171,45 +181,6 @@ impl Signers {
         });
         let starting = self.starting.values().map(|(_, at)| Some(*at + PATIENCE));
         sessions.chain([self.wanted, self.revoked.due()]).chain(starting).flatten().min()
-    }
-}
-
-/// A share that waits.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) facts: SharingFacts,
-    /// The sharing that was in use when it was made; zeros if there was none.
-    pub(crate) after: Digest,
-    pub(crate) public: Bytes,
-    pub(crate) share: Option<Secret<Vec<u8>>>,
-    /// The certificate of the group's key, once there is one.
-    pub(crate) authority: Option<Bytes>,
-}
-
-/// All shares, by the digest of the sharing's public part.
-#[derive(Debug, Default)]
-pub(crate) struct Shares {
-    pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
-    pub(crate) waiting: BTreeMap<Digest, Waiting>,
-    /// The sharing that the transcript had when shares were last put into use and erased, whether
-    /// or not we hold a share of it.
-    pub(super) followed: Option<Digest>,
-}
-
-impl Waiting {
-    /// Whether the voters could take it into use now.
-    pub(crate) fn fits(&self, roster: &Roster) -> bool {
-        self.facts.threshold == roster.threshold()
-            && self.facts.holders.iter().all(|member| roster.may_vote(member))
-    }
-}
-
-impl Shares {
-    /// The share of the sharing with this public part.
-    pub(crate) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
-        let name = digest(&[public]);
-        let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
-        current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
     }
 }
 
