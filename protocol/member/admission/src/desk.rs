@@ -13,7 +13,7 @@ use crate::status::{SigningStatus, Status};
 use crate::voting::{Deciding, Voting, approvers};
 use crate::{AdmissionError, Command, Config, Input, Output};
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Identity, Mode, Verdict, VoteKind};
+use folkmoot_identity::{Identity, Mode, RevocationList, Verdict, VoteKind};
 use folkmoot_transcript::{Item, Taken, Transcript};
 use std::collections::BTreeSet;
 
@@ -112,6 +112,12 @@ impl Admission {
         central.then(|| self.desk.authority.reached())
     }
 
+    /// The newest revocation list of the group's key that this member has; `None` if nobody was
+    /// expelled to whom the key had issued a certificate.
+    pub fn revocations(&self) -> Option<&RevocationList> {
+        self.desk.signers.revoked.kept()
+    }
+
     /// What is open now.
     pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
         let (clock, present, config) = (self.clock, &self.present, &self.config);
@@ -206,7 +212,9 @@ impl Desk {
             OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),
             OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
             OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
-            OpenMessage::Revocations { der } => self.hear_revocations(call, sender, &der.0),
+            OpenMessage::Revocations { der } => {
+                self.signers.revoked.hear(call, sender, &der.0, &mut self.out)
+            }
             OpenMessage::Granted { der } => {
                 let (_, request) = certificate(&der.0)?;
                 self.take_granted(call, &request, &der.0).map(|_| ())
@@ -236,8 +244,8 @@ impl Desk {
             }
             AuthorityMessage::Dealt { session, dealt } => self.pass_on_dealt(call, session, dealt),
             AuthorityMessage::Revocations { der } => {
-                self.hear_revocations(call, from.member(), &der.0)?;
-                self.spread_revocations(call, &der.0);
+                self.signers.revoked.hear(call, from.member(), &der.0, &mut self.out)?;
+                self.signers.revoked.spread(call, &der.0);
                 Ok(())
             }
             AuthorityMessage::Heartbeat { .. }

@@ -39,7 +39,7 @@ impl Admission {
         }
         desk.signers.shares.loaded(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
-            desk.signers.load_revocations(transcript, value);
+            desk.signers.revoked.load(transcript, value);
         }
         Ok(admission)
     }

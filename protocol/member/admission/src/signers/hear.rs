@@ -114,7 +114,7 @@ impl Desk {
         self.room_for_session(&coordinator)?;
         let willing = self.is_willing(call, &coordinator, &purpose);
         if matches!(purpose, Purpose::Revoke { .. }) {
-            self.heed_revocations(call, willing);
+            self.signers.revoked.heed(call, willing);
         }
         let offered = self.signers.offered.remove(&name).map(|(key, _)| key).filter(|_| willing);
         let said = offered.is_some();
@@ -194,7 +194,9 @@ impl Desk {
                 let held = self.signers.shares.holds(roster);
                 voted && held && !are_stale(roster)
             }
-            Purpose::Revoke { tbs } => sharers && self.is_right_list(call, &tbs.0),
+            Purpose::Revoke { tbs } => {
+                sharers && self.signers.revoked.is_right(call, &tbs.0, &self.signers.shares)
+            }
         }
     }
 

@@ -58,7 +58,7 @@ impl Desk {
                 }
             }
             (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
-                self.take_revocations(call, session, &tbs.0, &signature);
+                self.signers.revoked.take(call, session, &tbs.0, &signature, &mut self.out);
             }
             _ => self.out.trace("a run came to something else than its purpose"),
         }

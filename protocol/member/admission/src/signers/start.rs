@@ -163,6 +163,14 @@ impl Desk {
         }
     }
 
+    fn work_revocations(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        let of_list = |session: &SigningSession| matches!(session.purpose, Purpose::Revoke { .. });
+        let at_work = self.signers.sessions.values().any(of_list);
+        if let Some(purpose) = self.signers.revoked.work(call, at_work, &mut self.out) {
+            self.start_session(call, purpose, entropy);
+        }
+    }
+
     /// Starts a session. If this member is ready for it, it says so at once, with a one-time key
     /// that is kept until the start is heard.
     pub(crate) fn start_session(&mut self, call: &Call<'_>, purpose: Purpose, entropy: &mut dyn Entropy) {

@@ -2,13 +2,13 @@
 //! it knows of other signers.
 
 use super::message::{Purpose, SignerMessage};
+use super::revoke::Revocations;
 use super::share::Shares;
 use crate::AdmissionError;
 use crate::pause::PATIENCE;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
 use folkmoot_base::{Digest, Instant, MemberId};
-use folkmoot_identity::RevocationList;
 use folkmoot_signing::shared::AnyRun;
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
@@ -153,7 +153,7 @@ pub(crate) struct Signers {
     /// Since when a sharing is wanted.
     pub(crate) wanted: Option<Instant>,
     /// The certificates of the group's key that hold no more.
-    pub(crate) revoked: Revoked,
+    pub(crate) revoked: Revocations,
 }
 
 impl Signers {
@@ -181,33 +181,5 @@ impl Signers {
         });
         let starting = self.starting.values().map(|(_, at)| Some(*at + PATIENCE));
         sessions.chain([self.wanted, self.revoked.due()]).chain(starting).flatten().min()
-    }
-}
-
-/// The kept list, and what is to be done for a newer one.
-#[derive(Debug, Default)]
-pub(crate) struct Revoked {
-    pub(super) kept: Option<RevocationList>,
-    /// When to have a newer one made, or to ask for it.
-    pub(super) wanted: Option<Instant>,
-    /// How often that was tried.
-    pub(super) tries: u32,
-    /// When to tell the others.
-    pub(super) tell: Option<Instant>,
-    /// When somebody last told it.
-    pub(super) told: Option<Instant>,
-}
-
-impl Revoked {
-    pub(crate) fn due(&self) -> Option<Instant> {
-        [self.wanted, self.tell].into_iter().flatten().min()
-    }
-}
-
-impl Signers {
-    /// Loads the kept list. One that the group's key has not signed is no loss: it is made again.
-    pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
-        let Ok(Some(authority)) = transcript.roster().issuer() else { return };
-        self.revoked.kept = RevocationList::from_der(der, &authority).ok();
     }
 }
