@@ -2,9 +2,9 @@
 //! the certificate.
 
 use super::message::{Purpose, SignerBody};
+use super::session::SigningSession;
 use super::share::Waiting;
 use super::share::in_use;
-use super::state::SigningSession;
 use crate::authority::{AuthorityMessage, Dealt, SignedReady, dealt_info};
 use crate::call::Call;
 use crate::desk::Desk;

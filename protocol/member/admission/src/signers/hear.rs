@@ -3,7 +3,8 @@
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::run::run_id;
-use super::state::{COORDINATOR_SESSIONS_MAX, Participants, Ready, SESSIONS_MAX, SigningSession, Step};
+use super::session::{Participants, Ready, SigningSession, Step};
+use super::state::{COORDINATOR_SESSIONS_MAX, SESSIONS_MAX};
 use crate::AdmissionError;
 use crate::call::Call;
 use crate::desk::Desk;

@@ -18,15 +18,20 @@
 //! [`COORDINATOR_SESSIONS_MAX`](state::COORDINATOR_SESSIONS_MAX) of one coordinator; the newest is
 //! refused.
 
+mod choose;
 mod deal;
 mod hear;
+mod idle;
 mod message;
 mod multi;
+mod others;
 mod outcome;
 mod participants;
 mod revoke;
 mod run;
+mod session;
 mod share;
+mod sharing;
 mod start;
 mod state;
 

@@ -3,10 +3,10 @@
 //! who voted yes themselves.
 
 use super::message::{Purpose, Wording};
-use super::state::{Participants, SigningSession};
+use super::session::SigningSession;
 use crate::call::Call;
 use crate::desk::Desk;
-use folkmoot_base::{Danger, Digest, Entropy, MemberId, UnixTime};
+use folkmoot_base::{Danger, Digest, Entropy, MemberId};
 use folkmoot_identity::{Multi, VerifyingKey};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
@@ -64,34 +64,8 @@ impl Desk {
     }
 
     /// The mutant whose machines sign what nobody there approved.
-    fn signs_unasked(&self, call: &Call<'_>) -> bool {
+    pub(super) fn signs_unasked(&self, call: &Call<'_>) -> bool {
         call.config.danger.is(Danger::AdmissionSignsUnasked)
-    }
-
-    /// Of those ready, as many as the charter asks for and no more.
-    pub(crate) fn choose_signers(
-        &self,
-        call: &Call<'_>,
-        ready: &[MemberId],
-        (request, expires): (&Digest, UnixTime),
-    ) -> Option<Participants> {
-        let (open, transcript) = (self.requests.get(request)?, call.transcript);
-        let roster = transcript.roster();
-        if self.signs_unasked(call) {
-            let givers: Vec<MemberId> = ready
-                .iter()
-                .filter(|signer| roster.may_vote(signer))
-                .take(open.need(transcript))
-                .copied()
-                .collect();
-            return (givers.len() >= open.need(transcript))
-                .then_some(Participants { givers, takers: Vec::new() });
-        }
-        let fit = |vote: &Approval| ready.contains(&vote.voter) && vote.expires >= expires;
-        let enough = open.enough_of(transcript, fit)?;
-        let mut givers: Vec<MemberId> = enough.into_iter().map(|signed| signed.approval.voter).collect();
-        givers.sort_unstable();
-        Some(Participants { givers, takers: Vec::new() })
     }
 
     /// This member's part in the run of these signers. If it coordinates and is not one of them, it

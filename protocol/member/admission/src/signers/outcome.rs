@@ -1,9 +1,9 @@
 //! Results of runs: shares that wait for a decision, certificates, multisignatures, lists.
 
 use super::message::{Purpose, SignerBody};
+use super::session::SigningSession;
 use super::share::Waiting;
 use super::share::in_use;
-use super::state::SigningSession;
 use crate::call::Call;
 use crate::desk::Desk;
 use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};

@@ -12,7 +12,7 @@
 //! member that knows more takes part all the same: the run then shows it to all.
 
 use super::message::Purpose;
-use super::state::{Participants, SigningSession};
+use super::session::{Participants, SigningSession};
 use crate::call::Call;
 use crate::desk::Desk;
 use folkmoot_base::{Digest, MemberId};

@@ -11,8 +11,8 @@
 //! it says nothing that the member's own transcript does not.
 
 use super::message::Purpose;
+use super::session::SigningSession;
 use super::share::Shares;
-use super::state::SigningSession;
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::pause::PATIENCE;

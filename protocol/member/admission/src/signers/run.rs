@@ -2,7 +2,7 @@
 
 use super::deal::certified;
 use super::message::{PrivateMessage, Purpose, SignerBody, SignerMessage, heard_after};
-use super::state::{Participants, SigningSession, Step};
+use super::session::{Participants, SigningSession, Step};
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::message::OpenMessage;
@@ -188,15 +188,6 @@ impl Desk {
                     self.out.event(Event::SignerLied { member: liar });
                 }
             }
-        }
-    }
-
-    fn note_liars(&mut self, culprits: &[MemberId], all_know: bool) {
-        for liar in culprits {
-            *self.signers.liars.entry(*liar).or_default() |= all_know;
-        }
-        if all_know {
-            self.signers.set_aside.extend(culprits.iter().copied());
         }
     }
 
