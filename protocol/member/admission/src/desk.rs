@@ -8,7 +8,7 @@ use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
 use crate::requests::{Counters, Requests, certificate};
 use crate::roster::speaks;
-use crate::signers::Signers;
+use crate::signers::{Around, Signers};
 use crate::status::{SigningStatus, Status};
 use crate::voting::{Deciding, Voting, approvers};
 use crate::{AdmissionError, Command, Config, Input, Output};
@@ -93,13 +93,13 @@ impl Admission {
 impl Admission {
     /// The state of the signing sessions.
     pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
-        let still = self.desk.signers.sessions.values().map(|session| now.since(session.moved)).max();
+        let (open, still, holds) = self.desk.signers.status(now, transcript.roster());
         let guests = self.desk.requests.iter().filter(|open| self.desk.requests.is_ours(open));
         let time = self.clock.unwrap_or_default().max(transcript.state().time());
         SigningStatus {
-            open: self.desk.signers.sessions.len(),
-            still: still.unwrap_or_default(),
-            holds: self.desk.signers.shares.holds(transcript.roster()),
+            open,
+            still,
+            holds,
             approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
             guests: guests.map(|open| open.request.member()).collect(),
         }
@@ -115,7 +115,7 @@ impl Admission {
     /// The newest revocation list of the group's key that this member has; `None` if nobody was
     /// expelled to whom the key had issued a certificate.
     pub fn revocations(&self) -> Option<&RevocationList> {
-        self.desk.signers.revoked.kept()
+        self.desk.signers.revocations()
     }
 
     /// What is open now.
@@ -187,7 +187,8 @@ impl Desk {
     /// decisions that can be.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
         self.authority.work(call, &mut self.requests, &mut self.out);
-        self.work_signers(call, entropy);
+        let (signers, voting, mut around) = self.signers(entropy);
+        signers.work(call, voting, &mut around);
         self.deciding.work(call, &mut self.out);
         self.requests.renew_anew(call, entropy, &mut self.out);
         let busy = self.has_unfinished(call);
@@ -195,6 +196,20 @@ impl Desk {
             self.pause.soon();
         }
         self.pause.arrange(call.now, busy, entropy);
+    }
+
+    /// The signers, with what their sessions use of the other parts.
+    fn signers<'a>(
+        &'a mut self,
+        entropy: &'a mut dyn Entropy,
+    ) -> (&'a mut Signers, &'a mut Voting, Around<'a>) {
+        let Self { requests, voting, signers, authority, out, .. } = self;
+        (signers, voting, Around { requests, authority, out, entropy })
+    }
+
+    fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
+        let (signers, _, mut around) = self.signers(entropy);
+        signers.take_steps(call, all, &mut around);
     }
 
     fn open(
@@ -211,9 +226,12 @@ impl Desk {
             OpenMessage::Request { cms } => self.requests.hear_request(call, sender, &cms.0, &mut self.out),
             OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),
             OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
-            OpenMessage::Signer { message } => self.hear_signer(call, sender, message, entropy),
+            OpenMessage::Signer { message } => {
+                let (signers, _, mut around) = self.signers(entropy);
+                signers.hear(call, sender, message, &mut around)
+            }
             OpenMessage::Revocations { der } => {
-                self.signers.revoked.hear(call, sender, &der.0, &mut self.out)
+                self.signers.hear_revocations(call, sender, &der.0, &mut self.out)
             }
             OpenMessage::Granted { der } => {
                 let (_, request) = certificate(&der.0)?;
@@ -242,10 +260,12 @@ impl Desk {
                 self.requests.hear_denied(call, request, reason, &mut self.out);
                 Ok(())
             }
-            AuthorityMessage::Dealt { session, dealt } => self.pass_on_dealt(call, session, dealt),
+            AuthorityMessage::Dealt { session, dealt } => {
+                self.signers.pass_on_dealt(call, session, dealt, &mut self.out)
+            }
             AuthorityMessage::Revocations { der } => {
-                self.signers.revoked.hear(call, from.member(), &der.0, &mut self.out)?;
-                self.signers.revoked.spread(call, &der.0);
+                self.signers.hear_revocations(call, from.member(), &der.0, &mut self.out)?;
+                self.signers.spread_revocations(call, &der.0);
                 Ok(())
             }
             AuthorityMessage::Heartbeat { .. }

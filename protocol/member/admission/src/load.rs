@@ -33,13 +33,12 @@ impl Admission {
         }
         for (key, value) in stored.iter().filter(|(key, _)| key.table == SHARES) {
             desk.signers
-                .shares
-                .load(transcript, identity, key, value, &mut desk.out)
+                .load_share(transcript, identity, (key, value), &mut desk.out)
                 .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
-        desk.signers.shares.loaded(transcript);
+        desk.signers.loaded_shares(transcript);
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
-            desk.signers.revoked.load(transcript, value);
+            desk.signers.load_revocations(transcript, value);
         }
         Ok(admission)
     }

@@ -1,36 +1,41 @@
 //! Whom a coordinator chooses among those who are ready.
 
 use super::message::Purpose;
+use super::multi::signs_unasked;
 use super::participants::spare;
 use super::session::{Participants, SigningSession};
+use super::state::Signers;
 use crate::call::Call;
-use crate::desk::Desk;
+use crate::requests::Requests;
 use folkmoot_base::{Digest, MemberId, UnixTime};
 use folkmoot_signing::shared::SharingFacts;
 use folkmoot_transcript::Approval;
 use std::collections::BTreeSet;
 
-impl Desk {
+impl Signers {
     /// Which of the ready signers take part, if they are enough. For a signature, those come first
     /// who took part in vain least often. If all take part, another coordinates the next session.
-    pub(super) fn choose(&self, call: &Call<'_>, session: &SigningSession) -> Option<Participants> {
-        let fit = |member: &&MemberId| {
-            !self.signers.silent.contains(*member) && !self.signers.liars.contains_key(*member)
-        };
+    pub(super) fn choose(
+        &self,
+        call: &Call<'_>,
+        session: &SigningSession,
+        requests: &Requests,
+    ) -> Option<Participants> {
+        let fit = |member: &&MemberId| self.others.is_fit(member);
         let ready: Vec<MemberId> = session.ready.keys().filter(fit).copied().collect();
         if session.purpose.gives_shares() {
-            return self.choose_takers(call, session, &ready);
+            return self.choose_takers(call, session, &ready, requests);
         }
         if session.purpose.makes_sharing() {
-            return self.choose_of(call, session, &ready);
+            return self.choose_of(call, session, &ready, requests);
         }
-        let failed = |signer: &MemberId| self.signers.failures.get(signer).copied().unwrap_or_default();
+        let failed = |signer: &MemberId| self.others.failures(signer);
         let levels: BTreeSet<u32> = ready.iter().map(failed).collect();
         // Others are waited for before one that took part in vain does so again.
         levels.into_iter().filter(|most| *most == 0 || session.gathered).find_map(|most| {
             let ready: Vec<MemberId> =
                 ready.iter().filter(|signer| failed(signer) <= most).copied().collect();
-            self.choose_of(call, session, &ready)
+            self.choose_of(call, session, &ready, requests)
         })
     }
 
@@ -42,17 +47,18 @@ impl Desk {
         call: &Call<'_>,
         session: &SigningSession,
         fit: &[MemberId],
+        requests: &Requests,
     ) -> Option<Participants> {
         let roster = call.transcript.roster();
         let threshold = u32::try_from(roster.threshold()).ok()?;
-        let known = |signer: &&MemberId| !self.signers.set_aside.contains(*signer);
+        let known = |signer: &&MemberId| !self.others.is_set_aside(signer);
         let best: Vec<MemberId> = fit.iter().filter(known).copied().collect();
         let voters = best.iter().filter(|signer| roster.may_vote(signer)).count();
         if voters >= spare(roster.charter().scheme(), threshold) {
-            return self.choose_of(call, session, &best);
+            return self.choose_of(call, session, &best, requests);
         }
         let ready: Vec<MemberId> = session.ready.keys().filter(known).copied().collect();
-        self.choose_of(call, session, &ready)
+        self.choose_of(call, session, &ready, requests)
     }
 
     fn choose_of(
@@ -60,6 +66,7 @@ impl Desk {
         call: &Call<'_>,
         session: &SigningSession,
         ready: &[MemberId],
+        requests: &Requests,
     ) -> Option<Participants> {
         let roster = call.transcript.roster();
         let scheme = roster.charter().scheme();
@@ -73,8 +80,7 @@ impl Desk {
         // The coordinator itself first: it is the one that waits for the result.
         let holders = |facts: &SharingFacts, count: usize| {
             // A coordinator that has lost its share leaves it to the others.
-            let lost =
-                !self.signers.shares.has_current() && self.signers.shares.waiting_of(&facts.epoch).is_none();
+            let lost = !self.shares.has_current() && self.shares.waiting_of(&facts.epoch).is_none();
             let hold = |signer: &&MemberId| facts.holders.contains(signer) && !(lost && **signer == me);
             let (first, rest): (Vec<_>, Vec<_>) =
                 ready.iter().filter(hold).partition(|signer| **signer == session.coordinator);
@@ -99,7 +105,7 @@ impl Desk {
                 enough(&voters, need).then(|| Participants { givers, takers: voters.clone() })
             }
             Purpose::Authority { epoch, .. } => {
-                let facts = &self.signers.shares.waiting_of(epoch)?.facts;
+                let facts = &self.shares.waiting_of(epoch)?.facts;
                 Some(Participants {
                     givers: holders(facts, scheme.signers(facts.threshold))?,
                     takers: Vec::new(),
@@ -113,7 +119,7 @@ impl Desk {
                 })
             }
             Purpose::Multi { request, wording } => {
-                self.choose_signers(call, ready, (request, wording.expires))
+                self.choose_signers(call, ready, (request, wording.expires), requests)
             }
         }
     }
@@ -124,10 +130,11 @@ impl Desk {
         call: &Call<'_>,
         ready: &[MemberId],
         (request, expires): (&Digest, UnixTime),
+        requests: &Requests,
     ) -> Option<Participants> {
-        let (open, transcript) = (self.requests.get(request)?, call.transcript);
+        let (open, transcript) = (requests.get(request)?, call.transcript);
         let roster = transcript.roster();
-        if self.signs_unasked(call) {
+        if signs_unasked(call) {
             let givers: Vec<MemberId> = ready
                 .iter()
                 .filter(|signer| roster.may_vote(signer))

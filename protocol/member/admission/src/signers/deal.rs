@@ -5,13 +5,14 @@ use super::message::{Purpose, SignerBody};
 use super::session::SigningSession;
 use super::share::Waiting;
 use super::share::in_use;
+use super::start::say;
+use super::state::{Around, Signers};
 use crate::authority::{AuthorityMessage, Dealt, SignedReady, dealt_info};
-use crate::call::Call;
-use crate::desk::Desk;
+use crate::call::{Call, Out};
 use crate::requests::Open;
 use crate::{AdmissionError, Event};
 use bytes::Bytes;
-use folkmoot_base::{Digest, Entropy, MemberId, Secret};
+use folkmoot_base::{Digest, MemberId, Secret};
 use folkmoot_identity::{Combined, Mode, SharedKey};
 use folkmoot_signing::shared::{self, SharingFacts};
 use folkmoot_transcript::Roster;
@@ -26,10 +27,10 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
     }
 }
 
-impl Desk {
+impl Signers {
     /// The coordinator of a session whose signers are ready asks the authority to deal to them.
-    pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest) {
-        let Some(session) = self.signers.sessions.get(&name) else { return };
+    pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
+        let Some(session) = self.sessions.get(&name) else { return };
         let Purpose::Deal { threshold } = session.purpose else { return };
         let Some(participants) = session.participants.as_ref().filter(|_| session.coordinator == call.me())
         else {
@@ -42,8 +43,8 @@ impl Desk {
                 .map(|ready| SignedReady { member: *member, message: ready.message.clone() })
         };
         let Some(ready) = participants.takers.iter().map(said).collect::<Option<Vec<_>>>() else { return };
-        if let Some(node) = self.authority.node(self.signers.attempts) {
-            self.out.tell(node, &AuthorityMessage::Deal { session: name, threshold, ready });
+        if let Some(node) = around.authority.node(self.attempts) {
+            around.out.tell(node, &AuthorityMessage::Deal { session: name, threshold, ready });
         }
     }
 
@@ -53,15 +54,16 @@ impl Desk {
         call: &Call<'_>,
         name: Digest,
         dealt: Dealt,
+        out: &mut Out,
     ) -> Result<(), AdmissionError> {
         let coordinates =
             |session: &&mut SigningSession| session.coordinator == call.me() && !session.passed_on;
-        let Some(session) = self.signers.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
+        let Some(session) = self.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
         judge(call, &name, session, &dealt)?;
         session.passed_on = true;
         // The coordinator, like everybody, takes its own share from its message at its place in the
         // order.
-        self.say_to_signers(call, name, SignerBody::Dealt { dealt });
+        say(call, name, SignerBody::Dealt { dealt }, out);
         Ok(())
     }
 
@@ -73,9 +75,9 @@ impl Desk {
         sender: MemberId,
         name: Digest,
         dealt: Dealt,
-        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) -> Result<(), AdmissionError> {
-        let Some(session) = self.signers.sessions.get(&name) else { return Ok(()) };
+        let Some(session) = self.sessions.get(&name) else { return Ok(()) };
         if sender != session.coordinator {
             return Err(AdmissionError::PeerDealt(
                 "they do not come from the coordinator of the signing session",
@@ -83,22 +85,22 @@ impl Desk {
         }
         let (facts, dealer) = judge(call, &name, session, &dealt)?;
         let share = self.my_share(call, &name, &dealt, dealer);
-        self.signers.sessions.remove(&name);
+        self.sessions.remove(&name);
         match share {
             Some(share) => {
                 let public = dealt.public.0;
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let (share, authority) = (Some(share), Some(Bytes::new()));
                 let waiting = Waiting { facts, after, public, share, authority };
-                self.signers.shares.keep_waiting(call, waiting, entropy, &mut self.out);
+                self.shares.keep_waiting(call, waiting, around.entropy, around.out);
             }
             None => {
-                self.out.trace("the authority dealt a share that does not fit");
-                self.out.event(Event::SignerLied { member: dealer });
+                around.out.trace("the authority dealt a share that does not fit");
+                around.out.event(Event::SignerLied { member: dealer });
             }
         }
         if sender == call.me() {
-            self.signers.wanted = self.signers.wanted.map(|_| call.now);
+            self.wanted = self.wanted.map(|_| call.now);
         }
         Ok(())
     }
@@ -111,7 +113,7 @@ impl Desk {
         dealer: MemberId,
     ) -> Option<Secret<Vec<u8>>> {
         let me = call.me();
-        let key = self.signers.sessions.get(name)?.key.as_ref()?;
+        let key = self.sessions.get(name)?.key.as_ref()?;
         let private = dealt.to_each.iter().find(|private| private.to == me)?;
         let share = Secret::new(key.open(&dealt_info(name, &dealer, &me), &private.sealed)?);
         let scheme = call.transcript.roster().charter().scheme();
@@ -120,17 +122,23 @@ impl Desk {
     }
 
     /// The group's key has signed a request: the signature goes on to the authority.
-    pub(crate) fn take_combined(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
+    pub(crate) fn take_combined(
+        &mut self,
+        call: &Call<'_>,
+        request: Digest,
+        signature: &[u8],
+        around: &mut Around<'_>,
+    ) {
         let Some(now) = call.transcript.roster().sharing() else { return };
-        let Some(open) = self.requests.get(&request) else { return };
+        let Some(open) = around.requests.get(&request) else { return };
         let Ok(message) = open.request.body().combined_message(&now.facts.epoch) else { return };
         if now.facts.key.verify_raw(&message, signature).is_err() {
-            return self.out.trace("the group's signature does not stand");
+            return around.out.trace("the group's signature does not stand");
         }
         let (me, done) = (call.me(), Purpose::Certify { request });
-        self.signers.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
+        self.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
         let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
-        self.requests.take_combined(call, request, combined, &mut self.out);
+        around.requests.take_combined(call, request, combined, around.out);
     }
 }
 

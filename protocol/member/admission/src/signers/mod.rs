@@ -36,4 +36,4 @@ mod start;
 mod state;
 
 pub use message::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
-pub(crate) use state::Signers;
+pub(crate) use state::{Around, Signers};

@@ -1,60 +1,112 @@
 //! What a member knows of signing sessions: the sessions, its shares, the revocation list, and what
 //! it knows of other signers.
 
+use super::others::Others;
 use super::revoke::Revocations;
 use super::session::SigningSession;
 use super::share::Shares;
+use crate::AdmissionError;
+use crate::at_authority::AtAuthority;
+use crate::call::{Call, Out};
 use crate::pause::PATIENCE;
+use crate::requests::Requests;
+use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
-use folkmoot_base::{Digest, Instant, MemberId};
-use std::collections::{BTreeMap, BTreeSet};
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, StoreKey};
+use folkmoot_identity::{Identity, RevocationList};
+use folkmoot_transcript::{Roster, Transcript};
+use std::collections::BTreeMap;
 
 /// Most sessions at once.
 pub(super) const SESSIONS_MAX: usize = 64;
 /// Most sessions of one coordinator.
 pub(super) const COORDINATOR_SESSIONS_MAX: usize = 16;
 
+/// What signing sessions use of the other parts, in one call.
+pub(crate) struct Around<'a> {
+    pub(crate) requests: &'a mut Requests,
+    pub(crate) authority: &'a AtAuthority,
+    pub(crate) out: &'a mut Out,
+    pub(crate) entropy: &'a mut dyn Entropy,
+}
+
 /// All signing sessions, and what this member knows of those who took part in them.
 #[derive(Debug, Default)]
 pub(crate) struct Signers {
-    pub(crate) sessions: BTreeMap<Digest, SigningSession>,
-    pub(crate) shares: Shares,
-    /// Who was silent in a session that this member coordinated, until a session succeeds.
-    pub(crate) silent: BTreeSet<MemberId>,
-    /// How often each took part in a session that this member coordinated and that came to nothing,
-    /// until a session succeeds. Those who did so least often come first: a participant that knows
-    /// one of the others to lie may have refused.
-    pub(crate) failures: BTreeMap<MemberId, u32>,
-    /// Who lied or was silent in a session for new shares in which this member took part, until
-    /// there are new shares, or too few come without them. Everybody who took part knows the same.
-    pub(crate) set_aside: BTreeSet<MemberId>,
-    /// Who was proven to lie, and whether in a session for new shares: then all who took part know
-    /// it too.
-    pub(crate) liars: BTreeMap<MemberId, bool>,
+    pub(super) sessions: BTreeMap<Digest, SigningSession>,
+    pub(super) shares: Shares,
+    pub(super) others: Others,
     /// Requests for whose certificate this member has started a session, with the session and the
     /// time, until it hears that start. The start takes effect at its place in the order, and there
     /// is not to be another before.
-    pub(crate) starting: BTreeMap<Digest, (Digest, Instant)>,
+    pub(super) starting: BTreeMap<Digest, (Digest, Instant)>,
     /// Our one-time keys in sessions that we have started, and since when, until we hear the start;
     /// for [`PATIENCE`] at most. A session of which we hear later is over before it begins.
-    pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
+    pub(super) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
     /// Counts the sessions that this member starts, from a number drawn at its own start, so that
     /// no two are alike, not even across a stop. Zero: none yet.
-    pub(crate) attempts: u32,
+    pub(super) attempts: u32,
     /// Since when a sharing is wanted.
-    pub(crate) wanted: Option<Instant>,
+    pub(super) wanted: Option<Instant>,
     /// The certificates of the group's key that hold no more.
-    pub(crate) revoked: Revocations,
+    pub(super) revoked: Revocations,
 }
 
 impl Signers {
+    /// Takes a share from the disk.
+    pub(crate) fn load_share(
+        &mut self,
+        transcript: &Transcript,
+        identity: &Identity,
+        (key, value): (&StoreKey, &[u8]),
+        out: &mut Out,
+    ) -> Option<()> {
+        self.shares.load(transcript, identity, key, value, out)
+    }
+
+    /// All shares are read back.
+    pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
+        self.shares.loaded(transcript);
+    }
+
+    /// Takes the revocation list from the disk.
+    pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
+        self.revoked.load(transcript, der);
+    }
+
+    /// `ADM-48`: hears a revocation list, or a question for ours.
+    pub(crate) fn hear_revocations(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        der: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        self.revoked.hear(call, sender, der, out)
+    }
+
+    /// The authority told us a list: we tell the others, unless it tells them too.
+    pub(crate) fn spread_revocations(&mut self, call: &Call<'_>, der: &[u8]) {
+        self.revoked.spread(call, der);
+    }
+
+    /// The newest revocation list that this member has.
+    pub(crate) fn revocations(&self) -> Option<&RevocationList> {
+        self.revoked.kept()
+    }
+
+    /// How many sessions there are, how long the one that moved least recently has stood still, and
+    /// whether this member has a share of the sharing in use.
+    pub(crate) fn status(&self, now: Instant, roster: &Roster) -> (usize, Duration, bool) {
+        let still = self.sessions.values().map(|session| now.since(session.moved)).max();
+        (self.sessions.len(), still.unwrap_or_default(), self.shares.holds(roster))
+    }
+
     /// The group has new shares. What was begun with shares that are over comes to nothing, and the
     /// runs hold copies of them.
     pub(super) fn forget_old(&mut self) {
         self.sessions.clear();
-        self.silent.clear();
-        self.set_aside.clear();
-        self.failures.clear();
+        self.others.forget();
         self.wanted = None;
     }
 
