@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 impl Requests {
     /// Tells the guest of this request how things stand, if it is linked here.
-    pub(crate) fn answer(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
+    pub(super) fn answer(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
         self.enter_sponsored(call, digest, out);
         let roster = call.transcript.roster();
         let Some(open) = self.open.get(digest) else { return };
@@ -47,7 +47,7 @@ impl Requests {
     }
 
     /// After the roster changed: votes may count for more now, or no longer count.
-    pub(crate) fn retell_guests(&mut self, call: &Call<'_>, out: &mut Out) {
+    pub(super) fn retell_guests(&mut self, call: &Call<'_>, out: &mut Out) {
         let all: Vec<Digest> = self.open.iter().map(|open| open.request.digest()).collect();
         for digest in all {
             self.answer(call, &digest, out);
@@ -94,7 +94,7 @@ impl Requests {
     }
 
     /// What a request waits for that the voters have granted.
-    pub(crate) fn stands(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
+    pub(super) fn stands(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
         if are_stale(transcript.roster()) && open.enough(transcript).is_some() {
             return Some(Reason::SharesStale);
         }
@@ -103,7 +103,7 @@ impl Requests {
 
     /// How a request stands with the authority, if the members have done their part and it has not
     /// signed.
-    pub(crate) fn stands_with_authority(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
+    pub(super) fn stands_with_authority(&self, transcript: &Transcript, open: &Open) -> Option<Reason> {
         if transcript.roster().charter().mode() == Mode::Decentralised {
             return None;
         }
@@ -112,7 +112,7 @@ impl Requests {
     }
 
     /// What the guest of this request is told, once its voters have signed.
-    pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
+    fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
         let multi = self.made.multis.get(request)?;
         let key = |signer| {
             let spki = roster.voter_key(signer)?.spki_der();

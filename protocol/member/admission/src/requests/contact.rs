@@ -17,7 +17,7 @@ use folkmoot_transcript::{ItemError, Roster, Uncounted};
 
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
 /// guest. Every request taken is on every member's disk before the ring goes on.
-pub(crate) const ANEW: Duration = Duration::from_secs(10);
+pub(super) const ANEW: Duration = Duration::from_secs(10);
 impl Requests {
     /// Hears a guest over its link.
     pub(crate) fn hear_guest(
@@ -104,7 +104,7 @@ impl Requests {
     }
 
     /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: opens the request if it may be open.
-    pub(crate) fn take_request(
+    pub(super) fn take_request(
         &mut self,
         call: &Call<'_>,
         contact: MemberId,

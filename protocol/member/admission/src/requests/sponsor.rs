@@ -25,7 +25,7 @@ use folkmoot_transcript::{ItemError, Transcript, Uncounted};
 
 /// `ADM-50`, `ADM-51`: whether a CSR can be granted in this group, and was neither granted nor
 /// refused for good before.
-pub(crate) fn check_csr(transcript: &Transcript, request: &Request) -> Result<(), AdmissionError> {
+pub(super) fn check_csr(transcript: &Transcript, request: &Request) -> Result<(), AdmissionError> {
     let Some(csr) = request.csr() else { return Ok(()) };
     let roster = transcript.roster();
     let member = csr.member();
@@ -133,7 +133,7 @@ impl Requests {
     }
 
     /// `ADM-52`: has the granted certificate ordered until the transcript has it.
-    pub(crate) fn enter_sponsored(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
+    pub(super) fn enter_sponsored(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
         let Some(certificate) = self.finished(call, digest) else { return };
         let Some(open) = self.open.get_mut(digest).filter(|open| open.sponsored) else { return };
         if open.entered.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {

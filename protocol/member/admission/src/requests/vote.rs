@@ -45,14 +45,14 @@ impl Requests {
 }
 
 /// An approval as a certificate carries it; none if its voter has not signed it alone.
-pub(crate) fn proof(signed: &Signed) -> Option<VoteProof> {
+pub(super) fn proof(signed: &Signed) -> Option<VoteProof> {
     let Approval { voter, base, turn, expires, .. } = signed.approval;
     let signature = Signature::from_wire(signed.signature.as_ref()?).ok()?;
     Some(VoteProof { voter, base, turn, expires, signature })
 }
 
 /// The same for several, sorted by voter.
-pub(crate) fn proofs(signed: &[&Signed]) -> Vec<VoteProof> {
+pub(super) fn proofs(signed: &[&Signed]) -> Vec<VoteProof> {
     let mut proofs: Vec<VoteProof> = signed.iter().filter_map(|one| proof(one)).collect();
     proofs.sort_by_key(|proof| proof.voter);
     proofs

@@ -125,7 +125,7 @@ impl Signers {
     }
 
     /// Of those ready, as many as the charter asks for and no more.
-    pub(crate) fn choose_signers(
+    fn choose_signers(
         &self,
         call: &Call<'_>,
         ready: &[MemberId],

@@ -29,7 +29,7 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
 
 impl Signers {
     /// The coordinator of a session whose signers are ready asks the authority to deal to them.
-    pub(crate) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
+    pub(super) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
         let Some(session) = self.sessions.get(&name) else { return };
         let Purpose::Deal { threshold } = session.purpose else { return };
         let Some(participants) = session.participants.as_ref().filter(|_| session.coordinator == call.me())
@@ -69,7 +69,7 @@ impl Signers {
 
     /// `ADM-58`: takes what one of the authority's nodes dealt to exactly the participants, of the
     /// key that there is.
-    pub(crate) fn hear_dealt(
+    pub(super) fn hear_dealt(
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
@@ -122,7 +122,7 @@ impl Signers {
     }
 
     /// The group's key has signed a request: the signature goes on to the authority.
-    pub(crate) fn take_combined(
+    pub(super) fn take_combined(
         &mut self,
         call: &Call<'_>,
         request: Digest,

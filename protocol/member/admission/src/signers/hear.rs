@@ -88,7 +88,7 @@ impl Signers {
     }
 
     /// `ADM-42`: room for one more session of this coordinator.
-    pub(crate) fn room_for_session(&self, coordinator: &MemberId) -> Result<(), AdmissionError> {
+    pub(super) fn room_for_session(&self, coordinator: &MemberId) -> Result<(), AdmissionError> {
         let of_leader = self.sessions.values().filter(|session| session.coordinator == *coordinator).count();
         if self.sessions.len() >= SESSIONS_MAX || of_leader >= COORDINATOR_SESSIONS_MAX {
             return Err(AdmissionError::PeerSigner(*coordinator, "too many signing sessions are open"));
@@ -331,7 +331,7 @@ impl Signers {
     }
 
     /// The run is fixed, and the participants begin.
-    pub(crate) fn begin(
+    pub(super) fn begin(
         &mut self,
         call: &Call<'_>,
         name: Digest,

@@ -16,7 +16,7 @@ use folkmoot_transcript::Approval;
 impl Signers {
     /// The contact has those who said yes sign for its guests. If an authority signs and nothing
     /// comes of that, any member that reaches the authority does so.
-    pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
+    pub(super) fn coordinate_multis(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
         let me = call.me();
         let at_work = |request: &Digest| {
             self.sessions.values().any(|session| {
@@ -53,7 +53,7 @@ impl Signers {
 
 /// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that
 /// is on its line, and nothing that lasts longer.
-pub(crate) fn said_yes(call: &Call<'_>, request: &Digest, wording: &Wording, requests: &Requests) -> bool {
+pub(super) fn said_yes(call: &Call<'_>, request: &Digest, wording: &Wording, requests: &Requests) -> bool {
     let me = call.me();
     if signs_unasked(call) {
         return call.transcript.roster().may_vote(&me) && requests.get(request).is_some();
@@ -72,7 +72,7 @@ pub(super) fn signs_unasked(call: &Call<'_>) -> bool {
 
 /// This member's part in the run of these signers. If it coordinates and is not one of them, it
 /// only listens.
-pub(crate) fn sign_multi(
+pub(super) fn sign_multi(
     call: &Call<'_>,
     id: RunId,
     signers: &[MemberId],
@@ -92,7 +92,7 @@ pub(crate) fn sign_multi(
 }
 
 /// The coordinator takes the run's result and passes it on to the guest.
-pub(crate) fn take_multi(
+pub(super) fn take_multi(
     call: &Call<'_>,
     session: &SigningSession,
     signature: &[u8],

@@ -32,7 +32,7 @@ const DOUBLINGS_MAX: u32 = 4;
 
 /// The kept list, and what is to be done for a newer one.
 #[derive(Debug, Default)]
-pub(crate) struct Revocations {
+pub(super) struct Revocations {
     kept: Option<RevocationList>,
     /// When to have a newer one made, or to ask for it.
     wanted: Option<Instant>,
@@ -45,24 +45,24 @@ pub(crate) struct Revocations {
 }
 
 impl Revocations {
-    pub(crate) fn due(&self) -> Option<Instant> {
+    pub(super) fn due(&self) -> Option<Instant> {
         [self.wanted, self.tell].into_iter().flatten().min()
     }
 
     /// Loads the kept list. One that the group's key has not signed is no loss: it is made again.
-    pub(crate) fn load(&mut self, transcript: &Transcript, der: &[u8]) {
+    pub(super) fn load(&mut self, transcript: &Transcript, der: &[u8]) {
         let Ok(Some(authority)) = transcript.roster().issuer() else { return };
         self.kept = RevocationList::from_der(der, &authority).ok();
     }
 
     /// The newest list that this member has.
-    pub(crate) fn kept(&self) -> Option<&RevocationList> {
+    pub(super) fn kept(&self) -> Option<&RevocationList> {
         self.kept.as_ref()
     }
 
     /// Tells the list if that is due. Returns the session that this member is to coordinate for a
     /// newer one, if it is and none is at work.
-    pub(crate) fn work(&mut self, call: &Call<'_>, at_work: bool, out: &mut Out) -> Option<Purpose> {
+    pub(super) fn work(&mut self, call: &Call<'_>, at_work: bool, out: &mut Out) -> Option<Purpose> {
         if self.tell.is_some_and(|due| due <= call.now) {
             self.tell_all(call, out);
         }
@@ -96,7 +96,7 @@ impl Revocations {
 
     /// `ADM-47`: whether this member would sign the list: it is due, we hold a share, those who
     /// left could not have made it, and it is what our own roster says, from about now on.
-    pub(crate) fn is_right(&self, call: &Call<'_>, tbs: &[u8], shares: &Shares) -> bool {
+    pub(super) fn is_right(&self, call: &Call<'_>, tbs: &[u8], shares: &Shares) -> bool {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing().filter(|_| self.is_behind(roster)) else { return false };
         let safe = roster.leavers_with_shares().len() < sharing.facts.threshold;
@@ -111,7 +111,7 @@ impl Revocations {
 
     /// Somebody coordinates a session for a list. If rightly so, we need not do it for a while, but
     /// no coordinator puts us off for ever. If not, we may have the list that it lacks.
-    pub(crate) fn heed(&mut self, call: &Call<'_>, willing: bool) {
+    pub(super) fn heed(&mut self, call: &Call<'_>, willing: bool) {
         if !willing {
             return self.offer(call);
         }
@@ -124,7 +124,7 @@ impl Revocations {
 
     /// The run ended in a signature: keeps the list, and tells it if the participants before us do
     /// not.
-    pub(crate) fn take(
+    pub(super) fn take(
         &mut self,
         call: &Call<'_>,
         session: &SigningSession,
@@ -148,7 +148,7 @@ impl Revocations {
 
     /// `ADM-48`: takes a list that replaces the kept one and says nothing that our transcript does
     /// not. The sender of an older list, or of none, asks for ours.
-    pub(crate) fn hear(
+    pub(super) fn hear(
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
@@ -183,7 +183,7 @@ impl Revocations {
 
     /// Somebody may not have our list: we tell it when it is our turn, unless another does, and not
     /// again and again.
-    pub(crate) fn offer(&mut self, call: &Call<'_>) {
+    fn offer(&mut self, call: &Call<'_>) {
         if self.kept.is_none() {
             return;
         }
@@ -193,7 +193,7 @@ impl Revocations {
     }
 
     /// The authority told us: we tell the others, unless it tells them too.
-    pub(crate) fn spread(&mut self, call: &Call<'_>, der: &[u8]) {
+    pub(super) fn spread(&mut self, call: &Call<'_>, der: &[u8]) {
         if self.kept.as_ref().is_some_and(|kept| kept.der() == der) {
             let turn = place(call.transcript.roster(), &call.me());
             self.tell.get_or_insert(call.now + turn);

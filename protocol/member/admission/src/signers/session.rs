@@ -18,33 +18,33 @@ pub(super) const LATER: Duration = Duration::from_millis(150);
 
 /// Who takes part, and as what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Participants {
+pub(super) struct Participants {
     /// Those who hold shares and use them; those who found.
-    pub(crate) givers: Vec<MemberId>,
+    pub(super) givers: Vec<MemberId>,
     /// Those who get shares; in a founding the same, in a signature nobody.
-    pub(crate) takers: Vec<MemberId>,
+    pub(super) takers: Vec<MemberId>,
 }
 
 impl Participants {
-    pub(crate) fn all(&self) -> BTreeSet<MemberId> {
+    pub(super) fn all(&self) -> BTreeSet<MemberId> {
         self.givers.iter().chain(&self.takers).copied().collect()
     }
 }
 
 /// A signer's statement that it is ready.
-pub(crate) struct Ready {
+pub(super) struct Ready {
     /// Its one-time key.
-    pub(crate) key: Vec<u8>,
+    pub(super) key: Vec<u8>,
     /// What it said, as it said it.
-    pub(crate) message: SignerMessage,
+    pub(super) message: SignerMessage,
     /// Whether its signature was verified here: at once by the coordinator; by others when it takes
     /// part beside them, or when a second message comes.
-    pub(crate) proven: bool,
+    pub(super) proven: bool,
 }
 
 impl Ready {
     /// Checks `ADM-41`, once.
-    pub(crate) fn prove(&mut self, transcript: &Transcript, signer: &MemberId) -> Result<(), AdmissionError> {
+    pub(super) fn prove(&mut self, transcript: &Transcript, signer: &MemberId) -> Result<(), AdmissionError> {
         if !self.proven {
             self.message.verify(transcript, signer)?;
             self.proven = true;
@@ -56,7 +56,7 @@ impl Ready {
 /// What a run does next. If that takes long, it waits for a timeout that is due at once. Messages
 /// and the token go out first, so that the others do their part meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(super) enum Step {
     /// It begins.
     Begin,
     /// It hears the messages of the round, which are all there.
@@ -64,47 +64,47 @@ pub(crate) enum Step {
 }
 
 /// One signing session.
-pub(crate) struct SigningSession {
-    pub(crate) coordinator: MemberId,
-    pub(crate) purpose: Purpose,
-    pub(crate) key: Option<OpeningKey<Classic>>,
+pub(super) struct SigningSession {
+    pub(super) coordinator: MemberId,
+    pub(super) purpose: Purpose,
+    pub(super) key: Option<OpeningKey<Classic>>,
     /// Who is ready.
-    pub(crate) ready: BTreeMap<MemberId, Ready>,
-    pub(crate) participants: Option<Participants>,
+    pub(super) ready: BTreeMap<MemberId, Ready>,
+    pub(super) participants: Option<Participants>,
     /// Whether the participants, if there are any, have their place in the order: the coordinator
     /// names them before.
-    pub(crate) ordered: bool,
-    pub(crate) run: Option<AnyRun>,
+    pub(super) ordered: bool,
+    pub(super) run: Option<AnyRun>,
     /// What the run does next, and since when, if its steps take long: [`Step`].
-    pub(crate) step: Option<(Step, Instant)>,
+    pub(super) step: Option<(Step, Instant)>,
     /// Whether it has begun.
-    pub(crate) begun: bool,
-    pub(crate) round: u8,
+    pub(super) begun: bool,
+    pub(super) round: u8,
     /// What was heard in the run before this round, from its name on. The messages of the round
     /// cover it.
-    pub(crate) heard: Digest,
-    pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
+    pub(super) heard: Digest,
+    pub(super) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
     /// Whether its coordinator has stopped waiting for more signers than it needs; always set at
     /// everybody else's.
-    pub(crate) gathered: bool,
+    pub(super) gathered: bool,
     /// Whether its coordinator has passed on what the authority dealt to it.
-    pub(crate) passed_on: bool,
+    pub(super) passed_on: bool,
     /// When to say that we are ready, unless there are participants before; `None` once it is said,
     /// or if we are not.
-    pub(crate) answers: Option<Instant>,
+    pub(super) answers: Option<Instant>,
     /// When it was started, and last moved.
-    pub(crate) started: Instant,
-    pub(crate) moved: Instant,
+    pub(super) started: Instant,
+    pub(super) moved: Instant,
 }
 
 impl SigningSession {
     /// Whether this is our one-time key here.
-    pub(crate) fn has_key(&self, public: &[u8]) -> bool {
+    pub(super) fn has_key(&self, public: &[u8]) -> bool {
         self.key.as_ref().is_some_and(|key| key.public()[..] == *public)
     }
 
     /// When its coordinator stops waiting for more signers, unless one comes before.
-    pub(crate) fn gathers_until(&self) -> Instant {
+    pub(super) fn gathers_until(&self) -> Instant {
         (self.moved + GATHER).min(self.started + PATIENCE)
     }
 }

@@ -36,19 +36,19 @@ struct Stored {
 
 /// A share that waits.
 #[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) facts: SharingFacts,
+pub(super) struct Waiting {
+    pub(super) facts: SharingFacts,
     /// The sharing that was in use when it was made; zeros if there was none.
-    pub(crate) after: Digest,
-    pub(crate) public: Bytes,
-    pub(crate) share: Option<Secret<Vec<u8>>>,
+    pub(super) after: Digest,
+    pub(super) public: Bytes,
+    pub(super) share: Option<Secret<Vec<u8>>>,
     /// The certificate of the group's key, once there is one.
-    pub(crate) authority: Option<Bytes>,
+    pub(super) authority: Option<Bytes>,
 }
 
 /// All shares, by the digest of the sharing's public part.
 #[derive(Debug, Default)]
-pub(crate) struct Shares {
+pub(super) struct Shares {
     current: Option<(Digest, Secret<Vec<u8>>)>,
     waiting: BTreeMap<Digest, Waiting>,
     /// The sharing that the transcript had when shares were last put into use and erased, whether
@@ -58,7 +58,7 @@ pub(crate) struct Shares {
 
 impl Waiting {
     /// Whether the voters could take it into use now.
-    pub(crate) fn fits(&self, roster: &Roster) -> bool {
+    pub(super) fn fits(&self, roster: &Roster) -> bool {
         self.facts.threshold == roster.threshold()
             && self.facts.holders.iter().all(|member| roster.may_vote(member))
     }
@@ -77,14 +77,14 @@ impl Waiting {
 
 impl Shares {
     /// The share of the sharing with this public part.
-    pub(crate) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
+    pub(super) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
         let name = digest(&[public]);
         let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
         current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
     }
 
     /// Whether this member has a share of the sharing in use.
-    pub(crate) fn holds(&self, roster: &Roster) -> bool {
+    pub(super) fn holds(&self, roster: &Roster) -> bool {
         roster.sharing().is_some_and(|now| self.of(&now.public).is_some())
     }
 
@@ -110,7 +110,7 @@ impl Shares {
     }
 
     /// A run gave a sharing, and perhaps a share: it is on disk before anything else is said of it.
-    pub(crate) fn keep_waiting(
+    pub(super) fn keep_waiting(
         &mut self,
         call: &Call<'_>,
         waiting: Waiting,
@@ -135,7 +135,7 @@ impl Shares {
     }
 
     /// The group's key has a certificate now.
-    pub(crate) fn keep_authority(
+    pub(super) fn keep_authority(
         &mut self,
         call: &Call<'_>,
         name: &Digest,
@@ -151,7 +151,7 @@ impl Shares {
 
     /// The transcript has another sharing: its share comes into use, all others are erased.
     /// Returns whether that is new.
-    pub(crate) fn follow(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy, out: &mut Out) -> bool {
+    pub(super) fn follow(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy, out: &mut Out) -> bool {
         let roster = call.transcript.roster();
         let Some(sharing) = roster.sharing() else { return false };
         let name = digest(&[&sharing.public]);
@@ -197,7 +197,7 @@ impl Shares {
         self.current = Some((name, share));
     }
 
-    pub(crate) fn load(
+    pub(super) fn load(
         &mut self,
         transcript: &Transcript,
         identity: &Identity,
@@ -236,7 +236,7 @@ impl Shares {
 
     /// After all shares were read back: shares that are over have been erased by then, unless the
     /// one in use still waits to be put into use.
-    pub(crate) fn loaded(&mut self, transcript: &Transcript) {
+    pub(super) fn loaded(&mut self, transcript: &Transcript) {
         self.followed = in_use(transcript.roster()).filter(|now| !self.waiting.contains_key(now));
     }
 }
@@ -278,7 +278,7 @@ fn persist_share(
 }
 
 /// The name of the sharing in use.
-pub(crate) fn in_use(roster: &Roster) -> Option<Digest> {
+pub(super) fn in_use(roster: &Roster) -> Option<Digest> {
     roster.sharing().map(|sharing| digest(&[&sharing.public]))
 }
 

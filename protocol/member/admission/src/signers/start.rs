@@ -79,7 +79,7 @@ impl Signers {
 
     /// Starts a session. If this member is ready for it, it says so at once, with a one-time key
     /// that is kept until the start is heard.
-    pub(crate) fn start_session(&mut self, call: &Call<'_>, purpose: Purpose, around: &mut Around<'_>) {
+    pub(super) fn start_session(&mut self, call: &Call<'_>, purpose: Purpose, around: &mut Around<'_>) {
         let me = call.me();
         if self.room_for_session(&me).is_err() {
             return;
@@ -107,7 +107,7 @@ impl Signers {
     /// When a willing signer says that it is ready. If an exact number of holders sign, the first
     /// ones do so at once, counted from the coordinator on. The others do so only if those were too
     /// few by then, so that nothing is sent that nobody needs.
-    pub(crate) fn answers_at(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> Instant {
+    pub(super) fn answers_at(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> Instant {
         let roster = call.transcript.roster();
         let facts = match purpose {
             Purpose::Certify { .. } | Purpose::Revoke { .. } => roster.sharing().map(|now| &now.facts),
@@ -162,7 +162,7 @@ impl Signers {
     }
 }
 
-pub(crate) fn say(call: &Call<'_>, session: Digest, body: SignerBody, out: &mut Out) {
+pub(super) fn say(call: &Call<'_>, session: Digest, body: SignerBody, out: &mut Out) {
     let message = SignerMessage::sign(call.transcript, call.identity, (session, None), body);
     out.multicast(&OpenMessage::Signer { message });
 }

@@ -12,24 +12,24 @@ use std::collections::BTreeMap;
 
 /// Own words on their way.
 #[derive(Debug, Default)]
-pub(crate) struct Words(BTreeMap<Subject, SignedApproval>);
+pub(super) struct Words(BTreeMap<Subject, SignedApproval>);
 
 impl Words {
-    pub(crate) fn restore(&mut self, word: SignedApproval) {
+    pub(super) fn restore(&mut self, word: SignedApproval) {
         self.0.insert(word.approval.subject, word);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(crate) fn get(&self, subject: &Subject) -> Option<&SignedApproval> {
+    pub(super) fn get(&self, subject: &Subject) -> Option<&SignedApproval> {
         self.0.get(subject)
     }
 
     /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word
     /// that says the same and still counts is not said again.
-    pub(crate) fn speak(
+    pub(super) fn speak(
         &mut self,
         call: &Call<'_>,
         (subject, stamp): (Subject, u64),
@@ -56,14 +56,14 @@ impl Words {
     }
 
     /// What this member says about a subject: on its way, or in the transcript.
-    pub(crate) fn verdict(&self, call: &Call<'_>, subject: &Subject) -> Option<Verdict> {
+    pub(super) fn verdict(&self, call: &Call<'_>, subject: &Subject) -> Option<Verdict> {
         let said = call.transcript.set().approval(subject, &call.me());
         let said = said.map(|said| said.approval.verdict);
         self.get(subject).map(|word| word.approval.verdict).or(said)
     }
 
     /// Forgets the words that the transcript has, or that can count no more.
-    pub(crate) fn settle(&mut self, call: &Call<'_>, out: &mut Out) {
+    pub(super) fn settle(&mut self, call: &Call<'_>, out: &mut Out) {
         let (set, state) = (call.transcript.set(), call.transcript.state());
         let time = call.clock.unwrap_or_default();
         let done = |word: &SignedApproval| {
@@ -79,7 +79,7 @@ impl Words {
         }
     }
 
-    pub(crate) fn resend(&self, out: &mut Out) {
+    pub(super) fn resend(&self, out: &mut Out) {
         self.0.values().for_each(|word| send_word(word, out));
     }
 }

@@ -1,4 +1,9 @@
-//! The machine of an admitted member: its state, and where each input goes.
+//! The desk of an admitted member: the parts, where each input goes, and what goes between parts.
+//! No part knows another but by what is handed to it in a call.
+
+mod admission;
+
+pub use admission::Admission;
 
 use crate::at_authority::AtAuthority;
 use crate::authority::AuthorityMessage;
@@ -6,126 +11,26 @@ use crate::call::{Call, Out};
 use crate::expire::Expiring;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
-use crate::requests::{Counters, Requests, certificate};
+use crate::requests::{Requests, certificate};
 use crate::roster::speaks;
 use crate::signers::{Around, Signers};
-use crate::status::{SigningStatus, Status};
-use crate::voting::{Deciding, Voting, approvers};
-use crate::{AdmissionError, Command, Config, Input, Output};
-use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Identity, Mode, RevocationList, Verdict, VoteKind};
-use folkmoot_transcript::{Item, Taken, Transcript};
-use std::collections::BTreeSet;
-
-/// Admission at one member.
-#[derive(Debug, Default)]
-pub struct Admission {
-    pub(crate) config: Config,
-    pub(crate) clock: Option<UnixTime>,
-    /// The members in the group's view now.
-    pub(crate) present: BTreeSet<MemberId>,
-    pub(crate) desk: Desk,
-}
+use crate::voting::{Deciding, Voting};
+use crate::{AdmissionError, Command, Input};
+use folkmoot_base::{Digest, Entropy, MemberId, NodeId};
+use folkmoot_identity::{Verdict, VoteKind};
+use folkmoot_transcript::{Item, Taken};
 
 /// The parts, and what goes between them.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
-    pub(crate) requests: Requests,
-    pub(crate) voting: Voting,
-    pub(crate) deciding: Deciding,
+    requests: Requests,
+    voting: Voting,
+    deciding: Deciding,
     expiring: Expiring,
-    pub(crate) signers: Signers,
-    pub(crate) authority: AtAuthority,
-    pub(crate) pause: Pause,
-    pub(crate) out: Out,
-}
-
-impl Admission {
-    /// A member's desk with nothing on it.
-    pub fn new(config: Config) -> Self {
-        Self { config, ..Self::default() }
-    }
-
-    /// Takes one input.
-    ///
-    /// # Errors
-    /// [`AdmissionError`]; nothing but bookkeeping against floods has changed then.
-    pub fn handle(
-        &mut self,
-        now: Instant,
-        input: Input,
-        transcript: &Transcript,
-        identity: &Identity,
-        entropy: &mut dyn Entropy,
-    ) -> Result<(), AdmissionError> {
-        match &input {
-            Input::Clock(time) => self.clock = Some(*time),
-            Input::Present(members) => self.present.clone_from(members),
-            _ => {}
-        }
-        let (clock, present, config) = (self.clock, &self.present, &self.config);
-        let call = Call { now, clock, transcript, identity, present, config };
-        let result = self.desk.dispatch(&call, input, entropy);
-        self.desk.work(&call, entropy);
-        result
-    }
-
-    /// Next output, until `None`.
-    pub fn poll_output(&mut self) -> Option<Output> {
-        self.desk.out.poll()
-    }
-
-    /// What guests said so far, and what was refused of it.
-    pub fn counters(&self) -> Counters {
-        self.desk.requests.counters()
-    }
-
-    /// When to hand in [`Input::Timeout`], if nothing else happens first.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        let desk = &self.desk;
-        [desk.pause.due(), desk.deciding.due(), desk.signers.due(), desk.authority.due()]
-            .into_iter()
-            .flatten()
-            .min()
-    }
-}
-
-impl Admission {
-    /// The state of the signing sessions.
-    pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
-        let (open, still, holds) = self.desk.signers.status(now, transcript.roster());
-        let guests = self.desk.requests.iter().filter(|open| self.desk.requests.is_ours(open));
-        let time = self.clock.unwrap_or_default().max(transcript.state().time());
-        SigningStatus {
-            open,
-            still,
-            holds,
-            approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
-            guests: guests.map(|open| open.request.member()).collect(),
-        }
-    }
-
-    /// The nodes of the charter's authority that are linked here, and when one of them last said
-    /// anything; `None` if the charter has no authority.
-    pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
-        let central = transcript.roster().charter().mode() == Mode::Centralised;
-        central.then(|| self.desk.authority.reached())
-    }
-
-    /// The newest revocation list of the group's key that this member has; `None` if nobody was
-    /// expelled to whom the key had issued a certificate.
-    pub fn revocations(&self) -> Option<&RevocationList> {
-        self.desk.signers.revocations()
-    }
-
-    /// What is open now.
-    pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
-        let (clock, present, config) = (self.clock, &self.present, &self.config);
-        let call = Call { now: Instant::default(), clock, transcript, identity, present, config };
-        let requests = self.desk.requests.status(&call);
-        let proposals = self.desk.voting.status(&call, self.desk.deciding.ballot());
-        Status { requests, proposals }
-    }
+    signers: Signers,
+    authority: AtAuthority,
+    pause: Pause,
+    out: Out,
 }
 
 impl Desk {
@@ -210,6 +115,24 @@ impl Desk {
     fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
         let (signers, _, mut around) = self.signers(entropy);
         signers.take_steps(call, all, &mut around);
+    }
+
+    /// Whether anything would be sent again.
+    fn has_unfinished(&self, call: &Call<'_>) -> bool {
+        let requests = self.requests.has_unfinished(call, self.authority.is_linked());
+        requests || self.voting.has_unfinished(call) || self.deciding.has_unfinished()
+    }
+
+    /// Sends whatever is unfinished again: requests, proposals, own words, ballots. Each may be
+    /// heard twice without harm. So this is done at pauses that double, and soon after the
+    /// membership changed. If nothing is unfinished, no timer runs.
+    fn resend_if_due(&mut self, call: &Call<'_>) {
+        if !self.pause.take(call.now) {
+            return;
+        }
+        self.requests.resend(call, self.authority.is_linked(), &mut self.out);
+        self.voting.resend(call, &mut self.out);
+        self.deciding.resend(call, &mut self.out);
     }
 
     fn open(
