@@ -54,8 +54,9 @@ impl Requests {
         }
     }
 
+    /// Tells a guest why what it brought is refused.
     pub(super) fn refuse(
-        &mut self,
+        &self,
         call: &Call<'_>,
         to: NodeId,
         request: Digest,
@@ -85,7 +86,8 @@ impl Requests {
         out.tell(to, &GuestMessage::Standing { request, have: count(have), need: count(need), reason });
     }
 
-    pub(super) fn tell_over(&mut self, call: &Call<'_>, open: &Open, reason: Reason, out: &mut Out) {
+    /// Tells the guest of a request that is closed why nothing can come of it.
+    pub(super) fn tell_over(&self, call: &Call<'_>, open: &Open, reason: Reason, out: &mut Out) {
         let (node, request) = (open.request.member().node(), open.request.digest());
         if self.guests.is_linked(&node) {
             let (have, need) = (count(open.have(call.transcript)), count(open.need(call.transcript)));

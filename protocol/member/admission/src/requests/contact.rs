@@ -17,7 +17,8 @@ use folkmoot_transcript::{ItemError, Roster, Uncounted};
 
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
 /// guest. Every request taken is on every member's disk before the ring goes on.
-pub(super) const ANEW: Duration = Duration::from_secs(10);
+const ANEW: Duration = Duration::from_secs(10);
+
 impl Requests {
     /// Hears a guest over its link.
     pub(crate) fn hear_guest(

@@ -77,7 +77,7 @@ impl Open {
         all
     }
 
-    pub(super) fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+    fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
         self.approvals(transcript).into_iter().map(|signed| signed.approval.voter).collect()
     }
 

@@ -18,7 +18,7 @@ impl Requests {
 
     /// `ADM-21`: a rejected request by CSR is shown whole, so that nothing that is proposed for
     /// that CSR later admits anybody. The transcript takes it once a rejection is there.
-    pub(crate) fn show_refused_csr(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
+    pub(crate) fn show_refused_csr(&self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
         let Some(open) = self.open.get(digest).filter(|open| open.request.csr().is_some()) else {
             return;
         };

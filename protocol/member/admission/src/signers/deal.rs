@@ -3,8 +3,7 @@
 
 use super::message::{Purpose, SignerBody};
 use super::session::SigningSession;
-use super::share::Waiting;
-use super::share::in_use;
+use super::share::{Waiting, in_use};
 use super::start::say;
 use super::state::{Around, Signers};
 use crate::authority::{AuthorityMessage, Dealt, SignedReady, dealt_info};
@@ -29,7 +28,7 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
 
 impl Signers {
     /// The coordinator of a session whose signers are ready asks the authority to deal to them.
-    pub(super) fn ask_to_deal(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
+    pub(super) fn ask_to_deal(&self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
         let Some(session) = self.sessions.get(&name) else { return };
         let Purpose::Deal { threshold } = session.purpose else { return };
         let Some(participants) = session.participants.as_ref().filter(|_| session.coordinator == call.me())

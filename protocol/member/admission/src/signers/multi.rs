@@ -108,9 +108,7 @@ pub(super) fn take_multi(
     let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
     match Multi::new(wording.base, wording.turn, wording.expires, signature) {
         Ok(multi) if !votes(&multi) => around.out.trace("a signer votes no more"),
-        Ok(multi) => {
-            around.requests.take_multi(call, *request, multi, around.out);
-        }
+        Ok(multi) => around.requests.take_multi(call, *request, multi, around.out),
         Err(error) => around.out.trace(format!("the multisignature does not stand: {error}")),
     }
 }

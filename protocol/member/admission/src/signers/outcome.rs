@@ -3,8 +3,7 @@
 use super::message::{Purpose, SignerBody};
 use super::multi::take_multi;
 use super::session::SigningSession;
-use super::share::Waiting;
-use super::share::in_use;
+use super::share::{Waiting, in_use};
 use super::start::say;
 use super::state::{Around, Signers};
 use crate::call::Call;

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a coordinator waits for one more signer after the last that came, if it wants more than
 /// it needs; [`PATIENCE`] in all. If anyone is left out of a sharing, all have to make another.
-pub(super) const GATHER: Duration = Duration::from_millis(400);
+const GATHER: Duration = Duration::from_millis(400);
 /// How long a signer that is not needed at first waits for the others to answer a start.
 pub(super) const LATER: Duration = Duration::from_millis(150);
 

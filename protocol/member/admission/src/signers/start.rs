@@ -2,8 +2,7 @@
 
 use super::message::{Purpose, SignerBody, SignerMessage, session_name};
 use super::session::{LATER, Participants, SigningSession};
-use super::state::COORDINATOR_SESSIONS_MAX;
-use super::state::{Around, Signers};
+use super::state::{Around, COORDINATOR_SESSIONS_MAX, Signers};
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::voting::Voting;
@@ -46,7 +45,7 @@ impl Signers {
     /// The contact has the group sign for its guests that were voted for, and for those whom it
     /// sponsors. If an authority signs and nothing comes of that, any member that reaches the
     /// authority does so.
-    pub(super) fn coordinate_certificates(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
+    fn coordinate_certificates(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
         let roster = call.transcript.roster();
         if roster.sharing().is_none() || roster.is_for_authority() {
             return;
@@ -69,7 +68,7 @@ impl Signers {
         }
     }
 
-    pub(super) fn work_revocations(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
+    fn work_revocations(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
         let of_list = |session: &SigningSession| matches!(session.purpose, Purpose::Revoke { .. });
         let at_work = self.sessions.values().any(of_list);
         if let Some(purpose) = self.revoked.work(call, at_work, around.out) {
@@ -123,7 +122,7 @@ impl Signers {
     }
 
     /// Says that we are ready if too few said so before us.
-    pub(super) fn answer_starts(&mut self, call: &Call<'_>, out: &mut Out) {
+    fn answer_starts(&mut self, call: &Call<'_>, out: &mut Out) {
         let mut now = Vec::new();
         for (name, session) in &mut self.sessions {
             if session.participants.is_some() || session.answers.is_none_or(|at| at > call.now) {
@@ -139,7 +138,7 @@ impl Signers {
 
     /// As a coordinator: names the participants once enough signers are ready, or once the wait for
     /// more is over.
-    pub(super) fn fix_participants(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
+    fn fix_participants(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
         let me = call.me();
         for session in self.sessions.values_mut().filter(|session| session.gathers_until() <= call.now) {
             session.gathered = true;
