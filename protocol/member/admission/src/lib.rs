@@ -18,7 +18,8 @@
 //! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by
 //! link and ring. One order of members' messages is convenient, not needed. Source: facts of
 //! Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold. Departures:
-//! docs/protocol/admission.md.
+//! docs/protocol/admission.md. The parts of a member's desk: docs/ARCHITECTURE.md, "Inside
+//! admission".
 
 mod applicant;
 mod at_authority;

@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::pause::PATIENCE;
 use crate::roster::{is_dealers, turn, wants_sharing};
 use crate::voting::Voting;
-use folkmoot_base::{Blob, UnixTime};
+use folkmoot_base::Blob;
 use folkmoot_identity::AuthorityBody;
 use folkmoot_transcript::Change;
 
@@ -74,8 +74,9 @@ impl Signers {
             return None;
         }
         let facts = waiting.facts.clone();
-        let now = UnixTime(call.clock?.0.saturating_sub(call.config.skew_seconds));
-        let body = AuthorityBody::new(roster.charter().name().as_str(), facts.key, now, around.entropy);
+        call.clock?;
+        let name = roster.charter().name();
+        let body = AuthorityBody::new(name.as_str(), facts.key, call.early(), around.entropy);
         Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
     }
 
