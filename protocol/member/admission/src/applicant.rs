@@ -9,9 +9,9 @@
 //! contact when this one falls silent or its link goes down. Request and certificate are persisted
 //! before they are sent, so a restart asks the same question.
 
-use crate::at_authority::speaks;
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::pause::Pause;
+use crate::roster::speaks;
 use crate::store::REQUESTS;
 use crate::{AdmissionError, Event, Input, Output};
 use bytes::Bytes;

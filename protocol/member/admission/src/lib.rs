@@ -18,32 +18,24 @@
 //! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by
 //! link and ring. One order of members' messages is convenient, not needed. Source: facts of
 //! Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold. Departures:
-//! docs/protocol/admission.md.
+//! docs/protocol/admission.md. The parts of a member's desk: docs/ARCHITECTURE.md, "Inside
+//! admission".
 
 mod applicant;
 mod at_authority;
 mod authority;
-mod ballots;
-mod central;
-mod contact;
-mod counters;
-mod decide;
+mod call;
 mod desk;
 mod error;
 mod expire;
-mod guests;
-mod load;
 mod message;
 mod pause;
-mod proposals;
 mod requests;
-mod resend;
+mod roster;
 mod signers;
-mod sponsor;
 mod status;
 mod store;
-mod vote;
-mod words;
+mod voting;
 
 pub use applicant::{Applicant, Phase};
 pub use authority::{
@@ -51,10 +43,10 @@ pub use authority::{
     Heartbeat, ISSUED_MAX, LINKS_MAX, LOGGING_MAX, LogRecord, OFFICE_BYTES_MAX, OFFICE_TABLE, Office,
     PETITIONS_MAX, PetitionStatus, Presence, SignedReady, WireGrounds, dealt_info,
 };
-pub use counters::Counters;
 pub use desk::Admission;
 pub use error::AdmissionError;
 pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
+pub use requests::Counters;
 pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
 

@@ -7,6 +7,8 @@ use folkmoot_base::{Entropy, Instant, draw};
 const FIRST: Duration = Duration::from_secs(2);
 /// Longest such pause.
 const LONGEST: Duration = Duration::from_secs(60);
+/// How long a signing session may stand still, and the least time that an answer is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// How long an entry that was handed over may take to come back in order before it is made again.
 pub(crate) const ENTRY_PATIENCE: Duration = Duration::from_secs(5);
 

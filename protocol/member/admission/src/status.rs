@@ -1,12 +1,9 @@
 //! What is open, for people: `folkmoot vote list`, `folkmoot why`.
 
 use crate::Reason;
-use crate::desk::{Admission, Call};
-use crate::proposals::approvers;
 use core::time::Duration;
-use folkmoot_base::{Digest, Instant, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Identity, Mode, Verdict};
-use folkmoot_transcript::{Effect, Transcript};
+use folkmoot_base::{Digest, MemberId, UnixTime};
+use folkmoot_transcript::Effect;
 use std::collections::BTreeSet;
 
 /// One open request.
@@ -95,73 +92,4 @@ pub struct Status {
     pub requests: Vec<RequestStatus>,
     /// Proposals, sorted by name for votes.
     pub proposals: Vec<ProposalStatus>,
-}
-
-impl Admission {
-    /// The state of the signing sessions.
-    pub fn signing(&self, now: Instant, transcript: &Transcript) -> SigningStatus {
-        let still = self.signers.sessions.values().map(|session| now.since(session.moved)).max();
-        let sharing = transcript.roster().sharing();
-        let guests = self.requests.iter().filter(|open| open.is_ours(&self.guests));
-        let time = self.time(transcript);
-        SigningStatus {
-            open: self.signers.sessions.len(),
-            still: still.unwrap_or_default(),
-            holds: sharing.is_some_and(|now| self.signers.shares.of(&now.public).is_some()),
-            approvals: transcript.set().effects().map(|effect| approvers(effect, transcript, time)).collect(),
-            guests: guests.map(|open| open.request.member()).collect(),
-        }
-    }
-
-    /// The nodes of the charter's authority that are linked here, and when one of them last said
-    /// anything; `None` if the charter has no authority.
-    pub fn authority(&self, transcript: &Transcript) -> Option<(Vec<NodeId>, Option<Instant>)> {
-        let central = transcript.roster().charter().mode() == Mode::Centralised;
-        central.then(|| self.central.reached())
-    }
-
-    /// What is open now.
-    pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
-        let roster = transcript.roster();
-        let requests = self.requests.iter().map(|open| RequestStatus {
-            request: open.request.digest(),
-            member: open.request.member(),
-            name: open.request.body().name.clone(),
-            contact: open.contact,
-            sponsor: open.request.csr().map(|_| open.contact),
-            expires: open.expires,
-            have: open.have(transcript),
-            need: open.need(transcript),
-            approved: open.voters(transcript, Verdict::Approve),
-            rejected: open.voters(transcript, Verdict::Reject),
-            rule: open.tally(transcript),
-            roles: roster.charter().policies().roles_of(&open.request.member()),
-            term: (open.request.body().not_before, open.request.body().not_after),
-            waits: self.stands_with_authority(transcript, open),
-            stale: self.stands(transcript, open) == Some(Reason::SharesStale),
-        });
-        let ballot = self.deciding.status().map_or(0, |status| status.promised);
-        let proposals = self.proposals.iter().map(|(digest, proposal)| {
-            let approved = proposal.approvers(transcript, self.time(transcript));
-            ProposalStatus {
-                proposal: *digest,
-                effect: proposal.effect.clone(),
-                proposer: proposal.proposer,
-                expires: proposal.expires,
-                number: transcript.state().head().number,
-                ballot,
-                have: approved.len(),
-                need: roster.decision_need(),
-                approved: approved.into_iter().collect(),
-                rejected: proposal.rejecters(transcript).into_iter().collect(),
-                opinion: self.opinion(transcript, identity, &proposal.effect),
-            }
-        });
-        Status { requests: requests.collect(), proposals: proposals.collect() }
-    }
-
-    fn opinion(&self, transcript: &Transcript, identity: &Identity, effect: &Effect) -> Option<bool> {
-        let call = Call { now: Instant::default(), transcript, identity };
-        self.own_verdict(&call, &effect.subject()).map(|verdict| verdict == Verdict::Approve)
-    }
 }

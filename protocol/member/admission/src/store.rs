@@ -12,7 +12,7 @@
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
 
-use crate::proposals::Proposal;
+use crate::voting::Proposal;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};

@@ -1,10 +1,9 @@
 //! Who is here: the newest heartbeat of each member. People see group size and presence by them;
 //! nothing is judged by them.
 
-use super::machine::{Authority, Beat};
+use super::machine::{Authority, Beat, Call};
 use super::message::Heartbeat;
 use crate::AdmissionError;
-use crate::desk::Call;
 
 /// A member that was not heard for so many periods is not counted as present.
 pub(super) const MISSED_MAX: u32 = 3;

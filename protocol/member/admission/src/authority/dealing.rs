@@ -1,11 +1,10 @@
 //! The dealer: it deals shares of the group's key to the members that are ready to take them. Each
 //! share is sealed to its holder.
 
-use super::machine::{Authority, Last, Wish};
+use super::machine::{Authority, Call, Last, Wish};
 use super::message::{AuthorityMessage, Dealt, SignedReady, dealt_info};
-use crate::at_authority::is_dealers;
-use crate::desk::{Admission, Call};
 use crate::message::ADMISSION_BYTES_MAX;
+use crate::roster::{is_dealers, wants_sharing};
 use crate::{AdmissionError, Output, PrivateMessage, SignerBody};
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, seal};
@@ -72,7 +71,7 @@ impl Authority {
         if roster.sharing().is_some_and(|now| now.facts.key != *key) {
             return Err("the group's key is not the one that this authority deals");
         }
-        if !Admission::wants_sharing(roster, &asker) {
+        if !wants_sharing(roster, &asker) {
             return Err("the sharing is as it should be");
         }
         let threshold = u32::try_from(roster.threshold()).unwrap_or(u32::MAX);

@@ -5,10 +5,9 @@
 //! ```
 
 use super::judge::{Judge, Refused};
-use super::machine::Authority;
+use super::machine::{Authority, Call};
 use super::message::{AuthorityMessage, WireGrounds};
 use super::record::{LogRecord, Logging};
-use crate::desk::Call;
 use crate::{AdmissionError, Closed, Output, Reason};
 use core::time::Duration;
 use folkmoot_base::{Blob, Digest, NodeId, UnixTime, limits};

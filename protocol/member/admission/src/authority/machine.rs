@@ -6,14 +6,20 @@ use super::message::{AuthorityMessage, Dealt, SignedReady};
 use super::office::Office;
 use super::petition::{self, Petitions};
 use super::record::{Issued, Logging};
-use crate::at_authority::speaks;
-use crate::desk::Call;
+use crate::roster::speaks;
 use crate::{AdmissionError, Config, Input, Output, message};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, Instant, MemberId, NodeId, StoreKey, UnixTime, codec};
 use folkmoot_identity::{Dealer, GroupKey, Identity};
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, VecDeque};
+
+/// What one call works with: everything outside the machine.
+pub(super) struct Call<'a> {
+    pub(super) now: Instant,
+    pub(super) transcript: &'a Transcript,
+    pub(super) identity: &'a Identity,
+}
 
 /// The newest heartbeat of a member.
 #[derive(Debug)]

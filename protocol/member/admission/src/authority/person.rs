@@ -2,11 +2,10 @@
 //! requests that wait.
 
 use super::judge::Refused;
-use super::machine::Authority;
+use super::machine::{Authority, Call};
 use super::office::OFFICE_TABLE;
 use super::petition::{PETITIONS_MAX, Petition, name};
-use crate::contact::end_of;
-use crate::desk::Call;
+use crate::requests::end_of;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX, Closed, Command, Event, Output, Reason};
 use folkmoot_base::{Digest, NodeId, Persist, UnixTime};
 use folkmoot_identity::{Gmc, Request};

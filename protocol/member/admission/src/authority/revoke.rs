@@ -1,9 +1,8 @@
 //! The revocation list of a group with an authority. The authority signs a list as soon as its
 //! transcript says more, and tells each linked member once.
 
-use super::machine::Authority;
+use super::machine::{Authority, Call};
 use super::message::AuthorityMessage;
-use crate::desk::Call;
 use crate::{Output, store};
 use folkmoot_base::{Blob, UnixTime};
 use folkmoot_identity::{RevocationBody, RevocationError, RevocationList};

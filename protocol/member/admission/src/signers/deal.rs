@@ -2,14 +2,16 @@
 //! the certificate.
 
 use super::message::{Purpose, SignerBody};
-use super::share::in_use;
-use super::state::{SigningSession, Waiting};
-use crate::authority::{Dealt, dealt_info};
-use crate::desk::{Admission, Call};
+use super::session::SigningSession;
+use super::share::{Waiting, in_use};
+use super::start::say;
+use super::state::{Around, Signers};
+use crate::authority::{AuthorityMessage, Dealt, SignedReady, dealt_info};
+use crate::call::{Call, Out};
 use crate::requests::Open;
-use crate::{AdmissionError, Event, Output};
+use crate::{AdmissionError, Event};
 use bytes::Bytes;
-use folkmoot_base::{Digest, Entropy, MemberId, Secret};
+use folkmoot_base::{Digest, MemberId, Secret};
 use folkmoot_identity::{Combined, Mode, SharedKey};
 use folkmoot_signing::shared::{self, SharingFacts};
 use folkmoot_transcript::Roster;
@@ -24,37 +26,57 @@ pub(super) fn certified(roster: &Roster, open: &Open, now: &SharedKey, epoch: Di
     }
 }
 
-impl Admission {
+impl Signers {
+    /// The coordinator of a session whose signers are ready asks the authority to deal to them.
+    pub(super) fn ask_to_deal(&self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
+        let Some(session) = self.sessions.get(&name) else { return };
+        let Purpose::Deal { threshold } = session.purpose else { return };
+        let Some(participants) = session.participants.as_ref().filter(|_| session.coordinator == call.me())
+        else {
+            return;
+        };
+        let said = |member: &MemberId| {
+            session
+                .ready
+                .get(member)
+                .map(|ready| SignedReady { member: *member, message: ready.message.clone() })
+        };
+        let Some(ready) = participants.takers.iter().map(said).collect::<Option<Vec<_>>>() else { return };
+        if let Some(node) = around.authority.node(self.attempts) {
+            around.out.tell(node, &AuthorityMessage::Deal { session: name, threshold, ready });
+        }
+    }
+
     /// The coordinator passes on what the authority dealt, once, if the participants would take it.
     pub(crate) fn pass_on_dealt(
         &mut self,
         call: &Call<'_>,
         name: Digest,
         dealt: Dealt,
+        out: &mut Out,
     ) -> Result<(), AdmissionError> {
-        let coordinates = |session: &&mut SigningSession| {
-            session.coordinator == call.identity.member() && !session.passed_on
-        };
-        let Some(session) = self.signers.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
+        let coordinates =
+            |session: &&mut SigningSession| session.coordinator == call.me() && !session.passed_on;
+        let Some(session) = self.sessions.get_mut(&name).filter(coordinates) else { return Ok(()) };
         judge(call, &name, session, &dealt)?;
         session.passed_on = true;
         // The coordinator, like everybody, takes its own share from its message at its place in the
         // order.
-        self.say_to_signers(call, name, SignerBody::Dealt { dealt });
+        say(call, name, SignerBody::Dealt { dealt }, out);
         Ok(())
     }
 
     /// `ADM-58`: takes what one of the authority's nodes dealt to exactly the participants, of the
     /// key that there is.
-    pub(crate) fn hear_dealt(
+    pub(super) fn hear_dealt(
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
         name: Digest,
         dealt: Dealt,
-        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) -> Result<(), AdmissionError> {
-        let Some(session) = self.signers.sessions.get(&name) else { return Ok(()) };
+        let Some(session) = self.sessions.get(&name) else { return Ok(()) };
         if sender != session.coordinator {
             return Err(AdmissionError::PeerDealt(
                 "they do not come from the coordinator of the signing session",
@@ -62,22 +84,22 @@ impl Admission {
         }
         let (facts, dealer) = judge(call, &name, session, &dealt)?;
         let share = self.my_share(call, &name, &dealt, dealer);
-        self.signers.sessions.remove(&name);
+        self.sessions.remove(&name);
         match share {
             Some(share) => {
                 let public = dealt.public.0;
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let (share, authority) = (Some(share), Some(Bytes::new()));
                 let waiting = Waiting { facts, after, public, share, authority };
-                self.keep_waiting(call, waiting, entropy);
+                self.shares.keep_waiting(call, waiting, around.entropy, around.out);
             }
             None => {
-                self.trace("the authority dealt a share that does not fit".to_owned());
-                self.out.push_back(Output::Event(Event::SignerLied { member: dealer }));
+                around.out.trace("the authority dealt a share that does not fit");
+                around.out.event(Event::SignerLied { member: dealer });
             }
         }
-        if sender == call.identity.member() {
-            self.signers.wanted = self.signers.wanted.map(|_| call.now);
+        if sender == call.me() {
+            self.wanted = self.wanted.map(|_| call.now);
         }
         Ok(())
     }
@@ -89,8 +111,8 @@ impl Admission {
         dealt: &Dealt,
         dealer: MemberId,
     ) -> Option<Secret<Vec<u8>>> {
-        let me = call.identity.member();
-        let key = self.signers.sessions.get(name)?.key.as_ref()?;
+        let me = call.me();
+        let key = self.sessions.get(name)?.key.as_ref()?;
         let private = dealt.to_each.iter().find(|private| private.to == me)?;
         let share = Secret::new(key.open(&dealt_info(name, &dealer, &me), &private.sealed)?);
         let scheme = call.transcript.roster().charter().scheme();
@@ -99,18 +121,23 @@ impl Admission {
     }
 
     /// The group's key has signed a request: the signature goes on to the authority.
-    pub(crate) fn take_combined(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
+    pub(super) fn take_combined(
+        &mut self,
+        call: &Call<'_>,
+        request: Digest,
+        signature: &[u8],
+        around: &mut Around<'_>,
+    ) {
         let Some(now) = call.transcript.roster().sharing() else { return };
-        let Some(open) = self.requests.get(&request) else { return };
+        let Some(open) = around.requests.get(&request) else { return };
         let Ok(message) = open.request.body().combined_message(&now.facts.epoch) else { return };
         if now.facts.key.verify_raw(&message, signature).is_err() {
-            return self.trace("the group's signature does not stand".to_owned());
+            return around.out.trace("the group's signature does not stand");
         }
-        let (me, done) = (call.identity.member(), Purpose::Certify { request });
-        self.signers.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
+        let (me, done) = (call.me(), Purpose::Certify { request });
+        self.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
         let combined = Combined { epoch: now.facts.epoch, signature: signature.to_vec() };
-        self.central.combined.entry(request).or_insert(combined);
-        self.answer(call, &request);
+        around.requests.take_combined(call, request, combined, around.out);
     }
 }
 

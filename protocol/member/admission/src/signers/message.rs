@@ -97,12 +97,12 @@ pub enum Purpose {
 
 impl Purpose {
     /// Whether it is a step towards a sharing in use.
-    pub(crate) fn makes_sharing(&self) -> bool {
+    pub(super) fn makes_sharing(&self) -> bool {
         matches!(self, Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
     /// Whether it gives its participants shares.
-    pub(crate) fn gives_shares(&self) -> bool {
+    pub(super) fn gives_shares(&self) -> bool {
         matches!(self, Self::Found { .. } | Self::Reshare { .. } | Self::Deal { .. })
     }
 
@@ -219,7 +219,7 @@ impl SignerMessage {
     }
 
     /// `ADM-73`: whether `sender` has signed it in this run, having heard what we have.
-    pub(crate) fn is_of_run(&self, transcript: &Transcript, sender: &MemberId, heard: &Digest) -> bool {
+    pub(super) fn is_of_run(&self, transcript: &Transcript, sender: &MemberId, heard: &Digest) -> bool {
         let covered = covered(transcript, sender, heard, &self.body);
         let signed = |key: &VerifyingKey| key.verify_wire(ROUND_LABEL, &covered, &self.signature).is_ok();
         transcript.roster().member(sender).is_some_and(|member| signed(&member.key))
@@ -243,7 +243,7 @@ fn covered(transcript: &Transcript, sender: &MemberId, at: &Digest, body: &Signe
 }
 
 /// What was heard after a round in which these participants, sorted, said this to all.
-pub(crate) fn heard_after<'a>(
+pub(super) fn heard_after<'a>(
     heard: &Digest,
     said: impl Iterator<Item = (&'a MemberId, &'a Vec<u8>)>,
 ) -> Digest {
@@ -252,7 +252,7 @@ pub(crate) fn heard_after<'a>(
 }
 
 /// The name of the session that `coordinator` starts now.
-pub(crate) fn session_name(
+pub(super) fn session_name(
     transcript: &Transcript,
     coordinator: &MemberId,
     purpose: &Purpose,

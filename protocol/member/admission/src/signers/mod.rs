@@ -12,24 +12,28 @@
 //! Promise: a signer takes part only in what the transcript and its own desk call for. The share
 //! that a run gave it is on disk before it votes for the sharing. When the transcript takes that
 //! decision, the new share comes into use and the old one is erased; until then the old one stays
-//! in use. Everybody drops a run that stands still for [`PATIENCE`](state::PATIENCE), and its
-//! coordinator starts another without those who were silent or proven to lie.
+//! in use. Everybody drops a run that stands still for [`PATIENCE`](crate::pause::PATIENCE), and
+//! its coordinator starts another without those who were silent or proven to lie.
 //! Bounds: [`SESSIONS_MAX`](state::SESSIONS_MAX) sessions,
 //! [`COORDINATOR_SESSIONS_MAX`](state::COORDINATOR_SESSIONS_MAX) of one coordinator; the newest is
 //! refused.
 
+mod choose;
 mod deal;
 mod hear;
+mod idle;
 mod message;
 mod multi;
+mod others;
 mod outcome;
 mod participants;
 mod revoke;
 mod run;
+mod session;
 mod share;
+mod sharing;
 mod start;
 mod state;
 
 pub use message::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
-pub(crate) use start::turn;
-pub(crate) use state::{PATIENCE, Signers, are_stale};
+pub(crate) use state::{Around, Signers};

@@ -3,37 +3,36 @@
 //! who voted yes themselves.
 
 use super::message::{Purpose, Wording};
-use super::state::{Participants, SigningSession};
-use crate::desk::{Admission, Call};
-use crate::message::{GuestMessage, SignerKey};
-use crate::requests::Open;
-use folkmoot_base::{Blob, Danger, Digest, Entropy, MemberId, UnixTime};
+use super::session::SigningSession;
+use super::state::{Around, Signers};
+use crate::call::Call;
+use crate::requests::Requests;
+use folkmoot_base::{Danger, Digest, MemberId};
 use folkmoot_identity::{Multi, VerifyingKey};
 use folkmoot_signing::RunId;
 use folkmoot_signing::shared::AnyRun;
-use folkmoot_transcript::{Approval, Roster, Transcript};
-use std::collections::BTreeSet;
+use folkmoot_transcript::Approval;
 
-impl Admission {
+impl Signers {
     /// The contact has those who said yes sign for its guests. If an authority signs and nothing
     /// comes of that, any member that reaches the authority does so.
-    pub(crate) fn coordinate_multis(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        let me = call.identity.member();
+    pub(super) fn coordinate_multis(&mut self, call: &Call<'_>, around: &mut Around<'_>) {
+        let me = call.me();
         let at_work = |request: &Digest| {
-            self.signers.sessions.values().any(|session| {
+            self.sessions.values().any(|session| {
                 let same = matches!(&session.purpose, Purpose::Multi { request: at, .. } if at == request);
                 same && session.coordinator == me
             })
         };
-        let ours = self.requests.iter().filter(|open| self.coordinates(open));
+        let ours = around.requests.iter().filter(|open| around.authority.coordinates(around.requests, open));
         let ours = ours.filter_map(|open| {
             let request = open.request.digest();
-            let starting = self.signers.starting.contains_key(&request);
-            let done = starting || self.signers.multis.contains_key(&request) || at_work(&request);
-            open.enough_of(call.transcript, |approval| self.may_sign(approval)).filter(|_| !done)?;
+            let starting = self.starting.contains_key(&request);
+            let done = starting || around.requests.has_multi(&request) || at_work(&request);
+            open.enough_of(call.transcript, |approval| self.may_sign(call, approval)).filter(|_| !done)?;
             // No participant may find that it outlasts its own vote.
             let given = open.approvals(call.transcript).into_iter().map(|signed| &signed.approval);
-            let fit: Vec<&Approval> = given.filter(|approval| self.may_sign(approval)).collect();
+            let fit: Vec<&Approval> = given.filter(|approval| self.may_sign(call, approval)).collect();
             let expires = fit.iter().map(|approval| approval.expires).min()?;
             let turn = fit.iter().map(|approval| approval.turn).max()?;
             let base = call.transcript.state().head();
@@ -41,132 +40,75 @@ impl Admission {
         });
         let ours: Vec<Purpose> = ours.collect();
         for purpose in ours {
-            self.start_session(call, purpose, entropy);
+            self.start_session(call, purpose, around);
         }
     }
 
     /// Whether a coordinator would have the voter of this vote sign: it was not proven to lie, and
     /// its vote has not run out.
-    fn may_sign(&self, approval: &Approval) -> bool {
-        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        !self.signers.liars.contains_key(&approval.voter) && approval.expires >= UnixTime(early)
+    fn may_sign(&self, call: &Call<'_>, approval: &Approval) -> bool {
+        !self.others.lied(&approval.voter) && approval.expires >= call.early()
     }
+}
 
-    /// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that
-    /// is on its line, and nothing that lasts longer.
-    pub(crate) fn said_yes(&self, call: &Call<'_>, request: &Digest, wording: &Wording) -> bool {
-        let me = call.identity.member();
-        if self.signs_unasked() {
-            return call.transcript.roster().may_vote(&me) && self.requests.get(request).is_some();
-        }
-        let own = self.requests.get(request).and_then(|open| open.said(call.transcript, &me));
-        let yes =
-            own.is_some_and(|own| own.is_yes() && own.expires >= wording.expires && own.turn <= wording.turn);
-        let on_line = call.transcript.state().has_on_line(&wording.base);
-        yes && on_line && call.transcript.roster().may_vote(&me)
+/// `ADM-49`: this member signs what its own vote says, in no lower turn, over a decision that
+/// is on its line, and nothing that lasts longer.
+pub(super) fn said_yes(call: &Call<'_>, request: &Digest, wording: &Wording, requests: &Requests) -> bool {
+    let me = call.me();
+    if signs_unasked(call) {
+        return call.transcript.roster().may_vote(&me) && requests.get(request).is_some();
     }
+    let own = requests.get(request).and_then(|open| open.said(call.transcript, &me));
+    let yes =
+        own.is_some_and(|own| own.is_yes() && own.expires >= wording.expires && own.turn <= wording.turn);
+    let on_line = call.transcript.state().has_on_line(&wording.base);
+    yes && on_line && call.transcript.roster().may_vote(&me)
+}
 
-    /// The mutant whose machines sign what nobody there approved.
-    fn signs_unasked(&self) -> bool {
-        self.config.danger.is(Danger::AdmissionSignsUnasked)
+/// The mutant whose machines sign what nobody there approved.
+pub(super) fn signs_unasked(call: &Call<'_>) -> bool {
+    call.config.danger.is(Danger::AdmissionSignsUnasked)
+}
+
+/// This member's part in the run of these signers. If it coordinates and is not one of them, it
+/// only listens.
+pub(super) fn sign_multi(
+    call: &Call<'_>,
+    id: RunId,
+    signers: &[MemberId],
+    (request, wording): (&Digest, &Wording),
+    requests: &Requests,
+) -> Option<AnyRun> {
+    requests.get(request)?;
+    let body = wording.body(call.transcript.group(), *request);
+    let roster = call.transcript.roster();
+    let keys: Vec<&VerifyingKey> =
+        signers.iter().map(|signer| roster.voter_key(signer)).collect::<Option<_>>()?;
+    if !signers.contains(&call.me()) {
+        return Multi::watch(id, &keys, &body).ok();
     }
+    let willing = said_yes(call, request, wording, requests);
+    willing.then(|| Multi::signer(id, call.identity, &keys, &body).ok()).flatten()
+}
 
-    /// Of those ready, as many as the charter asks for and no more.
-    pub(crate) fn choose_signers(
-        &self,
-        transcript: &Transcript,
-        ready: &[MemberId],
-        (request, expires): (&Digest, UnixTime),
-    ) -> Option<Participants> {
-        let (open, roster) = (self.requests.get(request)?, transcript.roster());
-        if self.signs_unasked() {
-            let givers: Vec<MemberId> = ready
-                .iter()
-                .filter(|signer| roster.may_vote(signer))
-                .take(open.need(transcript))
-                .copied()
-                .collect();
-            return (givers.len() >= open.need(transcript))
-                .then_some(Participants { givers, takers: Vec::new() });
-        }
-        let fit = |vote: &Approval| ready.contains(&vote.voter) && vote.expires >= expires;
-        let enough = open.enough_of(transcript, fit)?;
-        let mut givers: Vec<MemberId> = enough.into_iter().map(|signed| signed.approval.voter).collect();
-        givers.sort_unstable();
-        Some(Participants { givers, takers: Vec::new() })
+/// The coordinator takes the run's result and passes it on to the guest.
+pub(super) fn take_multi(
+    call: &Call<'_>,
+    session: &SigningSession,
+    signature: &[u8],
+    around: &mut Around<'_>,
+) {
+    let Purpose::Multi { request, wording } = &session.purpose else { return };
+    let roster = call.transcript.roster();
+    if around.requests.get(request).is_none() {
+        return;
     }
-
-    /// This member's part in the run of these signers. If it coordinates and is not one of them, it
-    /// only listens.
-    pub(crate) fn sign_multi(
-        &self,
-        call: &Call<'_>,
-        id: RunId,
-        signers: &[MemberId],
-        (request, wording): (&Digest, &Wording),
-    ) -> Option<AnyRun> {
-        self.requests.get(request)?;
-        let body = wording.body(call.transcript.group(), *request);
-        let roster = call.transcript.roster();
-        let keys: Vec<&VerifyingKey> =
-            signers.iter().map(|signer| roster.voter_key(signer)).collect::<Option<_>>()?;
-        if !signers.contains(&call.identity.member()) {
-            return Multi::watch(id, &keys, &body).ok();
-        }
-        let willing = self.said_yes(call, request, wording);
-        willing.then(|| Multi::signer(id, call.identity, &keys, &body).ok()).flatten()
-    }
-
-    /// The coordinator takes the run's result and passes it on to the guest.
-    pub(crate) fn take_multi(&mut self, call: &Call<'_>, session: &SigningSession, signature: &[u8]) {
-        let Purpose::Multi { request, wording } = &session.purpose else { return };
-        let roster = call.transcript.roster();
-        if self.requests.get(request).is_none() {
-            return;
-        }
-        // The run has checked each part against its signer's key. For the whole, only whether these
-        // still vote needs a check.
-        let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
-        match Multi::new(wording.base, wording.turn, wording.expires, signature) {
-            Ok(multi) if !votes(&multi) => self.trace("a signer votes no more".to_owned()),
-            Ok(multi) => {
-                self.signers.multis.insert(*request, multi);
-                self.answer(call, request);
-            }
-            Err(error) => self.trace(format!("the multisignature does not stand: {error}")),
-        }
-    }
-
-    /// What the guest of this request is told, once its voters have signed.
-    pub(crate) fn multi_for(&self, roster: &Roster, request: &Digest) -> Option<GuestMessage> {
-        let multi = self.signers.multis.get(request)?;
-        let key = |signer| {
-            let spki = roster.voter_key(signer)?.spki_der();
-            Some(SignerKey { spki: Blob::from(spki.to_vec()) })
-        };
-        Some(GuestMessage::Multi {
-            request: *request,
-            base: multi.base(),
-            turn: multi.turn(),
-            expires: multi.expires(),
-            signature: Blob::from(multi.signature()),
-            keys: multi.signers().iter().map(key).collect::<Option<_>>()?,
-        })
-    }
-
-    /// Drops multisignatures of closed requests, those whose signers no longer suffice, and those
-    /// that ran out.
-    pub(crate) fn forget_multis(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let early = self.clock.unwrap_or_default().0.saturating_sub(self.config.skew_seconds);
-        let suffices = |open: &Open, multi: &Multi| {
-            let signers: BTreeSet<MemberId> = multi.signers().iter().copied().collect();
-            let vote = signers.iter().all(|signer| roster.may_vote(signer));
-            vote && roster.lets_in(&open.request.member(), &signers)
-        };
-        let open = &self.requests;
-        self.signers.multis.retain(|request, multi| {
-            multi.expires() >= UnixTime(early) && open.get(request).is_some_and(|open| suffices(open, multi))
-        });
+    // The run has checked each part against its signer's key. For the whole, only whether these
+    // still vote needs a check.
+    let votes = |multi: &Multi| multi.signers().iter().all(|signer| roster.voter_key(signer).is_some());
+    match Multi::new(wording.base, wording.turn, wording.expires, signature) {
+        Ok(multi) if !votes(&multi) => around.out.trace("a signer votes no more"),
+        Ok(multi) => around.requests.take_multi(call, *request, multi, around.out),
+        Err(error) => around.out.trace(format!("the multisignature does not stand: {error}")),
     }
 }

@@ -1,133 +1,137 @@
 //! Results of runs: shares that wait for a decision, certificates, multisignatures, lists.
 
 use super::message::{Purpose, SignerBody};
-use super::share::in_use;
-use super::state::{SigningSession, Waiting};
-use crate::desk::{Admission, Call};
-use bytes::Bytes;
-use folkmoot_base::{Blob, Danger, Digest, Entropy, digest};
+use super::multi::take_multi;
+use super::session::SigningSession;
+use super::share::{Waiting, in_use};
+use super::start::say;
+use super::state::{Around, Signers};
+use crate::call::Call;
+use crate::requests::Requests;
+use folkmoot_base::{Blob, Danger, Digest, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
 use folkmoot_signing::shared::{self, Outcome};
 
-impl Admission {
+impl Signers {
     pub(super) fn take_outcome(
         &mut self,
         call: &Call<'_>,
         name: Digest,
         session: &SigningSession,
         outcome: Outcome,
-        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) {
-        self.trace(format!("a signing session is done: {}", session.purpose.name()));
+        around.out.trace(format!("a signing session is done: {}", session.purpose.name()));
         match (&session.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
                 let now = call.transcript.roster().sharing();
                 let authority = now.map(|now| now.authority.clone());
                 let scheme = call.transcript.roster().charter().scheme();
                 let Ok(facts) = shared::facts(scheme, &public) else {
-                    return self.trace("a run came to no sharing".to_owned());
+                    return around.out.trace("a run came to no sharing");
                 };
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let waiting = Waiting { facts, after, public: public.into(), share, authority };
-                self.keep_waiting(call, waiting, entropy);
+                self.shares.keep_waiting(call, waiting, around.entropy, around.out);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
-                let sharing = self.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
+                let sharing = self.shares.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
                 let body = AuthorityBody::from_tbs(&tbs.0);
                 let made = body.and_then(|body| AuthorityCertificate::close(&body, &signature));
                 match (sharing, made) {
-                    (Some(name), Ok(made)) => self.keep_authority(call, &name, made.der().clone(), entropy),
-                    (_, made) => self.trace(format!("no certificate of the group's key: {:?}", made.err())),
+                    (Some(name), Ok(made)) => self.shares.keep_authority(
+                        call,
+                        &name,
+                        made.der().clone(),
+                        around.entropy,
+                        around.out,
+                    ),
+                    (_, made) => {
+                        around.out.trace(format!("no certificate of the group's key: {:?}", made.err()))
+                    }
                 }
             }
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
-                // One of them tells: the coordinator may have no share, and the guest may have
-                // another contact by now. A coordinator that took part need not be told.
-                let (me, first) = (
-                    call.identity.member(),
-                    session.participants.as_ref().and_then(|participants| participants.givers.first()),
-                );
-                if session.coordinator == me {
-                    self.take_certificate(call, *request, &signature);
-                }
-                if first == Some(&me) {
-                    let body = SignerBody::Signed { request: *request, signature: Blob::from(signature) };
-                    self.say_to_signers(call, name, body);
-                }
+                self.tell_signature(call, name, session, *request, signature, around);
             }
             (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
-                if session.coordinator == call.identity.member() {
-                    self.take_multi(call, session, &signature);
+                if session.coordinator == call.me() {
+                    take_multi(call, session, &signature, around);
                 }
             }
             (Purpose::Revoke { tbs }, Outcome::Signature(signature)) => {
-                self.take_revocations(call, session, &tbs.0, &signature);
+                self.revoked.take(call, session, &tbs.0, &signature, around.out);
             }
-            _ => self.trace("a run came to something else than its purpose".to_owned()),
+            _ => around.out.trace("a run came to something else than its purpose"),
         }
         // The coordinator goes on at once.
-        if session.coordinator == call.identity.member() {
+        if session.coordinator == call.me() {
             if session.purpose.makes_sharing() {
-                self.signers.wanted = Some(call.now);
+                self.wanted = Some(call.now);
             }
-            self.signers.silent.clear();
-            self.signers.failures.clear();
+            self.others.succeeded();
         }
     }
 
-    /// Whether a signature of the group's key on this request is still wanted here.
-    pub(super) fn awaits_certificate(&self, call: &Call<'_>, request: &Digest) -> bool {
-        let Some(open) = self.requests.get(request) else { return false };
-        let central = call.transcript.roster().charter().mode() == Mode::Centralised;
-        central || (open.is_ours(&self.guests) && !self.signers.issued.contains_key(request))
+    /// One of them tells: the coordinator may have no share, and the guest may have another contact
+    /// by now. A coordinator that took part need not be told.
+    fn tell_signature(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        session: &SigningSession,
+        request: Digest,
+        signature: Vec<u8>,
+        around: &mut Around<'_>,
+    ) {
+        let me = call.me();
+        if session.coordinator == me {
+            self.take_certificate(call, request, &signature, around);
+        }
+        let first = session.participants.as_ref().and_then(|participants| participants.givers.first());
+        if first == Some(&me) {
+            let body = SignerBody::Signed { request, signature: Blob::from(signature) };
+            say(call, name, body, around.out);
+        }
     }
 
     /// Anybody may tell it: one that stands ends our own session for it, one that does not changes
     /// nothing.
-    pub(super) fn take_certificate(&mut self, call: &Call<'_>, request: Digest, signature: &[u8]) {
+    pub(super) fn take_certificate(
+        &mut self,
+        call: &Call<'_>,
+        request: Digest,
+        signature: &[u8],
+        around: &mut Around<'_>,
+    ) {
         let Some(now) = call.transcript.roster().sharing() else { return };
-        let Some(open) = self.requests.get(&request) else { return };
+        let Some(open) = around.requests.get(&request) else { return };
         if call.transcript.roster().charter().mode() == Mode::Centralised {
-            return self.take_combined(call, request, signature);
+            return self.take_combined(call, request, signature, around);
         }
-        if !self.awaits_certificate(call, &request) {
+        if !awaits_certificate(call, &request, around.requests) {
             return;
         }
-        let body = open.request.body().issued_under(self.epoch_of(now.facts.epoch));
+        let body = open.request.body().issued_under(epoch_of(call, now.facts.epoch));
         match Gmc::issue_by_group(&body, &now.facts.key, signature) {
             Ok(gmc) => {
-                let (me, done) = (call.identity.member(), Purpose::Certify { request });
-                self.signers
-                    .sessions
-                    .retain(|_, session| session.coordinator != me || session.purpose != done);
-                self.signers.issued.insert(request, gmc.der().clone());
-                self.answer(call, &request);
+                let (me, done) = (call.me(), Purpose::Certify { request });
+                self.sessions.retain(|_, session| session.coordinator != me || session.purpose != done);
+                around.requests.take_issued(call, request, gmc.der().clone(), around.out);
             }
-            Err(error) => self.trace(format!("the group's signature does not stand: {error}")),
+            Err(error) => around.out.trace(format!("the group's signature does not stand: {error}")),
         }
     }
+}
 
-    /// The share-epoch that certificates name; the mutant's is none.
-    pub(super) fn epoch_of(&self, now: Digest) -> Digest {
-        if self.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
-    }
+/// Whether a signature of the group's key on this request is still wanted here.
+pub(super) fn awaits_certificate(call: &Call<'_>, request: &Digest, requests: &Requests) -> bool {
+    let Some(open) = requests.get(request) else { return false };
+    let central = call.transcript.roster().charter().mode() == Mode::Centralised;
+    central || (requests.is_ours(open) && !requests.has_certificate(request))
+}
 
-    /// Drops certificates of closed requests and of a sharing that is over.
-    pub(crate) fn forget_issued(&mut self, call: &Call<'_>) {
-        let roster = call.transcript.roster();
-        let epoch = roster.sharing().map(|now| now.facts.epoch);
-        let lax = self.config.danger.is(Danger::AdmissionNoShareEpoch);
-        let central = roster.charter().mode() == Mode::Centralised;
-        let stands = |gmc: &Gmc| match central {
-            // Votes and multisignatures have no epoch; where they no longer suffice, the entry will
-            // not stand, and the guest asks anew.
-            true => gmc.combined().is_none_or(|combined| Some(combined.epoch) == epoch),
-            false => gmc.issued() == epoch || lax,
-        };
-        let open = &self.requests;
-        self.signers.issued.retain(|request, der: &mut Bytes| {
-            let of_now = Gmc::from_der(der).is_ok_and(|gmc| stands(&gmc));
-            of_now && open.get(request).is_some()
-        });
-    }
+/// The share-epoch that certificates name; the mutant's is none.
+pub(super) fn epoch_of(call: &Call<'_>, now: Digest) -> Digest {
+    if call.config.danger.is(Danger::AdmissionNoShareEpoch) { [0; 32] } else { now }
 }

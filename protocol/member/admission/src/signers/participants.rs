@@ -12,15 +12,17 @@
 //! member that knows more takes part all the same: the run then shows it to all.
 
 use super::message::Purpose;
-use super::state::{Participants, SigningSession};
-use crate::desk::{Admission, Call};
+use super::session::{Participants, SigningSession};
+use super::state::Signers;
+use crate::call::Call;
+use crate::requests::Requests;
 use folkmoot_base::{Digest, MemberId};
 use folkmoot_signing::Scheme;
 use folkmoot_signing::shared::SharingFacts;
 use folkmoot_transcript::Roster;
 use std::collections::BTreeSet;
 
-impl Admission {
+impl Signers {
     /// `ADM-71`: whether these participants fit the charter. New shares go to voters alone, to a
     /// quorum of them and to as many as sign. Those who use shares hold them, and are as many as it
     /// takes. A coordinator that names others is wrong, or speaks of a roster that is over.
@@ -29,6 +31,7 @@ impl Admission {
         call: &Call<'_>,
         session: &SigningSession,
         participants: &Participants,
+        requests: &Requests,
     ) -> Result<(), &'static str> {
         let roster = call.transcript.roster();
         let scheme = roster.charter().scheme();
@@ -53,14 +56,14 @@ impl Admission {
                 Err("it names holders of new shares, but only a signature is made")
             }
             // A member without that sharing was not ready for it, and takes no part.
-            Purpose::Authority { epoch, .. } => self.waiting_of(epoch).map_or(Ok(()), |waiting| {
+            Purpose::Authority { epoch, .. } => self.shares.waiting_of(epoch).map_or(Ok(()), |waiting| {
                 are_holders(&waiting.facts, scheme.signers(waiting.facts.threshold), &participants.givers)
             }),
             Purpose::Certify { .. } | Purpose::Revoke { .. } => {
                 let now = roster.sharing().ok_or("the key to sign with does not exist")?;
                 are_holders(&now.facts, scheme.signers(now.facts.threshold), &participants.givers)
             }
-            Purpose::Multi { request, .. } => self.are_signers(roster, request, &participants.givers),
+            Purpose::Multi { request, .. } => are_signers(roster, request, &participants.givers, requests),
         }
     }
 
@@ -77,9 +80,7 @@ impl Admission {
         if takers.len() >= spare(roster.charter().scheme(), threshold) {
             return Ok(());
         }
-        let excused = |signer: &MemberId| {
-            self.signers.set_aside.contains(signer) || self.signers.liars.contains_key(signer)
-        };
+        let excused = |signer: &MemberId| self.others.is_set_aside(signer) || self.others.lied(signer);
         let missed = session.ready.iter().any(|(signer, ready)| {
             let out = roster.may_vote(signer) && !takers.contains(signer) && !excused(signer);
             // If another said it in the signer's name, the signer is not here.
@@ -87,22 +88,22 @@ impl Admission {
         });
         if missed { Err("it leaves out a voter who is ready, although it names so few") } else { Ok(()) }
     }
+}
 
-    /// These must be voters, and their votes must admit. Each knows of itself whether it voted so
-    /// (`ADM-49`).
-    fn are_signers(
-        &self,
-        roster: &Roster,
-        request: &Digest,
-        givers: &[MemberId],
-    ) -> Result<(), &'static str> {
-        let Some(open) = self.requests.get(request) else { return Ok(()) };
-        if !givers.iter().all(|signer| roster.may_vote(signer)) {
-            return Err("it names a signer who has no vote");
-        }
-        let enough = roster.lets_in(&open.request.member(), &givers.iter().copied().collect());
-        if enough { Ok(()) } else { Err("it names fewer signers than the charter asks for") }
+/// These must be voters, and their votes must admit. Each knows of itself whether it voted so
+/// (`ADM-49`).
+fn are_signers(
+    roster: &Roster,
+    request: &Digest,
+    givers: &[MemberId],
+    requests: &Requests,
+) -> Result<(), &'static str> {
+    let Some(open) = requests.get(request) else { return Ok(()) };
+    if !givers.iter().all(|signer| roster.may_vote(signer)) {
+        return Err("it names a signer who has no vote");
     }
+    let enough = roster.lets_in(&open.request.member(), &givers.iter().copied().collect());
+    if enough { Ok(()) } else { Err("it names fewer signers than the charter asks for") }
 }
 
 /// So many holders that enough to sign are left even if as many as may be corrupt are silent.

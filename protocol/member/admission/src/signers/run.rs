@@ -2,30 +2,35 @@
 
 use super::deal::certified;
 use super::message::{PrivateMessage, Purpose, SignerBody, SignerMessage, heard_after};
-use super::state::{Participants, SigningSession, Step};
-use crate::desk::{Admission, Call};
+use super::multi::sign_multi;
+use super::outcome::epoch_of;
+use super::session::{Participants, SigningSession, Step};
+use super::state::{Around, Signers};
+use crate::call::Call;
 use crate::message::OpenMessage;
+use crate::requests::Requests;
 use crate::{AdmissionError, Event};
 use folkmoot_base::codec;
 use folkmoot_base::sealing::{Classic, seal};
-use folkmoot_base::{Blob, Digest, Entropy, MemberId, Secret, digest};
+use folkmoot_base::{Blob, Digest, MemberId, Secret, digest};
 use folkmoot_signing::shared::{self, AnyRun, Outcome};
 use folkmoot_signing::{Fault, Incoming, Next, Outgoing, RunId};
 
-impl Admission {
+impl Signers {
     pub(super) fn make_run(
         &self,
         call: &Call<'_>,
         name: &Digest,
         participants: &Participants,
+        requests: &Requests,
     ) -> Option<AnyRun> {
-        let session = self.signers.sessions.get(name)?;
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
+        let session = self.sessions.get(name)?;
+        let (me, roster) = (call.me(), call.transcript.roster());
         let scheme = roster.charter().scheme();
         let id = run_id(name, session, participants);
         let run = match &session.purpose {
             Purpose::Multi { request, wording } => {
-                return self.sign_multi(call, id, &participants.givers, (request, wording));
+                return sign_multi(call, id, &participants.givers, (request, wording), requests);
             }
             // The authority makes it, not the signers.
             Purpose::Deal { .. } => return None,
@@ -34,7 +39,7 @@ impl Admission {
             }
             Purpose::Reshare { threshold } => {
                 let now = roster.sharing()?;
-                let share = self.signers.shares.of(&now.public).filter(|_| participants.givers.contains(&me));
+                let share = self.shares.of(&now.public).filter(|_| participants.givers.contains(&me));
                 let signers = shared::Moving { givers: &participants.givers, takers: &participants.takers };
                 shared::reshare(
                     scheme,
@@ -46,7 +51,7 @@ impl Admission {
                 )
             }
             Purpose::Authority { epoch, tbs } => {
-                let waiting = self.waiting_of(epoch)?;
+                let waiting = self.shares.waiting_of(epoch)?;
                 shared::sign(
                     scheme,
                     id,
@@ -58,14 +63,14 @@ impl Admission {
             }
             Purpose::Certify { request } => {
                 let now = roster.sharing()?;
-                let open = self.requests.get(request)?;
-                let tbs = certified(roster, open, now, self.epoch_of(now.facts.epoch))?;
-                let share = self.signers.shares.of(&now.public)?;
+                let open = requests.get(request)?;
+                let tbs = certified(roster, open, now, epoch_of(call, now.facts.epoch))?;
+                let share = self.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &participants.givers, (&now.public, share), &tbs)
             }
             Purpose::Revoke { tbs } => {
                 let now = roster.sharing()?;
-                let share = self.signers.shares.of(&now.public)?;
+                let share = self.shares.of(&now.public)?;
                 shared::sign(scheme, id, me, &participants.givers, (&now.public, share), &tbs.0)
             }
         };
@@ -78,11 +83,11 @@ impl Admission {
         call: &Call<'_>,
         sender: MemberId,
         message: SignerMessage,
-        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) -> Result<(), AdmissionError> {
-        let (me, name) = (call.identity.member(), message.session);
+        let (me, name) = (call.me(), message.session);
         let SignerBody::Round { round, .. } = message.body else { return Ok(()) };
-        let Some(session) = self.signers.sessions.get_mut(&name) else { return Ok(()) };
+        let Some(session) = self.sessions.get_mut(&name) else { return Ok(()) };
         // Nobody else counts a message that was sent before the participants have their place.
         let Some(run) = session.run.as_ref().filter(|_| session.ordered) else { return Ok(()) };
         let awaited = run.awaited();
@@ -92,7 +97,7 @@ impl Admission {
         if !message.is_of_run(call.transcript, &sender, &session.heard) {
             // Its sender speaks in another run, or heard other messages than we did, or somebody
             // else replayed it: its sender is not to blame.
-            self.trace("a word of another run".to_owned());
+            around.out.trace("a word of another run");
             return Ok(());
         }
         if session.said.contains_key(&sender) {
@@ -102,16 +107,16 @@ impl Admission {
         let mut for_me = to_each.into_iter().filter(|private| private.to == me).map(|private| private.sealed);
         session.said.insert(sender, (to_all.0.to_vec(), for_me.next()));
         session.moved = call.now;
-        self.end_round(call, name, entropy);
+        self.end_round(call, name, around);
         Ok(())
     }
 
     /// Goes on once all that are awaited have spoken.
-    fn end_round(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
-        let Some(session) = self.signers.sessions.get_mut(&name) else { return };
+    fn end_round(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
+        let Some(session) = self.sessions.get_mut(&name) else { return };
         let Some(run) = &session.run else { return };
         if run.awaited().iter().all(|signer| session.said.contains_key(signer)) {
-            self.arrange_step(call, name, Step::Hear, entropy);
+            self.arrange_step(call, name, Step::Hear, around);
         }
     }
 
@@ -121,48 +126,47 @@ impl Admission {
         call: &Call<'_>,
         name: Digest,
         step: Step,
-        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) {
-        if let Some(session) = self.signers.sessions.get_mut(&name) {
+        if let Some(session) = self.sessions.get_mut(&name) {
             session.step = Some((step, call.now));
         }
         if !call.transcript.roster().charter().scheme().takes_long() {
-            self.take_step(call, name, entropy);
+            self.take_step(call, name, around);
         }
     }
 
     /// Takes the step that has waited longest, one in a turn. Takes all of them before anything
     /// else that was ordered is heard, because that may rest on what they bring.
-    pub(crate) fn take_steps(&mut self, call: &Call<'_>, all: bool, entropy: &mut dyn Entropy) {
+    pub(crate) fn take_steps(&mut self, call: &Call<'_>, all: bool, around: &mut Around<'_>) {
         loop {
-            let waiting =
-                self.signers.sessions.iter().filter_map(|(name, session)| Some((session.step?.1, *name)));
+            let waiting = self.sessions.iter().filter_map(|(name, session)| Some((session.step?.1, *name)));
             let Some((_, name)) = waiting.min() else { return };
-            self.take_step(call, name, entropy);
+            self.take_step(call, name, around);
             if !all {
                 return;
             }
         }
     }
 
-    fn take_step(&mut self, call: &Call<'_>, name: Digest, entropy: &mut dyn Entropy) {
-        let Some(session) = self.signers.sessions.get_mut(&name) else { return };
+    fn take_step(&mut self, call: &Call<'_>, name: Digest, around: &mut Around<'_>) {
+        let Some(session) = self.sessions.get_mut(&name) else { return };
         let Some((step, _)) = session.step.take() else { return };
         session.begun = true;
         let heard = (step == Step::Hear).then(|| {
             let said = session.said.iter().map(|(signer, (to_all, _))| (signer, to_all));
             let after = heard_after(&session.heard, said);
-            let heard = open_round(&name, session, &call.identity.member());
+            let heard = open_round(&name, session, &call.me());
             session.heard = after;
             session.round = session.round.saturating_add(1);
             heard
         });
         let Some(run) = session.run.as_mut() else { return };
         let next = match heard {
-            Some(heard) => run.hear(heard, entropy),
-            None => Ok(run.start(entropy)),
+            Some(heard) => run.hear(heard, around.entropy),
+            None => Ok(run.start(around.entropy)),
         };
-        self.follow_run(call, name, next, entropy);
+        self.follow_run(call, name, next, around);
     }
 
     fn follow_run(
@@ -170,38 +174,30 @@ impl Admission {
         call: &Call<'_>,
         name: Digest,
         next: Result<Next<Outcome>, Fault>,
-        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) {
         match next {
-            Ok(Next::Say(said)) => self.say_round(call, name, said, entropy),
+            Ok(Next::Say(said)) => self.say_round(call, name, said, around),
             Ok(Next::Done(outcome)) => {
-                if let Some(session) = self.signers.sessions.remove(&name) {
-                    self.take_outcome(call, name, &session, outcome, entropy);
+                if let Some(session) = self.sessions.remove(&name) {
+                    self.take_outcome(call, name, &session, outcome, around);
                 }
             }
             Err(fault) => {
-                let over = self.signers.sessions.remove(&name);
-                self.note_liars(&fault.culprits, over.is_some_and(|session| session.purpose.gives_shares()));
-                self.trace(format!("a run came to nothing: {fault}"));
+                let over = self.sessions.remove(&name);
+                self.others
+                    .note_liars(&fault.culprits, over.is_some_and(|session| session.purpose.gives_shares()));
+                around.out.trace(format!("a run came to nothing: {fault}"));
                 for liar in fault.culprits {
-                    self.out.push_back(crate::Output::Event(Event::SignerLied { member: liar }));
+                    around.out.event(Event::SignerLied { member: liar });
                 }
             }
         }
     }
 
-    fn note_liars(&mut self, culprits: &[MemberId], all_know: bool) {
-        for liar in culprits {
-            *self.signers.liars.entry(*liar).or_default() |= all_know;
-        }
-        if all_know {
-            self.signers.set_aside.extend(culprits.iter().copied());
-        }
-    }
-
-    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Outgoing, entropy: &mut dyn Entropy) {
-        let Some(session) = self.signers.sessions.get(&name) else { return };
-        let (me, round, heard) = (call.identity.member(), session.round, session.heard);
+    fn say_round(&mut self, call: &Call<'_>, name: Digest, said: Outgoing, around: &mut Around<'_>) {
+        let Some(session) = self.sessions.get(&name) else { return };
+        let (me, round, heard) = (call.me(), session.round, session.heard);
         if !session.run.as_ref().is_some_and(|run| run.awaited().contains(&me)) {
             return;
         }
@@ -209,24 +205,24 @@ impl Admission {
         for (to, message) in &said.to_each {
             let info = private_info(&name, round, &me, to);
             let key = session.ready.get(to).map(|ready| ready.key.as_slice()).unwrap_or_default();
-            if let Some(sealed) = seal::<Classic>(key, &info, message.expose(), entropy) {
+            if let Some(sealed) = seal::<Classic>(key, &info, message.expose(), around.entropy) {
                 to_each.push(PrivateMessage { to: *to, sealed });
             }
         }
-        self.trace("speaks in a signing session".to_owned());
+        around.out.trace("speaks in a signing session");
         // Nobody else can say it, and nobody can say a second one. So we need not wait for its
         // place in the order, which costs another turn of the token. If a step takes longer than
         // that turn we do wait, because the message is on its way then.
         let own = to_each.iter().find(|private| private.to == me).map(|private| private.sealed.clone());
         let at_once = !call.transcript.roster().charter().scheme().takes_long();
-        if let Some(session) = self.signers.sessions.get_mut(&name).filter(|_| at_once) {
+        if let Some(session) = self.sessions.get_mut(&name).filter(|_| at_once) {
             session.said.insert(me, (said.to_all.clone(), own));
         }
         let body = SignerBody::Round { round, to_all: Blob::from(said.to_all), to_each };
         let message = SignerMessage::sign(call.transcript, call.identity, (name, Some(&heard)), body);
-        self.multicast(&OpenMessage::Signer { message });
+        around.out.multicast(&OpenMessage::Signer { message });
         if at_once {
-            self.end_round(call, name, entropy);
+            self.end_round(call, name, around);
         }
     }
 }

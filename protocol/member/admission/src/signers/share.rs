@@ -1,16 +1,16 @@
 //! How this member keeps its shares: the one in use, and those that a run gave it and that no
 //! decision has taken into use yet.
 
-use super::state::Waiting;
-use crate::Output;
-use crate::desk::{Admission, Call};
+use crate::call::{Call, Out};
 use crate::store;
+use crate::voting::is_rejected;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Danger, Digest, Entropy, Secret, StoreKey, digest};
 use folkmoot_identity::{Identity, Mode};
-use folkmoot_signing::shared::{self};
+use folkmoot_signing::shared::{self, SharingFacts};
 use folkmoot_transcript::{Change, Effect, Roster, Transcript};
+use std::collections::BTreeMap;
 use zeroize::Zeroize as _;
 
 /// Most shares that wait for a decision.
@@ -34,107 +34,157 @@ struct Stored {
     share: Blob,
 }
 
-impl Admission {
+/// A share that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) facts: SharingFacts,
+    /// The sharing that was in use when it was made; zeros if there was none.
+    pub(super) after: Digest,
+    pub(super) public: Bytes,
+    pub(super) share: Option<Secret<Vec<u8>>>,
+    /// The certificate of the group's key, once there is one.
+    pub(super) authority: Option<Bytes>,
+}
+
+/// All shares, by the digest of the sharing's public part.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    current: Option<(Digest, Secret<Vec<u8>>)>,
+    waiting: BTreeMap<Digest, Waiting>,
+    /// The sharing that the transcript had when shares were last put into use and erased, whether
+    /// or not we hold a share of it.
+    followed: Option<Digest>,
+}
+
+impl Waiting {
+    /// Whether the voters could take it into use now.
+    pub(super) fn fits(&self, roster: &Roster) -> bool {
+        self.facts.threshold == roster.threshold()
+            && self.facts.holders.iter().all(|member| roster.may_vote(member))
+    }
+
+    /// The effect that takes it into use, once it is whole.
+    pub(super) fn effect(&self) -> Option<Effect> {
+        let (public, authority) = (self.public.clone().into(), self.authority.clone()?.into());
+        Some(Change::Sharing { public, authority }.into())
+    }
+
+    /// Whether too many voters have no share of it. If so, it is not proposed again.
+    fn was_refused(&self, call: &Call<'_>) -> bool {
+        self.effect().is_some_and(|effect| is_rejected(&effect, call.transcript, None))
+    }
+}
+
+impl Shares {
+    /// The share of the sharing with this public part.
+    pub(super) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
+        let name = digest(&[public]);
+        let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
+        current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
+    }
+
+    /// Whether this member has a share of the sharing in use.
+    pub(super) fn holds(&self, roster: &Roster) -> bool {
+        roster.sharing().is_some_and(|now| self.of(&now.public).is_some())
+    }
+
+    /// Whether there is a share in use here.
+    pub(super) fn has_current(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// The waiting sharing with this share-epoch.
+    pub(super) fn waiting_of(&self, epoch: &Digest) -> Option<&Waiting> {
+        self.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
+    }
+
+    /// Whether a share of the sharing with this name waits here.
+    pub(super) fn has_waiting(&self, name: &Digest) -> bool {
+        self.waiting.get(name).is_some_and(|waiting| waiting.share.is_some())
+    }
+
+    /// The waiting sharing that the voters could take into use now, if they have not refused it.
+    pub(super) fn next(&self, call: &Call<'_>) -> Option<&Waiting> {
+        let mut fitting = self.waiting.values().filter(|waiting| waiting.fits(call.transcript.roster()));
+        fitting.find(|waiting| !waiting.was_refused(call))
+    }
+
     /// A run gave a sharing, and perhaps a share: it is on disk before anything else is said of it.
-    pub(crate) fn keep_waiting(&mut self, call: &Call<'_>, waiting: Waiting, entropy: &mut dyn Entropy) {
+    pub(super) fn keep_waiting(
+        &mut self,
+        call: &Call<'_>,
+        waiting: Waiting,
+        entropy: &mut dyn Entropy,
+        out: &mut Out,
+    ) {
         let name = digest(&[&waiting.public]);
-        if self.signers.shares.waiting.len() >= WAITING_MAX
-            && !self.signers.shares.waiting.contains_key(&name)
-        {
+        if self.waiting.len() >= WAITING_MAX && !self.waiting.contains_key(&name) {
             // A sharing that no vote could take any more makes room. Otherwise four that came to
             // nothing would end all resharing.
             let roster = call.transcript.roster();
-            let useless = |waiting: &Waiting| !waiting.fits(roster) || self.was_refused(call, waiting);
-            let over = self.signers.shares.waiting.iter().find(|(_, waiting)| useless(waiting));
+            let useless = |waiting: &Waiting| !waiting.fits(roster) || waiting.was_refused(call);
+            let over = self.waiting.iter().find(|(_, waiting)| useless(waiting));
             let Some(over) = over.map(|(name, _)| *name) else {
-                return self.trace("a sharing more than may wait for a decision".to_owned());
+                return out.trace("a sharing more than may wait for a decision");
             };
-            self.signers.shares.waiting.remove(&over);
-            self.out.push_back(Output::Persist(store::delete_share(&over)));
+            self.waiting.remove(&over);
+            out.persist(store::delete_share(&over));
         }
-        self.persist_waiting(call, &name, &waiting, entropy);
-        self.signers.shares.waiting.insert(name, waiting);
+        persist_waiting(call, &name, &waiting, entropy, out);
+        self.waiting.insert(name, waiting);
     }
 
     /// The group's key has a certificate now.
-    pub(crate) fn keep_authority(
+    pub(super) fn keep_authority(
         &mut self,
         call: &Call<'_>,
         name: &Digest,
         authority: Bytes,
         entropy: &mut dyn Entropy,
+        out: &mut Out,
     ) {
-        let Some(mut waiting) = self.signers.shares.waiting.remove(name) else { return };
+        let Some(mut waiting) = self.waiting.remove(name) else { return };
         waiting.authority = Some(authority);
-        self.persist_waiting(call, name, &waiting, entropy);
-        self.signers.shares.waiting.insert(*name, waiting);
-    }
-
-    fn persist_waiting(
-        &mut self,
-        call: &Call<'_>,
-        name: &Digest,
-        waiting: &Waiting,
-        entropy: &mut dyn Entropy,
-    ) {
-        let stored = Stored {
-            state: WAITING,
-            after: waiting.after,
-            public: waiting.public.clone().into(),
-            authority: waiting.authority.clone().unwrap_or_default().into(),
-            share: blob(waiting.share.as_ref()),
-        };
-        self.persist_share(call, name, stored, entropy);
-    }
-
-    fn persist_share(
-        &mut self,
-        call: &Call<'_>,
-        name: &Digest,
-        mut stored: Stored,
-        entropy: &mut dyn Entropy,
-    ) {
-        let plain = Secret::new(codec::encode(&stored));
-        let waits = stored.state == WAITING;
-        wipe(&mut stored);
-        if waits && self.config.danger.is(Danger::AdmissionForgetsShare) {
-            return;
-        }
-        match store::seal_share(call.identity, name, &plain, entropy) {
-            Some(sealed) => self.out.push_back(Output::Persist(store::put_share(name, sealed))),
-            None => self.trace("a share cannot be kept: its seal has no key".to_owned()),
-        }
+        persist_waiting(call, name, &waiting, entropy, out);
+        self.waiting.insert(*name, waiting);
     }
 
     /// The transcript has another sharing: its share comes into use, all others are erased.
-    pub(crate) fn follow_sharing(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+    /// Returns whether that is new.
+    pub(super) fn follow(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy, out: &mut Out) -> bool {
         let roster = call.transcript.roster();
-        let Some(sharing) = roster.sharing() else { return };
+        let Some(sharing) = roster.sharing() else { return false };
         let name = digest(&[&sharing.public]);
-        if self.signers.shares.followed == Some(name) {
-            return;
+        if self.followed == Some(name) {
+            return false;
         }
-        self.signers.shares.followed = Some(name);
-        // What was begun with shares that are over comes to nothing, and the runs hold copies of
-        // them.
-        self.signers.sessions.clear();
-        self.signers.silent.clear();
-        self.signers.set_aside.clear();
-        self.signers.failures.clear();
-        self.signers.wanted = None;
-        let next = self.signers.shares.waiting.remove(&name);
-        let old = self.signers.shares.current.take();
-        let keeps = self.config.danger.is(Danger::AdmissionKeepsOldShares);
-        for (name, waiting) in core::mem::take(&mut self.signers.shares.waiting) {
+        self.followed = Some(name);
+        let next = self.waiting.remove(&name);
+        let old = self.current.take();
+        let keeps = call.config.danger.is(Danger::AdmissionKeepsOldShares);
+        for (name, waiting) in core::mem::take(&mut self.waiting) {
             drop(waiting);
-            self.out.push_back(Output::Persist(store::delete_share(&name)));
+            out.persist(store::delete_share(&name));
         }
         if let Some((name, _)) = old.filter(|_| !keeps) {
-            self.out.push_back(Output::Persist(store::delete_share(&name)));
+            out.persist(store::delete_share(&name));
         }
-        let Some(next) = next else { return };
+        if let Some(next) = next {
+            self.take_into_use(call, name, next, entropy, out);
+        }
+        true
+    }
+
+    fn take_into_use(
+        &mut self,
+        call: &Call<'_>,
+        name: Digest,
+        next: Waiting,
+        entropy: &mut dyn Entropy,
+        out: &mut Out,
+    ) {
         let Some(share) = next.share else {
-            return self.out.push_back(Output::Persist(store::delete_share(&name)));
+            return out.persist(store::delete_share(&name));
         };
         let stored = Stored {
             state: IN_USE,
@@ -143,22 +193,17 @@ impl Admission {
             authority: next.authority.unwrap_or_default().into(),
             share: blob(Some(&share)),
         };
-        self.persist_share(call, &name, stored, entropy);
-        self.signers.shares.current = Some((name, share));
+        persist_share(call, &name, stored, entropy, out);
+        self.current = Some((name, share));
     }
 
-    /// The effect that takes a waiting sharing into use.
-    pub(crate) fn sharing_effect(waiting: &Waiting) -> Option<Effect> {
-        let (public, authority) = (waiting.public.clone().into(), waiting.authority.clone()?.into());
-        Some(Change::Sharing { public, authority }.into())
-    }
-
-    pub(crate) fn load_share(
+    pub(super) fn load(
         &mut self,
         transcript: &Transcript,
         identity: &Identity,
         key: &StoreKey,
         value: &[u8],
+        out: &mut Out,
     ) -> Option<()> {
         let name: Digest = key.key.as_ref().try_into().ok()?;
         let plain = store::open_share(identity, &name, value)?;
@@ -170,12 +215,10 @@ impl Admission {
         match share {
             // A share that is decided and still waits here: the process was stopped before all else
             // was erased. That is done first.
-            Some(share) if decided && stored.state == IN_USE => {
-                self.signers.shares.current = Some((name, share))
-            }
+            Some(share) if decided && stored.state == IN_USE => self.current = Some((name, share)),
             // Stopped after the transcript took the next one and before this one was erased.
             _ if !decided && (stored.state == IN_USE || stored.after != now.unwrap_or_default()) => {
-                self.out.push_back(Output::Persist(store::delete_share(&name)));
+                out.persist(store::delete_share(&name));
             }
             share => {
                 // If an authority signs certificates, the group's key has no certificate, and needs
@@ -185,10 +228,7 @@ impl Admission {
                 let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
-                self.signers
-                    .shares
-                    .waiting
-                    .insert(name, Waiting { facts, after: stored.after, public, share, authority });
+                self.waiting.insert(name, Waiting { facts, after: stored.after, public, share, authority });
             }
         }
         Some(())
@@ -196,14 +236,49 @@ impl Admission {
 
     /// After all shares were read back: shares that are over have been erased by then, unless the
     /// one in use still waits to be put into use.
-    pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
-        let shares = &mut self.signers.shares;
-        shares.followed = in_use(transcript.roster()).filter(|now| !shares.waiting.contains_key(now));
+    pub(super) fn loaded(&mut self, transcript: &Transcript) {
+        self.followed = in_use(transcript.roster()).filter(|now| !self.waiting.contains_key(now));
+    }
+}
+
+fn persist_waiting(
+    call: &Call<'_>,
+    name: &Digest,
+    waiting: &Waiting,
+    entropy: &mut dyn Entropy,
+    out: &mut Out,
+) {
+    let stored = Stored {
+        state: WAITING,
+        after: waiting.after,
+        public: waiting.public.clone().into(),
+        authority: waiting.authority.clone().unwrap_or_default().into(),
+        share: blob(waiting.share.as_ref()),
+    };
+    persist_share(call, name, stored, entropy, out);
+}
+
+fn persist_share(
+    call: &Call<'_>,
+    name: &Digest,
+    mut stored: Stored,
+    entropy: &mut dyn Entropy,
+    out: &mut Out,
+) {
+    let plain = Secret::new(codec::encode(&stored));
+    let waits = stored.state == WAITING;
+    wipe(&mut stored);
+    if waits && call.config.danger.is(Danger::AdmissionForgetsShare) {
+        return;
+    }
+    match store::seal_share(call.identity, name, &plain, entropy) {
+        Some(sealed) => out.persist(store::put_share(name, sealed)),
+        None => out.trace("a share cannot be kept: its seal has no key"),
     }
 }
 
 /// The name of the sharing in use.
-pub(crate) fn in_use(roster: &Roster) -> Option<Digest> {
+pub(super) fn in_use(roster: &Roster) -> Option<Digest> {
     roster.sharing().map(|sharing| digest(&[&sharing.public]))
 }
 

@@ -1,176 +1,115 @@
 //! What a member knows of signing sessions: the sessions, its shares, the revocation list, and what
 //! it knows of other signers.
 
-use super::message::{Purpose, SignerMessage};
+use super::others::Others;
+use super::revoke::Revocations;
+use super::session::SigningSession;
+use super::share::Shares;
 use crate::AdmissionError;
-use bytes::Bytes;
+use crate::at_authority::AtAuthority;
+use crate::call::{Call, Out};
+use crate::pause::PATIENCE;
+use crate::requests::Requests;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
-use folkmoot_base::{Digest, Instant, MemberId, Secret, digest};
-use folkmoot_identity::RevocationList;
-use folkmoot_signing::shared::{AnyRun, SharingFacts};
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, StoreKey};
+use folkmoot_identity::{Identity, RevocationList};
 use folkmoot_transcript::{Roster, Transcript};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Most sessions at once.
 pub(super) const SESSIONS_MAX: usize = 64;
 /// Most sessions of one coordinator.
 pub(super) const COORDINATOR_SESSIONS_MAX: usize = 16;
-/// How long a session may stand still.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a coordinator waits for one more signer after the last that came, if it wants more than
-/// it needs; [`PATIENCE`] in all. If anyone is left out of a sharing, all have to make another.
-pub(super) const GATHER: Duration = Duration::from_millis(400);
-/// How long a signer that is not needed at first waits for the others to answer a start.
-pub(super) const LATER: Duration = Duration::from_millis(150);
-/// How long a coordinator waits for the ones before it to begin.
-pub(super) const TURN: Duration = Duration::from_millis(800);
 
-/// Who takes part, and as what.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Participants {
-    /// Those who hold shares and use them; those who found.
-    pub(crate) givers: Vec<MemberId>,
-    /// Those who get shares; in a founding the same, in a signature nobody.
-    pub(crate) takers: Vec<MemberId>,
-}
-
-impl Participants {
-    pub(crate) fn all(&self) -> BTreeSet<MemberId> {
-        self.givers.iter().chain(&self.takers).copied().collect()
-    }
-}
-
-/// A signer's statement that it is ready.
-pub(crate) struct Ready {
-    /// Its one-time key.
-    pub(crate) key: Vec<u8>,
-    /// What it said, as it said it.
-    pub(crate) message: SignerMessage,
-    /// Whether its signature was verified here: at once by the coordinator; by others when it takes
-    /// part beside them, or when a second message comes.
-    pub(crate) proven: bool,
-}
-
-/// Whether as many holders as could sign have left with shares of the group's key. The threshold is
-/// that of their shares, as the transcript counts it (`LINE-28`): the charter's may have moved
-/// since.
-pub(crate) fn are_stale(roster: &Roster) -> bool {
-    roster.sharing().is_some_and(|now| roster.leavers_with_shares().len() >= now.facts.threshold)
-}
-
-impl Ready {
-    /// Checks `ADM-41`, once.
-    pub(crate) fn prove(&mut self, transcript: &Transcript, signer: &MemberId) -> Result<(), AdmissionError> {
-        if !self.proven {
-            self.message.verify(transcript, signer)?;
-            self.proven = true;
-        }
-        Ok(())
-    }
-}
-
-/// What a run does next. If that takes long, it waits for a timeout that is due at once. Messages
-/// and the token go out first, so that the others do their part meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// It begins.
-    Begin,
-    /// It hears the messages of the round, which are all there.
-    Hear,
-}
-
-/// One signing session.
-pub(crate) struct SigningSession {
-    pub(crate) coordinator: MemberId,
-    pub(crate) purpose: Purpose,
-    pub(crate) key: Option<OpeningKey<Classic>>,
-    /// Who is ready.
-    pub(crate) ready: BTreeMap<MemberId, Ready>,
-    pub(crate) participants: Option<Participants>,
-    /// Whether the participants, if there are any, have their place in the order: the coordinator
-    /// names them before.
-    pub(crate) ordered: bool,
-    pub(crate) run: Option<AnyRun>,
-    /// What the run does next, and since when, if its steps take long: [`Step`].
-    pub(crate) step: Option<(Step, Instant)>,
-    /// Whether it has begun.
-    pub(crate) begun: bool,
-    pub(crate) round: u8,
-    /// What was heard in the run before this round, from its name on. The messages of the round
-    /// cover it.
-    pub(crate) heard: Digest,
-    pub(crate) said: BTreeMap<MemberId, (Vec<u8>, Option<folkmoot_base::Sealed>)>,
-    /// Whether its coordinator has stopped waiting for more signers than it needs; always set at
-    /// everybody else's.
-    pub(crate) gathered: bool,
-    /// Whether its coordinator has passed on what the authority dealt to it.
-    pub(crate) passed_on: bool,
-    /// When to say that we are ready, unless there are participants before; `None` once it is said,
-    /// or if we are not.
-    pub(crate) answers: Option<Instant>,
-    /// When it was started, and last moved.
-    pub(crate) started: Instant,
-    pub(crate) moved: Instant,
-}
-
-impl SigningSession {
-    /// Whether this is our one-time key here.
-    pub(crate) fn has_key(&self, public: &[u8]) -> bool {
-        self.key.as_ref().is_some_and(|key| key.public()[..] == *public)
-    }
-
-    /// When its coordinator stops waiting for more signers, unless one comes before.
-    pub(crate) fn gathers_until(&self) -> Instant {
-        (self.moved + GATHER).min(self.started + PATIENCE)
-    }
-}
-
-impl core::fmt::Debug for SigningSession {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (purpose, round) = (&self.purpose, self.round);
-        write!(out, "SigningSession({purpose:?}, {} ready, round {round})", self.ready.len())
-    }
+/// What signing sessions use of the other parts, in one call.
+pub(crate) struct Around<'a> {
+    pub(crate) requests: &'a mut Requests,
+    pub(crate) authority: &'a AtAuthority,
+    pub(crate) out: &'a mut Out,
+    pub(crate) entropy: &'a mut dyn Entropy,
 }
 
 /// All signing sessions, and what this member knows of those who took part in them.
 #[derive(Debug, Default)]
 pub(crate) struct Signers {
-    pub(crate) sessions: BTreeMap<Digest, SigningSession>,
-    pub(crate) shares: Shares,
-    /// Who was silent in a session that this member coordinated, until a session succeeds.
-    pub(crate) silent: BTreeSet<MemberId>,
-    /// How often each took part in a session that this member coordinated and that came to nothing,
-    /// until a session succeeds. Those who did so least often come first: a participant that knows
-    /// one of the others to lie may have refused.
-    pub(crate) failures: BTreeMap<MemberId, u32>,
-    /// Who lied or was silent in a session for new shares in which this member took part, until
-    /// there are new shares, or too few come without them. Everybody who took part knows the same.
-    pub(crate) set_aside: BTreeSet<MemberId>,
-    /// Who was proven to lie, and whether in a session for new shares: then all who took part know
-    /// it too.
-    pub(crate) liars: BTreeMap<MemberId, bool>,
+    pub(super) sessions: BTreeMap<Digest, SigningSession>,
+    pub(super) shares: Shares,
+    pub(super) others: Others,
     /// Requests for whose certificate this member has started a session, with the session and the
     /// time, until it hears that start. The start takes effect at its place in the order, and there
     /// is not to be another before.
-    pub(crate) starting: BTreeMap<Digest, (Digest, Instant)>,
+    pub(super) starting: BTreeMap<Digest, (Digest, Instant)>,
     /// Our one-time keys in sessions that we have started, and since when, until we hear the start;
     /// for [`PATIENCE`] at most. A session of which we hear later is over before it begins.
-    pub(crate) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
+    pub(super) offered: BTreeMap<Digest, (OpeningKey<Classic>, Instant)>,
     /// Counts the sessions that this member starts, from a number drawn at its own start, so that
     /// no two are alike, not even across a stop. Zero: none yet.
-    pub(crate) attempts: u32,
+    pub(super) attempts: u32,
     /// Since when a sharing is wanted.
-    pub(crate) wanted: Option<Instant>,
+    pub(super) wanted: Option<Instant>,
     /// The certificates of the group's key that hold no more.
-    pub(crate) revoked: Revoked,
-    /// Certificates that the group has signed for our guests, until they are admitted.
-    pub(crate) issued: BTreeMap<Digest, Bytes>,
-    /// Multisignatures that voters have made for our guests, until they are admitted.
-    pub(crate) multis: BTreeMap<Digest, folkmoot_identity::Multi>,
+    pub(super) revoked: Revocations,
 }
 
 impl Signers {
+    /// Takes a share from the disk.
+    pub(crate) fn load_share(
+        &mut self,
+        transcript: &Transcript,
+        identity: &Identity,
+        (key, value): (&StoreKey, &[u8]),
+        out: &mut Out,
+    ) -> Option<()> {
+        self.shares.load(transcript, identity, key, value, out)
+    }
+
+    /// All shares are read back.
+    pub(crate) fn loaded_shares(&mut self, transcript: &Transcript) {
+        self.shares.loaded(transcript);
+    }
+
+    /// Takes the revocation list from the disk.
+    pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
+        self.revoked.load(transcript, der);
+    }
+
+    /// `ADM-48`: hears a revocation list, or a question for ours.
+    pub(crate) fn hear_revocations(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        der: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        self.revoked.hear(call, sender, der, out)
+    }
+
+    /// The authority told us a list: we tell the others, unless it tells them too.
+    pub(crate) fn spread_revocations(&mut self, call: &Call<'_>, der: &[u8]) {
+        self.revoked.spread(call, der);
+    }
+
+    /// The newest revocation list that this member has.
+    pub(crate) fn revocations(&self) -> Option<&RevocationList> {
+        self.revoked.kept()
+    }
+
+    /// How many sessions there are, how long the one that moved least recently has stood still, and
+    /// whether this member has a share of the sharing in use.
+    pub(crate) fn status(&self, now: Instant, roster: &Roster) -> (usize, Duration, bool) {
+        let still = self.sessions.values().map(|session| now.since(session.moved)).max();
+        (self.sessions.len(), still.unwrap_or_default(), self.shares.holds(roster))
+    }
+
+    /// The group has new shares. What was begun with shares that are over comes to nothing, and the
+    /// runs hold copies of them.
+    pub(super) fn forget_old(&mut self) {
+        self.sessions.clear();
+        self.others.forget();
+        self.wanted = None;
+    }
+
     /// When something here is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         let sessions = self.sessions.values().flat_map(|session| {
@@ -185,72 +124,5 @@ impl Signers {
         });
         let starting = self.starting.values().map(|(_, at)| Some(*at + PATIENCE));
         sessions.chain([self.wanted, self.revoked.due()]).chain(starting).flatten().min()
-    }
-}
-
-/// A share that waits.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    pub(crate) facts: SharingFacts,
-    /// The sharing that was in use when it was made; zeros if there was none.
-    pub(crate) after: Digest,
-    pub(crate) public: Bytes,
-    pub(crate) share: Option<Secret<Vec<u8>>>,
-    /// The certificate of the group's key, once there is one.
-    pub(crate) authority: Option<Bytes>,
-}
-
-/// All shares, by the digest of the sharing's public part.
-#[derive(Debug, Default)]
-pub(crate) struct Shares {
-    pub(crate) current: Option<(Digest, Secret<Vec<u8>>)>,
-    pub(crate) waiting: BTreeMap<Digest, Waiting>,
-    /// The sharing that the transcript had when shares were last put into use and erased, whether
-    /// or not we hold a share of it.
-    pub(super) followed: Option<Digest>,
-}
-
-impl Waiting {
-    /// Whether the voters could take it into use now.
-    pub(crate) fn fits(&self, roster: &Roster) -> bool {
-        self.facts.threshold == roster.threshold()
-            && self.facts.holders.iter().all(|member| roster.may_vote(member))
-    }
-}
-
-impl Shares {
-    /// The share of the sharing with this public part.
-    pub(crate) fn of(&self, public: &[u8]) -> Option<&Secret<Vec<u8>>> {
-        let name = digest(&[public]);
-        let current = self.current.as_ref().filter(|(held, _)| *held == name).map(|(_, share)| share);
-        current.or_else(|| self.waiting.get(&name).and_then(|waiting| waiting.share.as_ref()))
-    }
-}
-
-/// The kept list, and what is to be done for a newer one.
-#[derive(Debug, Default)]
-pub(crate) struct Revoked {
-    pub(super) kept: Option<RevocationList>,
-    /// When to have a newer one made, or to ask for it.
-    pub(super) wanted: Option<Instant>,
-    /// How often that was tried.
-    pub(super) tries: u32,
-    /// When to tell the others.
-    pub(super) tell: Option<Instant>,
-    /// When somebody last told it.
-    pub(super) told: Option<Instant>,
-}
-
-impl Revoked {
-    pub(crate) fn due(&self) -> Option<Instant> {
-        [self.wanted, self.tell].into_iter().flatten().min()
-    }
-}
-
-impl Signers {
-    /// Loads the kept list. One that the group's key has not signed is no loss: it is made again.
-    pub(crate) fn load_revocations(&mut self, transcript: &Transcript, der: &[u8]) {
-        let Ok(Some(authority)) = transcript.roster().issuer() else { return };
-        self.revoked.kept = RevocationList::from_der(der, &authority).ok();
     }
 }

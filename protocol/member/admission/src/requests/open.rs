@@ -1,7 +1,7 @@
 //! Open requests: one for each key, boundedly many. Each closes at a time known from its arrival.
 //! The votes on them are in the transcript.
 
-use crate::guests::Guests;
+use super::guests::Guests;
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
 use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
 use folkmoot_identity::{Request, Verdict};
@@ -16,25 +16,25 @@ const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
 pub(crate) struct Open {
     pub(crate) request: Request,
     /// What it asks for, as the transcript's rules see it.
-    pub(crate) admit: Admit,
+    pub(super) admit: Admit,
     /// The member who brought it first.
-    pub(crate) contact: MemberId,
+    pub(super) contact: MemberId,
     /// When it came here.
-    pub(crate) came: Instant,
-    pub(crate) expires: UnixTime,
+    pub(super) came: Instant,
+    pub(super) expires: UnixTime,
     /// By CSR and handed in here, or our own renewal: nobody but us enters the admission.
-    pub(crate) sponsored: bool,
+    pub(super) sponsored: bool,
     /// When we last handed over its item.
-    pub(crate) entered: Option<Instant>,
+    pub(super) entered: Option<Instant>,
     /// Whether that item did not admit.
-    pub(crate) failed: bool,
+    pub(super) failed: bool,
     /// Approvals that end before this have run out by our clock.
-    pub(crate) early: UnixTime,
+    pub(super) early: UnixTime,
 }
 
 impl Open {
     /// A request at the desk of `me`.
-    pub(crate) fn new(
+    pub(super) fn new(
         request: Request,
         (contact, came): (MemberId, Instant),
         expires: UnixTime,
@@ -57,14 +57,14 @@ impl Open {
     }
 
     /// What votes on it name.
-    pub(crate) fn subject(&self) -> Subject {
+    pub(super) fn subject(&self) -> Subject {
         admission(self.admit.request)
     }
 
     /// Whether we bring what the request waits for: its guest is linked here, its CSR was handed in
     /// here, or it is our own. A member's own request is nobody else's, even if the link that it
     /// had as a guest is still up.
-    pub(crate) fn is_ours(&self, guests: &Guests) -> bool {
+    pub(super) fn is_ours(&self, guests: &Guests) -> bool {
         let of_member = self.contact == self.request.member();
         self.sponsored || (!of_member && guests.is_linked(&self.request.member().node()))
     }
@@ -77,11 +77,11 @@ impl Open {
         all
     }
 
-    pub(crate) fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+    fn approvers(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
         self.approvals(transcript).into_iter().map(|signed| signed.approval.voter).collect()
     }
 
-    pub(crate) fn have(&self, transcript: &Transcript) -> usize {
+    pub(super) fn have(&self, transcript: &Transcript) -> usize {
         self.approvals(transcript).len()
     }
 
@@ -124,24 +124,24 @@ impl Open {
     }
 
     /// The rejections that count now.
-    pub(crate) fn objections(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+    pub(super) fn objections(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
         transcript.set().rejecting(transcript.state(), &self.admit.request)
     }
 
     /// `ADM-21`: whether so many object that, by the charter, the request is refused for good.
-    pub(crate) fn is_refused(&self, transcript: &Transcript) -> bool {
+    pub(super) fn is_refused(&self, transcript: &Transcript) -> bool {
         transcript.set().is_refused(transcript.state(), &self.admit)
     }
 
     /// What these votes count for in the charter's rule on admissions, part by part; `None` if
     /// there is no rule.
-    pub(crate) fn tally(&self, transcript: &Transcript) -> Option<String> {
+    pub(super) fn tally(&self, transcript: &Transcript) -> Option<String> {
         let policies = transcript.roster().charter().policies();
         policies.admit.as_ref().map(|rule| rule.tally(&self.approvers(transcript), &policies.roles))
     }
 
     /// Whether so many voters said no that the rest are too few.
-    pub(crate) fn is_rejected(&self, transcript: &Transcript) -> bool {
+    pub(super) fn is_rejected(&self, transcript: &Transcript) -> bool {
         let roster = transcript.roster();
         let no = self.objections(transcript);
         let can = roster.voters().into_iter().filter(|voter| !no.contains(voter)).collect();
@@ -151,7 +151,7 @@ impl Open {
     /// Whether nobody can be admitted by it any more, whoever approves: it is older than an
     /// expulsion of its holder, or asks for more than the charter allows now, or its base is on no
     /// line that we know.
-    pub(crate) fn is_stale(&self, transcript: &Transcript) -> bool {
+    pub(super) fn is_stale(&self, transcript: &Transcript) -> bool {
         let judged = transcript.state().check_request(&self.admit);
         judged.is_err_and(|why| !matches!(why, Uncounted::Epoch | Uncounted::SharesStale { .. }))
     }
@@ -162,17 +162,17 @@ impl Open {
     }
 
     /// Whether anybody has said anything about it.
-    pub(crate) fn is_voted_on(&self, transcript: &Transcript) -> bool {
+    pub(super) fn is_voted_on(&self, transcript: &Transcript) -> bool {
         transcript.set().approvals_of(self.subject()).next().is_some()
     }
 
     /// Whether this member would send it again: it voted, or has to bring what comes of it.
-    pub(crate) fn concerns(&self, transcript: &Transcript, me: &MemberId, guests: &Guests) -> bool {
+    pub(super) fn concerns(&self, transcript: &Transcript, me: &MemberId, guests: &Guests) -> bool {
         self.said(transcript, me).is_some() || self.is_ours(guests)
     }
 
     /// Who said so.
-    pub(crate) fn voters(&self, transcript: &Transcript, verdict: Verdict) -> Vec<MemberId> {
+    pub(super) fn voters(&self, transcript: &Transcript, verdict: Verdict) -> Vec<MemberId> {
         let all = transcript.set().approvals_of(self.subject());
         all.filter(|one| one.verdict == verdict).map(|one| one.voter).collect()
     }
@@ -180,32 +180,32 @@ impl Open {
 
 /// All open requests.
 #[derive(Debug, Default)]
-pub(crate) struct Requests {
+pub(super) struct OpenRequests {
     open: BTreeMap<Digest, Open>,
     by_member: BTreeMap<MemberId, Digest>,
 }
 
-impl Requests {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Open> {
+impl OpenRequests {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Open> {
         self.open.values()
     }
 
-    pub(crate) fn get(&self, digest: &Digest) -> Option<&Open> {
+    pub(super) fn get(&self, digest: &Digest) -> Option<&Open> {
         self.open.get(digest)
     }
 
-    pub(crate) fn get_mut(&mut self, digest: &Digest) -> Option<&mut Open> {
+    pub(super) fn get_mut(&mut self, digest: &Digest) -> Option<&mut Open> {
         self.open.get_mut(digest)
     }
 
-    pub(crate) fn of_member(&self, member: &MemberId) -> Option<&Open> {
+    pub(super) fn of_member(&self, member: &MemberId) -> Option<&Open> {
         self.open.get(self.by_member.get(member)?)
     }
 
     /// `ADM-07`: whether there is room for one more request, by this contact, of this key. Half of
     /// the room is free for all. The other half is shared out among the members, so that a flood at
     /// some contacts leaves every other contact open.
-    pub(crate) fn room(
+    pub(super) fn room(
         &self,
         contact: &MemberId,
         holder: &MemberId,
@@ -223,12 +223,12 @@ impl Requests {
     }
 
     /// The wall clock, less what clocks may differ by.
-    pub(crate) fn tell_time(&mut self, early: UnixTime) {
+    pub(super) fn tell_time(&mut self, early: UnixTime) {
         self.open.values_mut().for_each(|open| open.early = early);
     }
 
     /// Takes a request; returns the one of the same key that it replaces.
-    pub(crate) fn insert(&mut self, open: Open) -> Option<Open> {
+    pub(super) fn insert(&mut self, open: Open) -> Option<Open> {
         let digest = open.request.digest();
         let replaced = self.by_member.insert(open.request.member(), digest);
         let replaced = replaced.filter(|old| *old != digest).and_then(|old| self.open.remove(&old));
@@ -236,14 +236,14 @@ impl Requests {
         replaced
     }
 
-    pub(crate) fn remove(&mut self, digest: &Digest) -> Option<Open> {
+    pub(super) fn remove(&mut self, digest: &Digest) -> Option<Open> {
         let open = self.open.remove(digest)?;
         self.by_member.remove(&open.request.member());
         Some(open)
     }
 
     /// Takes out those for which `gone` holds.
-    pub(crate) fn take(&mut self, gone: impl Fn(&Open) -> bool) -> Vec<Open> {
+    pub(super) fn take(&mut self, gone: impl Fn(&Open) -> bool) -> Vec<Open> {
         let which: Vec<Digest> =
             self.open.iter().filter(|(_, open)| gone(open)).map(|(digest, _)| *digest).collect();
         which.iter().filter_map(|digest| self.remove(digest)).collect()

@@ -17,20 +17,20 @@ struct Guest {
 
 /// The guests that spoke or are linked; at most twice as many as may be linked.
 #[derive(Debug, Default)]
-pub(crate) struct Guests(BTreeMap<NodeId, Guest>);
+pub(super) struct Guests(BTreeMap<NodeId, Guest>);
 
 impl Guests {
-    pub(crate) fn up(&mut self, node: NodeId) {
+    pub(super) fn up(&mut self, node: NodeId) {
         if let Some(guest) = self.entry(node, Instant::default()) {
             guest.linked = true;
         }
     }
 
-    pub(crate) fn down(&mut self, node: &NodeId) {
+    pub(super) fn down(&mut self, node: &NodeId) {
         self.0.remove(node);
     }
 
-    pub(crate) fn is_linked(&self, node: &NodeId) -> bool {
+    pub(super) fn is_linked(&self, node: &NodeId) -> bool {
         self.0.get(node).is_some_and(|guest| guest.linked)
     }
 
@@ -43,13 +43,13 @@ impl Guests {
     }
 
     /// `ADM-08`: whether the guest may say one more thing now. One that speaks is linked.
-    pub(crate) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
+    pub(super) fn may_speak(&mut self, node: NodeId, now: Instant) -> bool {
         let Some(guest) = self.entry(node, now) else { return false };
         guest.linked = true;
         guest.heard.take(now, 1)
     }
 
-    pub(crate) fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {
+    pub(super) fn entry_at(&mut self, node: &NodeId) -> Option<&mut Option<Instant>> {
         self.0.get_mut(node).map(|guest| &mut guest.entry_at)
     }
 }

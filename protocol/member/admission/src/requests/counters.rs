@@ -29,7 +29,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    pub(crate) fn count(&mut self, result: &Result<(), AdmissionError>) {
+    pub(super) fn count(&mut self, result: &Result<(), AdmissionError>) {
         self.heard = self.heard.saturating_add(1);
         let counter = match result {
             Ok(()) => return,

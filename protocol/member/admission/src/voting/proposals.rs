@@ -17,12 +17,12 @@ pub(crate) struct Proposal {
 
 impl Proposal {
     /// Who approves it, as far as that counts at a time.
-    pub(crate) fn approvers(&self, transcript: &Transcript, time: UnixTime) -> BTreeSet<MemberId> {
+    pub(super) fn approvers(&self, transcript: &Transcript, time: UnixTime) -> BTreeSet<MemberId> {
         approvers(&self.effect, transcript, time)
     }
 
     /// Who rejects it.
-    pub(crate) fn rejecters(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
+    pub(super) fn rejecters(&self, transcript: &Transcript) -> BTreeSet<MemberId> {
         rejecters(&self.effect, transcript)
     }
 }
@@ -34,7 +34,7 @@ pub(crate) fn approvers(effect: &Effect, transcript: &Transcript, time: UnixTime
 }
 
 /// Who rejects this effect.
-pub(crate) fn rejecters(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
+pub(super) fn rejecters(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
     let all = transcript.set().approvals_of(effect.subject());
     all.filter(|one| one.verdict == Verdict::Reject).map(|one| one.voter).collect()
 }
@@ -50,28 +50,28 @@ pub(crate) fn is_rejected(effect: &Effect, transcript: &Transcript, but: Option<
 
 /// The open proposals, by the digest of what approvals name.
 #[derive(Debug, Default)]
-pub(crate) struct Proposals(BTreeMap<Digest, Proposal>);
+pub(super) struct Proposals(BTreeMap<Digest, Proposal>);
 
 impl Proposals {
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Digest, &Proposal)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Digest, &Proposal)> {
         self.0.iter()
     }
 
-    pub(crate) fn get(&self, proposal: &Digest) -> Option<&Proposal> {
+    pub(super) fn get(&self, proposal: &Digest) -> Option<&Proposal> {
         self.0.get(proposal)
     }
 
-    pub(crate) fn insert(&mut self, proposal: Proposal) {
+    pub(super) fn insert(&mut self, proposal: Proposal) {
         self.0.insert(proposal.effect.subject().digest, proposal);
     }
 
-    pub(crate) fn remove(&mut self, proposal: &Digest) -> Option<Proposal> {
+    pub(super) fn remove(&mut self, proposal: &Digest) -> Option<Proposal> {
         self.0.remove(proposal)
     }
 
     /// `ADM-32`: whether one more by this member has room. Each voter has room of its own, so that
     /// nobody's flood keeps out what a voter proposes; all others share theirs.
-    pub(crate) fn room(&self, proposer: &MemberId, roster: &Roster) -> Result<(), AdmissionError> {
+    pub(super) fn room(&self, proposer: &MemberId, roster: &Roster) -> Result<(), AdmissionError> {
         let by_one = self.0.values().filter(|proposal| proposal.proposer == *proposer).count();
         let shared = self.0.values().filter(|proposal| !roster.may_vote(&proposal.proposer)).count();
         let full = !roster.may_vote(proposer) && shared >= PROPOSALS_MAX;
@@ -82,14 +82,14 @@ impl Proposals {
     }
 
     /// Those of a member that the set does not have any more.
-    pub(crate) fn lost(&self, proposer: &MemberId, transcript: &Transcript) -> Vec<Digest> {
+    pub(super) fn lost(&self, proposer: &MemberId, transcript: &Transcript) -> Vec<Digest> {
         let set = transcript.set();
         let lost = |one: &Proposal| one.proposer == *proposer && set.effect(&one.effect.subject()).is_none();
         self.0.iter().filter(|(_, one)| lost(one)).map(|(digest, _)| *digest).collect()
     }
 
     /// Those for which `over` gives a reason.
-    pub(crate) fn over<T>(&self, over: impl Fn(&Digest, &Proposal) -> Option<T>) -> Vec<(Digest, T)> {
+    pub(super) fn over<T>(&self, over: impl Fn(&Digest, &Proposal) -> Option<T>) -> Vec<(Digest, T)> {
         self.0.iter().filter_map(|(digest, one)| Some((*digest, over(digest, one)?))).collect()
     }
 }

@@ -1,10 +1,10 @@
 //! This voter's part in the next decision: what it proposes, promises and commits to. The rules are
 //! the transcript's; here they get their messages, their disk and their clock.
 
-use crate::desk::{Admission, Call};
+use crate::call::{Call, Out};
 use crate::message::OpenMessage;
-use crate::{AdmissionError, Output, store};
-use bytes::Bytes;
+use crate::pause::ENTRY_PATIENCE;
+use crate::{AdmissionError, store};
 use core::time::Duration;
 use folkmoot_base::{Head, Instant};
 use folkmoot_transcript::{
@@ -47,108 +47,117 @@ impl Deciding {
         gone
     }
 
-    pub(crate) fn status(&self) -> Option<BallotStatus> {
+    /// Whether anything would be sent again.
+    pub(crate) fn has_unfinished(&self) -> bool {
+        self.status().is_some_and(|status| !status.proposed.is_empty())
+    }
+
+    /// The ballot in which this voter is.
+    pub(crate) fn ballot(&self) -> u32 {
+        self.status().map_or(0, |status| status.promised)
+    }
+
+    fn status(&self) -> Option<BallotStatus> {
         self.ballots.as_ref().map(|(_, ballots)| ballots.status())
     }
-}
 
-impl Admission {
     /// Does what is due for the next decision. A member without a vote only listens.
-    pub(crate) fn work_ballots(&mut self, call: &Call<'_>) {
-        self.with_ballots(call, |ballots, look| ballots.work(look));
-        self.hand_over(call);
+    pub(crate) fn work(&mut self, call: &Call<'_>, out: &mut Out) {
+        self.with(call, out, |ballots, look| ballots.work(look));
+        self.hand_over(call, out);
     }
 
     /// `ADM-35`: hears a voter's message about the next decision.
-    pub(crate) fn hear_ballot(
+    pub(crate) fn hear(
         &mut self,
         call: &Call<'_>,
         message: BallotMessage,
+        out: &mut Out,
     ) -> Result<(), AdmissionError> {
         call.transcript.check_message(&message).map_err(AdmissionError::PeerBallot)?;
-        let heard = self.with_ballots(call, |ballots, look| ballots.hear(look, message));
+        let heard = self.with(call, out, |ballots, look| ballots.hear(look, message));
         heard.unwrap_or(Ok(())).map_err(|why| AdmissionError::PeerBallot(why.into()))
     }
 
     /// Somebody may be here who has missed what was said.
-    pub(crate) fn resend_ballots(&mut self, call: &Call<'_>) {
-        let me = call.identity.member();
+    pub(crate) fn resend(&mut self, call: &Call<'_>, out: &mut Out) {
+        let me = call.me();
         if call.transcript.roster().may_vote(&me) {
-            self.with_ballots(call, |ballots, look| ballots.resend(look));
+            self.with(call, out, |ballots, look| ballots.resend(look));
         }
     }
 
     /// Calls the ballots on what follows the head, and does what they ask for. Nothing happens
     /// before the time is known.
-    fn with_ballots<T>(
+    fn with<T>(
         &mut self,
         call: &Call<'_>,
+        out: &mut Out,
         act: impl FnOnce(&mut Ballots, &Look<'_>) -> T,
     ) -> Option<T> {
-        let clock = self.clock?;
-        let (me, state, set) = (call.identity.member(), call.transcript.state(), call.transcript.set());
+        let clock = call.clock?;
+        let (me, state, set) = (call.me(), call.transcript.state(), call.transcript.set());
         let head = state.head();
         let group = call.transcript.group();
         let sign =
             |statement: &Statement| call.identity.key().sign_wire(STATEMENT_LABEL, &statement.bytes(&group));
-        let look = Look { state, set, now: call.now, clock, present: &self.present, sign: &sign };
-        if self.deciding.ballots.as_ref().is_none_or(|(of, _)| *of != head) {
-            for gone in self.deciding.forget(state) {
-                self.out.push_back(Output::Persist(store::delete_ballots(&gone)));
+        let look = Look { state, set, now: call.now, clock, present: call.present, sign: &sign };
+        if self.ballots.as_ref().is_none_or(|(of, _)| *of != head) {
+            for gone in self.forget(state) {
+                out.persist(store::delete_ballots(&gone));
             }
-            let record = self.deciding.records.get(&head).cloned();
-            self.deciding.ballots = Some((head, Ballots::new(me, state, record, self.config.danger)));
-            self.deciding.carry = None;
+            let record = self.records.get(&head).cloned();
+            self.ballots = Some((head, Ballots::new(me, state, record, call.config.danger)));
+            self.carry = None;
         }
-        let (_, ballots) = self.deciding.ballots.as_mut()?;
+        let (_, ballots) = self.ballots.as_mut()?;
         let done = act(ballots, &look);
         let mut said = Vec::new();
         while let Some(output) = ballots.poll_output() {
             said.push(output);
         }
         for output in said {
-            self.take_ballot(call, output);
+            self.take_ballot(call, output, out);
         }
         Some(done)
     }
 
-    fn take_ballot(&mut self, call: &Call<'_>, output: BallotOutput) {
+    fn take_ballot(&mut self, call: &Call<'_>, output: BallotOutput, out: &mut Out) {
         match output {
             BallotOutput::Persist(record) => {
-                self.out.push_back(Output::Persist(store::put_ballots(&record)));
-                self.deciding.recall(record);
+                out.persist(store::put_ballots(&record));
+                self.recall(record);
             }
-            BallotOutput::Send(message) => self.multicast(&OpenMessage::Ballot { message }),
+            BallotOutput::Send(message) => out.multicast(&OpenMessage::Ballot { message }),
             BallotOutput::Stands(standing) => {
-                let due = call.now + self.turn(call);
-                self.deciding.carry = Some((standing, due));
+                let due = call.now + turn(call);
+                self.carry = Some((standing, due));
             }
             BallotOutput::Missing(request) => {
-                self.trace(format!("an admission is to be held that is not here: {request:02x?}"));
+                out.trace(format!("an admission is to be held that is not here: {request:02x?}"));
             }
         }
     }
 
     /// Has a decision that stands ordered: the first voter at once, the others in turn if it does
     /// not come.
-    fn hand_over(&mut self, call: &Call<'_>) {
-        let Some((standing, due)) = &mut self.deciding.carry else { return };
+    fn hand_over(&mut self, call: &Call<'_>, out: &mut Out) {
+        let Some((standing, due)) = &mut self.carry else { return };
         if *due > call.now {
             return;
         }
-        *due = call.now + crate::pause::ENTRY_PATIENCE;
+        *due = call.now + ENTRY_PATIENCE;
         let item = Item::Decision(standing.clone()).encode();
-        self.out.push_back(Output::Item(Bytes::from(item)));
-        self.trace("a decision stands and is handed over".to_owned());
+        out.item(item);
+        out.trace("a decision stands and is handed over");
     }
+}
 
-    fn turn(&self, call: &Call<'_>) -> Duration {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let here = roster
-            .electorate()
-            .iter()
-            .filter(|voter| self.present.is_empty() || self.present.contains(voter));
-        let before = here.take_while(|voter| **voter != me).count();
-        TURN.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX))
-    }
+/// How long this voter waits for those before it that are here.
+fn turn(call: &Call<'_>) -> Duration {
+    let (me, roster) = (call.me(), call.transcript.roster());
+    let here =
+        roster.electorate().iter().filter(|voter| call.present.is_empty() || call.present.contains(voter));
+    let before = here.take_while(|voter| **voter != me).count();
+    TURN.saturating_mul(u32::try_from(before).unwrap_or(u32::MAX))
 }

@@ -12,11 +12,12 @@
 //! If the same CSR is handed in at another member while it is open, that member becomes a sponsor
 //! too.
 
-use crate::desk::{Admission, Call};
+use super::Requests;
+use super::vote::proofs;
+use crate::call::{Call, Out};
 use crate::message::{OpenMessage, Reason};
 use crate::pause::ENTRY_PATIENCE;
-use crate::vote::proofs;
-use crate::{AdmissionError, Output, store};
+use crate::{AdmissionError, store};
 use bytes::Bytes;
 use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
 use folkmoot_identity::{Csr, Gmc, GmcBody, Mode, Request, Scheme};
@@ -24,7 +25,7 @@ use folkmoot_transcript::{ItemError, Transcript, Uncounted};
 
 /// `ADM-50`, `ADM-51`: whether a CSR can be granted in this group, and was neither granted nor
 /// refused for good before.
-pub(crate) fn check_csr(transcript: &Transcript, request: &Request) -> Result<(), AdmissionError> {
+pub(super) fn check_csr(transcript: &Transcript, request: &Request) -> Result<(), AdmissionError> {
     let Some(csr) = request.csr() else { return Ok(()) };
     let roster = transcript.roster();
     let member = csr.member();
@@ -37,47 +38,52 @@ pub(crate) fn check_csr(transcript: &Transcript, request: &Request) -> Result<()
     Ok(())
 }
 
-impl Admission {
+impl Requests {
     /// A person here hands in a CSR.
-    pub(crate) fn submit(&mut self, call: &Call<'_>, csr: &[u8]) -> Result<(), AdmissionError> {
+    pub(crate) fn submit(
+        &mut self,
+        call: &Call<'_>,
+        csr: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
         let csr = Csr::read(csr).map_err(AdmissionError::LocalCsr)?;
         let roster = call.transcript.roster();
         if roster.charter().holder_signs() {
             return Err(AdmissionError::LocalHolderSigns);
         }
-        let same = self.requests.of_member(&csr.member()).filter(|open| open.request.csr() == Some(&csr));
+        let same = self.open.of_member(&csr.member()).filter(|open| open.request.csr() == Some(&csr));
         if let Some(digest) = same.map(|open| open.request.digest()) {
-            self.sponsor_too(&digest);
+            self.sponsor_too(&digest, out);
             return Ok(());
         }
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
         let body = GmcBody::propose_csr(roster.charter(), &csr, size, time);
         let body = body.over(roster.head());
         let request = Request::by_csr(csr, body).map_err(AdmissionError::LocalRequest)?;
-        self.bring(call, request)
+        self.bring(call, request, out)
     }
 
     /// Takes a request of this member's and shows it to all.
-    fn bring(&mut self, call: &Call<'_>, request: Request) -> Result<(), AdmissionError> {
+    fn bring(&mut self, call: &Call<'_>, request: Request, out: &mut Out) -> Result<(), AdmissionError> {
         let cms = Blob::from(request.der().to_vec());
-        self.take_request(call, call.identity.member(), request)?;
-        self.multicast(&OpenMessage::Request { cms });
-        self.pause.soon();
+        self.take_request(call, call.me(), request, out)?;
+        out.multicast(&OpenMessage::Request { cms });
+        out.soon();
         Ok(())
     }
 
     /// Another member handed it in first. If that one is gone, we bring it.
-    fn sponsor_too(&mut self, digest: &Digest) {
-        let Some(open) = self.requests.get_mut(digest).filter(|open| !open.sponsored) else { return };
+    fn sponsor_too(&mut self, digest: &Digest, out: &mut Out) {
+        let Some(open) = self.open.get_mut(digest).filter(|open| !open.sponsored) else { return };
         open.sponsored = true;
-        self.out.push_back(Output::Persist(store::put_sponsored(digest)));
-        self.pause.soon();
+        out.persist(store::put_sponsored(digest));
+        out.soon();
     }
 
     pub(crate) fn load_sponsored(&mut self, key: &[u8]) {
         let digest = key.strip_prefix(b"s").and_then(|digest| Digest::try_from(digest).ok());
-        let open = digest.and_then(|digest| self.requests.get_mut(&digest));
+        let open = digest.and_then(|digest| self.open.get_mut(&digest));
         if let Some(open) = open.filter(|open| open.request.csr().is_some()) {
             open.sponsored = true;
         }
@@ -85,9 +91,14 @@ impl Admission {
 
     /// A person here asks for a new certificate for this member, from now on for as long as the
     /// charter allows.
-    pub(crate) fn renew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) -> Result<(), AdmissionError> {
-        let (me, roster) = (call.identity.member(), call.transcript.roster());
-        let time = self.clock.ok_or(AdmissionError::LocalNoClock)?;
+    pub(crate) fn renew(
+        &mut self,
+        call: &Call<'_>,
+        entropy: &mut dyn Entropy,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let (me, roster) = (call.me(), call.transcript.roster());
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         let held = roster.member(&me).ok_or(AdmissionError::LocalNotMember(me))?;
         if held.ends == UnixTime(u64::MAX) {
             return Err(AdmissionError::LocalEndless);
@@ -96,22 +107,22 @@ impl Admission {
         let body = GmcBody::propose(roster.charter(), call.identity, size, time, entropy);
         let body = body.over(roster.head());
         let request = Request::sign(call.identity, body).map_err(AdmissionError::LocalRequest)?;
-        self.bring(call, request)
+        self.bring(call, request, out)
     }
 
     /// The certificate of a granted request that is ours to bring: as it was issued or, for our own
     /// renewal, as we sign it.
     fn finished(&self, call: &Call<'_>, digest: &Digest) -> Option<Bytes> {
-        let open = self.requests.get(digest).filter(|open| open.sponsored)?;
-        if let Some(issued) = self.signers.issued.get(digest) {
+        let open = self.open.get(digest).filter(|open| open.sponsored)?;
+        if let Some(issued) = self.made.issued.get(digest) {
             return Some(issued.clone());
         }
         let roster = call.transcript.roster();
-        let own = open.request.member() == call.identity.member();
+        let own = open.request.member() == call.me();
         let made = match roster.charter().scheme() {
             _ if !own || !roster.charter().holder_signs() => return None,
             Scheme::Asm => {
-                Gmc::compose_multi(open.request.body(), self.signers.multis.get(digest)?, call.identity)
+                Gmc::compose_multi(open.request.body(), self.made.multis.get(digest)?, call.identity)
             }
             _ => {
                 let proofs = proofs(&open.enough(call.transcript)?);
@@ -122,9 +133,9 @@ impl Admission {
     }
 
     /// `ADM-52`: has the granted certificate ordered until the transcript has it.
-    pub(crate) fn enter_sponsored(&mut self, call: &Call<'_>, digest: &Digest) {
+    pub(super) fn enter_sponsored(&mut self, call: &Call<'_>, digest: &Digest, out: &mut Out) {
         let Some(certificate) = self.finished(call, digest) else { return };
-        let Some(open) = self.requests.get_mut(digest).filter(|open| open.sponsored) else { return };
+        let Some(open) = self.open.get_mut(digest).filter(|open| open.sponsored) else { return };
         if open.entered.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
             return;
         }
@@ -134,13 +145,13 @@ impl Admission {
         let approvals = open.enough(call.transcript).unwrap_or_default();
         match call.transcript.make_admit(&certificate, &approvals) {
             Ok(item) => {
-                self.trace(format!("item to admit {member} {how} handed over"));
-                self.out.push_back(Output::Item(item));
+                out.trace(format!("item to admit {member} {how} handed over"));
+                out.item(item);
             }
             // Another sponsor has entered it meanwhile.
             Err(ItemError::Late(Uncounted::Used)) => {}
             Err(error) => {
-                self.trace(format!("admission of {member} {how} not entered: {error}"));
+                out.trace(format!("admission of {member} {how} not entered: {error}"));
                 self.give_up(call, digest);
             }
         }
@@ -151,23 +162,23 @@ impl Admission {
     /// then asked for again, as a guest asks. For a CSR nothing more can come.
     fn give_up(&mut self, call: &Call<'_>, digest: &Digest) {
         let central = call.transcript.roster().charter().mode() == Mode::Centralised;
-        let Some(open) = self.requests.get_mut(digest).filter(|_| central) else { return };
+        let Some(open) = self.open.get_mut(digest).filter(|_| central) else { return };
         if !core::mem::replace(&mut open.failed, true) {
             return;
         }
-        if open.request.member() == call.identity.member() {
-            self.central.renew_anew = true;
+        if open.request.member() == call.me() {
+            self.renew_anew = true;
         } else {
-            self.central.denied.insert(*digest, Reason::Stale);
+            self.made.denied.insert(*digest, Reason::Stale);
         }
     }
 
     /// Asks once more, after [`Self::give_up`].
-    pub(crate) fn renew_anew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
-        if core::mem::take(&mut self.central.renew_anew)
-            && let Err(error) = self.renew(call, entropy)
+    pub(crate) fn renew_anew(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy, out: &mut Out) {
+        if core::mem::take(&mut self.renew_anew)
+            && let Err(error) = self.renew(call, entropy, out)
         {
-            self.trace(format!("own renewal not asked for anew: {error}"));
+            out.trace(format!("own renewal not asked for anew: {error}"));
         }
     }
 }

@@ -1,0 +1,261 @@
+//! The contact's part: a linked guest, its request, the votes that it is given, and the certificate
+//! that it brings.
+
+use super::Requests;
+use super::close::closed;
+use super::open::Open;
+use super::sponsor::check_csr;
+use crate::call::{Call, Out};
+use crate::message::{self, GuestMessage, OpenMessage};
+use crate::pause::ENTRY_PATIENCE;
+use crate::store;
+use crate::{AdmissionError, Closed, Event};
+use core::time::Duration;
+use folkmoot_base::{Blob, Head, MemberId, NodeId, UnixTime};
+use folkmoot_identity::{CertificateError, Charter, Gmc, Policy, Request};
+use folkmoot_transcript::{ItemError, Roster, Uncounted};
+
+/// For so long a request that nobody has voted on keeps its place against a newer one of the same
+/// guest. Every request taken is on every member's disk before the ring goes on.
+const ANEW: Duration = Duration::from_secs(10);
+
+impl Requests {
+    /// Hears a guest over its link.
+    pub(crate) fn hear_guest(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let heard = self.guest(call, from, payload, out);
+        self.counters.count(&heard);
+        heard
+    }
+
+    fn guest(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        payload: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        if !self.guests.may_speak(from, call.now) {
+            return Err(AdmissionError::PeerTooOften(from));
+        }
+        match message::decode(payload)? {
+            GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0, out),
+            GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0, out),
+            GuestMessage::Standing { .. }
+            | GuestMessage::Votes { .. }
+            | GuestMessage::Issued { .. }
+            | GuestMessage::Multi { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
+        }
+    }
+
+    fn guest_request(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        cms: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let known = self.open.of_member(&from.member()).filter(|open| open.request.der() == cms);
+        if let Some(digest) = known.map(|open| open.request.digest()) {
+            self.answer(call, &digest, out);
+            return Ok(());
+        }
+        let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
+        if request.member().node() != from {
+            return Err(AdmissionError::PeerNotHolder(from));
+        }
+        if request.csr().is_some() {
+            return Err(AdmissionError::PeerGuestCsr(from));
+        }
+        let digest = request.digest();
+        if is_needless(call.transcript.roster(), &request) {
+            out.trace(format!(
+                "{} asks, and is a member: it has yet to read the transcript",
+                request.member()
+            ));
+            return Ok(());
+        }
+        if let Err(error) = self.take_request(call, call.me(), request, out) {
+            self.refuse(call, from, digest, &error, out);
+            return Err(error);
+        }
+        out.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
+        out.soon();
+        Ok(())
+    }
+
+    /// A member passes on a guest's request.
+    pub(crate) fn hear_request(
+        &mut self,
+        call: &Call<'_>,
+        sender: MemberId,
+        cms: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        if self.open.iter().any(|open| open.request.der() == cms) {
+            return Ok(());
+        }
+        let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
+        self.take_request(call, sender, request, out)
+    }
+
+    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: opens the request if it may be open.
+    pub(super) fn take_request(
+        &mut self,
+        call: &Call<'_>,
+        contact: MemberId,
+        request: Request,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let (digest, member) = (request.digest(), request.member());
+        let roster = call.transcript.roster();
+        request.body().check_charter(roster.charter()).map_err(AdmissionError::PeerCharter)?;
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
+        check_term(call, &request, time)?;
+        if roster.is_used(&digest) {
+            return Err(AdmissionError::PeerUsed(member));
+        }
+        if request.body().membership.base.number > roster.head().number {
+            return Err(AdmissionError::PeerItem(ItemError::Ahead));
+        }
+        let open = Open::new(request, (contact, call.now), UnixTime(0), &call.me());
+        if open.is_refused(call.transcript) {
+            return Err(AdmissionError::PeerRefused(member));
+        }
+        if open.is_stale(call.transcript) {
+            let stale = CertificateError::PeerCharter("it was made before what was decided since");
+            return Err(AdmissionError::PeerCharter(stale));
+        }
+        let request = &open.request;
+        check_csr(call.transcript, request)?;
+        if roster.has_issued(&request.body().serial) {
+            let used = CertificateError::PeerCharter("another certificate has its serial number");
+            return Err(AdmissionError::PeerCharter(used));
+        }
+        let policies = roster.charter().policies();
+        let listed = policies.list.contains(&member) && !roster.is_struck(&member);
+        if policies.policy == Policy::List && !listed {
+            return Err(AdmissionError::PeerNotListed(member));
+        }
+        let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
+        let begins = request.body().not_before;
+        if self.open.of_member(&member).is_some_and(|open| newer(open) > (begins, digest)) {
+            return Err(AdmissionError::PeerOlder(member));
+        }
+        let too_soon = |open: &Open| !open.is_voted_on(call.transcript) && call.now.since(open.came) < ANEW;
+        let at_our_door = contact == call.me() && self.guests.is_linked(&member.node());
+        if at_our_door && self.open.of_member(&member).is_some_and(too_soon) {
+            return Err(AdmissionError::PeerTooSoon(member));
+        }
+        self.open.room(&contact, &member, roster.len())?;
+        let expires = end_of(request, time, roster.charter());
+        if expires < time {
+            return Err(AdmissionError::PeerTerm(member));
+        }
+        let name = request.body().name.clone();
+        out.persist(store::put_request(request, contact, expires));
+        if let Some(replaced) = self.open.insert(Open { expires, ..open }) {
+            closed(&replaced, Closed::Overtaken, out);
+        }
+        out.event(Event::RequestArrived { request: digest, member, name });
+        self.answer(call, &digest, out);
+        Ok(())
+    }
+
+    /// The guest has made a certificate of the votes: if an item with it counts, have it ordered.
+    fn guest_certificate(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        der: &[u8],
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let certificate = Gmc::from_der(der).map_err(AdmissionError::PeerCertificate)?;
+        if certificate.node() != from {
+            return Err(AdmissionError::PeerNotHolder(from));
+        }
+        let digest = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        if let Err(error) = self.admit(call, from, &certificate, out) {
+            self.refuse(call, from, digest, &error, out);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    fn admit(
+        &mut self,
+        call: &Call<'_>,
+        from: NodeId,
+        certificate: &Gmc,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
+        certificate.check_term(time, call.config.skew_seconds).map_err(AdmissionError::PeerCertificate)?;
+        let early = call.early();
+        if let Some((voter, _)) = certificate.approvals().iter().find(|(_, expires)| *expires < early) {
+            return Err(AdmissionError::PeerVoteEnded(*voter));
+        }
+        let handed_over = self.guests.entry_at(&from).and_then(|entry_at| *entry_at);
+        if handed_over.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
+            return Ok(());
+        }
+        let request = certificate.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+        let approvals = self.open.get(&request).and_then(|open| open.enough(call.transcript));
+        match call.transcript.make_admit(certificate.der(), &approvals.unwrap_or_default()) {
+            Ok(item) => {
+                if let Some(entry_at) = self.guests.entry_at(&from) {
+                    *entry_at = Some(call.now);
+                }
+                out.trace(format!("item to admit {} handed over", certificate.member()));
+                out.item(item);
+                Ok(())
+            }
+            // Admitted meanwhile: the guest will see it in the transcript.
+            Err(ItemError::Late(Uncounted::Used)) => Ok(()),
+            Err(_) if is_ahead(certificate, call.transcript.state().head()) => {
+                Err(AdmissionError::PeerItem(ItemError::Ahead))
+            }
+            Err(error) => Err(AdmissionError::PeerItem(error)),
+        }
+    }
+}
+
+fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {
+    let body = request.body();
+    let begun = body.not_before.0 <= time.0.saturating_add(call.config.skew_seconds);
+    if begun && body.not_after.0 > time.0 { Ok(()) } else { Err(AdmissionError::PeerTerm(request.member())) }
+}
+
+/// `ADM-54`: whether the guest is a member by the transcript for more than half of the term that it
+/// asks for. It gets the transcript over the same link. Such a guest was admitted by CSR, or lost
+/// its store. A request that was used is refused for that instead.
+fn is_needless(roster: &Roster, request: &Request) -> bool {
+    let Some(held) = roster.member(&request.member()) else { return false };
+    let (from, to) = (request.body().not_before.0, request.body().not_after.0);
+    let middle = from.saturating_add(to.saturating_sub(from) / 2);
+    held.ends.0 > middle && !roster.is_used(&request.digest())
+}
+
+/// Whether the certificate, or an approval in it, was made over a decision that is not known here
+/// yet.
+fn is_ahead(certificate: &Gmc, head: Head) -> bool {
+    let votes = certificate.votes().iter().map(|vote| vote.base.number);
+    let multi = certificate.multi().map(|multi| multi.base().number);
+    let request = certificate.body().membership.base.number;
+    votes.chain(multi).chain([request]).any(|number| number > head.number)
+}
+
+/// `ADM-24`: when a request closes by itself and the votes given here run out: by what its guest
+/// signed if the charter says so, otherwise by its arrival.
+pub(crate) fn end_of(request: &Request, arrived: UnixTime, charter: &Charter) -> UnixTime {
+    let after = |time: UnixTime, seconds: u64| UnixTime(time.0.saturating_add(seconds));
+    match charter.policies().request_days {
+        Some(days) => after(request.body().not_before, u64::from(days).saturating_mul(86_400)),
+        None => after(arrived, u64::from(charter.request_hours()).saturating_mul(3_600)),
+    }
+}

@@ -1,0 +1,109 @@
+//! New shares: when they are wanted, who has them made, and what a voter's machine says to them.
+
+use super::message::Purpose;
+use super::session::SigningSession;
+use super::state::{Around, Signers};
+use crate::call::Call;
+use crate::pause::PATIENCE;
+use crate::roster::{is_dealers, turn, wants_sharing};
+use crate::voting::Voting;
+use folkmoot_base::Blob;
+use folkmoot_identity::AuthorityBody;
+use folkmoot_transcript::Change;
+
+impl Signers {
+    pub(super) fn coordinate_sharing(
+        &mut self,
+        call: &Call<'_>,
+        voting: &mut Voting,
+        around: &mut Around<'_>,
+    ) {
+        let (me, roster) = (call.me(), call.transcript.roster());
+        // A session in which we would not take part makes nothing for us, so it does not keep us
+        // from starting one. Neither does one of a coordinator that lied.
+        let busy = |session: &&SigningSession| {
+            let ours = session.key.is_some() && !self.others.lied(&session.coordinator);
+            session.purpose.makes_sharing() && (session.coordinator == me || ours)
+        };
+        if !wants_sharing(roster, &me) {
+            self.wanted = None;
+            return;
+        }
+        if let Some(coordinator) = self.sessions.values().find(busy).map(|session| session.coordinator) {
+            // When it is over and nothing came of it, all take their turns again, and its
+            // coordinator comes last.
+            let again = call.now + PATIENCE + turn(roster, &me);
+            let soon = self.wanted.is_none_or(|due| due <= call.now);
+            self.wanted =
+                if coordinator != me { None } else { self.wanted.filter(|_| !soon).or(Some(again)) };
+            return;
+        }
+        let due = *self.wanted.get_or_insert(call.now + turn(roster, &me));
+        if due > call.now {
+            return;
+        }
+        // Those before us have had their time. If this comes to nothing, the next try is a round of
+        // turns away.
+        self.wanted = Some(call.now + PATIENCE + turn(roster, &me));
+        if let Some(purpose) = self.next_purpose(call, voting, around) {
+            self.start_session(call, purpose, around);
+        }
+    }
+
+    /// The next step towards a sharing in use: found or reshare; the certificate of the key; the
+    /// decision.
+    fn next_purpose(
+        &mut self,
+        call: &Call<'_>,
+        voting: &mut Voting,
+        around: &mut Around<'_>,
+    ) -> Option<Purpose> {
+        let roster = call.transcript.roster();
+        let threshold = u32::try_from(roster.threshold()).ok()?;
+        let Some(waiting) = self.shares.next(call) else {
+            if is_dealers(roster) {
+                return around.authority.is_linked().then_some(Purpose::Deal { threshold });
+            }
+            let first = roster.sharing().is_none();
+            return Some(if first { Purpose::Found { threshold } } else { Purpose::Reshare { threshold } });
+        };
+        if let Some(effect) = waiting.effect() {
+            if let Err(error) = voting.propose(call, effect, around.out) {
+                around.out.trace(format!("sharing not proposed: {error}"));
+            }
+            return None;
+        }
+        let facts = waiting.facts.clone();
+        call.clock?;
+        let name = roster.charter().name();
+        let body = AuthorityBody::new(name.as_str(), facts.key, call.early(), around.entropy);
+        Some(Purpose::Authority { epoch: facts.epoch, tbs: Blob::from(body.tbs().ok()?) })
+    }
+
+    /// Every voter's machine approves the sharing that it took part in: the run itself was the
+    /// agreement. The transcript judges that the certificate with it is the key's own. A machine
+    /// rejects a sharing of which it has no share, since it will never have one: the others need
+    /// not wait for it.
+    pub(super) fn judge_sharings(&mut self, call: &Call<'_>, voting: &mut Voting, around: &mut Around<'_>) {
+        let (set, me) = (call.transcript.set(), call.me());
+        let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());
+        let ours = open.filter_map(|effect| {
+            let Change::Sharing { public, authority } = &effect.change else { return None };
+            let name = folkmoot_base::digest(&[&public.0]);
+            let ours = self.shares.has_waiting(&name);
+            Some((effect.clone(), ours.then(|| (name, authority.0.clone()))))
+        });
+        let ours: Vec<_> = ours.collect();
+        for (effect, ours) in ours {
+            let said = if let Some((name, authority)) = ours {
+                self.shares.keep_authority(call, &name, authority, around.entropy, around.out);
+                voting.approve(call, &effect, around.out)
+            } else {
+                voting.reject(call, &effect, around.out)
+            };
+            if let Err(error) = said {
+                around.out.trace(format!("sharing not voted on: {error}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What this member says as a voter, and what it and the others propose. What comes of it is in the
+//! transcript. Its ballots on the next decision are a part of their own ([`Deciding`]).
+
+mod ballots;
+mod decide;
+mod proposals;
+mod words;
+
+pub(crate) use ballots::Deciding;
+pub(crate) use proposals::{Proposal, approvers, is_rejected};
+
+use crate::AdmissionError;
+use crate::call::{Call, Out};
+use crate::message::OpenMessage;
+use crate::status::ProposalStatus;
+use crate::store::StoredProposal;
+use folkmoot_base::{MemberId, UnixTime, codec};
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Effect, Item, SignedApproval, Subject};
+use proposals::Proposals;
+use words::Words;
+
+/// Open proposals, and own words on their way.
+#[derive(Debug, Default)]
+pub(crate) struct Voting {
+    proposals: Proposals,
+    words: Words,
+}
+
+impl Voting {
+    /// Takes a proposal from the disk.
+    pub(crate) fn load_proposal(&mut self, value: &[u8]) -> Option<()> {
+        let StoredProposal { proposer, expires, effect } = codec::decode(value).ok()?;
+        self.proposals.insert(Proposal { effect, proposer, expires });
+        Some(())
+    }
+
+    /// Takes an own word from the disk.
+    pub(crate) fn load_word(&mut self, me: &MemberId, value: &[u8]) -> Option<()> {
+        let word: SignedApproval = codec::decode(value).ok()?;
+        self.words.restore(Some(word).filter(|word| word.approval.voter == *me)?);
+        Some(())
+    }
+
+    /// Says yes or no as a voter ([`Words::speak`]).
+    pub(crate) fn speak(
+        &mut self,
+        call: &Call<'_>,
+        subject: (Subject, u64),
+        verdict: Verdict,
+        expires: UnixTime,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        self.words.speak(call, subject, verdict, expires, out)
+    }
+
+    /// The transcript took something: forgets the words that it has, or that can count no more.
+    pub(crate) fn settle(&mut self, call: &Call<'_>, out: &mut Out) {
+        self.words.settle(call, out);
+    }
+
+    /// Whether anything would be sent again.
+    pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
+        let proposed = self.proposals.iter().any(|(_, proposal)| proposal.proposer == call.me());
+        proposed || !self.words.is_empty() || !self.unsaid(call).is_empty()
+    }
+
+    pub(crate) fn resend(&self, call: &Call<'_>, out: &mut Out) {
+        for (_, own) in self.proposals.iter().filter(|(_, proposal)| proposal.proposer == call.me()) {
+            out.multicast(&OpenMessage::Proposal { effect: own.effect.clone() });
+        }
+        for effect in self.unsaid(call) {
+            out.item(Item::Effect(effect).encode());
+        }
+        self.words.resend(out);
+    }
+
+    /// Effects that this member approves and the transcript does not have.
+    fn unsaid(&self, call: &Call<'_>) -> Vec<Effect> {
+        let yes = |effect: &Effect| self.words.verdict(call, &effect.subject()) == Some(Verdict::Approve);
+        let open = self.proposals.iter().map(|(_, proposal)| &proposal.effect);
+        let missing = open.filter(|effect| call.transcript.set().effect(&effect.subject()).is_none());
+        missing.filter(|effect| yes(effect)).cloned().collect()
+    }
+
+    /// What is open, for people; `ballot` is the one in which this voter is.
+    pub(crate) fn status(&self, call: &Call<'_>, ballot: u32) -> Vec<ProposalStatus> {
+        let transcript = call.transcript;
+        let status = self.proposals.iter().map(|(digest, proposal)| {
+            let approved = proposal.approvers(transcript, call.time());
+            let opinion = self.words.verdict(call, &proposal.effect.subject());
+            ProposalStatus {
+                proposal: *digest,
+                effect: proposal.effect.clone(),
+                proposer: proposal.proposer,
+                expires: proposal.expires,
+                number: transcript.state().head().number,
+                ballot,
+                have: approved.len(),
+                need: transcript.roster().decision_need(),
+                approved: approved.into_iter().collect(),
+                rejected: proposal.rejecters(transcript).into_iter().collect(),
+                opinion: opinion.map(|verdict| verdict == Verdict::Approve),
+            }
+        });
+        status.collect()
+    }
+}

@@ -1,0 +1,100 @@
+//! What this member says as a voter: approvals and rejections, until the transcript has them.
+//!
+//! A word is persisted before it is sent, and sent again until the transcript has it or it can
+//! count no more. Of each subject the last word is kept here.
+
+use crate::call::{Call, Out};
+use crate::{AdmissionError, store};
+use folkmoot_base::UnixTime;
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject};
+use std::collections::BTreeMap;
+
+/// Own words on their way.
+#[derive(Debug, Default)]
+pub(super) struct Words(BTreeMap<Subject, SignedApproval>);
+
+impl Words {
+    pub(super) fn restore(&mut self, word: SignedApproval) {
+        self.0.insert(word.approval.subject, word);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn get(&self, subject: &Subject) -> Option<&SignedApproval> {
+        self.0.get(subject)
+    }
+
+    /// Says yes or no as a voter to a subject that last changed at the decision `stamp`. A word
+    /// that says the same and still counts is not said again.
+    pub(super) fn speak(
+        &mut self,
+        call: &Call<'_>,
+        (subject, stamp): (Subject, u64),
+        verdict: Verdict,
+        expires: UnixTime,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let me = call.me();
+        if !call.transcript.roster().may_vote(&me) {
+            return Err(AdmissionError::LocalNotVoter);
+        }
+        let on_its_way = self.get(&subject).is_some_and(|word| word.approval.verdict == verdict);
+        if on_its_way || holds_word(call, (subject, stamp), verdict) {
+            return Ok(());
+        }
+        let latest = call.time();
+        let expires = expires.min(UnixTime(latest.0.saturating_add(LIFE_SECONDS)));
+        let word = call.transcript.approve(call.identity, subject, verdict, expires);
+        out.persist(store::put_word(&word));
+        send_word(&word, out);
+        self.restore(word);
+        out.soon();
+        Ok(())
+    }
+
+    /// What this member says about a subject: on its way, or in the transcript.
+    pub(super) fn verdict(&self, call: &Call<'_>, subject: &Subject) -> Option<Verdict> {
+        let said = call.transcript.set().approval(subject, &call.me());
+        let said = said.map(|said| said.approval.verdict);
+        self.get(subject).map(|word| word.approval.verdict).or(said)
+    }
+
+    /// Forgets the words that the transcript has, or that can count no more.
+    pub(super) fn settle(&mut self, call: &Call<'_>, out: &mut Out) {
+        let (set, state) = (call.transcript.set(), call.transcript.state());
+        let time = call.clock.unwrap_or_default();
+        let done = |word: &SignedApproval| {
+            let there = set.approval(&word.approval.subject, &word.approval.voter);
+            let replaced = there.is_some_and(|there| there.approval.turn >= word.approval.turn);
+            replaced || state.counts(&word.approval, 0, time).is_err()
+        };
+        let done: Vec<Subject> =
+            self.0.iter().filter(|(_, word)| done(word)).map(|(subject, _)| *subject).collect();
+        for subject in done {
+            self.0.remove(&subject);
+            out.persist(store::delete_word(&subject));
+        }
+    }
+
+    pub(super) fn resend(&self, out: &mut Out) {
+        self.0.values().for_each(|word| send_word(word, out));
+    }
+}
+
+/// Whether the transcript has this word of ours, and it counts by itself.
+fn holds_word(call: &Call<'_>, (subject, stamp): (Subject, u64), verdict: Verdict) -> bool {
+    let (set, state) = (call.transcript.set(), call.transcript.state());
+    let said = set.approval(&subject, &call.me());
+    let time = call.time();
+    said.is_some_and(|said| {
+        said.approval.verdict == verdict && state.counts(&said.approval, stamp, time).is_ok()
+    })
+}
+
+fn send_word(word: &SignedApproval, out: &mut Out) {
+    let item = Item::Approval(word.clone()).encode();
+    out.item(item);
+}
