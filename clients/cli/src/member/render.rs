@@ -67,6 +67,10 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
+        Event::ClockBehind { than, seconds } => json!({
+            "event": "clock-behind", "seconds": seconds, "member": than.map(|member| member.hex()),
+            "name": than.map(|member| name(names, &member)),
+        }),
         Event::OtherLine { .. } | Event::WentOver { .. } => lines::event_json(event, names),
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
@@ -161,12 +165,28 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
+        "clock-behind" => news(clock_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
+    }
+}
+
+/// Whose clock differs from ours.
+fn clock_text(event: &Value) -> String {
+    let seconds = event.get("seconds").and_then(Value::as_u64).unwrap_or_default();
+    match event.get("name").and_then(Value::as_str).map(harmless) {
+        Some(name) => format!(
+            "this machine's clock is {seconds} s behind that of {name}, or that one is ahead. A request that {name} \
+             brought does not count here before this clock shows its beginning. Compare the clocks"
+        ),
+        None => format!(
+            "this machine's clock is {seconds} s behind those of the voters who have just decided. Set it: until \
+             then, you do not see some requests, and your votes do not help decisions"
+        ),
     }
 }
 

@@ -242,6 +242,14 @@ pub enum Event {
         /// Who.
         member: MemberId,
     },
+    /// Our clock is so far behind that we cannot judge what others can: a request whose term has
+    /// not begun here, a decision that was made in our future. Told once for each member.
+    ClockBehind {
+        /// Who brought the request; none for a decision, which a quorum made.
+        than: Option<MemberId>,
+        /// By how much, at the least.
+        seconds: u64,
+    },
     /// Applicant: not admitted, or not yet.
     Refused {
         /// Why.

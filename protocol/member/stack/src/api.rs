@@ -334,6 +334,14 @@ pub enum Event {
         /// Why, in plain words.
         reason: String,
     },
+    /// This machine's clock is behind, or another's is ahead, by more than the group bears: requests
+    /// and decisions that others see do not count here yet.
+    ClockBehind {
+        /// Whose clock shows so; none for the clocks of a quorum, which decided.
+        than: Option<MemberId>,
+        /// By how much, at the least.
+        seconds: u64,
+    },
     /// A member's node shows another line of decisions than ours: somebody signed both. We share no
     /// view with it. Compare heads with people you trust; `folkmoot resolve` goes over to the
     /// other.

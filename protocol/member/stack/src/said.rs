@@ -107,6 +107,9 @@ impl Member {
                     format!("{who} sent a message in a signing session that does not fit its own share");
                 self.event(Event::Refused { reason: text });
             }
+            admission::Event::ClockBehind { than, seconds } => {
+                self.event(Event::ClockBehind { than, seconds })
+            }
             admission::Event::Certified { certificate } => self.event(Event::Certified { certificate }),
             // The transcript reports this, to members and newcomers alike.
             admission::Event::Admitted => {}

@@ -15,8 +15,8 @@ use crate::requests::{Requests, certificate};
 use crate::roster::speaks;
 use crate::signers::{Around, Signers};
 use crate::voting::{Deciding, Voting};
-use crate::{AdmissionError, Command, Input};
-use folkmoot_base::{Digest, Entropy, MemberId, NodeId};
+use crate::{AdmissionError, Command, Event, Input};
+use folkmoot_base::{Digest, Entropy, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{Verdict, VoteKind};
 use folkmoot_transcript::{Item, Taken};
 
@@ -247,6 +247,14 @@ impl Desk {
         Ok(())
     }
 
+    /// A quorum decided at a time that has not come here.
+    fn tell_if_behind(&mut self, call: &Call<'_>, decided: UnixTime) {
+        let seconds = call.clock.map_or(0, |time| decided.0.saturating_sub(time.0));
+        if seconds > call.config.skew_seconds {
+            self.out.event(Event::ClockBehind { than: None, seconds });
+        }
+    }
+
     /// The transcript has taken an item.
     fn taken(&mut self, call: &Call<'_>, item: &[u8], taken: &Taken) {
         self.voting.settle(call, &mut self.out);
@@ -257,6 +265,7 @@ impl Desk {
             },
             Ok(Item::Effect(effect)) if taken.new => self.voting.notice_effect(call, effect, &mut self.out),
             Ok(Item::Decision(standing)) if taken.advanced => {
+                self.tell_if_behind(call, standing.proposal.decision.time);
                 self.voting.notice_decision(&standing.proposal.decision, &mut self.out)
             }
             _ => {}

@@ -101,7 +101,22 @@ impl Requests {
             return Ok(());
         }
         let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
+        self.tell_if_behind(call, sender, &request, out);
         self.take_request(call, sender, request, out)
+    }
+
+    /// The sender's clock shows that the term has begun, and ours does not: one of the two is
+    /// wrong, and whoever looks at ours has to hear of it.
+    fn tell_if_behind(&mut self, call: &Call<'_>, sender: MemberId, request: &Request, out: &mut Out) {
+        let begins = request.body().not_before.0;
+        let seconds = call.clock.map_or(0, |time| begins.saturating_sub(time.0));
+        if seconds <= call.config.skew_seconds {
+            self.behind.remove(&sender);
+        } else if self.behind.insert(sender) {
+            let roster = call.transcript.roster();
+            self.behind.retain(|member| roster.is_member(member));
+            out.event(Event::ClockBehind { than: Some(sender), seconds });
+        }
     }
 
     /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: opens the request if it may be open.

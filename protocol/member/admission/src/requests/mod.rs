@@ -25,6 +25,7 @@ use folkmoot_identity::{Request, Verdict};
 use granted::Made;
 use guests::Guests;
 use open::OpenRequests;
+use std::collections::BTreeSet;
 
 /// The open requests, and the guests of this member.
 #[derive(Debug, Default)]
@@ -33,6 +34,8 @@ pub(crate) struct Requests {
     guests: Guests,
     made: Made,
     counters: Counters,
+    /// Members of whom it was told that our clock is behind theirs.
+    behind: BTreeSet<MemberId>,
     /// Our own renewal was granted by a certificate that does not stand: it is asked for again.
     renew_anew: bool,
 }

@@ -97,6 +97,35 @@ fn adm_05_the_term_is_now() {
     }
 }
 
+/// Its own clock has not reached what the contact's shows. Its person is told, once.
+#[test]
+fn adm_05_a_voter_whose_clock_is_behind_is_told() {
+    let mut bus = Bus::new(3, 2);
+    bus.input(1, Input::Clock(UnixTime(NOW.0 - 300))).unwrap();
+    let told = |bus: &Bus| {
+        let behind = |event: &&Event| matches!(event, Event::ClockBehind { .. });
+        bus.players[1].events.iter().filter(behind).cloned().collect::<Vec<_>>()
+    };
+    let contact = bus.players[0].identity.member();
+    bus.stranger("dora", 40, 0);
+    bus.stranger("erik", 41, 0);
+    assert!(
+        matches!(told(&bus)[..], [Event::ClockBehind { than: Some(than), seconds }]
+        if than == contact && (200..=300).contains(&seconds)),
+        "{:?}",
+        told(&bus)
+    );
+    assert_eq!((bus.status(1).requests.len(), bus.status(2).requests.len()), (0, 2));
+    // The two others decide something. Its time has not come here either.
+    let target = bus.players[2].identity.member();
+    let change = Change::Electorate { voters: vec![contact, target] };
+    bus.command(0, Command::Propose(change.into())).unwrap();
+    let proposal = bus.status(2).proposals[0].proposal;
+    bus.command(2, Command::Vote { motion: proposal, approve: true }).unwrap();
+    let told = told(&bus);
+    assert!(matches!(told[1..], [Event::ClockBehind { than: None, .. }]), "{told:?}");
+}
+
 #[test]
 fn adm_06_a_request_admits_once() {
     let mut bus = Bus::new(3, 2);
