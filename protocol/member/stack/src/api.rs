@@ -334,8 +334,8 @@ pub enum Event {
         /// Why, in plain words.
         reason: String,
     },
-    /// This machine's clock is behind, or another's is ahead, by more than the group bears: requests
-    /// and decisions that others see do not count here yet.
+    /// This machine's clock is behind, or another's is ahead, by more than the group bears.
+    /// Requests and decisions that others see do not count here yet.
     ClockBehind {
         /// Whose clock shows so; none for the clocks of a quorum, which decided.
         than: Option<MemberId>,
