@@ -28,6 +28,10 @@
 //! letters = false                      # optional; true: who is no member may write to the group, and be answered
 //! certificate_days = 365
 //! request_hours = 72
+//! contacts = ["udp/192.0.2.7:4803"]    # optional: where somebody of the group may be found (contact.rs)
+//! algorithms = ["p256"]                # optional, never to be changed, as the next two: of members' keys; later ed25519, rsa
+//! # rsa_bits = [2048, 3072]            # optional: sizes of RSA keys; goes with rsa, so not in this release
+//! hash = "sha256"                      # optional
 //! [[founders]]
 //! name = "alice"
 //! key = "3059…"                        # SPKI, hexadecimal
@@ -48,6 +52,7 @@ use crate::central::{Central, Dealer, check_policies};
 use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_text::Text;
 use crate::charter_value::value;
+use crate::contact::Contact;
 use crate::founder::Founder;
 use crate::policy::{Policies, Refusal};
 use crate::threshold::Threshold;
@@ -132,7 +137,7 @@ impl Charter {
     /// admit, remove, roles.NAME, objections, request_days, below_threshold, keying, cipher,
     /// hybrid, contributory, minority, minority_may_admit, letters, certificate_days,
     /// request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms, refresh_ms},
-    /// groups.NAME.{keying, cipher}.
+    /// contacts, groups.NAME.{keying, cipher}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -334,6 +339,11 @@ impl Charter {
     /// Whether anyone who is not a member may write to the group.
     pub fn letters(&self) -> bool {
         self.rules.letters
+    }
+
+    /// Where somebody of the group may be found.
+    pub fn contacts(&self) -> &BTreeSet<Contact> {
+        &self.rules.contacts
     }
 
     /// Longest term of a certificate.

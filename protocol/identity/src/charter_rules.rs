@@ -1,7 +1,9 @@
 //! The fields of a charter that a vote may change, and their legal values.
 
+use crate::charter_algorithms::FIXED;
 use crate::charter_groups::Groups;
 use crate::charter_value::{CIPHERS, KEYINGS, number};
+use crate::contact::{self, Contact};
 use crate::policy::{Policies, Policy, Refusal};
 use crate::threshold::Threshold;
 use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
@@ -137,6 +139,7 @@ pub(crate) struct Rules {
     pub(crate) quorum: Quorum,
     pub(crate) adopt: Adopt,
     pub(crate) groups: Groups,
+    pub(crate) contacts: BTreeSet<Contact>,
     pub(crate) policies: Policies,
 }
 
@@ -148,6 +151,7 @@ impl Rules {
     ) -> Result<Keying, (&'static str, &'static str)> {
         self.threshold.check().map_err(|reason| ("threshold", reason))?;
         self.policies.check(founders)?;
+        contact::check(&self.contacts)?;
         if self.policies.policy == Policy::List && !self.minority_may_admit {
             return Err(("policy", "a list admits without votes, so minority_may_admit must be true"));
         }
@@ -202,6 +206,8 @@ impl Rules {
             "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
             "hybrid" => self.hybrid = truth(word)?,
             "hybrid_links" => return Err(LINKS_FIXED),
+            "algorithms" | "rsa_bits" | "hash" => return Err(FIXED),
+            "contacts" => self.contacts = contact::from_word(word)?,
             "contributory" => self.contributory = truth(word)?,
             "minority" => {
                 self.minority = Minority::from_word(word).ok_or("it must be continue, read-only or stop")?

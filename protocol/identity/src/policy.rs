@@ -283,7 +283,7 @@ impl From<&'static str> for Refusal {
 }
 
 /// Removes a field's value.
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// Key ids in their one spelling: sorted, each once, commas between; `none` for no key.
 fn keys(word: &str) -> Result<BTreeSet<MemberId>, &'static str> {
