@@ -4,6 +4,7 @@ use crate::args::Join;
 use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
+use crate::files::reachable;
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, line, paint};
@@ -31,6 +32,7 @@ const TELL: Duration = Duration::from_secs(15);
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
     let Join { charter, at, heads, listen, policy_hook } = join;
+    reachable(&at, &charter)?;
     let run = Run {
         listen,
         at,
