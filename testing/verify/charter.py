@@ -7,6 +7,7 @@ import unicodedata
 
 import cms
 from certificate import Authority, common_name
+from contact import contacts, contacts_of_word
 from keys import is_member_key
 from refused import Refused, digest, need
 from rule import Rule, is_role, plain_number
@@ -39,7 +40,8 @@ KEYS = {
     "founders": (list, MUST), "timeouts": (dict, {}), "groups": (dict, {}),
     "policy": (str, "threshold"), "list": (list, []), "decider": (str, None), "admit": (str, None),
     "remove": (str, None), "objections": (int, None), "request_days": (int, None),
-    "below_threshold": (str, "none"), "roles": (dict, {}),
+    "below_threshold": (str, "none"), "roles": (dict, {}), "contacts": (list, []),
+    "algorithms": (list, ["p256"]), "rsa_bits": (list, None), "hash": (str, "sha256"),
 }
 
 
@@ -105,6 +107,7 @@ class Charter:
         self.group = digest(b"folkmoot group v1", text.encode())
         self.founders = read_founders(said["founders"])
         self.read_rules(said)
+        check_algorithms(said["algorithms"], said["rsa_bits"], said["hash"])
         self.read_authority(said["mode"], said["authority"])
         self.check_scheme()
         self.check()
@@ -126,6 +129,7 @@ class Charter:
                 if word is not None:
                     self.set_group(name, key, word)
         self.list = key_ids(said["list"])
+        self.contacts = contacts(said["contacts"])
         self.decider = None if said["decider"] is None else key_id(said["decider"])
         for _, holders in said["roles"].items():
             typed(holders, list, "roles")
@@ -185,6 +189,7 @@ class Charter:
         """What holds in every version."""
         self.check_threshold()
         self.check_policies()
+        need(len(self.contacts) <= 16, "there are too many contacts", "ID-70")
         need(self.policy not in ("list", "authority") or self.minority_may_admit, "a minority admits", "ID-45")
         keyings = [self.keying] + [own["keying"] for own in self.groups.values() if own["keying"]]
         contributory = all(keying in CONTRIBUTORY for keying in keyings)
@@ -260,6 +265,8 @@ class Charter:
             setattr(self, field, rule_of_word(word))
         elif field == "list":
             self.list = ids_of_word(word)
+        elif field == "contacts":
+            self.contacts = contacts_of_word(word)
         elif field == "decider":
             self.decider = None if word == "none" else key_id(word)
         else:
@@ -298,6 +305,15 @@ def read_founders(said):
         founders.append((digest(spki), one["name"], spki))
     need(len({member for member, _, _ in founders}) == len(founders), "a founder is there twice", "ID-31")
     return founders
+
+
+def check_algorithms(algorithms, bits, hash_name):
+    """`ID-71`: members have keys of P-256, and so no size of RSA keys is said."""
+    for one in algorithms:
+        typed(one, str, "algorithms")
+    need(algorithms == ["p256"], "members have keys of p256 alone", "ID-71")
+    need(bits is None, "sizes of RSA keys go with rsa", "ID-71")
+    need(hash_name == "sha256", "there is no such hash", "ID-71")
 
 
 def read_threshold(said, founders):
