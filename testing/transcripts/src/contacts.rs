@@ -13,7 +13,7 @@ const RIGHT: &[&str] = &[
     "udp/[::1]:4803",
     "udp/[2001:db8:0:1::]:80",
     "udp/[2001:0:0:1::1]:80",
-    "udp/[2001:0:0:1:0:0:1:1]:80",
+    "udp/[2001::1:0:0:1:1]:80",
     "udp/[1:0:1:1:1:1:1:1]:80",
     "udp/[64:ff9b::102:304]:80",
     "udp/[::102:304]:80",
@@ -44,6 +44,8 @@ const WRONG: &[&str] = &[
     "udp/[2001:DB8::7]:4803",
     "udp/[2001:0:0:1:0:0:0:1]:80",
     "udp/[1::1:1:1:1:1:1]:80",
+    "udp/[2001:0:0:1::1:1]:80",
+    "udp/[2001:0:0:1:0:0:1:1]:80",
     "udp/[1:0:0:1:1:1:1:1]:80",
     "udp/[::ffff:192.0.2.7]:4803",
     "udp/[::ffff:c000:207]:4803",
@@ -105,4 +107,19 @@ pub(crate) fn word(dice: &mut Dice) -> String {
 pub(crate) fn line(dice: &mut Dice) -> String {
     let list = if dice.chance(40) { RIGHT } else { WRONG };
     format!("contacts = [\"{}\"]", dice.pick(list).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contact, RIGHT, WRONG};
+
+    #[test]
+    fn what_is_drawn_as_right_is_a_contact_and_what_is_drawn_as_wrong_is_none() {
+        for text in RIGHT {
+            assert!(Contact::read(text).is_ok(), "{text}");
+        }
+        for text in WRONG {
+            assert!(Contact::read(text).is_err(), "{text}");
+        }
+    }
 }
