@@ -1,9 +1,9 @@
 //! `ID-70`: where somebody of the group may be found. A charter says it for newcomers, and for
 //! members that have lost all others. It is a hint: nothing is proved by it.
 
+use core::net::{IpAddr, SocketAddr};
 use folkmoot_base::Locator;
 use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
 
 /// Most contacts in a charter.
 pub const CONTACTS_MAX: usize = 16;

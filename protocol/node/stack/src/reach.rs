@@ -97,9 +97,10 @@ impl Reach {
 
 impl Node {
     /// Dials absent nodes of the roster, each at its own pace, and the seeds at which nobody
-    /// answers; while nobody of the group is linked, the charter's contacts as well. Also tells peers that are not on our ring again where our transcript stands, and
-    /// asks them for what we lack, in case a message was lost. The other side may lack nothing and
-    /// be silent, and if not all nodes hear one another, two rings may stand for long.
+    /// answers; while nobody of the group is linked, the charter's contacts as well. Also tells
+    /// peers that are not on our ring again where our transcript stands, and asks them for what we
+    /// lack, in case a message was lost. The other side may lack nothing and be silent, and if not
+    /// all nodes hear one another, two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
