@@ -42,6 +42,7 @@ KEYS = {
     "remove": (str, None), "objections": (int, None), "request_days": (int, None),
     "below_threshold": (str, "none"), "roles": (dict, {}), "contacts": (list, []),
     "algorithms": (list, ["p256"]), "rsa_bits": (list, None), "hash": (str, "sha256"),
+    "not_before": (int, None), "not_after": (int, None),
 }
 
 
@@ -117,7 +118,7 @@ class Charter:
         ids = [member for member, _, _ in self.founders]
         self.threshold = read_threshold(said["threshold"], len(ids))
         for key in ("hybrid", "contributory", "minority_may_admit", "letters", "certificate_days",
-                    "request_hours", "objections", "request_days"):
+                    "request_hours", "objections", "request_days", "not_before", "not_after"):
             setattr(self, key, said[key])
         for key, words in WORDS.items():
             need(said[key] in words, f"{key} is none of its words", "ID-31")
@@ -197,6 +198,8 @@ class Charter:
         need(not self.hybrid or all(keying in HYBRID for keying in keyings), "no hybrid form", "ID-36")
         need(1 <= self.certificate_days <= 3650, "certificate_days is out of range", "ID-31")
         need(1 <= self.request_hours <= 8760, "request_hours is out of range", "ID-31")
+        ends = self.not_after is None or self.not_after > (self.not_before or 0)
+        need(ends, "not_after is not later than not_before", "ID-72")
         times = [value for value in self.timeouts.values() if value is not None]
         need(all(1 <= value <= 3_600_000 for value in times), "a timeout is out of range", "ID-31")
         self.check_with_authority()
@@ -239,6 +242,12 @@ class Charter:
     def may_remove(self, voters):
         return self.remove is None or self.remove.holds(voters, self.roles)
 
+    def allows_term(self, begins, ends):
+        """`LINE-26`."""
+        right = ends - begins <= self.certificate_days * 86_400
+        early = self.not_before is not None and begins < self.not_before
+        return right and not early and (self.not_after is None or ends <= self.not_after)
+
     def amended(self, changes):
         """This founding charter with all of these fields set, sorted by field."""
         after = copy.deepcopy(self)
@@ -259,7 +268,7 @@ class Charter:
             setattr(self, field, word == "true")
         elif field in ("certificate_days", "request_hours"):
             setattr(self, field, plain_number(word))
-        elif field in ("objections", "request_days"):
+        elif field in ("objections", "request_days", "not_before", "not_after"):
             setattr(self, field, None if word == "none" else plain_number(word))
         elif field in ("admit", "remove"):
             setattr(self, field, rule_of_word(word))

@@ -184,7 +184,7 @@ class State:
             and admit.ends >= self.time
             and self.has_on_line(admit.base)
             and admit.base[0] >= self.removed_at(admit.member)
-            and admit.ends - admit.begins <= self.charter.certificate_days * DAY
+            and self.charter.allows_term(admit.begins, admit.ends)
             and self.takes_epoch(admit)
         )
 

@@ -4,8 +4,9 @@ use crate::charter_algorithms::FIXED;
 use crate::charter_groups::Groups;
 use crate::charter_value::{CIPHERS, KEYINGS, number};
 use crate::contact::{self, Contact};
-use crate::policy::{Policies, Policy, Refusal};
+use crate::policy::{Policies, Policy, Refusal, count};
 use crate::threshold::Threshold;
+use crate::validity::Validity;
 use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -140,6 +141,7 @@ pub(crate) struct Rules {
     pub(crate) adopt: Adopt,
     pub(crate) groups: Groups,
     pub(crate) contacts: BTreeSet<Contact>,
+    pub(crate) validity: Validity,
     pub(crate) policies: Policies,
 }
 
@@ -152,6 +154,7 @@ impl Rules {
         self.threshold.check().map_err(|reason| ("threshold", reason))?;
         self.policies.check(founders)?;
         contact::check(&self.contacts)?;
+        self.validity.check()?;
         if self.policies.policy == Policy::List && !self.minority_may_admit {
             return Err(("policy", "a list admits without votes, so minority_may_admit must be true"));
         }
@@ -207,6 +210,8 @@ impl Rules {
             "hybrid" => self.hybrid = truth(word)?,
             "hybrid_links" => return Err(LINKS_FIXED),
             "algorithms" | "rsa_bits" | "hash" => return Err(FIXED),
+            "not_before" => self.validity.not_before = count(word)?,
+            "not_after" => self.validity.not_after = count(word)?,
             "contacts" => self.contacts = contact::from_word(word)?,
             "contributory" => self.contributory = truth(word)?,
             "minority" => {

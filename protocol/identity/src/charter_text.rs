@@ -9,7 +9,7 @@ use crate::envelope::NAME_BYTES_MAX;
 use crate::founder::{FOUNDERS_MAX, Founder};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
-use crate::{CharterError, Rule, charter_algorithms, contact};
+use crate::{CharterError, Rule, Validity, charter_algorithms, contact};
 use folkmoot_base::{Cipher, Keying, MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use serde::Deserialize;
@@ -61,6 +61,8 @@ pub(crate) struct Text {
     roles: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     contacts: Vec<String>,
+    not_before: Option<u32>,
+    not_after: Option<u32>,
     algorithms: Option<Vec<String>>,
     rsa_bits: Option<Vec<u32>>,
     hash: Option<String>,
@@ -175,6 +177,7 @@ impl Text {
             adopt: self.adopt,
             groups: Groups::read(&self.groups).map_err(|(key, reason)| value(key, reason))?,
             contacts: contact::from_texts(&self.contacts).map_err(|reason| value("contacts", reason))?,
+            validity: Validity { not_before: self.not_before, not_after: self.not_after },
             policies: self.policies()?,
         })
     }

@@ -1,6 +1,8 @@
 //! A charter to be written: from values to the text that founders sign.
 
-use crate::{Adopt, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Timeouts};
+use crate::{
+    Adopt, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Timeouts, Validity,
+};
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw, hex};
 use folkmoot_signing::{Mode, Scheme};
 use std::collections::BTreeSet;
@@ -45,6 +47,8 @@ pub struct CharterDraft {
     pub quorum: Quorum,
     /// Who holds an admission whose approvals have run out.
     pub adopt: Adopt,
+    /// Between which times anybody is let in.
+    pub validity: Validity,
     /// Where somebody of the group may be found.
     pub contacts: BTreeSet<Contact>,
     /// Timeouts to set.
@@ -76,6 +80,7 @@ impl CharterDraft {
             request_hours: 72,
             quorum: Quorum::default(),
             adopt: Adopt::default(),
+            validity: Validity::default(),
             contacts: BTreeSet::new(),
             timeouts: Timeouts::default(),
             policies: Policies::default(),
@@ -126,6 +131,10 @@ impl CharterDraft {
         }
         line("certificate_days", self.certificate_days.to_string());
         line("request_hours", self.request_hours.to_string());
+        for (key, time) in [("not_before", self.validity.not_before), ("not_after", self.validity.not_after)]
+        {
+            time.into_iter().for_each(|time| line(key, time.to_string()));
+        }
         if !self.contacts.is_empty() {
             line("contacts", list(self.contacts.iter().map(Contact::as_str)));
         }

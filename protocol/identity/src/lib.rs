@@ -46,6 +46,7 @@ mod rule;
 mod shared_key;
 mod signed_charter;
 mod threshold;
+mod validity;
 mod vote;
 
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate, common as common_name};
@@ -77,6 +78,7 @@ pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule
 pub use shared_key::SharedKey;
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;
+pub use validity::Validity;
 pub use vote::{Verdict, Vote, VoteBody, VoteKind, VoteProof};
 
 /// Longest CSR, in bytes of DER.

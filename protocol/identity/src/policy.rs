@@ -322,6 +322,7 @@ fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
     }
 }
 
-fn count(word: &str) -> Result<Option<u32>, &'static str> {
+/// A number, or `none`.
+pub(crate) fn count(word: &str) -> Result<Option<u32>, &'static str> {
     if word == NONE { Ok(None) } else { crate::charter_value::number(word).map(Some) }
 }

@@ -1,7 +1,8 @@
-//! What charters and votes say of contacts and algorithms: right, and wrong.
+//! What charters and votes say of contacts, algorithms and validity: right, and wrong.
 
 use crate::Dice;
-use folkmoot_identity::Contact;
+use crate::group::{DAY, START};
+use folkmoot_identity::{Contact, Validity};
 use std::collections::BTreeSet;
 
 const RIGHT: &[&str] = &[
@@ -74,6 +75,13 @@ pub(crate) const LINES: &[&str] = &[
     "rsa_bits = [2048, 3072]",
     "rsa_bits = []",
     "hash = \"sha512\"",
+    "not_before = 1\nnot_after = 2",
+    "not_before = 2\nnot_after = 2",
+    "not_after = 0",
+    "not_after = 4294967296",
+    "not_after = 2027-01-31",
+    "not_after = 4294967295",
+    "not_before = 4294967295",
     "hash = 256",
 ];
 
@@ -81,6 +89,27 @@ pub(crate) const LINES: &[&str] = &[
 pub(crate) fn algorithms(dice: &mut Dice) -> String {
     let lines = LINES.iter().take(2).filter(|_| dice.chance(30));
     lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The terms that a founding charter allows: most often all.
+pub(crate) fn validity(dice: &mut Dice) -> Validity {
+    let mut side = |days| {
+        let time = u32::try_from(START + dice.long(days) * DAY).ok();
+        time.filter(|_| dice.chance(20))
+    };
+    let not_before = side(3);
+    Validity { not_before, not_after: side(500).filter(|end| not_before.is_none_or(|begin| begin < *end)) }
+}
+
+/// Another end or begin of those terms; not all of them fit.
+pub(crate) fn end(dice: &mut Dice, clock: u64) -> (&'static str, String) {
+    let field = if dice.chance(80) { "not_after" } else { "not_before" };
+    let word = match dice.roll(5) {
+        0 => "none".to_owned(),
+        1 => ["0", "01", "4294967296", "2027-01-31"][dice.roll(4)].to_owned(),
+        _ => (clock - 5 * DAY + dice.long(60) * DAY).to_string(),
+    };
+    (field, word)
 }
 
 /// Some contacts.

@@ -351,6 +351,7 @@ impl Group {
             ("timeouts.step_ms", "5000".to_owned()),
             ("contacts", contacts::word(&mut self.dice)),
             ("contacts", contacts::word(&mut self.dice)),
+            contacts::end(&mut self.dice, self.clock),
         ];
         let (field, value) = self.dice.pick(&all).unwrap_or(("letters", "false".to_owned()));
         (field.to_owned(), value)
@@ -459,6 +460,7 @@ fn drafted(
         draft.policies.below = Below::Reset;
     }
     draft.contacts = contacts::some(dice);
+    draft.validity = contacts::validity(dice);
     policies(dice, &mut draft, founders)?;
     Ok(draft)
 }

@@ -244,7 +244,7 @@ pub(crate) enum Charter {
         /// The rule to change: threshold, admit, remove, roles.NAME, policy, list,
         /// decider, objections, request_days, below_threshold, keying, cipher, hybrid,
         /// contributory, minority, minority_may_admit, letters, certificate_days,
-        /// request_hours, contacts, timeouts.step_ms, ...
+        /// not_before, not_after, request_hours, contacts, timeouts.step_ms, ...
         field: String,
         /// The new value, written as in the charter. For keys, give names or ids with
         /// commas between them, for contacts their locators; `none` removes the rule.

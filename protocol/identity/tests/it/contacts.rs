@@ -1,9 +1,11 @@
 //! ID-70: where somebody of the group may be found, as the charter says it. ID-71: which algorithms
-//! its members have.
+//! its members have. ID-72: its validity.
 
-use crate::common::{Seed, World};
-use folkmoot_base::Locator;
-use folkmoot_identity::{CONTACT_BYTES_MAX, CONTACTS_MAX, Charter, CharterDraft, CharterError, Contact};
+use crate::common::{START, Seed, World};
+use folkmoot_base::{Locator, UnixTime};
+use folkmoot_identity::{
+    CONTACT_BYTES_MAX, CONTACTS_MAX, Charter, CharterDraft, CharterError, Contact, GmcBody, Validity,
+};
 
 /// The world's text with these lines put into it.
 fn with(lines: &str) -> Result<Charter, CharterError> {
@@ -158,7 +160,7 @@ fn id_70_contacts_change_by_vote() {
 fn id_70_a_draft_without_contacts_has_no_such_key() {
     let draft = World::new().draft();
     assert_eq!(draft.to_toml().as_bytes(), World::new().charter().bytes());
-    for key in ["contacts", "algorithms", "rsa_bits", "hash"] {
+    for key in ["contacts", "algorithms", "rsa_bits", "hash", "not_before", "not_after"] {
         assert!(!draft.to_toml().contains(key), "{key}");
     }
     let contacts = many(2).iter().map(|text| Contact::read(text).unwrap()).collect();
@@ -213,4 +215,58 @@ fn id_71_algorithms_that_this_release_cannot_do_are_refused_with_the_reason() {
             (field, true)
         );
     }
+}
+
+#[test]
+fn id_72_a_charter_has_a_validity_of_its_own() {
+    let world = World::new();
+    let day = 86_400;
+    let proposed = |charter: &Charter, from: u64| {
+        GmcBody::propose(charter, &world.stranger, 3, UnixTime(from), &mut Seed(1))
+    };
+    let (begin, end) = (START.0, START.0 + 10 * day);
+    let bounded = with(&format!("not_before = {begin}\nnot_after = {end}")).unwrap();
+    let short = proposed(&bounded, begin + day);
+    assert_eq!((short.not_after, short.check_charter(&bounded)), (UnixTime(end), Ok(())));
+    for (from, to, fits) in [
+        (begin, end, true),
+        (begin - 1, end, false),
+        (begin, end + 1, false),
+        (end, end, true),
+        (end + 1, end + 1, false),
+    ] {
+        let mut body = proposed(&bounded, begin);
+        (body.not_before, body.not_after) = (UnixTime(from), UnixTime(to));
+        assert_eq!(body.check_charter(&bounded).is_ok(), fits, "{from} {to}");
+    }
+    let over = proposed(&bounded, end + day);
+    assert_eq!((over.not_after, over.check_charter(&bounded).is_ok()), (UnixTime(end + day), false));
+    let longer = bounded.with_change("not_after", &(end + 2 * day).to_string()).unwrap();
+    assert!(over.check_charter(&longer).is_ok(), "a vote for another end lets it in");
+    let open = bounded.with_change("not_after", "none").unwrap().with_change("not_before", "none").unwrap();
+    assert_eq!(proposed(&open, begin).not_after, UnixTime(begin + 365 * day));
+    for lines in ["not_after = 0", "not_before = 5\nnot_after = 5", "not_before = 6\nnot_after = 5"] {
+        assert_eq!(
+            refused(with(lines)),
+            ("not_after".to_owned(), "it must be later than not_before"),
+            "{lines}"
+        );
+    }
+    for lines in ["not_after = 4294967296", "not_after = -1", "not_after = 2027-01-31", "not_before = \"1\""]
+    {
+        assert!(matches!(with(lines), Err(CharterError::WireMalformed(_))), "{lines}");
+    }
+    for (field, word) in [
+        ("not_after", begin.to_string()),
+        ("not_before", end.to_string()),
+        ("not_after", "007".to_owned()),
+        ("not_after", "4294967296".to_owned()),
+        ("not_after", "2027-01-31".to_owned()),
+    ] {
+        bounded.with_change(field, &word).unwrap_err();
+    }
+    let validity = Validity { not_before: Some(1), not_after: Some(2) };
+    let text = CharterDraft { validity, ..World::new().draft() }.to_toml();
+    assert!(text.contains("not_before = 1\nnot_after = 2\n"));
+    Charter::from_toml(&text).unwrap();
 }

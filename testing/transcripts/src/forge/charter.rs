@@ -100,6 +100,8 @@ const KEYS: &[&str] = &[
     "algorithms",
     "rsa_bits",
     "hash",
+    "not_before",
+    "not_after",
 ];
 
 /// Tables, of which some are none of a charter.
