@@ -106,7 +106,7 @@ pub(crate) fn end(dice: &mut Dice, clock: u64) -> (&'static str, String) {
     let field = if dice.chance(80) { "not_after" } else { "not_before" };
     let word = match dice.roll(5) {
         0 => "none".to_owned(),
-        1 => ["0", "01", "4294967296", "2027-01-31"][dice.roll(4)].to_owned(),
+        1 => dice.pick(&["0", "01", "4294967296", "2027-01-31"]).unwrap_or_default().to_owned(),
         _ => (clock - 5 * DAY + dice.long(60) * DAY).to_string(),
     };
     (field, word)
