@@ -156,11 +156,19 @@ class Set:
         for voter, _ in self.state.places:
             left, room = SPONSORED_MAX, SPONSORED_BYTES
             for subject in sorted(self.effects):
-                approval = self.approvals.get((subject, voter))
-                if approval is not None and approval.is_yes() and left > 0 and room > 0:
+                if self.sponsors(voter, subject) and left > 0 and room > 0:
                     left, room = left - 1, room - self.effects[subject].length
                     kept.add(subject)
-        return kept
+        return {subject for subject in kept if self.is_of_a_member(self.effects[subject])}
+
+    def sponsors(self, voter, subject):
+        """Whether the voter approves an effect that has not been decided since."""
+        effect, approval = self.effects[subject], self.approvals.get((subject, voter))
+        stamp = self.state.stamp(effect, self.admits.get(effect.request))
+        return approval is not None and approval.is_yes() and approval.base[0] >= stamp
+
+    def is_of_a_member(self, effect):
+        return effect.rotation is None or effect.rotation[0] in self.state.roster
 
     def take_refusal(self, request, serial):
         refusal = request, True, serial

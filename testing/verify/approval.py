@@ -58,6 +58,8 @@ class Effect:
 
     def __init__(self, reader):
         self.rotation, self.length = None, 0
+        # Whose stamp it has: of a key, of a field, of one thing; and the admission that it names.
+        self.key, self.field, self.thing, self.request = None, None, None, None
         kind, plain = self.read(reader, reader.one_of(range(1, 8)))
         forced = reader.one_of((0, 1))
         self.subject = kind, digest(b"folkmoot forced v1\0", plain) if forced else plain
@@ -65,11 +67,14 @@ class Effect:
     def read(self, reader, change):
         """Kind and digest of the plain subject."""
         if change == 1:
-            return 2, digest(b"folkmoot removal v2\0", reader.take(32))
+            self.key = bytes(reader.take(32))
+            return 2, digest(b"folkmoot removal v2\0", self.key)
         if change == 2:
             field, value = reader.blob(), reader.blob()
+            self.field = bytes(field)
             self.length = len(field) + len(value)
             return 3, digest(b"folkmoot change v1\0", field, b"\0", value)
+        self.thing = {3: "electorate", 4: "sharing", 7: "rejoin"}.get(change)
         if change == 3:
             return 4, digest(b"folkmoot electorate v2\0", *reader.list(lambda one: one.take(32)))
         if change == 4:
@@ -77,11 +82,13 @@ class Effect:
             self.length = len(public) + len(authority)
             return 5, digest(b"folkmoot sharing v2\0", digest(public), digest(authority))
         if change == 5:
-            return 6, digest(b"folkmoot hold v1\0", reader.take(32))
+            self.request = bytes(reader.take(32))
+            return 6, digest(b"folkmoot hold v1\0", self.request)
         if change == 7:
             return 8, digest(b"folkmoot rejoin v1\0", reader.take(8), reader.take(32))
         member, request = bytes(reader.take(32)), bytes(reader.take(32))
         self.rotation = member, request, codec.signature(reader)
+        self.key, self.request = member, request
         return 7, digest(b"folkmoot rotation v1\0", member, request)
 
     def check(self, state):

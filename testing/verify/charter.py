@@ -7,6 +7,7 @@ import unicodedata
 
 import cms
 from certificate import Authority, common_name
+from contact import contacts, contacts_of_word
 from keys import is_member_key
 from refused import Refused, digest, need
 from rule import Rule, is_role, plain_number
@@ -39,7 +40,9 @@ KEYS = {
     "founders": (list, MUST), "timeouts": (dict, {}), "groups": (dict, {}),
     "policy": (str, "threshold"), "list": (list, []), "decider": (str, None), "admit": (str, None),
     "remove": (str, None), "objections": (int, None), "request_days": (int, None),
-    "below_threshold": (str, "none"), "roles": (dict, {}),
+    "below_threshold": (str, "none"), "roles": (dict, {}), "contacts": (list, []),
+    "algorithms": (list, ["p256"]), "rsa_bits": (list, None), "hash": (str, "sha256"),
+    "not_before": (int, None), "not_after": (int, None),
 }
 
 
@@ -105,6 +108,7 @@ class Charter:
         self.group = digest(b"folkmoot group v1", text.encode())
         self.founders = read_founders(said["founders"])
         self.read_rules(said)
+        check_algorithms(said["algorithms"], said["rsa_bits"], said["hash"])
         self.read_authority(said["mode"], said["authority"])
         self.check_scheme()
         self.check()
@@ -114,7 +118,7 @@ class Charter:
         ids = [member for member, _, _ in self.founders]
         self.threshold = read_threshold(said["threshold"], len(ids))
         for key in ("hybrid", "contributory", "minority_may_admit", "letters", "certificate_days",
-                    "request_hours", "objections", "request_days"):
+                    "request_hours", "objections", "request_days", "not_before", "not_after"):
             setattr(self, key, said[key])
         for key, words in WORDS.items():
             need(said[key] in words, f"{key} is none of its words", "ID-31")
@@ -126,6 +130,7 @@ class Charter:
                 if word is not None:
                     self.set_group(name, key, word)
         self.list = key_ids(said["list"])
+        self.contacts = contacts(said["contacts"])
         self.decider = None if said["decider"] is None else key_id(said["decider"])
         for _, holders in said["roles"].items():
             typed(holders, list, "roles")
@@ -185,6 +190,7 @@ class Charter:
         """What holds in every version."""
         self.check_threshold()
         self.check_policies()
+        need(len(self.contacts) <= 16, "there are too many contacts", "ID-70")
         need(self.policy not in ("list", "authority") or self.minority_may_admit, "a minority admits", "ID-45")
         keyings = [self.keying] + [own["keying"] for own in self.groups.values() if own["keying"]]
         contributory = all(keying in CONTRIBUTORY for keying in keyings)
@@ -192,6 +198,8 @@ class Charter:
         need(not self.hybrid or all(keying in HYBRID for keying in keyings), "no hybrid form", "ID-36")
         need(1 <= self.certificate_days <= 3650, "certificate_days is out of range", "ID-31")
         need(1 <= self.request_hours <= 8760, "request_hours is out of range", "ID-31")
+        ends = self.not_after is None or self.not_after > (self.not_before or 0)
+        need(ends, "not_after is not later than not_before", "ID-72")
         times = [value for value in self.timeouts.values() if value is not None]
         need(all(1 <= value <= 3_600_000 for value in times), "a timeout is out of range", "ID-31")
         self.check_with_authority()
@@ -234,6 +242,12 @@ class Charter:
     def may_remove(self, voters):
         return self.remove is None or self.remove.holds(voters, self.roles)
 
+    def allows_term(self, begins, ends):
+        """`LINE-26`."""
+        right = ends - begins <= self.certificate_days * 86_400
+        early = self.not_before is not None and begins < self.not_before
+        return right and not early and (self.not_after is None or ends <= self.not_after)
+
     def amended(self, changes):
         """This founding charter with all of these fields set, sorted by field."""
         after = copy.deepcopy(self)
@@ -254,12 +268,14 @@ class Charter:
             setattr(self, field, word == "true")
         elif field in ("certificate_days", "request_hours"):
             setattr(self, field, plain_number(word))
-        elif field in ("objections", "request_days"):
+        elif field in ("objections", "request_days", "not_before", "not_after"):
             setattr(self, field, None if word == "none" else plain_number(word))
         elif field in ("admit", "remove"):
             setattr(self, field, rule_of_word(word))
         elif field == "list":
             self.list = ids_of_word(word)
+        elif field == "contacts":
+            self.contacts = contacts_of_word(word)
         elif field == "decider":
             self.decider = None if word == "none" else key_id(word)
         else:
@@ -298,6 +314,15 @@ def read_founders(said):
         founders.append((digest(spki), one["name"], spki))
     need(len({member for member, _, _ in founders}) == len(founders), "a founder is there twice", "ID-31")
     return founders
+
+
+def check_algorithms(algorithms, bits, hash_name):
+    """`ID-71`: members have keys of P-256, and so no size of RSA keys is said."""
+    for one in algorithms:
+        typed(one, str, "algorithms")
+    need(algorithms == ["p256"], "members have keys of p256 alone", "ID-71")
+    need(bits is None, "sizes of RSA keys go with rsa", "ID-71")
+    need(hash_name == "sha256", "there is no such hash", "ID-71")
 
 
 def read_threshold(said, founders):

@@ -62,6 +62,7 @@ class State:
         }
         self.places = [(member, 0) for member, _, _ in charter.founders]
         self.sharing, self.removed, self.struck = None, {}, set()
+        self.fields, self.things = {}, {}
         self.recent, self.used, self.refused, self.revoked = {}, {}, {}, {}
         self.encoded = None
 
@@ -98,8 +99,8 @@ class State:
         need(few, "the state has more members or places than a group may have", "LINE-71")
         said = reader.optional(lambda one: (one.blob(), one.blob()))
         self.removed = mapped(reader.list(lambda one: read_pair(one, 8)))
-        mapped(reader.list(lambda one: (utf8(one.blob()), one.number(8))))
-        reader.take(24)
+        self.fields = mapped(reader.list(lambda one: (utf8(one.blob()), one.number(8))))
+        self.things = {thing: reader.number(8) for thing in ("electorate", "sharing", "rejoin")}
         struck = reader.list(take32)
         need(codec.is_sorted(struck), "a list of the state is not sorted", "LINE-71")
         self.struck = set(struck)
@@ -138,6 +139,13 @@ class State:
 
     def removed_at(self, member):
         return self.removed.get(member, 0)
+
+    def stamp(self, effect, named):
+        """`LINE-13`: of what an effect is about, and of the key of the admission that it names."""
+        field = None if effect.field is None else effect.field.decode("utf-8", "replace")
+        keys = [effect.key] if named is None else [effect.key, named.member]
+        stamps = [self.removed.get(key, 0) for key in keys]
+        return max(self.fields.get(field, 0), self.things.get(effect.thing, 0), *stamps)
 
     def counts(self, approval, stamp, time):
         """`LINE-10` to `LINE-14`."""
@@ -184,7 +192,7 @@ class State:
             and admit.ends >= self.time
             and self.has_on_line(admit.base)
             and admit.base[0] >= self.removed_at(admit.member)
-            and admit.ends - admit.begins <= self.charter.certificate_days * DAY
+            and self.charter.allows_term(admit.begins, admit.ends)
             and self.takes_epoch(admit)
         )
 

@@ -9,7 +9,7 @@ use crate::show::{Paint, data, many_of, paint, short};
 use folkmoot::GroupName;
 use folkmoot::tools::OsEntropy;
 use folkmoot_base::whole;
-use folkmoot_identity::{CharterDraft, Founder, Policy, SignedCharter};
+use folkmoot_identity::{CharterDraft, Contact, Founder, Policy, SignedCharter};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
             hybrid,
             hybrid_links,
             letters,
+            contacts,
             rules,
             seat,
             out,
@@ -39,6 +40,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
                 hybrid,
                 hybrid_links,
                 letters,
+                contacts: contacts.iter().cloned().collect(),
                 ratio,
                 policies: policies.clone(),
                 central: central.clone(),
@@ -69,10 +71,11 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
     let charter = signed.charter();
     let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
     let founders: Vec<&str> = charter.founders().iter().map(|founder| founder.name.as_str()).collect();
+    let contacts: Vec<&str> = charter.contacts().iter().map(Contact::as_str).collect();
     let value = json!({
         "stands": missing.is_empty(), "group": charter.group().hex(), "name": charter.name().as_str(),
         "founders": founders, "missing": missing, "votes": charter.threshold(),
-        "admits": admits(charter),
+        "admits": admits(charter), "contacts": contacts,
     });
     data(json, &value, || {
         let verdict = if missing.is_empty() {
@@ -81,7 +84,8 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
             paint(Paint::Red, &format!("not valid yet: not signed by {}", missing.join(", ")))
         };
         let (name, group) = (charter.name().as_str(), charter.group().short());
-        format!("{name} ({group}), founded by {}; {}\n{verdict}", founders.join(", "), admits(charter))
+        let at = if contacts.is_empty() { "" } else { &format!("; contacts: {}", contacts.join(", ")) };
+        format!("{name} ({group}), founded by {}; {}{at}\n{verdict}", founders.join(", "), admits(charter))
     });
     match unsigned(&signed, file) {
         Some(next) => Err(Failure::new(Exit::No, next)),

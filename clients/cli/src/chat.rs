@@ -4,6 +4,7 @@ use crate::args::newcomer::Join;
 use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
+use crate::files::reachable;
 use crate::member::concerns::lines;
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
@@ -42,13 +43,11 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
             let says = ticket.invitation();
             ([at, says.contacts.clone()].concat(), [heads, vec![says.head.into()]].concat())
         }
-        None if at.is_empty() => {
-            let hint = "say where a member listens: --at udp/ADDRESS:PORT. Or join by a ticket, which a member makes \
-                        with: folkmoot invite";
-            return Err(Failure::new(Exit::Usage, hint));
-        }
         None => (at, heads),
     };
+    if let Some(charter) = &charter {
+        reachable(&at, charter)?;
+    }
     let run = Run {
         listen,
         at,

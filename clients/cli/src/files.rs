@@ -1,7 +1,7 @@
 //! Identity certificates and charters, read from files.
 
 use crate::exit::{Exit, Failure};
-use folkmoot::StateFolder;
+use folkmoot::{Locator, StateFolder};
 use folkmoot_base::whole;
 use folkmoot_identity::{Charter, Identity, IdentityCertificate, SignedCharter};
 use std::fs::File;
@@ -63,6 +63,19 @@ fn complete(file: &Path, lacks: Exit) -> Result<SignedCharter, Failure> {
     }
     signed.verify().map_err(|error| stands_not(file, &error))?;
     Ok(signed)
+}
+
+/// Refuses to look for the group of this charter where there is nowhere to look.
+pub(crate) fn reachable(at: &[Locator], charter: &Path) -> Result<(), Failure> {
+    if at.is_empty() && !open(charter)?.charter().contacts().iter().any(|one| one.locator().is_some()) {
+        let hint = format!(
+            "{} names no contact. Ask a member where it listens, and give that with --at. Or join by a ticket, which \
+             a member makes with: folkmoot invite",
+            charter.display()
+        );
+        return Err(Failure::new(Exit::Usage, hint));
+    }
+    Ok(())
 }
 
 /// What is to be done before a charter stands; nothing if all have signed.

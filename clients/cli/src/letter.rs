@@ -29,6 +29,7 @@ pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(),
         Some(text) => text.into_bytes(),
         None => standard_input()?,
     };
+    crate::files::reachable(&write.at, &write.charter)?;
     let desk = Desk(folder.join(format!("letter-{}", std::process::id())));
     prepare(folder, &desk.0, &write.charter)?;
     let mut options = Options::new(&desk.0).listen(write.listen);

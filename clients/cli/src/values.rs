@@ -2,9 +2,9 @@
 
 use crate::words;
 use clap::ValueEnum;
-use folkmoot::Service;
-use folkmoot_base::{Cipher, Keying};
-use folkmoot_identity::{Dealer, Minority, Mode, Scheme};
+use folkmoot::{Locator, Service};
+use folkmoot_base::{Cipher, Keying, LocatorError};
+use folkmoot_identity::{Contact, Dealer, Minority, Mode, Scheme};
 use folkmoot_transcript::{KnownHead, NoHead};
 
 /// The ordering ladder, as far as it is offered.
@@ -46,6 +46,12 @@ pub(crate) fn keying(word: &str) -> Result<Keying, &'static str> {
 
 pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
     Cipher::from_name(word).ok_or("it must be aes-256-gcm or chacha20-poly1305")
+}
+
+/// A locator as a charter has it; this release has its transport.
+pub(crate) fn contact(word: &str) -> Result<Contact, String> {
+    let locator: Locator = word.parse().map_err(|error: LocatorError| error.to_string())?;
+    Contact::read(&locator.to_string()).map_err(str::to_owned)
 }
 
 /// A head in digits or in words.

@@ -28,6 +28,12 @@
 //! letters = false                      # optional; true: who is no member may write to the group, and be answered
 //! certificate_days = 365
 //! request_hours = 72
+//! not_before = 1790812800              # optional: no term of a certificate begins before it (seconds since 1970)
+//! not_after = 1893456000               # optional: nor ends after it; so then nobody is admitted any more
+//! contacts = ["udp/192.0.2.7:4803"]    # optional: where somebody of the group may be found (contact.rs)
+//! algorithms = ["p256"]                # optional, never to be changed, as the next two: of members' keys; later ed25519, rsa
+//! # rsa_bits = [2048, 3072]            # optional: sizes of RSA keys; goes with rsa, so not in this release
+//! hash = "sha256"                      # optional
 //! [[founders]]
 //! name = "alice"
 //! key = "3059…"                        # SPKI, hexadecimal
@@ -48,17 +54,20 @@ use crate::central::{Central, Dealer, check_policies};
 use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_text::Text;
 use crate::charter_value::value;
+use crate::contact::Contact;
 use crate::founder::Founder;
 use crate::policy::{Policies, Refusal};
 use crate::threshold::Threshold;
 use bytes::Bytes;
-use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, digest, unhex};
+use folkmoot_base::{Cipher, Digest, GroupId, GroupName, Keying, MemberId, UnixTime, digest, unhex};
 use folkmoot_signing::{Mode, Scheme};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Longest charter, in bytes of TOML.
 pub const CHARTER_TOML_BYTES_MAX: usize = 16 * 1024;
+const DAY_SECONDS: u64 = 86_400;
+
 /// A legal charter: the founding one, or as changed since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Charter {
@@ -132,7 +141,7 @@ impl Charter {
     /// admit, remove, roles.NAME, objections, request_days, below_threshold, keying, cipher,
     /// hybrid, contributory, minority, minority_may_admit, letters, certificate_days,
     /// request_hours, timeouts.{step_ms, silence_ms, lookup_ms, skew_ms, refresh_ms},
-    /// groups.NAME.{keying, cipher}.
+    /// contacts, not_before, not_after, groups.NAME.{keying, cipher}.
     ///
     /// # Errors
     /// [`CharterError::PeerChange`].
@@ -334,6 +343,25 @@ impl Charter {
     /// Whether anyone who is not a member may write to the group.
     pub fn letters(&self) -> bool {
         self.rules.letters
+    }
+
+    /// Whether a certificate may be for this term, by its length and by the charter's own validity:
+    /// LINE-26.
+    pub fn allows_term(&self, begins: UnixTime, ends: UnixTime) -> bool {
+        let most = u64::from(self.certificate_days()).saturating_mul(DAY_SECONDS);
+        ends.0.saturating_sub(begins.0) <= most && self.rules.validity.holds(begins, ends)
+    }
+
+    /// The end of the longest term from then on; that same moment, if the charter has ended.
+    pub(crate) fn longest_term(&self, begins: UnixTime) -> UnixTime {
+        let most = u64::from(self.certificate_days()).saturating_mul(DAY_SECONDS);
+        let end = begins.0.saturating_add(most).min(self.rules.validity.end());
+        UnixTime(end.max(begins.0))
+    }
+
+    /// Where somebody of the group may be found.
+    pub fn contacts(&self) -> &BTreeSet<Contact> {
+        &self.rules.contacts
     }
 
     /// Longest term of a certificate.

@@ -1,9 +1,12 @@
 //! The fields of a charter that a vote may change, and their legal values.
 
+use crate::charter_algorithms::FIXED;
 use crate::charter_groups::Groups;
 use crate::charter_value::{CIPHERS, KEYINGS, number};
-use crate::policy::{Policies, Policy, Refusal};
+use crate::contact::{self, Contact};
+use crate::policy::{Policies, Policy, Refusal, count};
 use crate::threshold::Threshold;
+use crate::validity::Validity;
 use folkmoot_base::{Cipher, GroupId, Keying, MemberId};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -137,6 +140,8 @@ pub(crate) struct Rules {
     pub(crate) quorum: Quorum,
     pub(crate) adopt: Adopt,
     pub(crate) groups: Groups,
+    pub(crate) contacts: BTreeSet<Contact>,
+    pub(crate) validity: Validity,
     pub(crate) policies: Policies,
 }
 
@@ -148,6 +153,8 @@ impl Rules {
     ) -> Result<Keying, (&'static str, &'static str)> {
         self.threshold.check().map_err(|reason| ("threshold", reason))?;
         self.policies.check(founders)?;
+        contact::check(&self.contacts)?;
+        self.validity.check()?;
         if self.policies.policy == Policy::List && !self.minority_may_admit {
             return Err(("policy", "a list admits without votes, so minority_may_admit must be true"));
         }
@@ -202,6 +209,10 @@ impl Rules {
             "cipher" => self.cipher = Cipher::from_name(word).ok_or(CIPHERS)?,
             "hybrid" => self.hybrid = truth(word)?,
             "hybrid_links" => return Err(LINKS_FIXED),
+            "algorithms" | "rsa_bits" | "hash" => return Err(FIXED),
+            "not_before" => self.validity.not_before = count(word)?,
+            "not_after" => self.validity.not_after = count(word)?,
+            "contacts" => self.contacts = contact::from_word(word)?,
             "contributory" => self.contributory = truth(word)?,
             "minority" => {
                 self.minority = Minority::from_word(word).ok_or("it must be continue, read-only or stop")?

@@ -9,7 +9,7 @@ use crate::envelope::NAME_BYTES_MAX;
 use crate::founder::{FOUNDERS_MAX, Founder};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
-use crate::{CharterError, Rule};
+use crate::{CharterError, Rule, Validity, charter_algorithms, contact};
 use folkmoot_base::{Cipher, Keying, MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use serde::Deserialize;
@@ -59,6 +59,13 @@ pub(crate) struct Text {
     below_threshold: Option<String>,
     #[serde(default)]
     roles: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    contacts: Vec<String>,
+    not_before: Option<u32>,
+    not_after: Option<u32>,
+    algorithms: Option<Vec<String>>,
+    rsa_bits: Option<Vec<u32>>,
+    hash: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -93,6 +100,11 @@ impl Text {
         if text.format != Some(2) {
             return Err(value("format", "this release reads format 2"));
         }
+        charter_algorithms::check(
+            text.algorithms.as_deref(),
+            text.rsa_bits.as_deref(),
+            text.hash.as_deref(),
+        )?;
         Ok(text)
     }
 
@@ -164,6 +176,8 @@ impl Text {
             quorum: self.quorum,
             adopt: self.adopt,
             groups: Groups::read(&self.groups).map_err(|(key, reason)| value(key, reason))?,
+            contacts: contact::from_texts(&self.contacts).map_err(|reason| value("contacts", reason))?,
+            validity: Validity { not_before: self.not_before, not_after: self.not_after },
             policies: self.policies()?,
         })
     }

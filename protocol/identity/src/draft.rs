@@ -1,6 +1,8 @@
 //! A charter to be written: from values to the text that founders sign.
 
-use crate::{Adopt, Below, Central, Founder, Minority, Policies, Policy, Quorum, Timeouts};
+use crate::{
+    Adopt, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Timeouts, Validity,
+};
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw, hex};
 use folkmoot_signing::{Mode, Scheme};
 use std::collections::BTreeSet;
@@ -45,6 +47,10 @@ pub struct CharterDraft {
     pub quorum: Quorum,
     /// Who holds an admission whose approvals have run out.
     pub adopt: Adopt,
+    /// Between which times anybody is let in.
+    pub validity: Validity,
+    /// Where somebody of the group may be found.
+    pub contacts: BTreeSet<Contact>,
     /// Timeouts to set.
     pub timeouts: Timeouts,
     /// Who comes in and who goes, and who decides it.
@@ -74,6 +80,8 @@ impl CharterDraft {
             request_hours: 72,
             quorum: Quorum::default(),
             adopt: Adopt::default(),
+            validity: Validity::default(),
+            contacts: BTreeSet::new(),
             timeouts: Timeouts::default(),
             policies: Policies::default(),
         }
@@ -123,6 +131,13 @@ impl CharterDraft {
         }
         line("certificate_days", self.certificate_days.to_string());
         line("request_hours", self.request_hours.to_string());
+        for (key, time) in [("not_before", self.validity.not_before), ("not_after", self.validity.not_after)]
+        {
+            time.into_iter().for_each(|time| line(key, time.to_string()));
+        }
+        if !self.contacts.is_empty() {
+            line("contacts", list(self.contacts.iter().map(Contact::as_str)));
+        }
         self.policy_lines().into_iter().for_each(|(key, value)| line(key, value));
         for founder in &self.founders {
             let (name, key) = (quote(&founder.name), quote(&hex(founder.key.spki_der())));
@@ -198,6 +213,10 @@ fn quote(text: &str) -> String {
 }
 
 fn ids(members: &BTreeSet<MemberId>) -> String {
-    let quoted: Vec<String> = members.iter().map(|member| quote(&member.hex())).collect();
+    list(members.iter().map(MemberId::hex))
+}
+
+fn list(texts: impl Iterator<Item = impl AsRef<str>>) -> String {
+    let quoted: Vec<String> = texts.map(|text| quote(text.as_ref())).collect();
     format!("[{}]", quoted.join(", "))
 }

@@ -18,11 +18,13 @@ mod authority;
 mod central;
 mod certificate;
 mod charter;
+mod charter_algorithms;
 mod charter_groups;
 mod charter_rules;
 mod charter_text;
 mod charter_value;
 mod cms;
+mod contact;
 mod csr;
 mod draft;
 mod envelope;
@@ -44,6 +46,7 @@ mod rule;
 mod shared_key;
 mod signed_charter;
 mod threshold;
+mod validity;
 mod vote;
 
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate, common as common_name};
@@ -52,6 +55,7 @@ pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
 pub use charter_rules::{Adopt, Minority, Quorum, Timeouts};
 pub use charter_value::THRESHOLD_MAX;
+pub use contact::{CONTACT_BYTES_MAX, CONTACTS_MAX, Contact};
 pub use csr::Csr;
 pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
@@ -74,6 +78,7 @@ pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule
 pub use shared_key::SharedKey;
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;
+pub use validity::Validity;
 pub use vote::{Verdict, Vote, VoteBody, VoteKind, VoteProof};
 
 /// Longest CSR, in bytes of DER.

@@ -283,7 +283,7 @@ impl From<&'static str> for Refusal {
 }
 
 /// Removes a field's value.
-const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// Key ids in their one spelling: sorted, each once, commas between; `none` for no key.
 fn keys(word: &str) -> Result<BTreeSet<MemberId>, &'static str> {
@@ -322,6 +322,7 @@ fn rule(word: &str) -> Result<Option<Rule>, Refusal> {
     }
 }
 
-fn count(word: &str) -> Result<Option<u32>, &'static str> {
+/// A number, or `none`.
+pub(crate) fn count(word: &str) -> Result<Option<u32>, &'static str> {
     if word == NONE { Ok(None) } else { crate::charter_value::number(word).map(Some) }
 }

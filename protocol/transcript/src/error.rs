@@ -49,8 +49,8 @@ pub enum Uncounted {
         /// Approvals needed, at the least.
         need: usize,
     },
-    /// The term is longer than the charter allows.
-    #[error("the term is longer than the charter allows (LINE-26)")]
+    /// The term is longer than the charter allows, or not within its own.
+    #[error("the term is longer than the charter allows, or outside the charter's own (LINE-26)")]
     Term,
     /// The group's key has not signed under its present shares.
     #[error("the group's key has not signed it under its present shares (LINE-27)")]

@@ -3,6 +3,7 @@
 use crate::script::Dice;
 use crate::values::canonical;
 use crate::world::{LATER, NOW, world};
+use folkmoot_base::Locator;
 use folkmoot_identity::{
     Charter, Csr, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
     SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind, VoteProof,
@@ -63,6 +64,11 @@ pub fn charter_toml(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(charter) = Charter::from_toml(text) else { return };
     assert_eq!(charter.bytes(), data);
+    for contact in charter.contacts() {
+        if let Some(at @ Locator::Udp(_)) = contact.locator() {
+            assert_eq!(at.to_string(), contact.as_str());
+        }
+    }
     assert_eq!(Charter::from_toml(text), Ok(charter));
 }
 

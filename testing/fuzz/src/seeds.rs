@@ -113,6 +113,10 @@ fn plain() -> Vec<(&'static str, Seeds)> {
     vec![("base_codec", codec), ("base_text", texts), ("signing_forms", forms), ("agreement_token", tokens)]
 }
 
+/// Keys that a charter may leave out.
+const CHARTER_LINES: &str = "algorithms = [\"p256\"]\nhash = \"sha256\"\nnot_before = 1\nnot_after = 4000000000\n\
+    contacts = [\"udp/192.0.2.7:4803\", \"udp/[2001:db8::7]:4803\", \"quic/host.example:443\"]\n";
+
 fn papers() -> Vec<(&'static str, Seeds)> {
     let world = world();
     let bob = &world.founders[1];
@@ -122,6 +126,8 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let vote = world.vote(0);
     let hybrid = String::from_utf8_lossy(world.charter().bytes());
     let hybrid = hybrid.replacen("contributory", "hybrid_links = true\ncontributory", 1);
+    let more = format!("format = 2\n{CHARTER_LINES}");
+    let more = String::from_utf8_lossy(world.charter().bytes()).replacen("format = 2\n", &more, 1);
     let (view, sender) = (frames::view_id(world.group(), 3), bob.member());
     let stamp = Stamp { view, epoch: [4; 8], sender, number: 5, service: Service::Agreed };
     let shown = SignerCertificate::Founder(Box::new(bob.certificate().clone()));
@@ -133,11 +139,13 @@ fn papers() -> Vec<(&'static str, Seeds)> {
         ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
         ("membership_der", vec![gmc.der().to_vec()]),
         ("revocation_der", vec![revoked(0), revoked(2), world.revocations(1).body().tbs().expect("few")]),
-        ("charter_toml", vec![world.charter().bytes().to_vec(), hybrid.into_bytes()]),
+        ("charter_toml", vec![world.charter().bytes().to_vec(), hybrid.into_bytes(), more.into_bytes()]),
         (
             "charter_change",
             vec![
                 b"threshold=1\nhybrid_links=true\nminority=stop\ntimeouts.step_ms=900\nrequest_hours=1"
+                    .to_vec(),
+                b"contacts=m/1,udp/192.0.2.7:4803,udp/[2001:db8::7]:4803\ncontacts=none\nnot_after=9"
                     .to_vec(),
             ],
         ),

@@ -2,7 +2,7 @@
 
 use crate::group::{DAY, Drawn, START};
 use crate::signers::{Keys, authority};
-use crate::{Dice, Group};
+use crate::{Dice, Group, contacts};
 use folkmoot_base::{Blob, Digest, GroupName, MemberId, UnixTime, hex};
 use folkmoot_identity::{
     Adopt, Below, Central, CharterDraft, Combined, Csr, Dealer, Founder, Gmc, GmcBody, Grounds, Identity,
@@ -53,7 +53,9 @@ impl Group {
         let mut keys = Keys::default();
         let draft = drafted(&mut dice, &founders, scheme, centralised.then_some(&mut keys))?;
         let all: Vec<&Identity> = founders.iter().collect();
-        let signed = SignedCharter::sign(&draft.to_toml(), &all)?;
+        let more = contacts::algorithms(&mut dice);
+        let text = draft.to_toml().replacen("format = 2\n", &format!("format = 2\n{more}"), 1);
+        let signed = SignedCharter::sign(&text, &all)?;
         let transcript = Transcript::founded(signed.der())?;
         let (asked, other) = (Vec::new(), None);
         Ok(Self { dice, transcript, people, keys, clock: START + DAY, asked, other })
@@ -347,6 +349,9 @@ impl Group {
             ("policy", "threshold".to_owned()),
             ("groups.fleet.keying", "str".to_owned()),
             ("timeouts.step_ms", "5000".to_owned()),
+            ("contacts", contacts::word(&mut self.dice)),
+            ("contacts", contacts::word(&mut self.dice)),
+            contacts::end(&mut self.dice, self.clock),
         ];
         let (field, value) = self.dice.pick(&all).unwrap_or(("letters", "false".to_owned()));
         (field.to_owned(), value)
@@ -454,6 +459,8 @@ fn drafted(
     if dice.chance(30) {
         draft.policies.below = Below::Reset;
     }
+    draft.contacts = contacts::some(dice);
+    draft.validity = contacts::validity(dice);
     policies(dice, &mut draft, founders)?;
     Ok(draft)
 }

@@ -1,12 +1,12 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::values::{Ordering, cipher, head, keying, mode, scheme};
+use crate::values::{Ordering, cipher, contact, head, keying, mode, scheme};
 use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use folkmoot::Locator;
 use folkmoot_base::{Cipher, Keying};
-use folkmoot_identity::{Mode, Scheme};
+use folkmoot_identity::{Contact, Mode, Scheme};
 use folkmoot_transcript::KnownHead;
 use newcomer::{Invite, Join};
 use rules::RuleArgs;
@@ -213,6 +213,10 @@ pub(crate) enum Charter {
         /// Links nodes by ML-KEM-768 as well as X25519. This cannot be changed later.
         #[arg(long)]
         hybrid_links: bool,
+        /// Where a founder will listen, for example udp/192.0.2.7:4803, so that newcomers need no
+        /// --at. You can give it up to 16 times.
+        #[arg(long = "contact", value_name = "LOCATOR", value_parser = contact)]
+        contacts: Vec<Contact>,
         #[command(flatten)]
         rules: Box<RuleArgs>,
         #[command(flatten)]
@@ -245,10 +249,10 @@ pub(crate) enum Charter {
         /// The rule to change: threshold, admit, remove, roles.NAME, policy, list,
         /// decider, objections, request_days, below_threshold, keying, cipher, hybrid,
         /// contributory, minority, minority_may_admit, letters, certificate_days,
-        /// request_hours, timeouts.step_ms, ...
+        /// not_before, not_after, request_hours, contacts, timeouts.step_ms, ...
         field: String,
         /// The new value, written as in the charter. For keys, give names or ids with
-        /// commas between them; `none` removes the rule.
+        /// commas between them, for contacts their locators; `none` removes the rule.
         value: String,
         /// Proposes it even if the voters could then no longer admit, remove or decide
         /// by the charter. The voters see that it was forced.
@@ -293,8 +297,9 @@ pub(crate) struct Write {
     pub(crate) charter: PathBuf,
     /// The letter, at most 8 KiB [default: read from the standard input].
     pub(crate) text: Option<String>,
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
-    #[arg(long = "at", required = true, value_name = "LOCATOR")]
+    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once
+    /// [default: the charter's contacts].
+    #[arg(long = "at", value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// The name of a group under the charter's own group.
     #[arg(long, value_name = "NAME")]

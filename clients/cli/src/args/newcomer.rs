@@ -10,11 +10,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct Join {
     /// A ticket that a member made with `folkmoot invite`, as text or as a file (- for the standard
-    /// input); or the group's signed charter, with --at.
+    /// input); or the group's signed charter.
     #[arg(value_name = "TICKET|CHARTER")]
     pub(crate) by: PathBuf,
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once. A
-    /// ticket names some already.
+    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
+    /// Without it, a ticket's contacts, or the charter's, are tried.
     #[arg(long = "at", value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// A head that you know from somebody in the group, as `folkmoot status` shows it there, in

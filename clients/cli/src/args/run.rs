@@ -14,7 +14,7 @@ pub(crate) struct Run {
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
     /// Where another member listens, for example udp/192.0.2.7:4803. You can give it more
-    /// than once.
+    /// than once. The charter's contacts are tried after it.
     #[arg(long = "at", value_name = "LOCATOR")]
     pub(crate) at: Vec<Locator>,
     /// The signed charter. It is copied to the folder the first time.

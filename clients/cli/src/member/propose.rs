@@ -104,6 +104,12 @@ impl Process {
                 Ok(value.replace("% window ", &format!("% of {members} window ")))
             }
             "threshold" => Ok(Threshold::from_word(value).map_or(value.to_owned(), |word| word.to_string())),
+            "contacts" => {
+                let mut contacts: Vec<&str> = value.split(',').map(str::trim).collect();
+                contacts.sort_unstable();
+                contacts.dedup();
+                Ok(contacts.join(","))
+            }
             _ if field.starts_with("roles.") || matches!(field, "list" | "decider") => self.keys(value).await,
             _ => Ok(value.to_owned()),
         }

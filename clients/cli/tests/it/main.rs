@@ -12,6 +12,7 @@
 mod authority;
 mod chat;
 mod common;
+mod contacts;
 mod crash;
 mod csr;
 mod letters;

@@ -72,13 +72,12 @@ impl GmcBody {
         group_size: u32,
         not_before: UnixTime,
     ) -> Self {
-        let seconds = u64::from(charter.certificate_days()).saturating_mul(86_400);
         Self {
             serial,
             name,
             key,
             not_before,
-            not_after: UnixTime(not_before.0.saturating_add(seconds)),
+            not_after: charter.longest_term(not_before),
             membership: Membership {
                 group_name: charter.name().clone(),
                 group: charter.group(),
@@ -146,9 +145,8 @@ impl GmcBody {
         if said.mode != charter.mode() {
             return refuse("it names another mode");
         }
-        let seconds = u64::from(charter.certificate_days()).saturating_mul(86_400);
-        if self.not_after.0.saturating_sub(self.not_before.0) > seconds {
-            return refuse("its term is longer than the charter allows");
+        if !charter.allows_term(self.not_before, self.not_after) {
+            return refuse("its term is longer than the charter allows, or outside the charter's own");
         }
         if said.is_founders() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));

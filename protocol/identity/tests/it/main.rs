@@ -13,6 +13,7 @@
 mod altered;
 mod central;
 mod common;
+mod contacts;
 mod contract;
 mod csr;
 mod dealt_key;

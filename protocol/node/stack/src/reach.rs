@@ -8,6 +8,7 @@ use base::{Blob, Entropy, Instant, Locator, MemberId, NodeId, Persist, StoreKey,
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
+use folkmoot_identity::Contact;
 use folkmoot_link::Input;
 use std::collections::BTreeMap;
 
@@ -96,9 +97,10 @@ impl Reach {
 
 impl Node {
     /// Dials absent nodes of the roster, each at its own pace, and the seeds at which nobody
-    /// answers. Also tells peers that are not on our ring again where our transcript stands, and
-    /// asks them for what we lack, in case a message was lost. The other side may lack nothing and
-    /// be silent, and if not all nodes hear one another, two rings may stand for long.
+    /// answers; while nobody of the group is linked, the charter's contacts as well. Also tells
+    /// peers that are not on our ring again where our transcript stands, and asks them for what we
+    /// lack, in case a message was lost. The other side may lack nothing and be silent, and if not
+    /// all nodes hear one another, two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
@@ -160,12 +162,24 @@ impl Node {
             .reach
             .seeds
             .iter()
-            .filter(|at| **at != self.config.locator && !self.peers.values().any(|peer| peer.at == **at))
             .copied()
+            .chain(self.contacts())
+            .filter(|at| *at != self.config.locator && !self.peers.values().any(|peer| peer.at == *at))
             .collect();
         for at in unanswered {
             self.link_input(now, Input::Dial { at, node: None }, entropy);
         }
+    }
+
+    /// `NODE-16`: where the charter says that somebody may be found, while this node has no link to
+    /// anybody of the group. The seeds come a round before.
+    fn contacts(&self) -> Vec<Locator> {
+        let early = self.reach.round == 0 && !self.reach.seeds.is_empty();
+        if early || !self.known_peers().is_empty() {
+            return Vec::new();
+        }
+        let contacts = self.transcript.roster().charter().contacts();
+        contacts.iter().filter_map(Contact::locator).collect()
     }
 
     /// Asks all members' nodes for the locators of nodes on the roster to which we have no link.

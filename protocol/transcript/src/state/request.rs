@@ -4,8 +4,6 @@ use super::State;
 use crate::{Admit, Uncounted};
 use folkmoot_base::{Danger, Digest};
 
-const DAY_SECONDS: u64 = 86_400;
-
 impl State {
     /// Whether an admission may count here, whoever approves it: `LINE-20` to `LINE-22`, `LINE-26`
     /// to `LINE-28`, `LINE-31`.
@@ -25,8 +23,7 @@ impl State {
         if admit.base.number < self.removed_at(&admit.member) && !self.is(Danger::LineNoStamps) {
             return Err(Uncounted::Removed(admit.member));
         }
-        let days = u64::from(self.charter().certificate_days());
-        if admit.ends.0.saturating_sub(admit.begins.0) > days.saturating_mul(DAY_SECONDS) {
+        if !self.charter().allows_term(admit.begins, admit.ends) {
             return Err(Uncounted::Term);
         }
         self.check_epoch(admit)

@@ -159,6 +159,17 @@ fn line_26_a_term_is_as_long_as_the_charter_allows_at_most() {
 }
 
 #[test]
+fn line_26_a_term_is_within_the_charters_own() {
+    for (name, beside) in [("not_after", 0), ("not_before", 0), ("not_after", 1), ("not_before", 1)] {
+        let (mut group, admit) = welcomed();
+        let time = if name == "not_after" { admit.ends.0 - beside } else { admit.begins.0 + beside };
+        group.pass(field(name, &time.to_string()), &[0, 1]);
+        let right = if beside == 0 { Ok(()) } else { Err(Uncounted::Term) };
+        assert_eq!(judged(&group, &admit), right, "{name} {time}");
+    }
+}
+
+#[test]
 fn line_29_a_serial_number_is_one_certificates() {
     for approvals_first in [true, false] {
         let mut group = Group::new(4, 2);

@@ -1,7 +1,7 @@
 //! Another charter in place of the group's, signed by its founders.
 
 use crate::mutate::Section;
-use crate::{Drawn, Group};
+use crate::{Drawn, Group, contacts};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_signing::Signature;
 
@@ -96,6 +96,12 @@ const KEYS: &[&str] = &[
     "minority",
     "cipher",
     "scheme",
+    "contacts",
+    "algorithms",
+    "rsa_bits",
+    "hash",
+    "not_before",
+    "not_after",
 ];
 
 /// Tables, of which some are none of a charter.
@@ -113,7 +119,7 @@ const TABLES: &[&str] = &[
 fn altered(group: &mut Group, lines: &mut Vec<String>, at: usize) -> String {
     let value = group.dice.pick(VALUES).unwrap_or("1");
     let key = group.dice.pick(KEYS).unwrap_or("letters");
-    match group.dice.roll(6) {
+    match group.dice.roll(8) {
         0 => lines.remove(at),
         1 => {
             let copy = lines.get(at).cloned().unwrap_or_default();
@@ -127,6 +133,14 @@ fn altered(group: &mut Group, lines: &mut Vec<String>, at: usize) -> String {
         }
         3 => {
             let line = format!("{key} = {value}");
+            lines.retain(|one| !one.starts_with(&format!("{key} = ")));
+            lines.insert(2, line.clone());
+            line
+        }
+        6 | 7 => {
+            let some = group.dice.pick(contacts::LINES).unwrap_or_default().to_owned();
+            let line = if group.dice.chance(50) { some } else { contacts::line(&mut group.dice) };
+            let key = line.split(" = ").next().unwrap_or_default().to_owned();
             lines.retain(|one| !one.starts_with(&format!("{key} = ")));
             lines.insert(2, line.clone());
             line

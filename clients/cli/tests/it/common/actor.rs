@@ -74,10 +74,12 @@ impl Actor {
         self.child = Some(child);
     }
 
-    /// `folkmoot join` or `folkmoot chat`, with somebody at the keyboard.
+    /// `folkmoot join` or `folkmoot chat`, with somebody at the keyboard. Without `at`, the charter
+    /// says where.
     pub(crate) fn talk(&self, place: &Place, how: &str, at: &str) -> Talk {
         let mut command = program(&self.state);
-        command.args([how, "--at", at, "--listen", "127.0.0.1:0"]);
+        command.args([how, "--listen", "127.0.0.1:0"]);
+        command.args(["--at", at].iter().filter(|_| !at.is_empty()));
         command.args((how == "chat").then_some("--charter")).arg(place.signed());
         let child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

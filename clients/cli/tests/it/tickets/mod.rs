@@ -151,8 +151,8 @@ fn a_ticket_that_does_not_serve_is_refused() {
         (changed(TICKET_PREFIX.len()), 5, "(TKT-01)"),
         (file.display().to_string(), 5, "(TKT-01)"),
         (format!("{TICKET_PREFIX}zoo"), 5, "(TKT-01)"),
-        (cast.place.signed().display().to_string(), 2, "say where a member listens"),
-        ("nothing.here".to_owned(), 2, "say where a member listens"),
+        (cast.place.signed().display().to_string(), 2, "names no contact"),
+        ("nothing.here".to_owned(), 3, "no such file"),
     ] {
         let output = reads(&dora, &by);
         assert_eq!((code(&output), output.stdout.len()), (exit, 0), "{}", said(&output));

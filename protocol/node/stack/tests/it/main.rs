@@ -9,6 +9,7 @@
 )]
 
 mod authority;
+mod contacts;
 mod early;
 mod forms;
 mod net;

@@ -11,8 +11,8 @@ use folkmoot_base::{
     UnixTime, digest,
 };
 use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Founder, GroupKey, Identity, SignedCharter,
-    SigningKey,
+    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Contact, Founder, GroupKey, Identity,
+    SignedCharter, SigningKey,
 };
 use folkmoot_node::{Config, Node, Phase};
 use folkmoot_transcript::Transcript;
@@ -52,10 +52,16 @@ pub fn charter(count: usize) -> Bytes {
 
 /// The same, with links of either form.
 pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
+    charter_naming(count, hybrid_links, &[])
+}
+
+/// The same, in which these people's nodes are the contacts.
+fn charter_naming(count: usize, hybrid_links: bool, contacts: &[usize]) -> Bytes {
     let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
-    let draft = CharterDraft { hybrid_links, ..draft };
+    let contacts = contacts.iter().map(|who| Contact::read(&locator(*who).to_string()).unwrap()).collect();
+    let draft = CharterDraft { hybrid_links, contacts, ..draft };
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
@@ -131,6 +137,7 @@ pub struct Net {
     pub cut: BTreeSet<(usize, usize)>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
+    contacts: Vec<usize>,
     group: GroupId,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
     count: u64,
@@ -145,8 +152,15 @@ pub fn locator(who: usize) -> Locator {
 impl Net {
     /// An empty network for people under the charter of the first `founders`.
     pub fn new(founders: usize, seed: u64) -> Self {
-        let group = Transcript::founded(&charter(founders)).unwrap().group();
+        Self::naming(founders, &[], seed)
+    }
+
+    /// The same, in whose charter these people's nodes are the contacts.
+    pub fn naming(founders: usize, contacts: &[usize], seed: u64) -> Self {
+        let charter = charter_naming(founders, false, contacts);
+        let group = Transcript::founded(&charter).unwrap().group();
         Self {
+            contacts: contacts.to_vec(),
             hybrid_links: false,
             authority: None,
             now: 0,
@@ -202,7 +216,7 @@ impl Net {
     fn start_from(&mut self, founders: usize, who: usize, contacts: &[usize], stored: &[(StoreKey, Bytes)]) {
         let charter = match self.authority {
             Some(speaks) => charter_under(founders, speaks),
-            None => charter_with(founders, self.hybrid_links),
+            None => charter_naming(founders, self.hybrid_links, &self.contacts),
         };
         let mut config = Config::new(person(who).clone(), charter, locator(who));
         config.settle = self.settle.unwrap_or(config.settle);

@@ -86,6 +86,12 @@ pub fn rejoining(transcript: &Transcript, head: folkmoot_base::Head, time: UnixT
     decided(transcript, Some(Change::Rejoin { head }), time)
 }
 
+/// The same for another value of a field of the charter.
+pub fn changing(transcript: &Transcript, field: &str, value: &str, time: UnixTime) -> Bytes {
+    let blob = |text: &str| text.as_bytes().to_vec().into();
+    decided(transcript, Some(Change::Charter { field: blob(field), value: blob(value) }), time)
+}
+
 fn decided(transcript: &Transcript, change: Option<Change>, time: UnixTime) -> Bytes {
     let state = transcript.state();
     let proof = |voter: &usize, effect: &Effect| {

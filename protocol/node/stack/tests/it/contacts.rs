@@ -1,0 +1,63 @@
+//! Where the charter says that somebody of the group may be found.
+
+use crate::net::{Net, locator, papers, person, seconds};
+use folkmoot_attach::ToNode;
+use folkmoot_base::UnixTime;
+
+/// A newcomer that was told nothing but the charter finds the founder whom the charter names.
+#[test]
+fn node_16_a_newcomer_finds_the_group_by_its_charter_alone() {
+    let mut net = Net::naming(2, &[0], 16_000);
+    net.start(2, 0, &[]);
+    net.start(2, 1, &[]);
+    net.until(seconds(3), |net| net.together(&[0, 1])).expect("the founders meet");
+    net.start(2, 2, &[]);
+    net.ms(1_000);
+    net.admit(2, 0);
+    assert!(net.until(seconds(6), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
+}
+
+/// What was given by hand is dialled first, and alone if it answers.
+#[test]
+fn node_16_contacts_are_dialled_only_while_nobody_of_the_group_is_linked() {
+    let mut net = Net::naming(2, &[1], 16_100);
+    net.start(2, 0, &[]);
+    net.start(2, 2, &[0]);
+    net.ms(20_000);
+    assert!(net.node(2).locator(&person(0).node()).is_some());
+    assert_eq!(net.sent(2, 1), 0, "its seed answered");
+    assert!(net.sent(0, 1) > 0, "a guest is nobody of the group");
+    net.start(2, 1, &[]);
+    net.until(seconds(6), |net| net.together(&[0, 1])).expect("the founders meet");
+    let dialled = |net: &Net| net.sent(3, 1);
+    net.start(2, 3, &[4]);
+    assert_eq!(dialled(&net), 0, "not at once");
+    net.until(seconds(6), |net| net.node(3).locator(&person(1).node()).is_some()).expect("its seed is dead");
+}
+
+/// A voted list of contacts is what a member goes by that comes back when all have moved.
+#[test]
+fn node_16_changed_contacts_hold_at_the_next_start() {
+    let mut net = Net::naming(2, &[5], 16_200);
+    net.start(2, 0, &[1]);
+    net.start(2, 1, &[0]);
+    net.until(seconds(3), |net| net.together(&[0, 1])).expect("the founders meet");
+    let transcript = net.node(0).transcript();
+    let time = UnixTime(transcript.state().time().0 + 1);
+    let change = papers::changing(transcript, "contacts", &locator(1).to_string(), time);
+    net.tell(0, ToNode::Item(change));
+    let names = |net: &Net, who: usize| {
+        let charter = net.node(who).transcript().roster().charter().clone();
+        charter.contacts().iter().filter_map(folkmoot_identity::Contact::locator).collect::<Vec<_>>()
+    };
+    net.until(seconds(3), |net| names(net, 0) == [locator(1)] && names(net, 1) == [locator(1)])
+        .expect("it is decided");
+    // It has forgotten where everybody is, and was told nothing.
+    net.players.get_mut(&0).unwrap().persists.retain(|one| one.key.table != "locator");
+    net.part(0, 1);
+    net.restart(2, 0, &[]);
+    assert_eq!((names(&net, 0), net.node(0).locator(&person(1).node())), (vec![locator(1)], None));
+    let before = net.sent(0, 1);
+    net.ms(3_000);
+    assert!(net.sent(0, 1) > before && net.sent(0, 5) == 0, "{}", net.told());
+}
