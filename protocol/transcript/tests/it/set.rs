@@ -1,6 +1,6 @@
 //! The set: a union whatever the order, and never larger than its bounds.
 
-use crate::group::{Group, draft, field, key, remove, signature};
+use crate::group::{DAY, Group, draft, field, key, remove, signature};
 use folkmoot_base::{Danger, MemberId, UnixTime, digest};
 use folkmoot_identity::{Adopt, CharterDraft, Policies, Verdict, VoteKind};
 use folkmoot_transcript::{
@@ -97,6 +97,50 @@ proptest! {
         prop_assert_eq!(members(&one), members(&other));
         let late = |group: &Group| group.set().late().map(|(admit, _)| admit.request).collect::<Vec<_>>();
         prop_assert_eq!(late(&one), late(&other));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// One member takes an approval at one head, another at another. Bases run out of their time on
+    /// the way, and ends pass.
+    #[test]
+    fn approvals_make_one_set_before_a_decision_or_after_it(
+        said in prop::collection::vec(
+            (0..3_usize, 0..2_u64, 0..4_u64, 0..3_u32, any::<bool>(), 20..140_u64, 0..5_usize, 0..5_usize),
+            0..40,
+        ),
+    ) {
+        let mut group = Group::new(4, 2);
+        let admits = [5, 6].map(|person| group.ask(person));
+        admits.iter().for_each(|admit| drop(group.take_admit(admit)));
+        let founded = group.now;
+        for round in 0..3 {
+            group.now += 10 * DAY;
+            group.pass(field("certificate_days", &(400 + round).to_string()), &[0, 1, 2]);
+        }
+        let approvals: Vec<(Approval, [usize; 2])> = said.iter().map(|one| {
+            let (voter, subject, base, turn, yes, days, first, second) = *one;
+            let subject = admission(admits[subject as usize].request);
+            let base = group.state().decision_at(base).unwrap();
+            let verdict = if yes { Verdict::Approve } else { Verdict::Reject };
+            let expires = UnixTime(founded + days * DAY);
+            (Approval { base, turn, verdict, expires, ..group.yes(voter, subject) }, [first, second])
+        }).collect();
+        group.now += 60 * DAY;
+        let [one, other] = [0, 1].map(|who| {
+            let mut group = group.another();
+            for stage in 0..5 {
+                group.now += 9 * DAY;
+                group.pass(field("certificate_days", &(500 + stage).to_string()), &[0, 1, 2]);
+                let now = approvals.iter().filter(|(_, stages)| stages[who] == stage);
+                now.for_each(|(approval, _)| drop(group.take(*approval)));
+            }
+            group
+        });
+        prop_assert_eq!(parts(&one), parts(&other));
+        prop_assert_eq!(one.line.mark(), other.line.mark());
     }
 }
 
