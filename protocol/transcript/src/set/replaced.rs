@@ -1,5 +1,5 @@
-//! Yeses to admissions that their voters have taken back, or said again: somebody may have committed
-//! to a decision with one of them.
+//! Yeses to admissions that their voters have taken back, or said again: somebody may have
+//! committed to a decision with one of them.
 //!
 //! ```text
 //! what a voter said of one admission:  what stands  |  of each base the yes with the latest end, besides

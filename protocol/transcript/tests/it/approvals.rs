@@ -53,6 +53,24 @@ fn line_12_nobody_approves_before_it_has_a_vote() {
     assert_eq!(group.state().counts(&now, 0, at(&group)), Ok(()));
 }
 
+/// What it said before was dropped when its term ended: the yes that a certificate shows for ever,
+/// and the no that took it back.
+#[test]
+fn line_12_whoever_is_held_anew_approves_anew() {
+    let mut group = Group::new(3, 2);
+    group.let_in(&[5], &[0, 1]);
+    group.pass(elect(&[0, 1, 2, 5]), &[0, 1]);
+    group.wait(290);
+    let early = group.yes(5, Effect::from(remove(2)).subject());
+    assert_eq!(group.state().counts(&early, 0, at(&group)), Ok(()));
+    group.wait(31);
+    assert_eq!(group.state().counts(&early, 0, at(&group)), Err(Uncounted::NotVoter(early.voter)));
+    group.let_in(&[5], &[0, 1]);
+    assert_eq!(group.state().counts(&early, 0, early.expires), Err(Uncounted::BeforeSince(early.voter)));
+    let now = group.yes(5, early.subject);
+    assert_eq!(group.state().counts(&now, 0, at(&group)), Ok(()));
+}
+
 #[test]
 fn line_12_a_place_that_is_kept_is_as_old_as_before() {
     let mut group = Group::new(3, 2);
