@@ -151,6 +151,10 @@ impl Set {
             if counts && !self.loading {
                 self.crowd(state);
             }
+            if !self.loading {
+                // It shows whose key an effect that names it is about.
+                self.bound_effects(state);
+            }
         }
         for proof in proofs {
             new |= self.take_approval_here(state, proof);
