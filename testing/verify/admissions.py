@@ -5,7 +5,7 @@ from refused import Refused, digest, need
 from state import DAY, MEMBERS_MAX, VOTERS_MAX, Held, covers
 
 ADMITS_MAX, APPROVALS_MAX, SPONSORED_MAX, PAPERS_MAX = 4_096, 4_096, 16, 4
-EPOCHS_MAX = 4
+EPOCHS_MAX, REPLACED_MAX = 4, 4
 LATE_MAX, LATE_BYTES_MAX, REFUSALS_MAX = 128, 8 * 1024, 128
 SPONSORED_BYTES = 256 * 1024
 # Why an admission does not count: for itself, or beside those before it.
@@ -82,8 +82,6 @@ class Set:
         if known is not None and not approval.replaces(known):
             self.take_replaced(approval)
             return
-        if key in self.replaced and self.replaced[key].digest == approval.digest:
-            del self.replaced[key]
         self.approvals[key] = approval
         if known is not None:
             self.take_replaced(known)
@@ -92,20 +90,19 @@ class Set:
         need(given <= APPROVALS_MAX + ADMITS_MAX, "a voter has too many approvals", "LINE-87")
 
     def take_replaced(self, approval):
-        """Of a voter's yeses that do not stand, the one that could count most."""
+        """Of a voter's yeses that do not stand: of each base the one with the latest end."""
         wanted = approval.is_yes() and approval.subject[0] == ADMIT
         if not wanted or not self.state.counts(approval, 0, 0):
             return
-        known = self.replaced.get(approval.key())
-        if known is None or self.ranks_above(approval, known):
-            self.replaced[approval.key()] = approval
+        all_kept = self.replaced.setdefault(approval.key(), {})
+        known = all_kept.setdefault(approval.base[0], approval)
+        if (-approval.expires, approval.digest) < (-known.expires, known.digest):
+            all_kept[approval.base[0]] = approval
+        if len(all_kept) > REPLACED_MAX:
+            del all_kept[min(all_kept, key=lambda number: (self.counts_now(all_kept[number]), number))]
 
-    def ranks_above(self, one, other):
-        def rank(approval):
-            counts = self.state.counts(approval, 0, self.state.time)
-            return counts, approval.base[0], approval.expires
-
-        return rank(one) > rank(other) or (rank(one) == rank(other) and one.digest < other.digest)
+    def counts_now(self, approval):
+        return self.state.counts(approval, 0, self.state.time)
 
     def settle(self):
         """Everything is here: what stays is judged. `LINE-87`: effects and refusals stay."""
@@ -260,7 +257,8 @@ class Set:
         parts.append(b"approvals")
         parts += [one.digest for _, one in sorted(self.approvals.items(), key=lambda pair: pair[0])]
         parts.append(b"replaced")
-        parts += [one.digest for _, one in sorted(self.replaced.items(), key=lambda pair: pair[0])]
+        for _, kept in sorted(self.replaced.items(), key=lambda pair: pair[0]):
+            parts += [one.digest for _, one in sorted(kept.items())]
         parts += [b"effects", *(subject[1] for subject in sorted(self.effects)), b"refusals"]
         parts += [*(one[0] for one in sorted(self.refusals)), b"expires"]
         return digest(*parts, *(member + request for member, request in sorted(self.expires)))

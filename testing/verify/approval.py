@@ -35,8 +35,9 @@ class Approval:
         ))
 
     def replaces(self, other):
-        """`LINE-15`: the higher turn; then a no; then the lower digest."""
-        mine, its = (self.turn, self.verdict), (other.turn, other.verdict)
+        """`LINE-15`: the later base; then the higher turn; then a no; then the lower digest."""
+        mine = self.base[0], self.turn, self.verdict
+        its = other.base[0], other.turn, other.verdict
         return mine > its or (mine == its and self.digest < other.digest)
 
     def check(self, group, spki):

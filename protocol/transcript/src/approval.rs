@@ -4,9 +4,11 @@
 //! Approval = (voter, base, kind, subject, turn, verdict, expires)
 //! ```
 //! The base is the last decision that the voter knew. An approval counts only for what has not
-//! changed since. Of a voter's approvals of one subject only one stands: the one with the highest
-//! turn; of equal turns a no; of two noes, or two yeses, the one with the lower digest. So the
-//! union of two sets of approvals is the same whatever order they came in.
+//! changed since. Of a voter's approvals of one subject only one stands: the one over the latest
+//! base; of equal bases the one with the highest turn; of equal turns a no; of two noes, or two
+//! yeses, the one with the lower digest. The base comes first because the oldest base is forgotten
+//! first: what stands is never forgotten before what it replaced. So the union of two sets of
+//! approvals is the same whatever order they came in, before or after any decision.
 
 use crate::Head;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize, encode};
@@ -59,7 +61,7 @@ impl Approval {
 
     /// Whether it stands in place of `other`, by the same voter on the same subject.
     pub(crate) fn replaces(&self, other: &Self) -> bool {
-        let rank = |one: &Self| (one.turn, !one.is_yes());
+        let rank = |one: &Self| (one.base.number, one.turn, !one.is_yes());
         match rank(self).cmp(&rank(other)) {
             Ordering::Equal => self.digest() < other.digest(),
             order => order.is_gt(),

@@ -52,6 +52,13 @@ impl Paper {
         self.gmc.is_issued() && self.gmc.body().membership.votes.as_ref().is_some_and(Vec::is_empty)
     }
 
+    /// The numbers of the bases of all that it carries.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = u64> {
+        let group = self.gmc.group();
+        let multi = self.gmc.multi().map(|multi| multi.body(group, VoteKind::Admit, self.admit.request).base);
+        self.gmc.votes().iter().map(|vote| vote.base).chain(multi).map(|base| base.number)
+    }
+
     /// The approvals that it carries, of voters whose keys are known, each verified. Others say
     /// nothing here.
     pub(crate) fn approvals<'a>(&self, key: impl Fn(&MemberId) -> Option<&'a VerifyingKey>) -> Vec<Signed> {

@@ -15,6 +15,7 @@ mod bounds;
 mod judge;
 mod load;
 mod ready;
+mod replaced;
 
 pub use bounds::{
     ADMITS_MAX, APPROVALS_MAX, LATE_BYTES_MAX, LATE_MAX, REFUSALS_MAX as REFUSALS_OF_VOTER_MAX,
@@ -27,7 +28,7 @@ use crate::{
 };
 use folkmoot_base::{Danger, Digest, MemberId, UnixTime, digest};
 use folkmoot_identity::VoteKind;
-use std::cmp::Reverse;
+use replaced::Replaced;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -67,8 +68,8 @@ struct Kept {
 pub struct Set {
     admits: BTreeMap<Digest, Kept>,
     approvals: BTreeMap<(Subject, MemberId), Signed>,
-    /// Of each voter's yeses to an admission, besides what stands, the one that could count most.
-    replaced: BTreeMap<(Subject, MemberId), Signed>,
+    /// Yeses to admissions that their voters have taken back or said again.
+    replaced: Replaced,
     effects: BTreeMap<Subject, Effect>,
     refusals: BTreeSet<Refusal>,
     expires: BTreeSet<Expire>,
@@ -150,6 +151,10 @@ impl Set {
             if counts && !self.loading {
                 self.crowd(state);
             }
+            if !self.loading {
+                // It shows whose key an effect that names it is about.
+                self.bound_effects(state);
+            }
         }
         for proof in proofs {
             new |= self.take_approval_here(state, proof);
@@ -200,9 +205,6 @@ impl Set {
             }
             _ => {}
         }
-        if self.replaced.get(&key).is_some_and(|known| known.approval == approval) {
-            self.replaced.remove(&key);
-        }
         self.note_given(&approval);
         if let Some(before) = self.approvals.insert(key, signed) {
             self.no_longer_given(&before.approval);
@@ -223,26 +225,6 @@ impl Set {
             }
         }
         self.approvals.contains_key(&key)
-    }
-
-    /// Keeps a yes to an admission that its voter has taken back, or said again: somebody may have
-    /// committed to a decision with it. Of several the one that could count most stays. Whether it
-    /// is new and stays.
-    fn take_replaced(&mut self, state: &State, signed: Signed) -> bool {
-        let approval = signed.approval;
-        let key = (approval.subject, approval.voter);
-        let rank = |one: &Approval| {
-            let counts = state.counts(one, 0, state.time()).is_ok();
-            (counts, one.base.number, one.expires, Reverse(one.digest()))
-        };
-        let higher = |known: &Signed| rank(&approval) > rank(&known.approval);
-        let wanted = approval.is_yes() && approval.subject.kind == VoteKind::Admit;
-        if !wanted || !could_count(state, &approval) || !self.replaced.get(&key).is_none_or(higher) {
-            return false;
-        }
-        self.replaced.insert(key, signed);
-        self.changed();
-        true
     }
 
     /// Takes an effect that a voter here has approved. Whether it was new and has been kept.
@@ -334,10 +316,9 @@ impl Set {
     pub fn advance(&mut self, state: &State) {
         self.approvals.retain(|_, signed| could_count(state, &signed.approval));
         self.count_given();
-        self.replaced
-            .retain(|key, signed| self.approvals.contains_key(key) && could_count(state, &signed.approval));
+        self.replaced.retain(|_, signed| could_count(state, &signed.approval));
         self.admits.retain(|request, kept| !state.is_used(request) && kept.admit.ends >= state.time());
-        self.bound_shown();
+        self.bound_shown(state);
         self.refusals.retain(|refusal| !state.has_refused(refusal));
         self.bound_refusals(state);
         let expires = std::mem::take(&mut self.expires);
@@ -381,11 +362,6 @@ impl Set {
     /// Whether somebody rejects this request.
     pub(super) fn is_rejected(&self, request: &Digest) -> bool {
         self.approvals_of(admission(*request)).any(|approval| !approval.is_yes())
-    }
-
-    fn replaced_of(&self, subject: Subject) -> impl Iterator<Item = &Approval> {
-        let range = (subject, MemberId([0; 32]))..=(subject, MemberId([0xff; 32]));
-        self.replaced.range(range).map(|(_, signed)| &signed.approval)
     }
 
     fn signed_of(&self, subject: Subject) -> impl Iterator<Item = &Signed> {

@@ -51,7 +51,8 @@ pub struct Held {
 pub struct Place {
     /// Whose.
     pub voter: MemberId,
-    /// The number of the decision since which it has it: what it approved before counts no more.
+    /// The number of the decision since which it has it, or is a member again: what it approved
+    /// before counts no more.
     pub since: u64,
 }
 

@@ -29,11 +29,11 @@ impl Set {
             return;
         }
         for request in self.too_late(state) {
-            self.drop_admit(request);
+            self.drop_admit(state, request);
         }
         while self.admits.len() > ADMITS_MAX {
             let Some(request) = self.admits.keys().next_back().copied() else { return };
-            self.drop_admit(request);
+            self.drop_admit(state, request);
         }
     }
 
@@ -58,27 +58,30 @@ impl Set {
         gone
     }
 
-    fn drop_admit(&mut self, request: Digest) {
+    fn drop_admit(&mut self, state: &State, request: Digest) {
         self.admits.remove(&request);
         self.expires.retain(|expire| expire.request != request);
-        self.drop_unshown(request);
+        self.drop_unshown(state, admission(request));
         self.changed();
     }
 
     /// The unsigned approvals of an admission that is no longer in the set.
-    fn drop_unshown(&mut self, request: Digest) {
-        let unsigned = self.signed_of(admission(request)).filter(|signed| signed.signature.is_none());
-        let voters: Vec<MemberId> = unsigned.map(|signed| signed.approval.voter).collect();
-        for voter in voters {
-            self.drop_approval((admission(request), voter));
+    fn drop_unshown(&mut self, state: &State, subject: Subject) {
+        let unsigned: Vec<Signed> =
+            self.signed_of(subject).filter(|signed| signed.signature.is_none()).cloned().collect();
+        for gone in unsigned {
+            self.approvals.remove(&(subject, gone.approval.voter));
+            self.no_longer_given(&gone.approval);
         }
+        self.replaced.retain(|(one, ..), signed| *one != subject || signed.signature.is_some());
+        self.stand_again(state);
     }
 
     fn drop_approval(&mut self, key: (Subject, MemberId)) {
         if let Some(gone) = self.approvals.remove(&key) {
             self.no_longer_given(&gone.approval);
         }
-        self.replaced.remove(&key);
+        self.drop_replaced(key);
     }
 
     /// An approval stands: it is among its voter's.
@@ -124,18 +127,18 @@ impl Set {
 
     /// An approval without a signature of its own goes with the admission whose certificate proves
     /// it.
-    pub(super) fn bound_shown(&mut self) {
+    pub(super) fn bound_shown(&mut self, state: &State) {
         let admits = &self.admits;
         self.approvals.retain(|_, signed| is_shown(admits, signed));
-        let approvals = &self.approvals;
-        self.replaced.retain(|key, signed| approvals.contains_key(key) && is_shown(admits, signed));
+        self.replaced.retain(|_, signed| is_shown(admits, signed));
         self.count_given();
+        self.stand_again(state);
     }
 
     /// Drops the admissions and what only their certificates prove: they are taken anew.
-    pub(crate) fn forget_admits(&mut self) {
+    pub(crate) fn forget_admits(&mut self, state: &State) {
         self.admits.clear();
-        self.bound_shown();
+        self.bound_shown(state);
         self.changed();
     }
 
@@ -159,9 +162,9 @@ impl Set {
         let stays =
             |signed: &Signed| signed.signature.is_some() || !names.contains(&signed.approval.digest());
         self.approvals.retain(|_, signed| stays(signed));
-        let approvals = &self.approvals;
-        self.replaced.retain(|key, signed| approvals.contains_key(key) && stays(signed));
+        self.replaced.retain(|_, signed| stays(signed));
         self.count_given();
+        self.stand_again(state);
         self.changed();
         self.judge_all(state);
     }

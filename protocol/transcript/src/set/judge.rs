@@ -34,7 +34,7 @@ impl Set {
         let time = if auto { UnixTime(0) } else { state.time() };
         self.admit(request).is_some_and(|admit| {
             let subject = admission(admit.request);
-            let given = self.approvals_of(subject).chain(self.replaced_of(subject));
+            let given = self.approvals_of(subject).chain(self.replaced_of(request));
             state.check_request(admit).is_ok() && self.approved_at(state, admit, time, given).is_ok()
         })
     }

@@ -75,8 +75,13 @@ impl State {
             && (known || self.roster.len() < limits::MEMBERS_MAX)
     }
 
-    /// Takes an admission into the roster. Of several for one key the latest end stands.
+    /// Takes an admission into the roster. Of several for one key the latest end stands. Whoever
+    /// has a place and was no member has its vote since now: approvals from before were dropped.
     pub(super) fn hold(&mut self, admit: &Admit) {
+        if !self.roster.contains_key(&admit.member) {
+            let since = self.head.number.saturating_add(1);
+            self.places.iter_mut().filter(|one| one.voter == admit.member).for_each(|one| one.since = since);
+        }
         self.used.insert(admit.request, admit.ends);
         let before = self.roster.get(&admit.member);
         let later = |held: &Held| (held.ends, held.request) < (admit.ends, admit.request);

@@ -31,6 +31,8 @@ pub(super) struct Paper {
     signers: Vec<MemberId>,
     /// Whether one of those is no member, so that nobody who comes now could verify it.
     waits: bool,
+    /// The lowest base in it that was not decided when it was taken.
+    ahead: Option<u64>,
     /// The share-epoch under which the group's key has signed it.
     epoch: Option<Digest>,
 }
@@ -57,6 +59,8 @@ impl Transcript {
             return Err(ItemError::Uncounted(Uncounted::Used));
         }
         let mut proofs = self.proofs(&paper, approvals)?;
+        let bases = paper.bases().chain(approvals.iter().map(|signed| signed.approval.base.number));
+        let ahead = bases.filter(|base| *base > self.state().head().number).min();
         let only_here = proofs.iter().filter(|proof| proof.signature.is_none());
         let proves: Vec<Digest> = only_here.map(|proof| proof.approval.digest()).collect();
         let papers = self.papers.get(&request).map(Vec::as_slice).unwrap_or_default();
@@ -72,7 +76,7 @@ impl Transcript {
         let wanted = wanted || self.wants_epoch(&request, epoch);
         let item = Bytes::copy_from_slice(bytes);
         let waits = !are_members(self.state(), &signers);
-        self.keep_paper(request, Paper { item, proves, signers, waits, epoch }, wanted);
+        self.keep_paper(request, Paper { item, proves, signers, waits, ahead, epoch }, wanted);
         self.sweep();
         Ok(new)
     }
@@ -134,7 +138,8 @@ impl Transcript {
         let papers = self.papers.entry(request).or_default();
         let known = papers.iter().any(|paper| paper.epoch == epoch);
         if papers.is_empty() || (!known && papers.len() < PAPERS_MAX) {
-            papers.push(Paper { item, proves: Vec::new(), signers: Vec::new(), waits: false, epoch });
+            let (proves, signers) = Default::default();
+            papers.push(Paper { item, proves, signers, waits: false, ahead: None, epoch });
         }
         Ok(request)
     }
@@ -168,12 +173,16 @@ impl Transcript {
         set.forget_unsigned(state, &lost);
     }
 
-    /// Takes papers anew whose signers are all members again: whoever comes now can verify them.
+    /// Takes papers anew whose signers are all members again, or of which a base is decided now:
+    /// whoever comes now takes what they say.
     pub(super) fn retake(&mut self) {
         let (state, set) = (self.line.state(), self.line.set());
         let mut back: Vec<Bytes> = Vec::new();
         for papers in self.papers.iter_mut().filter(|(one, _)| set.admit(one).is_some()).map(|(_, all)| all) {
-            let again = |paper: &Paper| paper.waits && are_members(state, &paper.signers);
+            let decided = |base: u64| base <= state.head().number;
+            let again = |paper: &Paper| {
+                (paper.waits || paper.ahead.is_some_and(decided)) && are_members(state, &paper.signers)
+            };
             back.extend(papers.iter().filter(|paper| again(paper)).map(|paper| paper.item.clone()));
             papers.retain(|paper| !again(paper));
         }

@@ -43,7 +43,8 @@ impl Transcript {
             return Ok(Taken { liars, ..Taken::default() });
         }
         self.reached();
-        self.line.set_mut().1.forget_admits();
+        let (state, set) = self.line.set_mut();
+        set.forget_admits(state);
         for item in std::mem::take(&mut self.papers).into_values().flatten().map(|paper| paper.item) {
             if let Ok(Item::Admit { certificate, approvals }) = Item::decode(&item) {
                 // What says nothing on this line falls.

@@ -53,6 +53,24 @@ fn line_12_nobody_approves_before_it_has_a_vote() {
     assert_eq!(group.state().counts(&now, 0, at(&group)), Ok(()));
 }
 
+/// What it said before was dropped when its term ended: the yes that a certificate shows for ever,
+/// and the no that took it back.
+#[test]
+fn line_12_whoever_is_held_anew_approves_anew() {
+    let mut group = Group::new(3, 2);
+    group.let_in(&[5], &[0, 1]);
+    group.pass(elect(&[0, 1, 2, 5]), &[0, 1]);
+    group.wait(290);
+    let early = group.yes(5, Effect::from(remove(2)).subject());
+    assert_eq!(group.state().counts(&early, 0, at(&group)), Ok(()));
+    group.wait(31);
+    assert_eq!(group.state().counts(&early, 0, at(&group)), Err(Uncounted::NotVoter(early.voter)));
+    group.let_in(&[5], &[0, 1]);
+    assert_eq!(group.state().counts(&early, 0, early.expires), Err(Uncounted::BeforeSince(early.voter)));
+    let now = group.yes(5, early.subject);
+    assert_eq!(group.state().counts(&now, 0, at(&group)), Ok(()));
+}
+
 #[test]
 fn line_12_a_place_that_is_kept_is_as_old_as_before() {
     let mut group = Group::new(3, 2);
@@ -109,6 +127,79 @@ fn left(group: &Group, approvals: &[Approval]) -> Approval {
     }
     assert!(left.iter().all(|one| *one == left[0]), "the order of arrival makes no difference");
     left[0].0
+}
+
+/// The oldest base is forgotten first. If what is over it stood in place of what is over a later
+/// one, a member that took both would lose both, and one that took the other afterwards would not.
+#[test]
+fn line_15_of_one_voter_the_latest_base_stands() {
+    let mut group = Group::new(3, 2);
+    let subject = Effect::from(remove(2)).subject();
+    let old = Approval { turn: 7, ..group.no(0, subject) };
+    group.now += 50 * DAY;
+    group.pass(field("request_hours", "24"), &[0, 1]);
+    let new = group.yes(0, subject);
+    assert_eq!(left(&group, &[old, new]), new);
+    let (mut both, mut later) = (group.another(), group.another());
+    both.take(old);
+    both.take(new);
+    for group in [&mut both, &mut later] {
+        group.now += LIFE_SECONDS + 1;
+        group.pass(field("request_hours", "25"), &[0, 1]);
+    }
+    assert!(!later.take(old), "its base is known no more");
+    later.take(new);
+    assert_eq!(both.line.mark(), later.line.mark());
+    assert_eq!(both.set().approvals().count(), 1);
+}
+
+/// Of the yeses that do not stand none is dropped for one that runs out before it.
+#[test]
+fn a_yes_that_was_taken_back_is_kept_whenever_it_came() {
+    let mut group = Group::new(3, 2);
+    let admit = group.ask(5);
+    group.take_admit(&admit);
+    let subject = admission(admit.request);
+    let long = group.yes(0, subject);
+    group.pass(field("request_hours", "24"), &[0, 1]);
+    let short = Approval { expires: UnixTime(group.now + DAY), ..group.yes(0, subject) };
+    let no = Approval { turn: 1, ..group.no(0, subject) };
+    let mut later = group.another();
+    for approval in [long, short, no] {
+        group.take(approval);
+    }
+    for group in [&mut group, &mut later] {
+        group.now += 2 * DAY;
+        group.pass(field("request_hours", "25"), &[0, 1]);
+    }
+    for approval in [no, short, long] {
+        later.take(approval);
+    }
+    assert_eq!(group.line.mark(), later.line.mark());
+    assert!(group.set().approvals().any(|signed| signed.approval == long));
+}
+
+/// A voter that says yes over many decisions takes no room, and hides no yes that counts.
+#[test]
+fn of_the_yeses_that_were_taken_back_a_few_are_kept_and_one_that_counts() {
+    let mut group = Group::new(3, 2);
+    let admit = group.ask(5);
+    group.take_admit(&admit);
+    let subject = admission(admit.request);
+    let counts = group.yes(0, subject);
+    let mut said = vec![counts];
+    for number in 0..9_u32 {
+        group.pass(field("request_hours", &(30 + number).to_string()), &[0, 1]);
+        said.push(Approval { expires: UnixTime(START), ..group.yes(0, subject) });
+    }
+    said.push(Approval { turn: 1, ..group.no(0, subject) });
+    left(&group, &said);
+    for approval in &said {
+        group.take(*approval);
+    }
+    let kept: Vec<_> = group.set().approvals().map(|signed| signed.approval).collect();
+    assert_eq!(kept.len(), 5);
+    assert!(kept.contains(&counts));
 }
 
 #[test]
@@ -176,4 +267,23 @@ fn an_approval_without_a_signature_goes_with_its_admission() {
     assert!(group.is_member(5));
     let left: Vec<_> = group.set().approvals().map(|signed| signed.approval.voter).collect();
     assert_eq!(left, [member(1)]);
+}
+
+/// What it replaced then stands again, as it does at somebody who comes later.
+#[test]
+fn what_only_a_certificate_proved_leaves_what_it_replaced() {
+    let mut group = Group::new(3, 2);
+    let admit = group.ask(5);
+    group.take_admit(&admit);
+    let said = group.yes(0, admission(admit.request));
+    group.take(said);
+    group.take(group.yes(1, admission(admit.request)));
+    let approval = Approval { turn: 1, ..said };
+    let (state, set) = group.line.set_mut();
+    assert!(set.take_approval(state, Signed { approval, signature: None }));
+    let batch = Batch { holds: vec![admit.request], ..group.batch() };
+    group.follow(group.decide(batch).unwrap());
+    let stands = group.set().approval(&said.subject, &said.voter).map(|signed| signed.approval);
+    assert_eq!(stands, Some(said));
+    assert_eq!(group.set().approvals().count(), 2);
 }

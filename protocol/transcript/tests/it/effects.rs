@@ -161,6 +161,23 @@ fn line_49_whoever_was_expelled_since_is_not_held() {
     assert_eq!(hold(&group, anew.request), Ok(()));
 }
 
+/// The admission says whose key the effect is about, whenever it comes.
+#[test]
+fn what_names_an_expelled_key_goes_once_that_is_known() {
+    let mut group = Group::new(4, 2);
+    let late = group.ask(3);
+    group.want(&Effect::from(Change::Hold { request: late.request }), &[0, 1]);
+    let mut other = group.another();
+    group.take_admit(&late);
+    for group in [&mut group, &mut other] {
+        group.pass(remove(3), &[0, 1, 2]);
+    }
+    assert_eq!(other.set().effects().count(), 1);
+    other.take_admit(&late);
+    assert_eq!(other.set().effects().count(), 0);
+    assert_eq!(group.line.mark(), other.line.mark());
+}
+
 #[test]
 fn line_49_what_is_over_is_not_held() {
     let mut group = Group::new(4, 2);

@@ -1,6 +1,6 @@
 //! The set: a union whatever the order, and never larger than its bounds.
 
-use crate::group::{Group, draft, field, key, remove, signature};
+use crate::group::{DAY, Group, draft, field, key, remove, signature};
 use folkmoot_base::{Danger, MemberId, UnixTime, digest};
 use folkmoot_identity::{Adopt, CharterDraft, Policies, Verdict, VoteKind};
 use folkmoot_transcript::{
@@ -98,6 +98,67 @@ proptest! {
         let late = |group: &Group| group.set().late().map(|(admit, _)| admit.request).collect::<Vec<_>>();
         prop_assert_eq!(late(&one), late(&other));
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    /// One member takes an approval at one head, another at another. Bases run out of their time on
+    /// the way, and ends pass.
+    #[test]
+    fn approvals_make_one_set_before_a_decision_or_after_it(
+        said in prop::collection::vec(
+            (0..3_usize, 0..2_usize, 0..4_usize, 0..3_u32, any::<bool>(), 20..140_u64, [0..5_usize, 0..5]),
+            0..40,
+        ),
+    ) {
+        let [one, other] = [0, 1].map(|who| at_their_heads(&said, who, None));
+        prop_assert_eq!(parts(&one), parts(&other));
+        prop_assert_eq!(one.line.mark(), other.line.mark());
+    }
+}
+
+/// Voter, admission, base, turn, whether it is a yes, end, and at which head each of two takes it.
+type Said = (usize, usize, usize, u32, bool, u64, [usize; 2]);
+
+/// What one of the two has in the end.
+fn at_their_heads(said: &[Said], who: usize, danger: Option<Danger>) -> Group {
+    let mut group = Group::new(4, 2).without(danger);
+    let admits = [5, 6].map(|person| group.ask(person));
+    assert!(admits.iter().all(|admit| group.take_admit(admit)));
+    let (founded, mut bases) = (group.now, vec![group.head()]);
+    let next = |group: &mut Group, days: u64| {
+        group.now += days * DAY;
+        let number = 400 + group.head().number;
+        group.pass(field("certificate_days", &number.to_string()), &[0, 1, 2]);
+    };
+    for _ in 0..3 {
+        next(&mut group, 10);
+        bases.push(group.head());
+    }
+    group.now += 60 * DAY;
+    for stage in 0..5 {
+        next(&mut group, 9);
+        for (voter, admit, base, turn, yes, days, _) in said.iter().filter(|one| one.6[who] == stage) {
+            let verdict = if *yes { Verdict::Approve } else { Verdict::Reject };
+            let expires = UnixTime(founded + days * DAY);
+            let yes = group.yes(*voter, admission(admits[*admit].request));
+            // By now some bases are forgotten: what is over them is refused.
+            group.take(Approval { base: bases[*base], turn: *turn, verdict, expires, ..yes });
+        }
+    }
+    group
+}
+
+#[test]
+fn heads_matter_where_whatever_comes_last_stands() {
+    let said = [(0, 0, 3, 1, false, 130, [0, 4]), (0, 0, 3, 0, true, 130, [1, 3])];
+    let differ = |danger| {
+        let [one, other] = [0, 1].map(|who| at_their_heads(&said, who, danger));
+        parts(&one) != parts(&other)
+    };
+    assert!(differ(Some(Danger::LineNoTurns)));
+    assert!(!differ(None));
 }
 
 /// What the set has, in a few words.

@@ -1,7 +1,9 @@
 //! Somebody who was away learns everything from one other member.
 
-use super::{Group, NOW, person, remove};
-use folkmoot_transcript::{Change, Effect, Item, Transcript};
+use super::{Group, NOW, field, person, remove};
+use folkmoot_identity::Verdict;
+use folkmoot_transcript::{Change, Effect, Item, Transcript, admission};
+use std::collections::BTreeSet;
 
 /// Takes what `from` gives until it gives nothing more; the number of batches.
 pub(super) fn catch_up(to: &mut Transcript, from: &Transcript, bytes_max: usize) -> usize {
@@ -104,4 +106,24 @@ fn what_people_hold_is_shown_before_the_decision() {
     catch_up(&mut away, group.first(), 10_000);
     assert_eq!(away.mark(), group.first().mark());
     assert!(away.roster().is_member(&stranger.member()));
+}
+
+/// A certificate may come before the decision that its approvals are over.
+#[test]
+fn what_comes_before_its_base_is_taken_once_that_is_decided() {
+    let mut group = Group::new(3, 2);
+    group.approve(&field("letters", "true"), &[0, 1]);
+    let mut behind = group.first().clone();
+    let decision = group.decide(&[0, 1, 2]).remove(0);
+    let stranger = person(10);
+    let body = group.request(&stranger);
+    let votes = group.admit(&stranger, &body, &[0]);
+    let beside = group.approval(1, admission(body.request_digest().unwrap()), 0, Verdict::Approve);
+    let Item::Admit { certificate, .. } = votes else { panic!("it is a certificate") };
+    let item = Item::Admit { certificate, approvals: vec![beside] };
+    assert_eq!(behind.take(&item.encode(), Some(NOW)).unwrap().came, BTreeSet::new());
+    let taken = behind.take(&decision.encode(), Some(NOW)).unwrap();
+    assert_eq!(taken.came, BTreeSet::from([stranger.member()]));
+    group.all_take(&item);
+    assert_eq!(behind.mark(), group.first().mark());
 }
