@@ -33,7 +33,7 @@ pub use head::Head;
 pub use hex::{hex, unhex};
 pub use id::{Digest, EntryId, GroupId, GroupName, MemberId, NameError, NodeId, digest, hmac_sha256};
 pub use indication::{Indication, JoinRefusal};
-pub use locator::{Locator, LocatorError};
+pub use locator::{Host, Locator, LocatorError};
 pub use sealing::{OpeningKey, Sealed};
 pub use secret::Secret;
 pub use service::Service;

@@ -1,7 +1,7 @@
 //! Locators: where a transport finds a node.
 
 use core::fmt;
-use core::net::SocketAddr;
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::str::FromStr;
 
 /// Where a transport finds a node; opaque to every layer but the transports.
@@ -12,6 +12,34 @@ pub enum Locator {
     Memory(u32),
     /// A UDP socket: `udp/192.0.2.7:4803`.
     Udp(SocketAddr),
+}
+
+/// Whom a locator belongs to, as far as an address tells: what is counted for each sender is counted
+/// for each host, because one host has as many ports as it likes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Host {
+    /// A place in the in-process or simulated network: each is a host of its own.
+    Memory(u32),
+    /// An address of IPv4, also one that is mapped into IPv6.
+    V4(Ipv4Addr),
+    /// The first 64 bits of an address of IPv6: whoever has one address there may have them all.
+    V6([u16; 4]),
+}
+
+impl Locator {
+    /// The host at this locator: the locator without its port.
+    pub fn host(&self) -> Host {
+        match self {
+            Self::Memory(port) => Host::Memory(*port),
+            Self::Udp(address) => match address.ip().to_canonical() {
+                IpAddr::V4(address) => Host::V4(address),
+                IpAddr::V6(address) => {
+                    let [a, b, c, d, ..] = address.segments();
+                    Host::V6([a, b, c, d])
+                }
+            },
+        }
+    }
 }
 
 /// Why a text is not a locator.

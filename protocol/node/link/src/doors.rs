@@ -9,8 +9,9 @@ use crate::message::{Control, Cookie, Datagram, Part};
 use crate::peer::Peer;
 use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output};
 use bytes::Bytes;
+use core::cmp::Reverse;
 use folkmoot_base::limits::GUESTS_MAX;
-use folkmoot_base::{Entropy, Instant, Locator, NodeId, draw};
+use folkmoot_base::{Entropy, Host, Instant, Locator, NodeId, draw};
 
 impl<C: Credentials> Links<C> {
     /// A dial does nothing if its locator or node has a link already, or is being dialled
@@ -115,36 +116,45 @@ impl<C: Credentials> Links<C> {
                 }
                 return Ok(());
             }
-            let index = *index;
-            self.answer(now, hello, entropy)?;
-            self.forget_half(index);
-            return Ok(());
+            let replaced = Some(*index);
+            return self.answer(now, hello, replaced, entropy);
         }
-        self.room_for_half(now, from)?;
-        self.answer(now, hello, entropy)
+        self.answer(now, hello, None, entropy)
     }
 
-    fn room_for_half(&mut self, now: Instant, from: Locator) -> Result<(), LinkError> {
+    /// If no half-open handshake more can be kept: the oldest of the host that has the most makes
+    /// room, at once for a host that has two fewer, else once it is old enough.
+    fn room_for_half(&self, now: Instant, from: Locator) -> Result<Option<u32>, LinkError> {
         if self.half.len() < HALF_OPEN_MAX {
-            return Ok(());
+            return Ok(None);
         }
-        let oldest = self.half.iter().min_by_key(|(_, half)| half.started);
-        match oldest.map(|(index, half)| (*index, half.started)) {
-            Some((index, started)) if now.since(started) >= HALF_OPEN_STAY => {
-                self.forget_half(index);
-                Ok(())
-            }
-            _ => Err(LinkError::WireBusy(from)),
-        }
+        let count = |host: Host| self.half.values().filter(|half| half.hello.from.host() == host).count();
+        let counted = self.half.iter().map(|(index, half)| (count(half.hello.from.host()), half, *index));
+        let heaviest = counted.min_by_key(|(count, half, _)| (Reverse(*count), half.started));
+        let own = count(from.host());
+        heaviest
+            .filter(|(most, half, _)| {
+                *most >= own.saturating_add(2) || now.since(half.started) >= HALF_OPEN_STAY
+            })
+            .map(|(_, _, index)| Some(index))
+            .ok_or(LinkError::WireBusy(from))
     }
 
-    fn answer(&mut self, now: Instant, hello: Hello, entropy: &mut dyn Entropy) -> Result<(), LinkError> {
+    fn answer(
+        &mut self,
+        now: Instant,
+        hello: Hello,
+        replaced: Option<u32>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LinkError> {
         let from = hello.from;
-        if !self.answers.take(now, 1) {
+        if !self.answers.take(now, from.host()) {
             return Err(LinkError::WireBusy(from));
         }
+        let makes_room = if replaced.is_some() { replaced } else { self.room_for_half(now, from)? };
         let index = self.new_index(entropy);
         let half = HalfOpen::new(now, &self.common(), hello, index, draw(entropy))?;
+        makes_room.into_iter().for_each(|index| self.forget_half(index));
         let reply = half.reply.clone();
         self.routes.insert(index, Route::HalfOpen);
         self.half.insert(index, half);

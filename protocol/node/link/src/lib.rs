@@ -30,6 +30,7 @@ pub mod message;
 mod noise;
 mod peer;
 mod seal;
+mod shares;
 mod traffic;
 
 pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};

@@ -11,14 +11,16 @@ pub const LINKS_MAX: usize = MEMBERS_MAX + GUESTS_MAX;
 pub const DIALS_MAX: usize = 256;
 /// How long a dial is tried.
 pub(crate) const DIAL_LIFE: Duration = Duration::from_millis(5_000);
-/// Most half-open handshakes. The oldest makes room if it is older than [`HALF_OPEN_STAY`];
-/// otherwise the new one is refused.
+/// Most half-open handshakes. The oldest of the host that has the most makes room, if that host has
+/// two more than the host of the new one or it is older than [`HALF_OPEN_STAY`]; otherwise the new
+/// one is refused.
 pub const HALF_OPEN_MAX: usize = 64;
-/// How long a half-open handshake is safe from eviction.
+/// How long a half-open handshake is safe from eviction by a host that has as many.
 pub(crate) const HALF_OPEN_STAY: Duration = Duration::from_millis(500);
 /// How long a half-open handshake is kept.
 pub(crate) const HALF_OPEN_LIFE: Duration = Duration::from_millis(5_000);
-/// Handshakes answered at once, and per second after that; further ones are not answered.
+/// Handshakes answered at once, and per second after that; further ones are not answered. Hosts
+/// share this alike, so that one alone can use up half of it.
 pub(crate) const HANDSHAKES_BURST: u64 = 128;
 /// See [`HANDSHAKES_BURST`].
 pub(crate) const HANDSHAKES_PER_SECOND: u64 = 100;

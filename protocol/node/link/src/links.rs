@@ -3,14 +3,15 @@
 use crate::arena::Arena;
 use crate::cookie::Cookies;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
-use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE, HANDSHAKES_BURST, HANDSHAKES_PER_SECOND};
+use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
 use crate::peer::Peer;
+use crate::shares::Shares;
 use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Bucket, Entropy, Instant, Locator, NodeId, digest, draw};
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What an index of ours belongs to.
@@ -29,7 +30,7 @@ pub struct Links<C> {
     pub(crate) certificate: Bytes,
     pub(crate) own: Static,
     pub(crate) cookies: Cookies,
-    pub(crate) answers: Bucket,
+    pub(crate) answers: Shares,
     pub(crate) routes: BTreeMap<u32, Route>,
     pub(crate) dials: BTreeMap<u32, Dial>,
     pub(crate) half: BTreeMap<u32, HalfOpen>,
@@ -52,7 +53,7 @@ impl<C: Credentials> Links<C> {
             credentials,
             own: Static::new(draw(entropy)),
             cookies: Cookies::new(draw(entropy)),
-            answers: Bucket::new(HANDSHAKES_BURST, HANDSHAKES_PER_SECOND, Instant(0)),
+            answers: Shares::default(),
             routes: BTreeMap::new(),
             dials: BTreeMap::new(),
             half: BTreeMap::new(),

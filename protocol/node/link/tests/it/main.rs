@@ -11,6 +11,7 @@
 mod codec;
 mod common;
 mod contract;
+mod flood;
 mod handshake;
 mod hybrid;
 mod identity;
