@@ -14,8 +14,8 @@ pub enum Locator {
     Udp(SocketAddr),
 }
 
-/// Whom a locator belongs to, as far as an address tells: what is counted for each sender is counted
-/// for each host, because one host has as many ports as it likes.
+/// Whom a locator belongs to, as far as an address tells. One host has as many ports as it likes:
+/// what is counted for each sender is counted for each host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Host {
     /// A place in the in-process or simulated network: each is a host of its own.
