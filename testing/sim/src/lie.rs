@@ -23,16 +23,17 @@ pub enum Lie {
     /// Its own line as a package, for whoever is behind.
     Package,
     /// Somebody who was expelled comes back, by what its friends once signed. It shows what they
-    /// took back only to those who have heard of the expulsion, and beside it that they did.
+    /// took back only to those who have heard of the expulsion and of the decision that they signed
+    /// over, and beside it that they did.
     Comeback {
-        /// Whether this one has.
-        informed: bool,
+        /// The number of the last decision that this one knows, if nobody knows a later one.
+        knows: Option<u64>,
     },
 }
 
 /// All of them, for drawing.
 pub const LIES: [Lie; 6] =
-    [Lie::Fork, Lie::Words, Lie::Ends, Lie::Replay, Lie::Package, Lie::Comeback { informed: false }];
+    [Lie::Fork, Lie::Words, Lie::Ends, Lie::Replay, Lie::Package, Lie::Comeback { knows: None }];
 
 /// The attacker.
 pub trait Thief {

@@ -21,7 +21,8 @@ impl World {
         let how = match how {
             Lie::Comeback { .. } => {
                 let inside = self.chair(to).is_some_and(|chair| chair.roster.contains(&to));
-                Lie::Comeback { informed: inside && self.informed().contains(&to) }
+                let informed = inside && self.informed().contains(&to);
+                Lie::Comeback { knows: informed.then(|| self.lines.number(to)) }
             }
             other => other,
         };

@@ -96,7 +96,7 @@ fn lied_to(away: bool) -> Schedule {
     steps.push(second(Step::Rest(4_000_000)));
     steps.push(second(Step::Split(0b10000)));
     steps.push((When::After(0), Step::Restart(0)));
-    let lies = [Lie::Fork, Lie::Fork, Lie::Words, Lie::Fork, Lie::Comeback { informed: false }, Lie::Fork];
+    let lies = [Lie::Fork, Lie::Fork, Lie::Words, Lie::Fork, Lie::Comeback { knows: None }, Lie::Fork];
     steps.extend(lies.map(|how| second(Step::Lie { how, to: 4 })));
     steps.extend([second(Step::Heal), second(Step::Rest(9_000_000))]);
     let drawn = Schedule { players: 5, founders: 1, votes: 1, robbed: true, ..Schedule::draw(1) };

@@ -67,7 +67,7 @@ impl Forger {
             Lie::Ends => self.ends(),
             Lie::Replay => self.replay(),
             Lie::Package => self.package(line.as_ref()),
-            Lie::Comeback { informed } => self.comeback(clock, people, informed),
+            Lie::Comeback { knows } => self.comeback(clock, people, knows),
         };
         items.truncate(ITEMS_MAX);
         items

@@ -28,14 +28,24 @@ enum Flaw {
 impl Forger {
     /// A second admission of somebody who was expelled, by what its friends signed over some age.
     /// What they took back, or others objected to, is shown to those only who hear of both at once
-    /// and pass on neither (`informed`).
-    pub(super) fn comeback(&mut self, clock: UnixTime, people: &[Identity], informed: bool) -> Vec<Bytes> {
+    /// and pass on neither: who knows the decision that they were signed over (`knows`). Anybody
+    /// else lacks the base of the second word, and waits with the first until it is decided.
+    pub(super) fn comeback(
+        &mut self,
+        clock: UnixTime,
+        people: &[Identity],
+        knows: Option<u64>,
+    ) -> Vec<Bytes> {
         let flaws = [Flaw::Before, Flaw::NoVote, Flaw::RanOut, Flaw::TakenBack, Flaw::Objected];
-        let flaws = flaws.get(..if informed { 5 } else { 3 }).unwrap_or_default();
+        let flaws = flaws.get(..if knows.is_some() { 5 } else { 3 }).unwrap_or_default();
         let Some(flaw) = self.rng.pick(flaws).copied() else { return Vec::new() };
         // Whoever objects has a vote now.
         let age = if flaw == Flaw::Objected { self.newest() } else { self.age() };
         let (Some(who), Some(age)) = (self.expelled(people), age) else { return Vec::new() };
+        let objects = matches!(flaw, Flaw::TakenBack | Flaw::Objected);
+        if objects && knows.is_none_or(|number| number < age.state().head().number) {
+            return Vec::new();
+        }
         self.second(clock, people, &who, &age, flaw).unwrap_or_default()
     }
 
