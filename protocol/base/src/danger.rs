@@ -175,6 +175,8 @@ pub enum Danger {
     AdmissionNoShareEpoch,
     /// Admission: shares of a past sharing stay on disk.
     AdmissionKeepsOldShares,
+    /// ADM-39: a voter that has started decides before it has heard what it may have said.
+    AdmissionDecidesFirst,
     /// Admission: a share is not on disk when its holder votes for the sharing.
     AdmissionForgetsShare,
     /// Admission: a signing session that makes no progress is never ended.

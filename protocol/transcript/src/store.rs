@@ -75,10 +75,13 @@ impl Kept {
             }
             out.push(Persist::put(TABLE, key(b'i', &name), item.clone()));
         }
+        // First who is a member no more: whoever is off the roster of a state that is written is
+        // remembered, wherever writing breaks off.
+        self.follow_formers(transcript, &mut out);
         if taken.advanced {
             self.follow_line(transcript, &mut out);
         }
-        self.follow_evidence(transcript, &mut out);
+        self.follow_forks(transcript, &mut out);
         if taken.advanced || self.has_too_much() {
             self.sweep(transcript, &mut out);
         }
@@ -96,8 +99,9 @@ impl Kept {
     /// another line.
     pub fn after_skip(&mut self, transcript: &Transcript) -> Vec<Persist> {
         let mut out = Vec::new();
+        self.follow_formers(transcript, &mut out);
         self.follow_line(transcript, &mut out);
-        self.follow_evidence(transcript, &mut out);
+        self.follow_forks(transcript, &mut out);
         self.sweep(transcript, &mut out);
         out
     }
@@ -108,9 +112,12 @@ impl Kept {
         out.push(Persist::put(TABLE, key(b's', &[]), transcript.state().encode()));
     }
 
-    fn follow_evidence(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
+    fn follow_forks(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
         let forks = transcript.line().forks();
         follow(b'e', &mut self.forks, forks.iter().map(|(number, fork)| (*number, &fork.theirs)), out);
+    }
+
+    fn follow_formers(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
         let formers = transcript.roster().formers();
         for (member, former) in formers {
             if self.formers.insert(*member) {

@@ -76,7 +76,7 @@ impl Applicant {
     /// [`AdmissionError::LocalCorrupt`].
     pub fn load(stored: &[(StoreKey, Bytes)]) -> Result<Self, AdmissionError> {
         let mut applicant = Self::default();
-        let own = stored.iter().find(|(key, _)| key.table == REQUESTS && key.key == OWN);
+        let own = stored.iter().find(|(key, _)| Self::is_own(key));
         let corrupt = || AdmissionError::LocalCorrupt(REQUESTS);
         match own.map(|(_, value)| value.split_first().ok_or_else(corrupt)).transpose()? {
             Some((b'r', cms)) => applicant.request = Some(Request::from_der(cms).map_err(|_| corrupt())?),
@@ -88,6 +88,12 @@ impl Applicant {
             None => {}
         }
         Ok(applicant)
+    }
+
+    /// Whether this is where a stranger's own request or certificate is kept. Whoever is a member
+    /// has no use for it: as a former member it would ask by it, though nobody told it to.
+    pub fn is_own(key: &StoreKey) -> bool {
+        key.table == REQUESTS && key.key == OWN
     }
 
     /// Takes one input. `transcript` is our own copy: at first nothing but the charter.

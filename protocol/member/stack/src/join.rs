@@ -65,6 +65,7 @@ impl Member {
                 let admission =
                     Admission::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
                 self.joining = Joining::Inside(Box::new(admission));
+                self.erase(Applicant::is_own);
                 self.sight.present.clear();
                 self.tell_proposals();
             }
@@ -95,9 +96,13 @@ impl Member {
         if !former.is_some_and(|former| matches!(former.ending, Ending::Expelled { .. })) {
             return;
         }
-        let shares: Vec<StoreKey> =
-            self.stored.iter().map(|(key, _)| key).filter(|key| key.table == "share").cloned().collect();
-        for key in shares {
+        self.erase(|key| key.table == "share");
+    }
+
+    fn erase(&mut self, which: impl Fn(&StoreKey) -> bool) {
+        let keys: Vec<StoreKey> =
+            self.stored.iter().map(|(key, _)| key).filter(|key| which(key)).cloned().collect();
+        for key in keys {
             let erase = base::Persist { key, value: None };
             self.remember(&erase);
             self.out.push_back(UpperOutput::Persist(erase));
@@ -136,11 +141,14 @@ impl Member {
         self.tell_links(now, entropy);
     }
 
-    /// Tells a new side of admission the time, and the peers that were linked before it.
+    /// Tells a new side of admission the time, and what was linked and configured before it.
     fn tell_links(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
         for node in self.sight.reached() {
             self.ask_door(now, admission::Input::LinkUp(node), entropy);
+        }
+        if self.configured {
+            self.ask_door(now, admission::Input::Regrouped, entropy);
         }
     }
 

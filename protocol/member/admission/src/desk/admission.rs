@@ -56,6 +56,7 @@ impl Admission {
                 .ok_or(AdmissionError::LocalCorrupt(SHARES))?;
         }
         desk.signers.loaded_shares(transcript);
+        desk.deciding.restarted();
         for (_, value) in stored.iter().filter(|(key, _)| key.table == REVOKED_TABLE) {
             desk.signers.load_revocations(transcript, value);
         }

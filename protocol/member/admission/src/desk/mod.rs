@@ -75,6 +75,7 @@ impl Desk {
             }
             Input::Regrouped => {
                 self.out.soon();
+                self.deciding.regrouped(call.now);
                 self.deciding.resend(call, &mut self.out);
                 Ok(())
             }

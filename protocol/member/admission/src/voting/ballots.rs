@@ -6,7 +6,7 @@ use crate::message::OpenMessage;
 use crate::pause::ENTRY_PATIENCE;
 use crate::{AdmissionError, store};
 use core::time::Duration;
-use folkmoot_base::{Head, Instant};
+use folkmoot_base::{Danger, Head, Instant};
 use folkmoot_transcript::{
     BallotMessage, BallotOutput, BallotRecord, BallotStatus, Ballots, FORKS_MAX, Item, Look, STATEMENT_LABEL,
     Standing, State, Statement,
@@ -15,6 +15,19 @@ use std::collections::BTreeMap;
 
 /// How long each voter waits for the ones before it to hand over a decision that stands.
 const TURN: Duration = Duration::from_millis(400);
+/// `ADM-39`: how long a voter that has started only hears, from its node's first configuration on.
+const HEARS_FIRST: Duration = Duration::from_secs(2);
+
+/// Whether this voter has heard what it may have said before it was stopped. Its disk may be a
+/// backup's.
+#[derive(Debug, Default)]
+enum Start {
+    #[default]
+    Over,
+    /// Its node has no configuration yet.
+    Alone,
+    Hears(Instant),
+}
 
 /// Ballots on what follows the head, and a decision that stands and is to be handed over.
 #[derive(Debug, Default)]
@@ -24,12 +37,29 @@ pub(crate) struct Deciding {
     /// person may come back.
     records: BTreeMap<Head, BallotRecord>,
     carry: Option<(Standing, Instant)>,
+    start: Start,
 }
 
 impl Deciding {
     pub(crate) fn due(&self) -> Option<Instant> {
-        let ballots = self.ballots.as_ref().and_then(|(_, ballots)| ballots.poll_timeout());
+        let ballots = match self.start {
+            Start::Over => self.ballots.as_ref().and_then(|(_, ballots)| ballots.poll_timeout()),
+            Start::Alone => None,
+            Start::Hears(until) => Some(until),
+        };
         [ballots, self.carry.as_ref().map(|(_, due)| *due)].into_iter().flatten().min()
+    }
+
+    /// It goes on from a disk.
+    pub(crate) fn restarted(&mut self) {
+        self.start = Start::Alone;
+    }
+
+    /// Its node has a configuration.
+    pub(crate) fn regrouped(&mut self, now: Instant) {
+        if matches!(self.start, Start::Alone) {
+            self.start = Start::Hears(now + HEARS_FIRST);
+        }
     }
 
     pub(crate) fn recall(&mut self, record: BallotRecord) {
@@ -63,7 +93,12 @@ impl Deciding {
 
     /// Does what is due for the next decision. A member without a vote only listens.
     pub(crate) fn work(&mut self, call: &Call<'_>, out: &mut Out) {
-        self.with(call, out, |ballots, look| ballots.work(look));
+        if matches!(self.start, Start::Hears(until) if until <= call.now) {
+            self.start = Start::Over;
+        }
+        if matches!(self.start, Start::Over) || call.config.danger.is(Danger::AdmissionDecidesFirst) {
+            self.with(call, out, |ballots, look| ballots.work(look));
+        }
         self.hand_over(call, out);
     }
 

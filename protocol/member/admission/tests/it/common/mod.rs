@@ -398,6 +398,7 @@ impl Bus {
             Admission::load(Config::default(), &player.transcript, &player.identity, &stored).unwrap();
         player.up = true;
         let _ = self.input(who, Input::Clock(self.time));
+        let _ = self.input(who, Input::Regrouped);
     }
 
     pub fn request_of(&self, who: usize, which: usize) -> Option<folkmoot_base::Digest> {
