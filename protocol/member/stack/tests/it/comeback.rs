@@ -122,3 +122,43 @@ fn who_was_expelled_does_not_ask_by_itself() {
     let again = again(&mut transcript, &out);
     assert_eq!(returns(&mut dora, true, &out, &again), (0, 0));
 }
+
+/// She was admitted, and the power went before her disk had lost what she had asked by. That is
+/// no reason to ask again once she is expelled.
+#[test]
+fn who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
+    let (dora, mut transcript) = away();
+    let mut asked: Vec<(StoreKey, Bytes)> = Vec::new();
+    let charter = charter(2, Minority::Continue);
+    let mut stranger = Member::new(Config::new(PEOPLE[DORA].clone(), charter.clone()), &[]).unwrap();
+    let (now, mut dice) = (Instant(0), Dice(1));
+    stranger.clock(now, NOW, &mut dice);
+    stranger.command(now, Command::Apply, &mut dice);
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    stranger.node(now, up.clone(), &mut dice);
+    while let Some(output) = stranger.poll_output() {
+        if let UpperOutput::Persist(persist) = output {
+            asked.extend(persist.value.map(|value| (persist.key, value)));
+        }
+    }
+    assert!(!asked.is_empty(), "it has asked");
+    let mut dora = Member::with_transcript(
+        Config::new(PEOPLE[DORA].clone(), charter),
+        dora.transcript().clone(),
+        &asked,
+    )
+    .unwrap();
+    dora.clock(now, NOW, &mut dice);
+    dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
+    dora.node(now, up, &mut dice);
+    let out = decide(&transcript, &expulsion(DORA), &[0, 1]);
+    transcript.take(&out, Some(NOW)).unwrap();
+    dora.node(now, ToMember::Item(out), &mut dice);
+    // Whatever comes next.
+    let next = transcript.make_admit(gmc(&transcript, DORA - 1, &[0], (1, NOW)).der(), &[]);
+    dora.node(Instant(1), ToMember::Item(next.unwrap()), &mut dice);
+    dora.clock(Instant(2), NOW, &mut dice);
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    dora.node(Instant(3), up, &mut dice);
+    assert_eq!(asks(&mut dora).0, 0);
+}

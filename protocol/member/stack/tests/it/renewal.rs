@@ -66,6 +66,10 @@ fn mem_06_an_old_key_is_renewed_by_one_and_by_the_next_if_that_one_does_not() {
         let mut moot = Moot::new(SEATS, SEATS, Minority::Continue, None);
         moot.settle(&mut dice);
         let first = epoch(&moot, 0);
+        // A member that has started hears for a while, and then decides what there is: nothing.
+        moot.now = Instant(3_000_000);
+        moot.wake_due();
+        moot.settle(&mut dice);
         let due = moot.next_timeout().unwrap();
         assert!(due >= Instant(1) + EPOCH_AGE, "nothing else is due in a quiet group");
         moot.now = due;

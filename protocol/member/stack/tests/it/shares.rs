@@ -56,6 +56,11 @@ impl Town {
         let member = Member::with_transcript(config, self.transcript.clone(), &stored).unwrap();
         self.members[who] = Some(member);
         self.settle();
+        // What starts hears first, from its node's configuration on.
+        let nodes = (0..SEATS).map(|seat| id(seat).node()).collect();
+        let word = ToMember::Configuration { nodes };
+        self.members[who].as_mut().unwrap().node(Instant(self.now), word, &mut self.dice);
+        self.settle();
     }
 
     fn shares(&self, who: usize) -> usize {

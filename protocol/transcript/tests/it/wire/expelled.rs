@@ -2,8 +2,11 @@
 //! hands it over, and in whatever order items come.
 
 use super::{Group, NOW, person, remove};
+use bytes::Bytes;
+use folkmoot_base::StoreKey;
 use folkmoot_identity::{GmcBody, Identity};
-use folkmoot_transcript::{Item, ItemError, Transcript, Uncounted};
+use folkmoot_transcript::{Item, ItemError, Kept, Transcript, Uncounted};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Three founders; somebody is admitted, renewed, and expelled.
 struct Expelled {
@@ -31,6 +34,35 @@ fn expelled() -> Expelled {
     group.pass(&remove(gone.member()), &[0, 1]);
     assert!(!group.first().roster().is_member(&gone.member()));
     Expelled { group, gone, before, certificates }
+}
+
+/// A disk that lost the end of what was written, wherever: whoever it takes for no member any more
+/// it knows as a former one.
+#[test]
+fn who_was_expelled_is_remembered_wherever_the_write_breaks_off() {
+    let Expelled { group, gone, before, .. } = expelled();
+    let (mut transcript, mut kept) =
+        (Transcript::founded(before.signed_charter().der()).unwrap(), Kept::default());
+    let mut disk: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
+    let items = before.lacking(transcript.state().head(), &transcript.have(), usize::MAX);
+    let last = group.first().lacking(before.state().head(), &before.have(), usize::MAX);
+    let mut seen = BTreeSet::new();
+    for item in items.into_iter().chain(last) {
+        let taken = transcript.take(&item, Some(NOW)).unwrap();
+        for write in kept.after(&transcript, &item, &taken) {
+            match write.value {
+                Some(value) => drop(disk.insert(write.key, value)),
+                None => drop(disk.remove(&write.key)),
+            }
+            let stored: Vec<(StoreKey, Bytes)> = disk.clone().into_iter().collect();
+            let founded = Transcript::founded(before.signed_charter().der()).unwrap();
+            let restored = founded.restore(&stored).unwrap();
+            let (roster, came) = (restored.roster(), restored.state().removed_at(&gone.member()) > 0);
+            seen.insert((roster.is_member(&gone.member()), roster.former(&gone.member()).is_some()));
+            assert!(!came || roster.former(&gone.member()).is_some());
+        }
+    }
+    assert_eq!(seen, [(false, true), (true, false)].into());
 }
 
 #[test]

@@ -392,10 +392,13 @@ impl Bus {
 
     /// Stops a member and starts it from its disk.
     pub fn restart(&mut self, who: usize) {
+        self.restart_as(who, Config::default());
+    }
+
+    pub fn restart_as(&mut self, who: usize, config: Config) {
         let player = &mut self.players[who];
         let stored: Vec<(StoreKey, Bytes)> = player.disk.clone().into_iter().collect();
-        player.admission =
-            Admission::load(Config::default(), &player.transcript, &player.identity, &stored).unwrap();
+        player.admission = Admission::load(config, &player.transcript, &player.identity, &stored).unwrap();
         player.up = true;
         let _ = self.input(who, Input::Clock(self.time));
         let _ = self.input(who, Input::Regrouped);
