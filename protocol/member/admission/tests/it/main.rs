@@ -33,3 +33,4 @@ mod renewal;
 mod revoked;
 mod rules;
 mod signers;
+mod starting;
