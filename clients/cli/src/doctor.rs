@@ -1,5 +1,6 @@
 //! Looks for what commonly goes wrong on this machine and in this folder. Changes nothing.
 
+use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::show::{Paint, data, paint, table};
 use folkmoot::StateFolder;
@@ -11,8 +12,8 @@ use std::path::Path;
 const SOCKET_PATH_MAX: usize = 100;
 
 /// `folkmoot doctor`
-pub(crate) fn run(folder: &Path, json: bool) -> Result<(), Failure> {
-    let checks: Vec<(&str, Result<String, String>)> = vec![
+pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
+    let mut checks: Vec<(&str, Result<String, String>)> = vec![
         ("random numbers", folkmoot::tools::OsEntropy::new().map(|_| "the system gives them".into())),
         ("UDP on this machine", loopback().map_err(|error| error.to_string())),
         ("clock", clock()),
@@ -21,6 +22,9 @@ pub(crate) fn run(folder: &Path, json: bool) -> Result<(), Failure> {
         ("charter", charter(folder)),
         ("folder in use", in_use(folder)),
     ];
+    if let Some(sent) = sent(folder).await {
+        checks.push(("what is sent", sent));
+    }
     let sound = checks.iter().all(|(_, result)| result.is_ok());
     let value: Vec<_> = checks
         .iter()
@@ -89,4 +93,22 @@ fn in_use(folder: &Path) -> Result<String, String> {
         Err(folkmoot::StateError::LocalInUse { .. }) => Ok("a member runs on it".into()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Whether what the member that runs here sends comes back to it, in every group. None if no member
+/// answers.
+async fn sent(folder: &Path) -> Option<Result<String, String>> {
+    let status = Control::connect(folder).await.ok()?.ask(&Request::Status).await.ok()?;
+    let stalled = status.get("groups")?.as_array()?.iter().filter_map(|group| {
+        let stalled = group.get("stalled").filter(|stalled| stalled.is_object())?;
+        let (messages, seconds) = (stalled.get("messages")?, stalled.get("seconds")?);
+        let group: String = group.get("group")?.as_str()?.chars().take(8).collect();
+        Some(format!("in {group} {messages} messages, none for {seconds} s"))
+    });
+    let stalled: Vec<String> = stalled.collect();
+    if stalled.is_empty() {
+        return Some(Ok("it comes back".into()));
+    }
+    let all = stalled.join("; ");
+    Some(Err(format!("it does not come back: {all}. `folkmoot status` shows who is silent")))
 }

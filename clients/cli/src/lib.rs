@@ -99,7 +99,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Man { out } => shell::man(out.as_deref(), json),
-        Command::Doctor => doctor::run(&folder()?, json),
+        Command::Doctor => doctor::run(&folder()?, json).await,
         Command::Member(run) => {
             let printing = if json { Printing::Json } else { Printing::People };
             member::run(&folder()?, &run, printing, None).await

@@ -1,5 +1,6 @@
 //! Structured state for people and programs: who is in, who is not, and why.
 
+use core::time::Duration;
 use folkmoot_base::{Cipher, Instant, Locator, MemberId, ModuleName, NodeId, UnixTime, ViewId};
 
 /// An event for logs, metrics, the console and tests. Holds no secret and no content.
@@ -127,4 +128,15 @@ pub struct GroupStatus {
     pub module: ModuleName,
     /// The cipher that seals under it.
     pub cipher: Cipher,
+    /// What was sent and does not come back, if nothing has for too long.
+    pub stalled: Option<Stalled>,
+}
+
+/// What was sent and does not come back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stalled {
+    /// How many messages.
+    pub messages: u64,
+    /// For how long none has come back.
+    pub waited: Duration,
 }

@@ -25,6 +25,7 @@ pub(crate) mod render;
 mod replica;
 mod resolve;
 mod serve;
+mod trouble;
 
 use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;

@@ -1,6 +1,6 @@
 //! Events and states as data and as text.
 
-use super::{concerns, lines};
+use super::{concerns, lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
@@ -67,10 +67,9 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
-        Event::ClockBehind { than, seconds } => json!({
-            "event": "clock-behind", "seconds": seconds, "member": than.map(|member| member.hex()),
-            "name": than.map(|member| name(names, &member)),
-        }),
+        Event::ClockBehind { .. } | Event::Stalled { .. } | Event::Resumed { .. } => {
+            trouble::event_json(event, names)
+        }
         Event::OtherLine { .. } | Event::WentOver { .. } => lines::event_json(event, names),
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
@@ -165,28 +164,13 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "clock-behind" => news(clock_text(event)),
+        "clock-behind" | "stalled" | "resumed" => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,
-    }
-}
-
-/// Whose clock differs from ours.
-fn clock_text(event: &Value) -> String {
-    let seconds = event.get("seconds").and_then(Value::as_u64).unwrap_or_default();
-    match event.get("name").and_then(Value::as_str).map(harmless) {
-        Some(name) => format!(
-            "this machine's clock is {seconds} s behind that of {name}, or that one is ahead. A request that {name} \
-             brought does not count here before this clock shows its beginning. Compare the clocks"
-        ),
-        None => format!(
-            "this machine's clock is {seconds} s behind those of the voters who have just decided. Set it: until \
-             then, you do not see some requests, and your votes do not help decisions"
-        ),
     }
 }
 
@@ -329,6 +313,7 @@ fn group_json(group: &GroupStatus) -> Value {
     json!({
         "group": group.view.group.hex(), "view": view_text(&group.view), "members": ids(&group.members),
         "epoch": group.epoch, "module": group.module.as_str(), "cipher": group.cipher.as_str(),
+        "stalled": group.stalled.as_ref().map(trouble::stalled_json),
     })
 }
 

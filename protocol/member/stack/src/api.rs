@@ -342,6 +342,19 @@ pub enum Event {
         /// By how much, at the least.
         seconds: u64,
     },
+    /// For 1.5 seconds nothing has come back of what this member has sent: nobody has it yet, as
+    /// far as is known here. `status` says for how long.
+    Stalled {
+        /// In which group.
+        group: GroupId,
+        /// How many messages have not come back.
+        messages: u64,
+    },
+    /// What this member sends comes back again.
+    Resumed {
+        /// In which group.
+        group: GroupId,
+    },
     /// A member's node shows another line of decisions than ours: somebody signed both. We share no
     /// view with it. Compare heads with people you trust; `folkmoot resolve` goes over to the
     /// other.

@@ -5,6 +5,7 @@ use crate::api::Event;
 use crate::credentials::Who;
 use crate::group_stack::{GroupStack, Installed, Parts};
 use crate::message::{self, Data};
+use crate::returns::News;
 use crate::{Member, SendError};
 use base::{Cause, Danger, Entropy, GroupId, Instant, MemberId, Service, ViewId};
 use bytes::Bytes;
@@ -141,8 +142,18 @@ impl Member {
                 // MEM-06: the key is nearly used up.
                 self.ask_keying(now, group, keying::Input::Refresh, entropy);
             } else {
-                return;
+                return self.watch_returns(now, group);
             }
+        }
+    }
+
+    /// `MEM-07`: says that nothing comes back of what this member sends, or that it does again.
+    fn watch_returns(&mut self, now: Instant, group: GroupId) {
+        let news = self.stacks.get_mut(&group).and_then(|stack| stack.returns.watch(now));
+        match news {
+            Some(News::Late { messages }) => self.event(Event::Stalled { group, messages }),
+            Some(News::Back) => self.event(Event::Resumed { group }),
+            None => {}
         }
     }
 
@@ -199,7 +210,12 @@ impl Member {
             Some(Data::Keying(bytes)) => {
                 self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
             }
-            Some(Data::Sealed(sealed)) => self.sealed(now, (group, sender, service), sealed, entropy),
+            Some(Data::Sealed(sealed)) => {
+                if let Some(stack) = self.stacks.get_mut(&group).filter(|_| sender == self.me) {
+                    stack.returns.came();
+                }
+                self.sealed(now, (group, sender, service), sealed, entropy);
+            }
             None => self.refuse("member", &format!("{sender} sent an unknown kind of data (MEM-02)")),
         }
     }
@@ -347,6 +363,7 @@ impl Member {
         let suite = (epoch.module, epoch.cipher);
         let epoch = epoch.name.to_string();
         stack.keyed_at = now;
+        stack.returns.restart();
         stack.installed = Some(Installed { view: id, members: members.clone(), epoch: epoch.clone(), suite });
         stack.follow(self.transcript.roster());
         self.event(Event::View { group, id, members, transitional: transitional_set, cause, epoch });

@@ -1,6 +1,7 @@
 //! One group at this member: flush, keying and session joined, and what the group is waiting for.
 
 use crate::credentials::Who;
+use crate::returns::Returns;
 use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Service, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
@@ -56,6 +57,8 @@ pub(crate) struct GroupStack {
     pub(crate) asked: bool,
     /// When to ask for the join again.
     pub(crate) ask_at: Instant,
+    /// What was sent and has not come back.
+    pub(crate) returns: Returns,
 }
 
 /// The parts of a group's stack.
@@ -92,6 +95,7 @@ impl GroupStack {
             joined: false,
             asked: false,
             ask_at: now,
+            returns: Returns::default(),
         })
     }
 
@@ -157,6 +161,7 @@ impl GroupStack {
         } else {
             self.session.seal(plaintext)?
         };
+        self.returns.sent();
         Ok((service, crate::message::sealed(&header, &sealed)))
     }
 
@@ -185,6 +190,10 @@ impl GroupStack {
     pub(crate) fn poll_timeout(&self, able: bool, me: &MemberId, charter: &Charter) -> Option<Instant> {
         let ask = (able && !self.joined).then_some(self.ask_at);
         let renew = self.renew_at(me, charter);
-        [self.flush.poll_timeout(), self.keying.poll_timeout(), ask, renew].into_iter().flatten().min()
+        let returns = self.returns.poll_timeout();
+        [self.flush.poll_timeout(), self.keying.poll_timeout(), ask, renew, returns]
+            .into_iter()
+            .flatten()
+            .min()
     }
 }

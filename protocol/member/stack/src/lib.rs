@@ -24,6 +24,7 @@ mod join;
 mod message;
 mod outbound;
 mod post;
+mod returns;
 mod said;
 
 mod spoils;

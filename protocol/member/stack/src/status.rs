@@ -4,7 +4,7 @@
 use crate::group_stack::{GroupStack, Installed};
 use crate::join::Joining;
 use crate::{Member, Petition, Reached};
-use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence};
+use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence, Stalled};
 use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
 use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
@@ -83,14 +83,21 @@ impl Sight {
     }
 }
 
-fn in_short(stack: &GroupStack) -> Option<GroupStatus> {
+fn in_short(stack: &GroupStack, now: Instant) -> Option<GroupStatus> {
     let Installed { view, members, epoch, suite: (module, cipher) } = stack.installed.clone()?;
-    Some(GroupStatus { view, members, epoch, module, cipher })
+    Some(GroupStatus { view, members, epoch, module, cipher, stalled: stack.returns.late(now) })
+}
+
+/// `MEM-07`: nothing has come back for too long.
+fn stalled(stack: &GroupStack, now: Instant) -> Option<String> {
+    let Stalled { messages, waited } = stack.returns.late(now)?;
+    let seconds = waited.as_secs();
+    Some(format!("stalled: of what was sent {messages} have not come back, and none for {seconds} s"))
 }
 
 impl Member {
     /// The whole status: of the charter's own group, and in short of every other group.
-    pub fn status(&self, _now: Instant) -> MemberStatus {
+    pub fn status(&self, now: Instant) -> MemberStatus {
         let stack = self.stacks.get(&self.home);
         let installed = stack.and_then(|stack| stack.installed.as_ref());
         MemberStatus {
@@ -100,9 +107,9 @@ impl Member {
             epoch: installed.map(|installed| installed.epoch.clone()),
             module: installed.map(|installed| installed.suite.0),
             cipher: installed.map(|installed| installed.suite.1),
-            activity: self.activity(stack),
+            activity: self.activity(stack, now),
             people: self.people(stack),
-            groups: self.stacks.values().filter_map(in_short).collect(),
+            groups: self.stacks.values().filter_map(|stack| in_short(stack, now)).collect(),
             authority: self.reach(),
         }
     }
@@ -162,17 +169,17 @@ impl Member {
         }
     }
 
-    fn activity(&self, stack: Option<&GroupStack>) -> String {
+    fn activity(&self, stack: Option<&GroupStack>, now: Instant) -> String {
         match (&self.joining, stack) {
             (Joining::Office(_), _) => "the group's authority".into(),
             (Joining::Closed, _) => "not a member; has not asked for admission".into(),
             (Joining::Outside(_), _) => "asking for admission".into(),
             (Joining::Inside(_), None) => "member; has not joined the group".into(),
-            (Joining::Inside(_), Some(stack)) => self.step(stack),
+            (Joining::Inside(_), Some(stack)) => self.step(stack, now),
         }
     }
 
-    fn step(&self, stack: &GroupStack) -> String {
+    fn step(&self, stack: &GroupStack, now: Instant) -> String {
         if !self.configured {
             return "looking for the other nodes".into();
         }
@@ -188,7 +195,7 @@ impl Member {
                 format!("confirming the key: waiting for {}", self.names(&stack.keying.awaited()))
             }
             (_, State::Cascading) => self.keyless(stack),
-            (_, State::Secure) => "steady".into(),
+            (_, State::Secure) => stalled(stack, now).unwrap_or_else(|| "steady".into()),
         }
     }
 

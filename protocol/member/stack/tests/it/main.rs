@@ -16,3 +16,4 @@ mod minority;
 mod renewal;
 mod roster;
 mod shares;
+mod stalled;

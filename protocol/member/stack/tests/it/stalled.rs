@@ -1,0 +1,55 @@
+//! MEM-07: whoever sends is told if nothing comes back.
+
+use crate::common::Moot;
+use crate::common::people::Dice;
+use folkmoot_attach::{Stalled, Upper};
+use folkmoot_base::Instant;
+use folkmoot_identity::Minority;
+use folkmoot_member::Event;
+
+const SEATS: usize = 3;
+/// When a stall is told at the latest, after what was sent.
+const TOLD: u64 = 2_000_000;
+
+/// What a member was told of sends that do not come back: how many were out, or that one came.
+fn told(moot: &Moot, number: usize) -> Vec<Option<u64>> {
+    let events = moot.chairs[number].events.iter();
+    events
+        .filter_map(|event| match event {
+            Event::Stalled { messages, .. } => Some(Some(*messages)),
+            Event::Resumed { .. } => Some(None),
+            _ => None,
+        })
+        .collect()
+}
+
+fn stalled(moot: &Moot, number: usize) -> Option<Stalled> {
+    moot.chairs[number].member.status(moot.now).groups[0].stalled
+}
+
+#[test]
+fn mem_07_sends_that_do_not_come_back_are_told_within_two_seconds() {
+    let mut dice = Dice(9);
+    let mut moot = Moot::new(SEATS, SEATS, Minority::Continue, None);
+    moot.settle(&mut dice);
+    moot.send(0, "one");
+    moot.settle(&mut dice);
+    let start = moot.now;
+    // Two go nowhere for now.
+    moot.send(0, "two");
+    moot.send(0, "three");
+    let activity = |moot: &Moot| moot.chairs[0].member.status(moot.now).activity;
+    assert_eq!((told(&moot, 0), activity(&moot).as_str()), (vec![], "steady"));
+    while moot.chairs[0].member.poll_timeout().is_some_and(|at| at <= Instant(start.0 + TOLD)) {
+        moot.now = moot.chairs[0].member.poll_timeout().unwrap().max(moot.now);
+        moot.wake(0);
+    }
+    assert_eq!(told(&moot, 0), [Some(2)]);
+    assert_eq!(stalled(&moot, 0).map(|stalled| stalled.messages), Some(2));
+    assert!(activity(&moot).starts_with("stalled: "), "{}", activity(&moot));
+    assert_eq!((told(&moot, 1), stalled(&moot, 1)), (vec![], None), "who sends nothing waits for nothing");
+    moot.settle(&mut dice);
+    assert_eq!(told(&moot, 0), [Some(2), None]);
+    assert_eq!((stalled(&moot, 0), activity(&moot).as_str()), (None, "steady"));
+    assert_eq!(moot.texts(1), ["one", "two", "three"]);
+}
