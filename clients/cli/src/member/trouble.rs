@@ -1,7 +1,7 @@
 //! Events about what goes wrong on this machine or does not get through.
 
 use super::render::{Names, name};
-use crate::show::harmless;
+use crate::show::{harmless, many_of};
 use folkmoot::{Event, Stalled};
 use serde_json::{Value, json};
 
@@ -30,8 +30,9 @@ pub(super) fn event_text(event: &Value) -> String {
     match event.get("event").and_then(Value::as_str) {
         Some("stalled") => {
             let messages = event.get("messages").and_then(Value::as_u64).unwrap_or_default();
+            let messages = many_of(messages, "message");
             format!(
-                "nothing comes back of what you have sent ({messages} messages): nobody may have it. `folkmoot \
+                "nothing comes back of what you have sent ({messages}): nobody may have it. `folkmoot \
                  status` shows for how long, and who is silent"
             )
         }
