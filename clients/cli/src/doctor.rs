@@ -101,10 +101,10 @@ async fn sent(folder: &Path) -> Option<Result<String, String>> {
     let status = Control::connect(folder).await.ok()?.ask(&Request::Status).await.ok()?;
     let stalled = status.get("groups")?.as_array()?.iter().filter_map(|group| {
         let stalled = group.get("stalled").filter(|stalled| stalled.is_object())?;
-        let messages = many_of(stalled.get("messages")?.as_u64()?, "message");
+        let count = many_of(stalled.get("messages")?.as_u64()?, "message");
         let seconds = stalled.get("seconds")?;
         let group: String = group.get("group")?.as_str()?.chars().take(8).collect();
-        Some(format!("in the group {group} {messages}, and none for {seconds} s"))
+        Some(format!("in the group {group}: {count}, and none for {seconds} s"))
     });
     let stalled: Vec<String> = stalled.collect();
     if stalled.is_empty() {
