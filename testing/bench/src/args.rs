@@ -28,6 +28,9 @@ pub(crate) enum Bench {
     /// Measures what the machine can do at best: multicast that is sealed twice and opened twice,
     /// without any order, each node in a network namespace. Needs root.
     Reference(BenchReference),
+    /// Measures this stack, corosync with AES-256 and the reference in turn, and prints ratios of
+    /// medians. Needs root.
+    Compare(BenchCompare),
     /// Measures what a change of members costs with each module of key agreement, in the real stack
     /// on loopback; or counts it.
     Keying(BenchKeying),
@@ -43,8 +46,8 @@ pub(crate) enum Bench {
     /// Measures what a newcomer is given of an old group, and how long it takes to verify that on
     /// one core.
     Line(BenchLine),
-    /// Draws the chart of what earlier runs of `keying` or `admission` printed with --json. It
-    /// measures nothing.
+    /// Draws the chart of what earlier runs of `keying`, `admission` or `compare` printed with
+    /// --json. It measures nothing.
     Chart(BenchChart),
 }
 
@@ -231,6 +234,35 @@ pub(crate) struct BenchReference {
     /// How long to measure.
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
     pub(crate) seconds: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchCompare {
+    /// How many nodes, each in a network namespace: fm1, fm2 and so on, which the bench makes if
+    /// they do not exist.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub(crate) nodes: u16,
+    /// How many of them send [default: all].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) senders: Option<u16>,
+    /// Bytes of each message, with commas between the sizes.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [100, 1_350, 8_192], value_parser = clap::value_parser!(u32).range(24..=65_536))]
+    pub(crate) bytes: Vec<u32>,
+    /// How the messages of this stack are ordered.
+    #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
+    pub(crate) service: Ordering,
+    /// How long each run measures.
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) seconds: u32,
+    /// How often all are run in turn. The output has medians.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) rounds: u16,
+    /// Another build of this program, to be compared too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) before: Option<PathBuf>,
+    /// Draws messages a second against bytes, as an SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
 }
 
 fn rate(word: &str) -> Result<f64, &'static str> {

@@ -3,6 +3,7 @@
 //! ```text
 //! ring                   each member a process: this program again, acting as a member
 //! reference              each node a process: multicast without an order
+//! compare                runs of ring, reference and corosync in turn
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
 //! transcript             a reader of files, no network
@@ -14,6 +15,7 @@ mod admission;
 mod alone;
 mod args;
 mod chart;
+mod compare;
 mod counts;
 mod crew;
 mod line;
@@ -61,6 +63,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
     match bench {
         Bench::Ring(options) => ring::ring(&options, json).await,
         Bench::Reference(options) => reference::reference(&options, json).await,
+        Bench::Compare(options) => compare::compare(&options, json).await,
         Bench::Keying(options) => keying(&options, json).await,
         Bench::Links(options) => links::links(&options, json),
         Bench::Transcript(options) => transcript::transcript(&options, json),

@@ -1,6 +1,6 @@
 //! The members: a process each, on loopback or in a network namespace of its own.
 
-use super::words::{Counts, Heard, Order, Said, Start, line};
+use super::words::{Counts, Heard, Order, Said, Start, line, now};
 use crate::namespaces::Network;
 use crate::people::{People, Rules};
 use folkmoot::StateFolder;
@@ -43,6 +43,8 @@ pub(crate) struct Herd {
     said: mpsc::Receiver<(usize, Said)>,
     tell: mpsc::Sender<(usize, Said)>,
     limit: Duration,
+    /// From the start of the first process until all had one view.
+    pub(crate) formed: Duration,
     // Removed in this order: the processes are gone by then.
     network: Option<Network>,
     #[expect(dead_code, reason = "held as long as the members run")]
@@ -69,11 +71,13 @@ impl Herd {
             places.push(Place { process: None, state, id, at, view });
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
-        let mut herd = Self { places, said, tell, limit, network, workshop };
+        let (formed, began) = (Duration::ZERO, now());
+        let mut herd = Self { places, said, tell, limit, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }
-        herd.view(&herd.all(), &herd.all(), 0).await?;
+        let last = herd.view(&herd.all(), &herd.all(), 0).await?;
+        herd.formed = Duration::from_nanos(last.saturating_sub(began));
         Ok(herd)
     }
 

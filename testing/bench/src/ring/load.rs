@@ -39,7 +39,7 @@ pub(crate) async fn load(
     progress.step();
     let told = herd.tally(sent).await?;
     progress.step();
-    Ok(report(options, sent, &told))
+    Ok(report(options, herd.formed, sent, &told))
 }
 
 fn pace(options: &BenchRing) -> Pace {
@@ -50,7 +50,7 @@ fn pace(options: &BenchRing) -> Pace {
     }
 }
 
-fn report(options: &BenchRing, sent: u64, told: &[(Heard, Counts)]) -> Value {
+fn report(options: &BenchRing, formed: Duration, sent: u64, told: &[(Heard, Counts)]) -> Value {
     let seconds = f64::from(options.seconds);
     let per_second = |timed: u64| (timed as f64 / seconds).round();
     let megabits = |timed: u64| (timed as f64 / seconds * f64::from(options.bytes) * 8.0 / 1e6).round();
@@ -77,10 +77,11 @@ fn report(options: &BenchRing, sent: u64, told: &[(Heard, Counts)]) -> Value {
         "bench": "ring", "mode": options.mode, "nodes": told.len(), "senders": options.senders(),
         "bytes": options.bytes, "service": options.service, "seconds": options.seconds,
         "window": options.window, "rate": options.rate, "sent": sent, "same_order": same,
+        "formed_ms": formed.as_millis(),
         "minimum": { "messages_per_second": per_second(least), "megabits_per_second": megabits(least) },
         "slowest": { "p50_us": most(|heard| heard.p50_us), "p99_us": most(|heard| heard.p99_us) },
         "cpu_us_per_message": micros_each(&total, delivered),
-        "each": each(&total, delivered, told.len()), "receivers": receivers,
+        "each": each(&total, delivered, told.len(), seconds), "receivers": receivers,
     })
 }
 
@@ -96,7 +97,7 @@ fn round(number: f64) -> f64 {
 
 /// What all nodes counted together: for each message at each node, and for each wake-up and visit
 /// of the token. Drops, repairs and configurations are whole numbers of all nodes.
-fn each(total: &Counts, delivered: u64, nodes: usize) -> Map<String, Value> {
+fn each(total: &Counts, delivered: u64, nodes: usize, seconds: f64) -> Map<String, Value> {
     let count = |name: &str| total.get(name).copied().unwrap_or(0);
     let ratio = |over: u64, under: u64| round(over as f64 / under.max(1) as f64);
     let mut out = Map::new();
@@ -105,8 +106,10 @@ fn each(total: &Counts, delivered: u64, nodes: usize) -> Map<String, Value> {
     put("datagrams_per_wake_up", ratio(count("datagrams_received"), count("wakes")).into());
     put("datagrams_per_send_call", ratio(count("datagrams_sent"), count("send_calls")).into());
     put("packets_per_visit", ratio(count("packets_numbered"), count("token_visits")).into());
-    let nodes = u64::try_from(nodes).unwrap_or(1);
-    put("visits_of_each_node", ratio(count("token_visits"), nodes).into());
+    let of_each = |name: &str| count(name) as f64 / nodes.max(1) as f64 / seconds;
+    put("visits_a_second_of_each_node", round(of_each("token_visits")).into());
+    put("datagrams_sent_a_second_by_each_node", round(of_each("datagrams_sent")).into());
+    put("processor_percent_of_each_node", round(of_each("cpu_ns") / 1e7).into());
     for (name, number) in [
         ("system_calls_per_message", calls),
         ("turns_per_message", count("turns")),
@@ -151,12 +154,13 @@ mod tests {
         ];
         let counts: Counts = pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
         assert_eq!(micros_each(&counts, 10), 3.0);
-        let told = each(&counts, 10, 3);
+        let told = each(&counts, 10, 3, 2.0);
         assert_eq!(told["datagrams_per_wake_up"], json!(2.5));
         assert_eq!(told["system_calls_per_message"], json!(0.5));
         assert_eq!(told["seals_per_message"], json!(1.0));
-        assert_eq!(told["visits_of_each_node"], json!(2.0));
+        assert_eq!(told["visits_a_second_of_each_node"], json!(1.0));
+        assert_eq!(told["processor_percent_of_each_node"], json!(0.001), "5 µs a second, rounded up");
         assert_eq!(told["configurations"], json!(1));
-        assert_eq!(each(&Counts::new(), 0, 0)["openings_per_message"], json!(0.0));
+        assert_eq!(each(&Counts::new(), 0, 0, 1.0)["openings_per_message"], json!(0.0));
     }
 }
