@@ -53,7 +53,13 @@ fn main() -> ExitCode {
 /// Plays a part in a bench that another process runs, if this is the name of one.
 fn part(role: &str, start: &str) -> Option<ExitCode> {
     match role {
-        ring::AS_MEMBER => Some(start::run(false, ring::as_member(start))),
+        ring::AS_MEMBER => Some(match ring::as_member(start) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                eprintln!("folkmoot-bench: {failure}");
+                ExitCode::FAILURE
+            }
+        }),
         reference::AS_REFERENCE => Some(start::run(false, reference::as_reference(start))),
         _ => None,
     }

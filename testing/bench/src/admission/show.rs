@@ -244,7 +244,6 @@ fn join_cells(row: &Row) -> Vec<String> {
 mod tests {
     use super::{charted, read};
     use serde_json::json;
-    use std::time::Duration;
 
     #[test]
     fn rows_are_read_as_they_are_printed() {

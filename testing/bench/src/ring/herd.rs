@@ -43,6 +43,7 @@ pub(crate) struct Herd {
     said: mpsc::Receiver<(usize, Said)>,
     tell: mpsc::Sender<(usize, Said)>,
     limit: Duration,
+    threads: usize,
     /// From the start of the first process until all had one view.
     pub(crate) formed: Duration,
     // Removed in this order: the processes are gone by then.
@@ -52,10 +53,11 @@ pub(crate) struct Herd {
 }
 
 impl Herd {
-    /// So many members of a new group, all in one view with a key. `limit`: the longest wait for
-    /// whatever is waited for.
+    /// So many members of a new group, all in one view with a key. Each has so many threads.
+    /// `limit`: the longest wait for whatever is waited for.
     pub(crate) async fn found(
         size: usize,
+        threads: usize,
         network: Option<Network>,
         limit: Duration,
     ) -> Result<Self, Failure> {
@@ -72,7 +74,7 @@ impl Herd {
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
         let (formed, began) = (Duration::ZERO, now());
-        let mut herd = Self { places, said, tell, limit, formed, network, workshop };
+        let mut herd = Self { places, said, tell, limit, threads, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }
@@ -101,6 +103,7 @@ impl Herd {
             state: place.state.clone(),
             listen: SocketAddr::from(listen),
             seeds,
+            threads: self.threads,
         };
         let enter = self.network.as_ref().map(|network| network.enter(number)).unwrap_or_default();
         let (child, stdin, stdout) = spawn(&enter, AS_MEMBER, line(&start)?.trim())?;
@@ -195,13 +198,20 @@ impl Herd {
         Ok(told.into_iter().flatten().collect())
     }
 
-    /// What each delivered and counted, once that is so many messages.
+    /// What each delivered and counted, once that is so many messages; or what it is by the end of
+    /// the limit.
     pub(crate) async fn tally(&mut self, count: u64) -> Result<Vec<(Heard, Counts)>, Failure> {
         let all = self.all();
-        self.order(&all, &Order::Tally { count }).await?;
         let tally =
             |said: Said| if let Said::Tally(heard, counts) = said { Some((heard, counts)) } else { None };
-        self.expect(&all, "the delivery of all messages", tally).await
+        self.order(&all, &Order::Tally { count }).await?;
+        match self.expect(&all, "the delivery of all messages", tally).await {
+            Err(failure) if failure.exit == Exit::TimedOut => {
+                self.order(&all, &Order::Tally { count: 0 }).await?;
+                self.expect(&all, "a tally", tally).await
+            }
+            told => told,
+        }
     }
 
     /// What each of these counted since its start.

@@ -71,13 +71,14 @@ fn report(options: &BenchRing, formed: Duration, sent: u64, told: &[(Heard, Coun
         [(one, _), (other, _)] => one.order == other.order && one.count == other.count,
         _ => true,
     });
+    let whole = told.iter().all(|(heard, _)| heard.count == sent);
     let total = sum(told.iter().map(|(_, counts)| counts));
     let delivered = told.iter().map(|(heard, _)| heard.timed).sum();
     json!({
         "bench": "ring", "mode": options.mode, "nodes": told.len(), "senders": options.senders(),
         "bytes": options.bytes, "service": options.service, "seconds": options.seconds,
-        "window": options.window, "rate": options.rate, "sent": sent, "same_order": same,
-        "formed_ms": formed.as_millis(),
+        "window": options.window, "rate": options.rate, "sent": sent, "same_order": same && whole,
+        "threads": options.threads, "formed_ms": formed.as_millis(),
         "minimum": { "messages_per_second": per_second(least), "megabits_per_second": megabits(least) },
         "slowest": { "p50_us": most(|heard| heard.p50_us), "p99_us": most(|heard| heard.p99_us) },
         "cpu_us_per_message": micros_each(&total, delivered),

@@ -26,13 +26,24 @@ use folkmoot_cli::show::{data, table};
 use herd::Herd;
 use serde_json::Value;
 use std::time::Duration;
+use tokio::runtime::Builder;
+use words::Start;
 
 /// Longest wait for a view, or for the last messages.
-const SETTLE: Duration = Duration::from_secs(60);
+const SETTLE: Duration = Duration::from_secs(30);
 
 /// A process that is a member; `start` is the rest of its command line.
-pub(crate) async fn as_member(start: &str) -> Result<(), Failure> {
-    member::member(serde_json::from_str(start).map_err(Failure::bug)?).await
+pub(crate) fn as_member(start: &str) -> Result<(), Failure> {
+    let start: Start = serde_json::from_str(start).map_err(Failure::bug)?;
+    let mut builder = match start.threads {
+        1 => Builder::new_current_thread(),
+        _ => Builder::new_multi_thread(),
+    };
+    let runtime = builder.worker_threads(start.threads.max(1)).enable_all().build().map_err(Failure::bug)?;
+    let done = runtime.block_on(member::member(start));
+    // A thread that still waits for the standard input must not hold up the end.
+    runtime.shutdown_background();
+    done
 }
 
 /// Runs the bench; exit code 1 if the orders differ.
@@ -52,7 +63,7 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     } else {
         Progress::steps("steps: members run, all is sent, all is delivered", 3)
     };
-    let mut herd = Herd::found(options.nodes(), network, SETTLE).await?;
+    let mut herd = Herd::found(options.nodes(), usize::from(options.threads), network, SETTLE).await?;
     progress.step();
     let measured = if options.mode.is_change() {
         progress.during(changes::changes(&mut herd, options, &progress)).await
