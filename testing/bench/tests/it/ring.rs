@@ -1,5 +1,5 @@
-//! `folkmoot-bench ring`, `reference` and `compare`: members are processes of this program, all have
-//! one order, and every change is followed.
+//! `folkmoot-bench ring`, `reference` and `compare`: members are processes of this program, all
+//! have one order, and every change is followed.
 
 use crate::bench;
 use serde_json::Value;
