@@ -168,7 +168,7 @@ pub(crate) struct BenchKeying {
     pub(crate) module: Option<ModuleName>,
 }
 
-/// What `bench ring` measures.
+/// A kind of measurement by `bench ring`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RingMode {
@@ -193,7 +193,7 @@ pub(crate) struct BenchRing {
     /// the bench makes them, and removes them at the end. Needs root.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "nodes", value_parser = crate::namespaces::name)]
     pub(crate) namespaces: Vec<String>,
-    /// What to measure.
+    /// The kind of measurement.
     #[arg(long, value_enum, default_value_t = RingMode::Throughput)]
     pub(crate) mode: RingMode,
     /// How many of them send [default: all; one if --mode is latency].

@@ -87,13 +87,18 @@ fn for_people(report: &Value) -> String {
     if let Some(medians) = report.get("median_ms").and_then(Value::as_object) {
         let rows: Vec<Vec<String>> =
             medians.iter().map(|(what, time)| vec![what.replace('_', " "), time.to_string()]).collect();
-        let configurations = report.get("configurations").cloned().unwrap_or_default();
-        return format!("{}\nconfigurations: {configurations}", table(&["WHAT", "MS"], &rows));
+        return format!("{}\n{}", table(&["WHAT", "MS"], &rows), configurations(report));
     }
     let each = report.get("each").and_then(Value::as_object).into_iter().flatten();
     let counted: Vec<Vec<String>> =
         each.map(|(what, count)| vec![what.replace('_', " "), count.to_string()]).collect();
-    format!("{}\n\n{}", receivers(report), table(&["COUNTED", "NUMBER"], &counted))
+    let counted = table(&["COUNTED", "NUMBER"], &counted);
+    format!("{}\n{}\n\n{counted}", receivers(report), configurations(report))
+}
+
+/// How many one member installed at most meanwhile.
+fn configurations(report: &Value) -> String {
+    format!("configurations: {}", report.get("configurations").unwrap_or(&Value::Null))
 }
 
 fn receivers(report: &Value) -> String {
