@@ -64,6 +64,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[15], format!("{DECISIONS} --runs 40000 --steps 120 --mutants --json")),
         (&[15], format!("{BENCH} transcript --json")),
         (&[15], format!("{SIM} --flood 600 --json")),
+        (&[16], format!("{BENCH} compare --json")),
         (&[15], "python3 testing/verify/agree.py --transcripts 200 --mutations 10000".into()),
     ];
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));

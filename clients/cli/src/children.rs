@@ -1,8 +1,7 @@
-//! Members as child processes, each with its own state folder: what `demo` and `bench` direct.
+//! Members as child processes, each with its own state folder: what `demo` directs.
 //!
 //! A child ends when its standard input does, so none survives this process, however it ends.
 
-pub use crate::control::micros;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
@@ -70,21 +69,20 @@ impl Drop for Workshop {
 
 /// The program whose processes the members are.
 #[derive(Debug, Clone)]
-pub struct Program {
+pub(crate) struct Program {
     path: PathBuf,
-    first: Option<&'static str>,
 }
 
 impl Program {
-    /// The running program. It acts as `folkmoot` if the first word of its command line is `first`.
+    /// The running program.
     ///
     /// # Errors
     /// The system does not say where this program is.
-    pub fn own(first: Option<&'static str>) -> Result<Self, Failure> {
+    pub(crate) fn own() -> Result<Self, Failure> {
         let path = std::env::current_exe().map_err(|error| {
             Failure::new(Exit::Configuration, format!("cannot find the path of this program: {error}"))
         })?;
-        Ok(Self { path, first })
+        Ok(Self { path })
     }
 
     /// Runs it once, to its end, and brings back what it wrote.
@@ -115,7 +113,7 @@ impl Program {
 
     fn command(&self, state: &Path) -> Command {
         let mut command = Command::new(&self.path);
-        command.kill_on_drop(true).args(self.first).arg("--json").arg("--state").arg(state);
+        command.kill_on_drop(true).arg("--json").arg("--state").arg(state);
         command
     }
 }
@@ -126,30 +124,30 @@ fn cannot_start(error: &std::io::Error) -> Failure {
 
 /// What a member sends at once: `count` messages, or as many as it can in `seconds`.
 #[derive(Debug, Clone, Copy)]
-pub struct Burst {
+pub(crate) struct Burst {
     /// Number of messages; 0 means as many as it can.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Bytes of each.
-    pub bytes: u32,
+    pub(crate) bytes: u32,
     /// How they are ordered.
-    pub service: Ordering,
+    pub(crate) service: Ordering,
     /// How long to go on.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// How many may be on their way at once.
-    pub window: u32,
+    pub(crate) window: u32,
 }
 
 /// One member in its own process.
 #[derive(Debug)]
-pub struct Member {
+pub(crate) struct Member {
     program: Program,
     /// What it is called.
-    pub name: String,
+    pub(crate) name: String,
     /// Its folder.
     pub(crate) state: PathBuf,
     pub(crate) id: String,
     /// Where it listens, once it has started.
-    pub locator: String,
+    pub(crate) locator: String,
     /// Keeps every key it ever has, for the demonstration of what they open.
     pub(crate) keeps_keys: bool,
     /// How far its clock is set forward.
@@ -164,7 +162,7 @@ impl Member {
     ///
     /// # Errors
     /// As [`Program::call`].
-    pub async fn new(workshop: &Workshop, program: &Program, name: &str) -> Result<Self, Failure> {
+    pub(crate) async fn new(workshop: &Workshop, program: &Program, name: &str) -> Result<Self, Failure> {
         let state = workshop.path().join(name);
         let made = program.call(&state, &["identity", "new", name]).await?;
         Ok(Self::made(program, name, state, &made))
@@ -206,7 +204,7 @@ impl Member {
     ///
     /// # Errors
     /// It does not start.
-    pub async fn start(&mut self, charter: &Path, at: &[String], apply: bool) -> Result<(), Failure> {
+    pub(crate) async fn start(&mut self, charter: &Path, at: &[String], apply: bool) -> Result<(), Failure> {
         // After a restart a member comes back where the others know it.
         let listen = self.locator.strip_prefix("udp/").unwrap_or("127.0.0.1:0").to_owned();
         let log = self.log_file()?;
@@ -293,7 +291,7 @@ impl Member {
     ///
     /// # Errors
     /// As [`Program::call`].
-    pub async fn call(&self, args: &[&str]) -> Result<Value, Failure> {
+    pub(crate) async fn call(&self, args: &[&str]) -> Result<Value, Failure> {
         self.program.call(&self.state, args).await
     }
 
@@ -306,18 +304,8 @@ impl Member {
     ///
     /// # Errors
     /// It is gone.
-    pub async fn mark(&self) -> Result<(), Failure> {
+    pub(crate) async fn mark(&self) -> Result<(), Failure> {
         self.ask(&Request::Mark).await.map(drop)
-    }
-
-    /// Its delivery log, as soon as that has `count` messages. The latency in it is that of the
-    /// messages that came between two times (see [`micros`]).
-    ///
-    /// # Errors
-    /// It is gone, or has not heard so many within `limit`.
-    pub async fn heard(&self, count: u64, (from, to): (u64, u64), limit: Duration) -> Result<Value, Failure> {
-        let enough = |journal: &Value| journal.get("count").and_then(Value::as_u64) >= Some(count);
-        until(self, &Request::Journal { from, to }, limit, "the delivery of all messages", enough).await
     }
 
     /// Asks through the control socket.
@@ -334,7 +322,7 @@ impl Member {
     }
 
     /// Ends the process in good order.
-    pub async fn stop(&mut self) {
+    pub(crate) async fn stop(&mut self) {
         let Some((mut child, stdin)) = self.process.take() else { return };
         drop(stdin);
         if tokio::time::timeout(Duration::from_secs(3), child.wait()).await.is_err() {
@@ -348,7 +336,7 @@ impl Member {
 ///
 /// # Errors
 /// As [`Program::call`].
-pub async fn found(
+pub(crate) async fn found(
     founders: &[&Member],
     text: &Path,
     (name, votes): (&str, u32),
@@ -369,7 +357,7 @@ pub async fn found(
 
 /// What some members have in common when they share a view and its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shared {
+pub(crate) struct Shared {
     pub(crate) view: String,
     /// The name of its key.
     pub(crate) epoch: String,
@@ -380,7 +368,11 @@ pub struct Shared {
 ///
 /// # Errors
 /// They do not within `limit`, or one of them is gone.
-pub async fn shared(members: &[&Member], old: Option<&Shared>, limit: Duration) -> Result<Shared, Failure> {
+pub(crate) async fn shared(
+    members: &[&Member],
+    old: Option<&Shared>,
+    limit: Duration,
+) -> Result<Shared, Failure> {
     let end = Instant::now() + limit;
     let mut wanted: Vec<String> = members.iter().map(|member| member.id.clone()).collect();
     wanted.sort();
@@ -437,7 +429,7 @@ async fn stuck(members: &[&Member], views: &[Value], limit: Duration) -> String 
 ///
 /// # Errors
 /// One of them is gone, or cannot send.
-pub async fn burst_all(members: &[&Member], burst: Burst) -> Result<u64, Failure> {
+pub(crate) async fn burst_all(members: &[&Member], burst: Burst) -> Result<u64, Failure> {
     let Burst { count, bytes, service, seconds, window } = burst;
     let mut all = JoinSet::new();
     for member in members {

@@ -210,7 +210,7 @@ pub(crate) async fn write_line(writer: &mut OwnedWriteHalf, value: &impl Seriali
 }
 
 /// Microseconds since 1970, by the machine's clock: the same for all processes on it.
-pub fn micros() -> u64 {
+pub(crate) fn micros() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }

@@ -85,8 +85,24 @@ pub(crate) enum Order<G: Ground, U: UpperStack> {
     Look(Look<G, U>),
     /// A message that goes now or not at all.
     Send(Submission),
+    /// What the engine did so far.
+    Count(oneshot::Sender<Counters>),
     /// End.
     Stop,
+}
+
+/// What an engine did since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Turns: how often something woke it.
+    pub turns: u64,
+    /// Turns in which datagrams woke it.
+    pub wakes: u64,
+    /// Turns in which a timer woke it.
+    pub timers: u64,
+    /// What its transport did.
+    pub wire: folkmoot_transport::Counters,
 }
 
 /// The engine, to be run as one task.
@@ -109,6 +125,8 @@ pub(crate) struct Turn {
     refusal: Option<String>,
     wire_errors: u32,
     sends_closed: bool,
+    /// All but the transport's.
+    counters: Counters,
     /// Told to stop: when to stop at the latest.
     leaving: Option<tokio::time::Instant>,
 }
@@ -134,7 +152,9 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         self.tell_time();
         self.outcomes.finish(&mut self.wire).await?;
         loop {
-            match self.wake(&mut inbox, &mut ticks).await {
+            let wake = self.wake(&mut inbox, &mut ticks).await;
+            self.turn.counters.count(&wake);
+            match wake {
                 Wake::Datagrams(result) => self.datagrams(result, &mut inbox).await?,
                 Wake::Order(None | Some(Order::Stop)) => {
                     self.turn.leaving = Some(tokio::time::Instant::now() + LEAVING_MAX);
@@ -244,6 +264,11 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             }
             Order::Look(look) => self.look(look),
             Order::Send(message) => self.send_now(message),
+            Order::Count(tell) => {
+                let counters = Counters { wire: self.wire.counters(), ..self.turn.counters };
+                // A caller that has gone away does not mind.
+                let _ = tell.send(counters);
+            }
             Order::Stop => {}
         }
     }
@@ -303,6 +328,17 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             None => Ok(()),
         };
         message.answer(result);
+    }
+}
+
+impl Counters {
+    fn count<G: Ground, U: UpperStack>(&mut self, wake: &Wake<G, U>) {
+        self.turns = self.turns.saturating_add(1);
+        match wake {
+            Wake::Datagrams(_) => self.wakes = self.wakes.saturating_add(1),
+            Wake::Timer => self.timers = self.timers.saturating_add(1),
+            _ => {}
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the application holds: a handle to give orders and ask, and the receiving end of the queue
 //! of events.
 
-use crate::engine::{EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Sending, Turn};
+use crate::engine::{Counters, EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Sending, Turn};
 use crate::outcome::{Answer, Outcomes};
 use crate::sends::{Room, Submission};
 use crate::{Clock, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
@@ -123,6 +123,16 @@ impl<G: Ground, U: UpperStack> Handle<G, U> {
             answer
         });
         self.orders.send(Order::Look(look)).await.map_err(|_| RuntimeError::Stopped)?;
+        answer.await.map_err(|_| RuntimeError::Stopped)
+    }
+
+    /// What the engine and its transport did so far.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Stopped`].
+    pub async fn counters(&self) -> Result<Counters, RuntimeError> {
+        let (tell, answer) = oneshot::channel();
+        self.orders.send(Order::Count(tell)).await.map_err(|_| RuntimeError::Stopped)?;
         answer.await.map_err(|_| RuntimeError::Stopped)
     }
 

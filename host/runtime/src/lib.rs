@@ -26,7 +26,7 @@ mod upper;
 mod wire;
 
 pub use clock::{Clock, wall_clock};
-pub use engine::{Note, ORDERS_WAITING_MAX, Sending, UpperStack};
+pub use engine::{Counters, Note, ORDERS_WAITING_MAX, Sending, UpperStack};
 pub use entropy::OsEntropy;
 pub use error::{RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};

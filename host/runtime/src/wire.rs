@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use folkmoot_base::Locator;
-use folkmoot_transport::Transport;
+use folkmoot_transport::{Counters, Transport};
 use std::future::Future;
 use std::io;
 
@@ -24,6 +24,11 @@ pub trait Wire: Send + 'static {
 
     /// Sends a batch without waiting; what does not fit is lost and counted.
     fn send(&mut self, batch: &[(Locator, Bytes)]);
+
+    /// What it did so far, if it counts.
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
 }
 
 impl Wire for Transport {
@@ -37,5 +42,9 @@ impl Wire for Transport {
 
     fn send(&mut self, batch: &[(Locator, Bytes)]) {
         Transport::send(self, batch);
+    }
+
+    fn counters(&self) -> Counters {
+        Transport::counters(self)
     }
 }

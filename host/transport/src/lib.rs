@@ -45,6 +45,12 @@ pub struct Counters {
     pub faulted: u64,
     /// Calls to the operating system, or to the hub, that sent something.
     pub calls: u64,
+    /// Calls to the operating system that asked for datagrams; some of them found none.
+    pub receives: u64,
+    /// How often a socket had no room for more.
+    pub full: u64,
+    /// Bytes copied: out of the room that the system writes to, and into trains.
+    pub copied: u64,
 }
 
 /// A way to move datagrams.
@@ -134,7 +140,7 @@ impl Transport {
     pub fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
         let due = self.delayed.take(Instant::now(), batch);
         self.counters.received = self.counters.received.saturating_add(due);
-        self.wire.take(&mut self.fresh)?;
+        self.wire.take(&mut self.fresh, &mut self.counters)?;
         self.arrive(batch);
         Ok(())
     }
@@ -178,10 +184,10 @@ impl Wire {
         }
     }
 
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>, counters: &mut Counters) -> io::Result<()> {
         match self {
             Self::Memory(port) => port.take(batch),
-            Self::Udp(socket) => socket.drain(batch)?,
+            Self::Udp(socket) => socket.drain(batch, counters)?,
         }
         Ok(())
     }

@@ -121,6 +121,7 @@ fn run(
             },
         };
         if matches!(done, Settled::Full) {
+            counters.full = counters.full.saturating_add(1);
             return settled;
         }
         settled = settled.saturating_add(train.len());
@@ -139,6 +140,7 @@ fn send_train(
 ) -> Option<Settled> {
     room.clear();
     train.iter().for_each(|(_, datagram)| room.extend_from_slice(datagram));
+    counters.copied = counters.copied.saturating_add(as_u64(room.len()));
     counters.calls = counters.calls.saturating_add(1);
     match call(address, room, Some(size)) {
         Ok(()) => {

@@ -5,7 +5,7 @@
 //! neighbours to one address share a call ([`crate::trains`]).
 
 use crate::trains::Trains;
-use crate::{BATCH_MAX, Counters};
+use crate::{BATCH_MAX, Counters, as_u64};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use folkmoot_base::Locator;
@@ -82,7 +82,7 @@ impl Socket {
                     continue;
                 }
             }
-            self.drain_by(batch, Asks::IfReady)?;
+            self.drain_by(batch, Asks::IfReady, counters)?;
             if !batch.is_empty() {
                 return Ok(());
             }
@@ -90,13 +90,22 @@ impl Socket {
     }
 
     /// Takes what the socket has, up to [`BATCH_MAX`], whatever the runtime has heard of it.
-    pub(crate) fn drain(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
-        self.drain_by(batch, Asks::Anyway)
+    pub(crate) fn drain(
+        &mut self,
+        batch: &mut Vec<(Locator, Bytes)>,
+        counters: &mut Counters,
+    ) -> io::Result<()> {
+        self.drain_by(batch, Asks::Anyway, counters)
     }
 
-    fn drain_by(&mut self, batch: &mut Vec<(Locator, Bytes)>, asks: Asks) -> io::Result<()> {
+    fn drain_by(
+        &mut self,
+        batch: &mut Vec<(Locator, Bytes)>,
+        asks: Asks,
+        counters: &mut Counters,
+    ) -> io::Result<()> {
         while batch.len() < BATCH_MAX {
-            match self.take(batch, asks) {
+            match self.take(batch, asks, counters) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if provoked(&error) => {}
@@ -107,12 +116,21 @@ impl Socket {
     }
 
     /// One call to the system.
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>, asks: Asks) -> io::Result<()> {
+    fn take(
+        &mut self,
+        batch: &mut Vec<(Locator, Bytes)>,
+        asks: Asks,
+        counters: &mut Counters,
+    ) -> io::Result<()> {
         let (socket, state) = (&self.socket, &self.state);
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let mut slices: Vec<IoSliceMut<'_>> =
             self.room.chunks_exact_mut(MESSAGE_BYTES).map(IoSliceMut::new).collect();
-        let mut recv = || state.recv(UdpSockRef::from(socket), &mut slices, &mut metas);
+        let receives = &mut counters.receives;
+        let mut recv = || {
+            *receives = receives.saturating_add(1);
+            state.recv(UdpSockRef::from(socket), &mut slices, &mut metas)
+        };
         let count = match asks {
             Asks::IfReady => socket.try_io(Interest::READABLE, recv)?,
             Asks::Anyway => recv()?,
@@ -123,6 +141,7 @@ impl Socket {
             };
             let from = Locator::Udp(meta.addr);
             let message = Bytes::copy_from_slice(message);
+            counters.copied = counters.copied.saturating_add(as_u64(message.len()));
             let stride = meta.stride.clamp(1, meta.len);
             let starts = (0..meta.len).step_by(stride);
             batch.extend(starts.map(|at| (from, message.slice(at..at.saturating_add(stride).min(meta.len)))));

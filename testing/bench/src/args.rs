@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot_base::ModuleName;
 use folkmoot_cli::values::{Ordering, mode, scheme};
 use folkmoot_signing::{Mode, Scheme};
+use serde::Serialize;
 use std::path::PathBuf;
 
 /// Measures what Folkmoot costs on this machine.
@@ -20,9 +21,16 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// Measures messages a second and latency of the ordered, sealed path. Each member is a process
-    /// of its own, on loopback.
+    /// Measures messages a second, latency and processor time of the ordered, sealed path, and how
+    /// fast members follow a change. Each member is a process of its own, on loopback or in a
+    /// network namespace.
     Ring(BenchRing),
+    /// Measures what the machine can do at best: multicast that is sealed twice and opened twice,
+    /// without any order, each node in a network namespace. Needs root.
+    Reference(BenchReference),
+    /// Measures this stack, corosync with AES-256 and the reference in turn, and prints ratios of
+    /// medians. Needs root.
+    Compare(BenchCompare),
     /// Measures what a change of members costs with each module of key agreement, in the real stack
     /// on loopback; or counts it.
     Keying(BenchKeying),
@@ -38,8 +46,8 @@ pub(crate) enum Bench {
     /// Measures what a newcomer is given of an old group, and how long it takes to verify that on
     /// one core.
     Line(BenchLine),
-    /// Draws the chart of what earlier runs of `keying` or `admission` printed with --json. It
-    /// measures nothing.
+    /// Draws the chart of what earlier runs of `keying`, `admission` or `compare` printed with
+    /// --json. It measures nothing.
     Chart(BenchChart),
 }
 
@@ -160,14 +168,37 @@ pub(crate) struct BenchKeying {
     pub(crate) module: Option<ModuleName>,
 }
 
+/// A kind of measurement by `bench ring`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RingMode {
+    /// Measures messages a second under load.
+    Throughput,
+    /// Measures the latency of lone messages: each sender sends one every 5 to 15 ms.
+    Latency,
+    /// Measures how long the others need for a view after a member was killed.
+    Kill,
+    /// Measures how long both sides of a partition need for one view after it ends.
+    Heal,
+    /// Measures how long a member needs to leave and to join.
+    Join,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct BenchRing {
     /// How many members.
-    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) nodes: u16,
-    /// How many of them send.
-    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=16))]
-    pub(crate) senders: u16,
+    /// Network namespaces with commas between them, one for each member. If none of them exists,
+    /// the bench makes them, and removes them at the end. Needs root.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "nodes", value_parser = crate::namespaces::name)]
+    pub(crate) namespaces: Vec<String>,
+    /// The kind of measurement.
+    #[arg(long, value_enum, default_value_t = RingMode::Throughput)]
+    pub(crate) mode: RingMode,
+    /// How many of them send [default: all; one if --mode is latency].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) senders: Option<u16>,
     /// Bytes of each message.
     #[arg(long, value_name = "BYTES", default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
     pub(crate) bytes: u32,
@@ -180,6 +211,66 @@ pub(crate) struct BenchRing {
     /// How many messages of each sender may be on their way at once.
     #[arg(long, value_name = "NUMBER", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub(crate) window: u32,
+    /// How many threads each member's process has besides the store's; a `folkmoot member` has two.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub(crate) threads: u16,
+    /// How many messages a second each sender sends, whatever comes back, in place of a window.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "window", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
+    /// How often each change is made. The output has medians.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    pub(crate) times: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchReference {
+    /// Network namespaces with commas between them, one for each node. If none of them exists, the
+    /// bench makes them, and removes them at the end. Needs root.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "fm1,fm2,fm3", value_parser = crate::namespaces::name)]
+    pub(crate) namespaces: Vec<String>,
+    /// How many of them send [default: all].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) senders: Option<u16>,
+    /// Bytes of each message.
+    #[arg(long, value_name = "BYTES", default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
+    pub(crate) bytes: u32,
+    /// How long to measure.
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchCompare {
+    /// How many nodes, each in a network namespace: fm1, fm2 and so on, which the bench makes if
+    /// they do not exist.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub(crate) nodes: u16,
+    /// How many of them send [default: all].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) senders: Option<u16>,
+    /// Bytes of each message, with commas between the sizes.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [100, 1_350, 8_192], value_parser = clap::value_parser!(u32).range(24..=65_536))]
+    pub(crate) bytes: Vec<u32>,
+    /// How the messages of this stack are ordered.
+    #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
+    pub(crate) service: Ordering,
+    /// How long each run measures.
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub(crate) seconds: u32,
+    /// How often all are run in turn. The output has medians.
+    #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) rounds: u16,
+    /// Another build of this program, to be compared too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) before: Option<PathBuf>,
+    /// Draws messages a second against bytes, as an SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
+}
+
+fn rate(word: &str) -> Result<f64, &'static str> {
+    let number = word.parse().ok().filter(|rate: &f64| (0.001..=10_000_000.0).contains(rate));
+    number.ok_or("it must be a number from 0.001 to 10,000,000")
 }
 
 fn module(word: &str) -> Result<ModuleName, &'static str> {

@@ -1,5 +1,5 @@
-//! The charts show time against a number: a panel for each event, and in it a line for each module
-//! or scheme. Both axes are logarithmic.
+//! The charts show a time or a rate against a number: a panel for each event, and in it a line for
+//! each module, scheme or system. Both axes are logarithmic.
 
 use folkmoot_agreement::ModuleName;
 use folkmoot_cli::exit::Failure;
@@ -18,7 +18,7 @@ use std::time::Duration;
 const COLUMNS: usize = 3;
 const PANEL_WIDTH: u32 = 300;
 const PANEL_HEIGHT: u32 = 292;
-/// Left of a panel, for the times.
+/// Left of a panel, for times and rates.
 const MARGIN: u32 = 52;
 /// Below it, for the sizes.
 const FOOT: u32 = 24;
@@ -42,37 +42,57 @@ const COLOURS: [RGBColor; 9] = [
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// One point of a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Point {
     pub(crate) line: &'static str,
     pub(crate) event: String,
-    pub(crate) size: u16,
-    pub(crate) time: Duration,
+    pub(crate) size: u32,
+    /// In the unit of the chart.
+    pub(crate) value: f64,
+}
+
+/// What the values of a chart are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Millis,
+    PerSecond,
+}
+
+/// What a chart shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Title {
+    pub(crate) what: &'static str,
+    pub(crate) unit: Unit,
 }
 
 impl Point {
+    /// A point of a chart of times.
+    pub(crate) fn timed(line: &'static str, event: &str, size: u16, time: Duration) -> Self {
+        Self { line, event: event.to_owned(), size: size.into(), value: time.as_secs_f64() * 1_000.0 }
+    }
+
     /// Of a row of `bench keying` as `--json` prints it.
     pub(crate) fn of_keying(row: &Value) -> Option<Self> {
         let module = row.get("module")?.as_str()?;
         let module = ModuleName::ALL.iter().find(|known| known.as_str() == module)?;
         let size = u16::try_from(row.get("members")?.as_u64()?).ok()?;
         let time = Duration::try_from_secs_f64(row.get("cpu_ms")?.as_f64()? / 1_000.0).ok()?;
-        Some(Self { line: module.as_str(), event: row.get("event")?.as_str()?.to_owned(), size, time })
+        Some(Self::timed(module.as_str(), row.get("event")?.as_str()?, size, time))
     }
 }
 
-/// Draws the chart to a file; `what` says which time it is.
-pub(crate) fn save(file: &Path, what: &str, points: &[Point]) -> Result<(), Failure> {
-    std::fs::write(file, draw(what, points)?).map_err(|error| Failure::file(file, &error))?;
+/// Draws the chart to a file.
+pub(crate) fn save(file: &Path, title: &Title, points: &[Point]) -> Result<(), Failure> {
+    std::fs::write(file, draw(title, points)?).map_err(|error| Failure::file(file, &error))?;
     eprintln!("wrote {}", file.display());
     Ok(())
 }
 
 /// The picture as text. Panels and lines are in the order in which they come.
-fn draw(what: &str, points: &[Point]) -> Result<String, Failure> {
+fn draw(title: &Title, points: &[Point]) -> Result<String, Failure> {
     let events = different(points.iter().map(|point| point.event.as_str()));
     let lines = different(points.iter().map(|point| point.line));
-    let (least, most) = span(points.iter().map(millis));
+    let (least, most) = span(points.iter().map(height));
     let powers = (least.log10().floor(), most.log10().ceil());
     let powers = (powers.0, powers.1.max(powers.0 + 1.0));
     // The last panel is the legend's.
@@ -86,9 +106,9 @@ fn draw(what: &str, points: &[Point]) -> Result<String, Failure> {
         let mut areas = areas.iter();
         for (event, area) in events.iter().zip(areas.by_ref()) {
             let here: Vec<&Point> = points.iter().filter(|point| point.event == *event).collect();
-            panel(area, event, powers, &here, &lines)?;
+            panel(area, (event, title.unit), powers, &here, &lines)?;
         }
-        areas.next().map_or(Ok(()), |area| legend(area, what, &lines))?;
+        areas.next().map_or(Ok(()), |area| legend(area, title.what, &lines))?;
         whole.present().map_err(Failure::bug)?;
     }
     Ok(out)
@@ -109,19 +129,20 @@ fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-fn millis(point: &Point) -> f64 {
-    (point.time.as_secs_f64() * 1_000.0).max(0.001)
+/// What a logarithmic axis can show of it.
+fn height(point: &Point) -> f64 {
+    point.value.max(0.001)
 }
 
-/// Powers of two across; up to these powers of ten milliseconds.
+/// Powers of two across; up to these powers of ten.
 fn panel(
     area: &Area<'_>,
-    event: &str,
+    (event, unit): (&str, Unit),
     (lowest, highest): (f64, f64),
     points: &[&Point],
     lines: &[&str],
 ) -> Result<(), Failure> {
-    let sizes: BTreeSet<u16> = points.iter().map(|point| point.size).collect();
+    let sizes: BTreeSet<u32> = points.iter().map(|point| point.size).collect();
     let (low, high) = span(sizes.iter().map(|size| f64::from(*size)));
     let high = high.max(low * 2.0);
     let powers = std::iter::successors(Some(lowest), |power| Some(power + 1.0));
@@ -142,20 +163,20 @@ fn panel(
         .bold_line_style(GREY)
         .label_style(FONT)
         .x_label_formatter(&|size| format!("{size:.0}"))
-        .y_label_formatter(&|millis| in_words(*millis))
+        .y_label_formatter(&|value| in_words(unit, *value))
         .draw()
         .map_err(Failure::bug)?;
     for (line, colour) in lines.iter().zip(COLOURS.iter().cycle()) {
         let mut here: Vec<&&Point> = points.iter().filter(|point| point.line == *line).collect();
         here.sort_by_key(|point| point.size);
-        let here = here.into_iter().map(|point| (f64::from(point.size), millis(point)));
+        let here = here.into_iter().map(|point| (f64::from(point.size), height(point)));
         chart.draw_series(LineSeries::new(here, colour.stroke_width(2))).map_err(Failure::bug)?;
     }
     Ok(())
 }
 
 /// Where there is room for a label on an axis of so many powers of two.
-fn labelled(sizes: &BTreeSet<u16>, powers: f64) -> Vec<f64> {
+fn labelled(sizes: &BTreeSet<u32>, powers: f64) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     let apart = LABELS_APART / f64::from(PANEL_WIDTH - MARGIN) * powers;
     for size in sizes.iter().map(|size| f64::from(*size)) {
@@ -167,10 +188,14 @@ fn labelled(sizes: &BTreeSet<u16>, powers: f64) -> Vec<f64> {
 }
 
 /// Short enough for the margin.
-fn in_words(millis: f64) -> String {
+fn in_words(unit: Unit, value: f64) -> String {
     // Powers of ten below one are not exact.
     let round = |number: f64| (number * 1_000.0).round() / 1_000.0;
-    if millis < 1_000.0 { format!("{} ms", round(millis)) } else { format!("{} s", round(millis / 1_000.0)) }
+    match unit {
+        Unit::PerSecond => format!("{}", round(value)),
+        Unit::Millis if value < 1_000.0 => format!("{} ms", round(value)),
+        Unit::Millis => format!("{} s", round(value / 1_000.0)),
+    }
 }
 
 fn legend(area: &Area<'_>, what: &str, lines: &[&str]) -> Result<(), Failure> {
@@ -186,14 +211,14 @@ fn legend(area: &Area<'_>, what: &str, lines: &[&str]) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Point, draw};
+    use super::{Duration, Point, Title, Unit, draw};
     use serde_json::json;
 
     #[test]
     fn rows_are_read_as_they_are_printed() {
         let row = json!({ "module": "tgdh", "event": "join", "members": 512, "cpu_ms": 12.5, "more": 1 });
         let time = Duration::from_micros(12_500);
-        let point = Point { line: "tgdh", event: "join".into(), size: 512, time };
+        let point = Point::timed("tgdh", "join", 512, time);
         assert_eq!(Point::of_keying(&row), Some(point));
         for wrong in [json!({}), json!({ "module": "x", "event": "join", "members": 2, "cpu_ms": 1 })] {
             assert_eq!(Point::of_keying(&wrong), None);
@@ -204,18 +229,24 @@ mod tests {
 
     #[test]
     fn panels_and_lines_come_in_their_order_each_with_its_own_sizes() {
-        let point = |line, event: &str, size| Point {
-            line,
-            event: event.to_owned(),
-            size,
-            time: Duration::from_millis(3),
-        };
+        let point = |line, event: &str, size| Point::timed(line, event, size, Duration::from_millis(3));
         let points = [point("plain", "votes", 5), point("plain", "votes", 1), point("frost", "members", 20)];
-        let picture = draw("time of a join", &points).unwrap();
+        let picture = draw(&Title { what: "time of a join", unit: Unit::Millis }, &points).unwrap();
         let at = |text: &str| picture.find(&format!("\n{text}\n")).unwrap();
         assert!(at("votes") < at("members") && at("plain") < at("frost"));
         assert_eq!(picture.matches("\n20\n").count(), 1, "20 is no number of votes");
         assert!(at("1") < at("5") && at("1 ms") < at("10 ms"));
         assert!(picture.contains("time of a join"));
+    }
+
+    #[test]
+    fn rates_are_shown_as_numbers() {
+        let point = |size, value| Point { line: "reference", event: "throughput".into(), size, value };
+        let title = Title { what: "messages a second", unit: Unit::PerSecond };
+        let picture = draw(&title, &[point(100, 5_000_000.0), point(65_536, 20_000.0)]).unwrap();
+        for label in ["10000", "10000000", "100", "65536", "reference"] {
+            assert!(picture.contains(&format!("\n{label}\n")), "{label}");
+        }
+        assert!(!picture.contains(" ms"));
     }
 }

@@ -6,17 +6,13 @@
 
 use crate::meter::{Metered, Meters, Work};
 use crate::people::{People, Rules};
-use folkmoot::tools::{
-    Attached, Command, Handle, MemberStack, Node, OpenOptions, Opened, Store, Timing, prepare,
-};
+use folkmoot::tools::{Attached, Command, Handle, MemberStack, Node, OpenOptions, Opened, Timing, prepare};
 use folkmoot::{Event, Faults, GroupId, Locator, MemberId, Service, StateFolder};
 use folkmoot_agreement::ModuleName;
-use folkmoot_base::Persist;
 use folkmoot_cli::children::Workshop;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::Identity;
 use folkmoot_signing::Scheme;
-use folkmoot_transcript::{Kept, Taken, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -339,13 +335,6 @@ impl Began {
     }
 }
 
-/// The group's transcript, as a store keeps it.
-fn stored(people: &People) -> Result<Vec<Persist>, Failure> {
-    let transcript = Transcript::founded(people.charter.der()).map_err(Failure::bug)?;
-    let (mut kept, new) = (Kept::default(), Taken { new: true, ..Taken::default() });
-    Ok(people.items.iter().flat_map(|item| kept.after(&transcript, item, &new)).collect())
-}
-
 /// A node with its members: the folder of the first of them, with the whole transcript on its disk;
 /// its event loop runs.
 fn hire(
@@ -357,13 +346,7 @@ fn hire(
     tell: mpsc::Sender<(MemberId, Seen)>,
 ) -> Result<Place, Failure> {
     let (host, others) = here.split_first().ok_or_else(|| Failure::bug("a node has no members"))?;
-    let folder = StateFolder::open(path)?;
-    let key = host.key_pem().map_err(Failure::bug)?;
-    folder.write_identity(key.expose(), &host.certificate_pem())?;
-    folder.write_charter(people.charter.der())?;
-    let stored = stored(people)?;
-    let broken = |error| Failure::from(folkmoot::Error::Store(error));
-    Store::open(&folder.store_path()).and_then(|mut store| store.commit(&stored)).map_err(broken)?;
+    people.furnish(&StateFolder::open(path)?, host)?;
     let options = OpenOptions {
         state: path.to_owned(),
         listen: ([127, 0, 0, 1], 0).into(),

@@ -8,7 +8,7 @@
 
 use crate::alone::Table;
 use crate::args::BenchKeying;
-use crate::chart::{self, Point};
+use crate::chart::{self, Point, Title, Unit};
 use crate::counts::{Cost, Event, controller, measure_once, times};
 use crate::crew::{Crew, NODES, Spent};
 use crate::price::{Pace, Price, median};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
 
 /// What its chart shows.
-pub(crate) const CHARTED: &str = "processor time of all members";
+pub(crate) const CHARTED: Title = Title { what: "processor time of all members", unit: Unit::Millis };
 
 /// What is measured, in this order: a join brings back whom the leave before it took.
 const EVENTS: [(&str, Event); 5] = [
@@ -56,7 +56,7 @@ pub(crate) async fn live(options: &BenchKeying, json: bool) -> Result<(), Failur
     let mut rows = Vec::new();
     let done = measure_all(options, &mut rows).await;
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        chart::save(file, CHARTED, &rows.iter().map(point).collect::<Vec<_>>())?;
+        chart::save(file, &CHARTED, &rows.iter().map(point).collect::<Vec<_>>())?;
     }
     if done.is_ok() || !rows.is_empty() {
         let values: Vec<Value> = rows.iter().map(value).collect();
@@ -220,7 +220,7 @@ fn share(part: Duration, of: Duration) -> f64 {
 }
 
 fn point(row: &Row) -> Point {
-    Point { line: row.module.as_str(), event: row.event.to_owned(), size: row.size, time: row.cpu }
+    Point::timed(row.module.as_str(), row.event, row.size, row.cpu)
 }
 
 fn value(row: &Row) -> Value {

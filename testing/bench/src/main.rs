@@ -1,7 +1,9 @@
 //! `folkmoot-bench`, which `folkmoot bench` calls: what things cost, measured here and now.
 //!
 //! ```text
-//! ring                   each member a process: this program again, acting as `folkmoot`
+//! ring                   each member a process: this program again, acting as a member
+//! reference              each node a process: multicast without an order
+//! compare                runs of ring, reference and corosync in turn
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
 //! transcript             a reader of files, no network
@@ -13,14 +15,17 @@ mod admission;
 mod alone;
 mod args;
 mod chart;
+mod compare;
 mod counts;
 mod crew;
 mod line;
 mod links;
 mod live;
 mod meter;
+mod namespaces;
 mod people;
 mod price;
+mod reference;
 mod ring;
 mod saved;
 mod split;
@@ -31,13 +36,12 @@ use folkmoot_cli::exit::Failure;
 use folkmoot_cli::start;
 use std::process::ExitCode;
 
-/// The first word of the command line of a process that acts as `folkmoot`.
-const AS_FOLKMOOT: &str = "--as-folkmoot";
-
 fn main() -> ExitCode {
-    let mut words = std::env::args_os();
-    if words.nth(1).is_some_and(|first| first == AS_FOLKMOOT) {
-        return folkmoot_cli::main(std::iter::once("folkmoot".into()).chain(words));
+    // A process of a bench: its role, and how it begins.
+    if let [_, role, start] = std::env::args().collect::<Vec<_>>().as_slice()
+        && let Some(code) = part(role, start)
+    {
+        return code;
     }
     let cli: Cli = match start::parse(std::env::args_os()) {
         Ok(cli) => cli,
@@ -46,9 +50,26 @@ fn main() -> ExitCode {
     start::run(cli.json, dispatch(cli))
 }
 
+/// Plays a part in a bench that another process runs, if this is the name of one.
+fn part(role: &str, start: &str) -> Option<ExitCode> {
+    match role {
+        ring::AS_MEMBER => Some(match ring::as_member(start) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                eprintln!("folkmoot-bench: {failure}");
+                ExitCode::FAILURE
+            }
+        }),
+        reference::AS_REFERENCE => Some(start::run(false, reference::as_reference(start))),
+        _ => None,
+    }
+}
+
 async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
     match bench {
-        Bench::Ring(options) => ring::ring(&options, AS_FOLKMOOT, json).await,
+        Bench::Ring(options) => ring::ring(&options, json).await,
+        Bench::Reference(options) => reference::reference(&options, json).await,
+        Bench::Compare(options) => compare::compare(&options, json).await,
         Bench::Keying(options) => keying(&options, json).await,
         Bench::Links(options) => links::links(&options, json),
         Bench::Transcript(options) => transcript::transcript(&options, json),

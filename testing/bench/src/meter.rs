@@ -28,7 +28,7 @@ pub(crate) fn worked<T>(act: impl FnOnce() -> T) -> (Duration, T) {
 }
 
 /// What all threads of this process have worked so far.
-fn process_worked() -> Duration {
+pub(crate) fn process_worked() -> Duration {
     let now = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(u64::try_from(now.tv_sec).unwrap_or(0), u32::try_from(now.tv_nsec).unwrap_or(0))
 }

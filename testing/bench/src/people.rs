@@ -2,17 +2,17 @@
 //! everybody else, each by one item of the transcript. The transcript's own functions make the
 //! items, and every node verifies them as always.
 
-use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot::{Bytes, Digest, GroupId, GroupName, UnixTime};
+use folkmoot::tools::{OsEntropy, Store, wall_clock};
+use folkmoot::{Bytes, Digest, GroupId, GroupName, StateFolder, UnixTime};
 use folkmoot_agreement::ModuleName;
-use folkmoot_base::{Head, Keying};
+use folkmoot_base::{Head, Keying, Persist};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{
     Central, CharterDraft, Founder, Gmc, GmcBody, Identity, SignedCharter, Timeouts, Verdict, Vote, VoteBody,
     VoteKind,
 };
 use folkmoot_signing::Scheme;
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{Kept, Taken, Transcript};
 use std::time::Duration;
 
 /// A charter has no more founders.
@@ -47,6 +47,14 @@ impl People {
     /// `size` members of a group by these rules, whose links may be silent for so long. More than
     /// [`FOUNDERS_MAX`] where one vote admits, and the scheme is plain.
     pub(crate) fn new(rules: &Rules, size: usize, silence: Duration) -> Result<Self, Failure> {
+        let silence_ms = u32::try_from(silence.as_millis()).map_err(Failure::bug)?;
+        let timeouts =
+            Timeouts { step_ms: Some(STEP_MS), silence_ms: Some(silence_ms), ..Timeouts::default() };
+        Self::with(rules, size, timeouts)
+    }
+
+    /// The same with these timeouts.
+    pub(crate) fn with(rules: &Rules, size: usize, timeouts: Timeouts) -> Result<Self, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         let now = wall_clock().0;
         let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
@@ -54,16 +62,29 @@ impl People {
             .map(|number| Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug))
             .collect::<Result<Vec<_>, Failure>>()?;
         let (founders, others) = identities.split_at(size.min(FOUNDERS_MAX));
-        let charter = charter(rules, founders, silence, &mut entropy)?;
+        let charter = charter(rules, founders, timeouts, &mut entropy)?;
         let items = admissions(&charter, founders, others, (from, to), &mut entropy)?;
         Ok(Self { identities, charter, items })
+    }
+
+    /// Makes the folder that of `host`, with the whole transcript on its disk.
+    pub(crate) fn furnish(&self, folder: &StateFolder, host: &Identity) -> Result<(), Failure> {
+        let key = host.key_pem().map_err(Failure::bug)?;
+        folder.write_identity(key.expose(), &host.certificate_pem())?;
+        folder.write_charter(self.charter.der())?;
+        let transcript = Transcript::founded(self.charter.der()).map_err(Failure::bug)?;
+        let (mut kept, new) = (Kept::default(), Taken { new: true, ..Taken::default() });
+        let kept: Vec<Persist> =
+            self.items.iter().flat_map(|item| kept.after(&transcript, item, &new)).collect();
+        let broken = |error| Failure::from(folkmoot::Error::Store(error));
+        Store::open(&folder.store_path()).and_then(|mut store| store.commit(&kept)).map_err(broken)
     }
 }
 
 fn charter(
     rules: &Rules,
     people: &[Identity],
-    silence: Duration,
+    timeouts: Timeouts,
     entropy: &mut OsEntropy,
 ) -> Result<SignedCharter, Failure> {
     let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
@@ -73,13 +94,12 @@ fn charter(
         ModuleName::MlsHybrid => ModuleName::Mls,
         other => other,
     };
-    let silence_ms = u32::try_from(silence.as_millis()).map_err(Failure::bug)?;
     let draft = CharterDraft {
         keying: Keying::Module(classical),
         hybrid: rules.module.is_hybrid(),
         scheme: rules.scheme,
         central: rules.central.clone(),
-        timeouts: Timeouts { step_ms: Some(STEP_MS), silence_ms: Some(silence_ms), ..Timeouts::default() },
+        timeouts,
         ..CharterDraft::new(name, rules.votes, founders, entropy)
     };
     SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).map_err(Failure::bug)

@@ -13,7 +13,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("danger_keys", "hands the simulator's thief what a member has"),
     ("danger_say", "says what a node that floods says, in the simulator"),
     ("door_counters", "the bench of floods reads them"),
-    ("link_counters", "the bench of floods and tests of links read them"),
     ("take_events", "the simulator records what a node saw"),
     ("file_of", "tests and fuzz targets forge transcript files with it"),
     ("entries_of", "tests and fuzz targets forge transcript files with it"),

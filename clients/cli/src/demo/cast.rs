@@ -28,7 +28,7 @@ impl Story {
     /// Makes four identities, each in its own folder.
     pub(super) async fn new(workshop: &Workshop, options: &Demo) -> Result<Self, Failure> {
         let Demo { messages, scheme, mode, .. } = *options;
-        let program = Program::own(None)?;
+        let program = Program::own()?;
         let (anna, ben) =
             (Member::new(workshop, &program, "anna").await?, Member::new(workshop, &program, "ben").await?);
         let (cleo, mut dora) =

@@ -128,7 +128,7 @@ async fn a_group_with_hybrid_keys_and_links_forms_admits_and_talks() {
     anna.dial(eve.locator()).await.unwrap();
     let told = refusal(&anna).await;
     assert_eq!((told.at, told.theirs), (eve.locator(), Exchange::Classical));
-    let linked = eve.handle().look(|machine, _, _| machine.ground.link_counters()).await.unwrap();
+    let linked = eve.handle().look(|machine, _, _| machine.ground.counters().link).await.unwrap();
     assert_eq!(linked.handshakes, 0);
     drop(std::fs::remove_dir_all(root));
 }

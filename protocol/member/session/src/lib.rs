@@ -100,6 +100,46 @@ pub enum Opened {
     Held,
 }
 
+/// What a session did since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Messages sealed.
+    pub sealed: u64,
+    /// Messages opened.
+    pub opened: u64,
+    /// Bytes of messages copied, in sealing them and in opening them.
+    pub copied: u64,
+}
+
+impl Counters {
+    /// Opens a message, and counts it.
+    fn opening(
+        &mut self,
+        epoch: &mut Epoch,
+        from: (MemberId, Service),
+        header: Header,
+        sealed: Bytes,
+        verify: Verify<'_>,
+    ) -> Result<Message, OpenError> {
+        let copied = if sealed.is_unique() { 0 } else { as_u64(sealed.len()) };
+        let message = epoch.open(from, header, sealed, verify)?;
+        self.opened = self.opened.saturating_add(1);
+        self.copied = self.copied.saturating_add(copied);
+        Ok(message)
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            sealed: self.sealed.saturating_add(other.sealed),
+            opened: self.opened.saturating_add(other.opened),
+            copied: self.copied.saturating_add(other.copied),
+        }
+    }
+}
+
 /// The session of one member in one group.
 pub struct Session {
     me: MemberId,
@@ -110,6 +150,7 @@ pub struct Session {
     closed: VecDeque<EpochTag>,
     stopped: bool,
     refresh_asked: bool,
+    counters: Counters,
     sends: Held<()>,
     received: Held<(MemberId, Service)>,
 }
@@ -125,6 +166,7 @@ impl Session {
             closed: VecDeque::new(),
             stopped: false,
             refresh_asked: false,
+            counters: Counters::default(),
             sends: Held::new(config.held_bytes_max),
             received: Held::new(config.held_bytes_max),
             config,
@@ -229,6 +271,8 @@ impl Session {
         if epoch.sealed >= self.config.seals_per_epoch_max {
             return Err(SealError::EpochSpent);
         }
+        self.counters.sealed = self.counters.sealed.saturating_add(1);
+        self.counters.copied = self.counters.copied.saturating_add(as_u64(plaintext.len()));
         Ok(epoch)
     }
 
@@ -269,7 +313,8 @@ impl Session {
         let header = Header::decode(&sealed)?;
         let epochs = [self.current.as_mut(), self.previous.as_mut()];
         if let Some(epoch) = epochs.into_iter().flatten().find(|epoch| epoch.tag == header.epoch) {
-            return epoch.open((sender, service), header, sealed, verify).map(Opened::Message);
+            let from = (sender, service);
+            return self.counters.opening(epoch, from, header, sealed, verify).map(Opened::Message);
         }
         if self.closed.contains(&header.epoch) {
             return Err(OpenError::WireClosedEpoch);
@@ -299,7 +344,7 @@ impl Session {
             }
             Err(error) => return Some((sender, Err(error))),
         };
-        Some((sender, epoch.open(sender, header, sealed, verify)))
+        Some((sender, self.counters.opening(epoch, sender, header, sealed, verify)))
     }
 
     /// Stops sealing at once (K3), because a notice removed a member. Opening goes on. Lasts until
@@ -326,6 +371,11 @@ impl Session {
         self.received.retain(|_| false);
     }
 
+    /// What it did so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
     /// Whether this session may seal now.
     pub fn can_seal(&self) -> bool {
         let spent = |epoch: &Epoch| epoch.sealed >= self.config.seals_per_epoch_max;
@@ -340,6 +390,10 @@ impl Session {
         self.refresh_asked |= due;
         first
     }
+}
+
+fn as_u64(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 fn excess(length: usize) -> Option<usize> {

@@ -40,6 +40,8 @@ pub(crate) struct GroupStack {
     pub(crate) flush: Flush,
     pub(crate) keying: Keying,
     pub(crate) session: Session,
+    /// Bytes of sealed messages that were copied behind the header of their view.
+    framed: u64,
     /// How the messages that the session holds are to be sent; in the same order as the messages.
     pub(crate) held: VecDeque<Manner>,
     pub(crate) installed: Option<Installed>,
@@ -86,6 +88,7 @@ impl GroupStack {
                 .with_step_deadline(parts.step_deadline),
             keying: Keying::new(me, group, keys, parts.stored_instance)?,
             session: Session::new(me, group, sessions),
+            framed: 0,
             held: VecDeque::new(),
             installed: None,
             keyed_at: now,
@@ -162,7 +165,9 @@ impl GroupStack {
             self.session.seal(plaintext)?
         };
         self.returns.sent();
-        Ok((service, crate::message::sealed(&header, &sealed)))
+        let framed = crate::message::sealed(&header, &sealed);
+        self.framed = self.framed.saturating_add(u64::try_from(framed.len()).unwrap_or(u64::MAX));
+        Ok((service, framed))
     }
 
     pub(crate) fn keying(
@@ -173,6 +178,13 @@ impl GroupStack {
         entropy: &mut dyn Entropy,
     ) -> Result<(), KeyingError> {
         self.keying.handle(now, input, who, entropy)
+    }
+
+    /// What its session did so far; what is copied behind headers of views included.
+    pub(crate) fn counters(&self) -> session::Counters {
+        let mut counters = self.session.counters();
+        counters.copied = counters.copied.saturating_add(self.framed);
+        counters
     }
 
     /// Whether it is time to ask for the join again. If so, sets the next time.

@@ -144,6 +144,12 @@ impl Member {
         Some(admission.signing(now, &self.transcript))
     }
 
+    /// What its sessions did so far, in all groups that it is in.
+    pub fn counters(&self) -> folkmoot_session::Counters {
+        let all = self.stacks.values().map(GroupStack::counters);
+        all.fold(folkmoot_session::Counters::default(), folkmoot_session::Counters::plus)
+    }
+
     /// Counts of what guests sent so far, and of what was refused; zeros unless we are a member.
     pub fn door_counters(&self) -> Counters {
         match &self.joining {

@@ -185,10 +185,17 @@ impl Config {
     }
 }
 
-/// Counts of what was refused or dropped so far.
+/// Counts of what was sealed, opened, copied, refused or dropped so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
+    /// Datagrams sealed.
+    pub sealed: u64,
+    /// Datagrams opened.
+    pub opened: u64,
+    /// Bytes copied: of frames into datagrams and out of fragments, and of datagrams as they are
+    /// opened.
+    pub copied: u64,
     /// Datagrams that did not open, were malformed, or belonged to no link.
     pub refused: u64,
     /// Datagrams that had come before.

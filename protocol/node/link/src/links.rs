@@ -124,7 +124,7 @@ impl<C: Credentials> Links<C> {
         self.peers.iter().map(|(node, peer)| (*node, peer.member))
     }
 
-    /// Counts of what was refused or dropped so far.
+    /// Counts of what was sealed, opened, copied, refused or dropped so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -341,9 +341,11 @@ impl<C: Credentials> Links<C> {
         if channel == Channel::Ring && !peer.member {
             return Err(LinkError::LocalToGuest(to, channel));
         }
-        if peer.pack(now, crate::message::Lane::Channel(channel), parts) {
+        let lane = crate::message::Lane::Channel(channel);
+        if let Some(copied) = peer.pack(now, lane, parts) {
+            self.counters.copied = self.counters.copied.saturating_add(copied);
             return Ok(());
         }
-        self.put(now, to, crate::message::Lane::Channel(channel), parts)
+        self.put(now, to, lane, parts)
     }
 }

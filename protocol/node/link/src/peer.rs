@@ -95,17 +95,17 @@ impl Peer {
     }
 
     /// Puts a short frame into the datagram that is being filled, if there is one with room.
-    /// Returns whether it did.
-    pub(crate) fn pack(&mut self, now: Instant, lane: Lane, parts: &[&[u8]]) -> bool {
-        let Some(packet) = self.packet.as_mut().filter(|_| self.queued) else { return false };
+    /// Returns how many bytes it has copied.
+    pub(crate) fn pack(&mut self, now: Instant, lane: Lane, parts: &[&[u8]]) -> Option<u64> {
+        let packet = self.packet.as_mut().filter(|_| self.queued)?;
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         let full = packet.len().saturating_add(length).saturating_add(FRAME_HEADER_BYTES + TAG_BYTES);
         if length > FRAME_BYTES_MAX || full > DATAGRAM_BYTES_MAX {
-            return false;
+            return None;
         }
         self.sent = now;
         put_frame(packet, lane, parts, length);
-        true
+        Some(u64::try_from(length).unwrap_or(u64::MAX))
     }
 
     /// The association with our index `index`.

@@ -33,7 +33,10 @@ impl<C: Credentials> Links<C> {
                 excess_bytes: length.saturating_sub(LONG_FRAME_BYTES_MAX),
             });
         }
-        if length <= FRAME_BYTES_MAX {
+        let fits = length <= FRAME_BYTES_MAX;
+        // In fragments: first to one piece, then into the datagrams.
+        self.copied(if fits { length } else { length.saturating_mul(2) });
+        if fits {
             let packet = self.packet(now, to, length.saturating_add(FRAME_HEADER_BYTES))?;
             put_frame(packet, lane, parts, length);
             return Ok(());
@@ -93,6 +96,7 @@ impl<C: Credentials> Links<C> {
         let to = peer.at;
         match sealed {
             Ok(counter) => {
+                self.counters.sealed = self.counters.sealed.saturating_add(1);
                 self.rekey_due(node, counter);
                 self.out.push_back(Output::Transmit { to, datagram: packet.freeze() });
             }
@@ -152,12 +156,19 @@ impl<C: Credentials> Links<C> {
             })?;
         association.heard = now;
         peer.heard = now;
+        self.counters.opened = self.counters.opened.saturating_add(1);
         if newest {
             peer.at = from;
             peer.settle(index);
         }
         self.rekey_due(node, counter);
+        self.copied(plaintext.len());
         Ok(plaintext.freeze())
+    }
+
+    fn copied(&mut self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.counters.copied = self.counters.copied.saturating_add(bytes);
     }
 
     /// Takes every piece, even after one is refused; returns the first refusal.
@@ -212,6 +223,7 @@ impl<C: Credentials> Links<C> {
             .insert(now, lane, place, bytes, most)
             .map_err(|_| LinkError::PeerMalformed(node))?;
         self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);
+        self.copied(bytes.len());
         self.note(now + crate::limits::ASSEMBLY_LIFE);
         Ok(whole)
     }

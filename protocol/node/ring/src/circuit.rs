@@ -14,7 +14,7 @@ use crate::config::{
 };
 use crate::error::RingError;
 use crate::message::{Control, Data, Head, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
-use crate::output::Output;
+use crate::output::{Counters, Output};
 use crate::store::Stored;
 use crate::stream::Stream;
 use bytes::Bytes;
@@ -62,7 +62,7 @@ struct Visit {
 pub(crate) struct Circuit {
     pub(crate) stream: Stream,
     pub(crate) others: Arc<[NodeId]>,
-    pub(crate) retransmitted: u64,
+    counters: Counters,
     mine: u8,
     next: NodeId,
     previous: NodeId,
@@ -95,7 +95,7 @@ impl Circuit {
         let mine = u8::try_from(place).unwrap_or(NOBODY);
         Self {
             others: members.iter().filter(|node| **node != config.me).copied().collect(),
-            retransmitted: 0,
+            counters: Counters::default(),
             mine,
             next,
             previous,
@@ -111,6 +111,11 @@ impl Circuit {
             loss_at: now + config.timing.token_loss,
             stuck: None,
         }
+    }
+
+    /// What this node did on this ring.
+    pub(crate) fn counters(&self) -> Counters {
+        Counters { copied: self.stream.copied, ..self.counters }
     }
 
     pub(crate) fn is_alone(&self) -> bool {
@@ -199,6 +204,7 @@ impl Circuit {
 
     pub(crate) fn accept(&mut self, now: Instant, token: &Token, config: &Config) {
         self.token_seq = token.token_seq;
+        self.counters.visits = self.counters.visits.saturating_add(1);
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
@@ -249,7 +255,7 @@ impl Circuit {
             out.push_back(Output::Multicast { to: self.others.clone(), frame: packet.frame.clone() });
             false
         });
-        self.retransmitted = self.retransmitted.saturating_add(u64::from(sent));
+        self.counters.repaired = self.counters.repaired.saturating_add(u64::from(sent));
         sent
     }
 
@@ -282,6 +288,8 @@ impl Circuit {
             token.seq = head.seq;
             self.stream.store.insert(packet);
         }
+        let numbered = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
+        self.counters.numbered = self.counters.numbered.saturating_add(numbered);
         fresh
     }
 
@@ -295,7 +303,7 @@ impl Circuit {
 
     /// Asks for what is missing up to the number with which the last visit ended. Returns whether
     /// anything is missing.
-    fn request(&self, token: &mut Token) -> bool {
+    fn request(&mut self, token: &mut Token) -> bool {
         let mut asked = false;
         for seq in self.stream.store.gaps(self.last.seq) {
             if token.requests.len() >= REQUESTS_MAX {
@@ -303,6 +311,7 @@ impl Circuit {
             }
             if let Err(place) = token.requests.binary_search(&seq) {
                 token.requests.insert(place, seq);
+                self.counters.asked = self.counters.asked.saturating_add(1);
             }
             asked = true;
         }
@@ -419,6 +428,7 @@ impl Circuit {
         if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
             passed.span = passed.span.saturating_mul(2);
             passed.at = now + passed.span;
+            self.counters.tokens_repeated = self.counters.tokens_repeated.saturating_add(1);
             out.push_back(Output::Send { to: self.next, frame: passed.frame.clone() });
         }
         if self.hurry_at.is_some_and(|at| at <= now) {

@@ -5,7 +5,7 @@ use crate::config::{Config, RING_SEQ_STEP_MAX};
 use crate::hearing::Report;
 use crate::merging::Merging;
 use crate::message::{CommitToken, Control, Join, Last};
-use crate::output::{Cause, Change, Output, Phase};
+use crate::output::{Cause, Change, Counters, Output, Phase};
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
@@ -46,7 +46,8 @@ pub(crate) struct Context {
     pub(crate) last: Option<Last>,
     pub(crate) suspects: Suspects,
     pub(crate) refused: u64,
-    pub(crate) retransmitted: u64,
+    /// Of the rings and attempts that were left.
+    pub(crate) counters: Counters,
     congested: bool,
 }
 
@@ -68,7 +69,7 @@ impl Context {
             last: None,
             suspects: Suspects::default(),
             refused: 0,
-            retransmitted: 0,
+            counters: Counters::default(),
             congested: false,
         }
     }

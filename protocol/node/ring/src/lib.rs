@@ -38,7 +38,7 @@ mod suspects;
 
 pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
-pub use output::{Cause, Change, Delivery, Output, Phase, Status};
+pub use output::{Cause, Change, Counters, Delivery, Output, Phase, Status};
 
 use bytes::Bytes;
 use commit::Commit;
@@ -113,11 +113,11 @@ impl State {
         }
     }
 
-    fn retransmitted(&self) -> u64 {
+    fn counters(&self) -> Counters {
         match self {
-            Self::Operational(state) => state.circuit.retransmitted,
-            Self::Recover(state) => state.circuit.retransmitted,
-            Self::Gather(_) | Self::Commit(_) => 0,
+            Self::Operational(state) => state.circuit.counters(),
+            Self::Recover(state) => state.circuit.counters(),
+            Self::Gather(_) | Self::Commit(_) => Counters::default(),
         }
     }
 }
@@ -346,7 +346,6 @@ impl Ring {
     /// The status of the ring.
     pub fn status(&self) -> Status {
         let installed = self.state.as_ref().and_then(State::installed);
-        let running = self.state.as_ref().map_or(0, State::retransmitted);
         Status {
             phase: self.state.as_ref().map_or(Phase::Gather, State::phase),
             configuration: installed.map(|stream| stream.id),
@@ -354,8 +353,14 @@ impl Ring {
             queued_bytes: self.ctx.queue.bytes(),
             set_aside: self.ctx.candidates.set_aside(),
             refused_frames: self.ctx.refused,
-            retransmitted_packets: self.ctx.retransmitted.saturating_add(running),
+            retransmitted_packets: self.counters().repaired,
         }
+    }
+
+    /// What it did since the start.
+    pub fn counters(&self) -> Counters {
+        let running = self.state.as_ref().map(State::counters).unwrap_or_default();
+        self.ctx.counters.plus(running).plus(self.ctx.queue.counters())
     }
 
     /// Does what a state asked for.
@@ -429,7 +434,7 @@ impl Ring {
 
     fn leave(&mut self) -> Option<State> {
         let state = self.state.take()?;
-        self.ctx.retransmitted = self.ctx.retransmitted.saturating_add(state.retransmitted());
+        self.ctx.counters = self.ctx.counters.plus(state.counters());
         Some(state)
     }
 
@@ -482,6 +487,7 @@ impl Ring {
         self.ctx.candidates.formed(now, &formed_by.members, &given_up, &timing, entropy);
         self.ctx.merging.formed(now, &before, &formed_by.members);
         self.ctx.trace(Phase::Operational, Cause::Recovered);
+        self.ctx.counters.installed = self.ctx.counters.installed.saturating_add(1);
         let operational = Operational::begin(now, circuit, formed_by, token, &mut self.ctx);
         self.state = Some(State::Operational(Box::new(operational)));
     }

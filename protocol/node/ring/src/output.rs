@@ -170,6 +170,41 @@ impl fmt::Display for Change {
     }
 }
 
+/// What this node's part in the ring did since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Visits of the token.
+    pub visits: u64,
+    /// Packets numbered here.
+    pub numbered: u64,
+    /// Packets sent again on request.
+    pub repaired: u64,
+    /// Packets that the token was told to ask for.
+    pub asked: u64,
+    /// Tokens sent again, because nothing showed that they had come.
+    pub tokens_repeated: u64,
+    /// Configurations installed.
+    pub installed: u64,
+    /// Bytes copied: of messages into packets, and of messages in pieces as they are joined.
+    pub copied: u64,
+}
+
+impl Counters {
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            visits: self.visits.saturating_add(other.visits),
+            numbered: self.numbered.saturating_add(other.numbered),
+            repaired: self.repaired.saturating_add(other.repaired),
+            asked: self.asked.saturating_add(other.asked),
+            tokens_repeated: self.tokens_repeated.saturating_add(other.tokens_repeated),
+            installed: self.installed.saturating_add(other.installed),
+            copied: self.copied.saturating_add(other.copied),
+        }
+    }
+}
+
 /// The status of the ring, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {

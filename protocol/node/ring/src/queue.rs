@@ -3,6 +3,7 @@
 use crate::circuit::Source;
 use crate::error::SubmitError;
 use crate::message::{Class, Data, HEADER_BYTES, Head, PACKET_BYTES_MAX, PIECE_HEADER_BYTES, put_piece};
+use crate::output::Counters;
 use bytes::Bytes;
 use folkmoot_base::Service;
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
@@ -26,6 +27,8 @@ pub(crate) struct Queue {
     /// How much of the first message has been numbered in this configuration.
     offset: usize,
     bytes: usize,
+    /// Bytes of messages that were put into packets.
+    copied: u64,
 }
 
 impl Queue {
@@ -45,6 +48,10 @@ impl Queue {
 
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        Counters { copied: self.copied, ..Counters::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -80,6 +87,7 @@ impl Source for Queue {
             let taken = rest.get(..room).unwrap_or(rest);
             let last = taken.len() == rest.len();
             put_piece(&mut frame, taken, self.offset == 0, last);
+            self.copied = self.copied.saturating_add(u64::try_from(taken.len()).unwrap_or(u64::MAX));
             if !last {
                 self.offset = self.offset.saturating_add(taken.len());
                 break;

@@ -36,6 +36,8 @@ pub(crate) struct Stream {
     partials: Vec<Option<Partial>>,
     mine: u8,
     danger: Mutant,
+    /// Bytes of messages that came in pieces, as they were joined.
+    pub(crate) copied: u64,
 }
 
 impl Stream {
@@ -51,6 +53,7 @@ impl Stream {
             partials,
             mine,
             danger,
+            copied: 0,
         }
     }
 
@@ -137,6 +140,7 @@ impl Stream {
         for bytes in &partial.pieces {
             whole.extend_from_slice(bytes);
         }
+        self.copied = self.copied.saturating_add(u64::try_from(whole.len()).unwrap_or(u64::MAX));
         Some(whole.freeze())
     }
 

@@ -145,6 +145,18 @@ pub enum RingEvent {
     },
 }
 
+/// What the layers of a node did since its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// The links.
+    pub link: folkmoot_link::Counters,
+    /// The ring.
+    pub ring: folkmoot_ring::Counters,
+    /// Bytes of members' messages that were copied behind the header of their group.
+    pub copied: u64,
+}
+
 /// One node.
 #[derive(Debug)]
 pub struct Node {
@@ -183,6 +195,8 @@ pub struct Node {
     patience: Patience,
     wall: early::Wall,
     refused: u64,
+    /// Bytes of members' messages that were put behind the header of their group.
+    copied: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
 }
@@ -239,6 +253,7 @@ impl Node {
             patience: Patience::default(),
             wall: early::Wall::default(),
             refused: 0,
+            copied: 0,
             events: Vec::new(),
             out: VecDeque::new(),
             admission: transcript.roster().member(&me.member()).map(|held| held.request),
@@ -275,9 +290,9 @@ impl Node {
         self.ring.status()
     }
 
-    /// Counts of what the links refused so far.
-    pub fn link_counters(&self) -> folkmoot_link::Counters {
-        self.links.counters()
+    /// Counts of what its layers did so far.
+    pub fn counters(&self) -> Counters {
+        Counters { link: self.links.counters(), ring: self.ring.counters(), copied: self.copied }
     }
 
     /// Where a peer's link is, if it is up.

@@ -18,6 +18,7 @@ impl Node {
             ToNode::Join { member, group } => self.group.join(member, group),
             ToNode::Leave { member, group } => self.group.leave(member, group),
             ToNode::Send { member, group, service, payload } => {
+                self.copied = self.copied.saturating_add(u64::try_from(payload.len()).unwrap_or(u64::MAX));
                 self.group.send(member, group, service, &payload)
             }
             ToNode::Complain { member, group, view, suspect } => {

@@ -159,7 +159,7 @@ impl Fixture {
         let look = player.handle.look(|machine, _, _| {
             let member = &machine.upper.member;
             let (words, open) = (member.door_counters(), member.petitions().len());
-            AtContact { words, links: machine.ground.link_counters(), open }
+            AtContact { words, links: machine.ground.counters().link, open }
         });
         Ok(look.await?)
     }

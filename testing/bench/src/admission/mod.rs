@@ -24,7 +24,7 @@ mod single;
 mod strangers;
 
 use crate::args::{AdmissionPart, BenchAdmission};
-use crate::chart;
+use crate::chart::{self, Title, Unit};
 use baseline::Papers;
 use case::{Case, USUAL, cases};
 use flood::{Flooded, flood};
@@ -40,7 +40,7 @@ use serde_json::json;
 pub(crate) use show::{charted, read as point_of};
 
 /// What its chart shows.
-pub(crate) const CHARTED: &str = "from request to certificate";
+pub(crate) const CHARTED: Title = Title { what: "from request to certificate", unit: Unit::Millis };
 /// The threshold of the tables, as in 2003.
 const TABLE_THRESHOLD: u16 = 3;
 
@@ -71,7 +71,7 @@ pub(crate) async fn admission(options: &BenchAdmission, json: bool) -> Result<()
         done = done.and(flooded);
     }
     if let Some(file) = options.chart.as_ref().filter(|_| !rows.is_empty()) {
-        chart::save(file, CHARTED, &charted(rows.iter().map(show::point).collect()))?;
+        chart::save(file, &CHARTED, &charted(rows.iter().map(show::point).collect()))?;
     }
     let any = !(singles.is_empty() && groups.is_empty() && rows.is_empty() && floods.is_empty());
     if done.is_ok() || any {

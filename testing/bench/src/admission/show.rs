@@ -140,7 +140,7 @@ fn line(scheme: Scheme, mode: Mode) -> &'static str {
 
 fn of_series(series: &str, line: &'static str, (members, votes): (u16, u16), time: Duration) -> Point {
     let size = if series.starts_with("votes") { votes } else { members };
-    Point { line, event: series.to_owned(), size, time }
+    Point::timed(line, series, size, time)
 }
 
 /// The points that lie on lines.
@@ -244,13 +244,12 @@ fn join_cells(row: &Row) -> Vec<String> {
 mod tests {
     use super::{charted, read};
     use serde_json::json;
-    use std::time::Duration;
 
     #[test]
     fn rows_are_read_as_they_are_printed() {
         let row = |series: &str| json!({ "series": series, "scheme": "frost", "mode": "decentralised", "members": 20, "votes": 4, "join_ms": 31.5, "more": 1 });
         let (votes, size) = (read(&row("votes, 20 members")).unwrap(), read(&row("members, 20 %")).unwrap());
-        assert_eq!((votes.line, votes.size, votes.time), ("frost", 4, Duration::from_micros(31_500)));
+        assert_eq!((votes.line, votes.size, votes.value), ("frost", 4, 31.5));
         let older = json!({ "series": "usual", "scheme": "asm", "members": 5, "votes": 2, "join_ms": 14.0 });
         assert_eq!(read(&older).unwrap().line, "asm");
         assert_eq!((size.event.as_str(), size.size), ("members, 20 %", 20));

@@ -17,6 +17,7 @@ fn a_saved_result_becomes_an_svg_with_a_line_for_each_scheme_or_module() {
     for (name, lines, words) in [
         ("joins", 6, ["votes, 20 members", "frost", "from request to certificate", "10 ms"]),
         ("keying", 9, ["merge of halves", "dutta-barua", "processor time of all members", "512"]),
+        ("compare", 3, ["throughput", "corosync aes256", "reference", "8192"]),
     ] {
         let file = out(name);
         let told =

@@ -1,8 +1,15 @@
-//! `folkmoot-bench ring`: its members are this program, told to act as `folkmoot`, and all have one
-//! order.
+//! `folkmoot-bench ring`, `reference` and `compare`: members are processes of this program, all
+//! have one order, and every change is followed.
 
 use crate::bench;
 use serde_json::Value;
+
+fn report(line: &str) -> Value {
+    let output = bench(line);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
 
 #[test]
 fn members_of_its_own_deliver_in_one_order() {
@@ -13,12 +20,81 @@ fn members_of_its_own_deliver_in_one_order() {
     assert!(steps.iter().any(|line| line.starts_with("progress: 3 of 3 steps")), "{told}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["same_order"], true);
-    assert!(report["sent"].as_u64() > Some(0) && report["receivers"].as_array().unwrap().len() == 2);
+    let receivers = report["receivers"].as_array().unwrap();
+    assert_eq!(receivers.len(), 2);
+    assert!(report["sent"].as_u64() > Some(0));
+    assert!(receivers.iter().all(|one| one["delivered"] == report["sent"]), "{report}");
 }
 
 #[test]
-fn there_are_nodes_for_all_senders() {
-    for wrong in ["ring --nodes 2 --senders 3", "ring --nodes 0", "frobnicate"] {
+fn what_the_layers_do_is_counted() {
+    let report = report("ring --nodes 2 --seconds 1 --window 8 --service safe --threads 1 --json");
+    assert_eq!((&report["service"], &report["threads"]), (&Value::from("safe"), &Value::from(1)));
+    for receiver in report["receivers"].as_array().unwrap() {
+        let count = |name: &str| receiver["counts"][name].as_u64().unwrap_or_else(|| panic!("{name}"));
+        for name in
+            ["cpu_ns", "turns", "wakes", "token_visits", "packets_numbered", "send_calls", "receive_calls"]
+        {
+            assert!(count(name) > 0, "{name}: {receiver}");
+        }
+        assert!(count("wakes") <= count("turns") && count("wakes") <= count("datagrams_received"));
+        assert!(count("session_openings") >= count("session_seals") && count("session_seals") > 0);
+        // Every datagram sent was sealed, but what a handshake sends; a message is copied at least
+        // into its seal.
+        assert!(count("link_seals") > 0 && count("copied_bytes") >= 1_350 * count("session_seals"));
+    }
+    assert!(report["cpu_us_per_message"].as_f64() > Some(0.0), "{report}");
+}
+
+#[test]
+fn messages_go_by_a_timetable_or_alone() {
+    let by_clock = report("ring --nodes 2 --seconds 1 --rate 100 --json");
+    // Two senders, for 2.1 s.
+    assert_eq!((&by_clock["sent"], &by_clock["rate"]), (&Value::from(420), &Value::from(100.0)));
+    let alone = report("ring --nodes 2 --seconds 1 --mode latency --json");
+    assert_eq!((&alone["senders"], &alone["same_order"]), (&Value::from(1), &Value::from(true)));
+    assert!(alone["sent"].as_u64() > Some(0));
+}
+
+#[test]
+fn changes_are_followed_and_told_with_what_was_waited_for() {
+    for (mode, waits) in [
+        ("kill", &["others_have_view", "back_after_start"][..]),
+        ("heal", &["both_sides_have_view", "one_view"]),
+        ("join", &["leave", "join", "stop", "start_and_join"]),
+    ] {
+        let report = report(&format!("ring --nodes 3 --mode {mode} --times 1 --json"));
+        assert_eq!(report["mode"], mode);
+        let runs = report["runs_ms"].as_array().unwrap();
+        assert!(runs.len() == 1 && waits.iter().all(|wait| runs[0][wait].as_f64() > Some(0.0)), "{report}");
+        assert!(waits.iter().all(|wait| report["median_ms"][wait] == runs[0][wait]), "{report}");
+        assert!(report["configurations"][0].as_u64() >= Some(1), "{report}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for wrong in [
+        "ring --nodes 2 --senders 3",
+        "ring --nodes 0",
+        "ring --nodes 1 --mode kill",
+        "ring --mode sideways",
+        "ring --rate 0",
+        "ring --rate NaN",
+        "ring --rate 5 --window 5",
+        "ring --bytes 23",
+        "ring --service loud",
+        "ring --namespaces a/b,c",
+        "ring --namespaces fm1,fm2 --nodes 2",
+        "ring --namespaces fmsw",
+        "reference --namespaces fm1",
+        "reference --namespaces fm1,fm2 --senders 3",
+        "compare --nodes 1",
+        "compare --nodes 2 --senders 3",
+        "compare --bytes 70000",
+        "compare --rounds 0",
+        "frobnicate",
+    ] {
         assert_eq!(bench(wrong).status.code(), Some(2), "{wrong}");
     }
 }

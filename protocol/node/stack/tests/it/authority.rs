@@ -28,7 +28,7 @@ fn node_08_the_authoritys_node_finds_all_members_and_is_on_no_ring() {
     assert_eq!(net.ring(4), Some(vec![4]), "alone");
     // Its links carry what a member's links carry: none of its frames was out of turn or too much.
     for who in 0..3 {
-        let counters = net.node(who).link_counters();
+        let counters = net.node(who).counters().link;
         assert_eq!((counters.out_of_turn, counters.too_much), (0, 0));
     }
 }

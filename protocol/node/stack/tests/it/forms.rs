@@ -25,7 +25,7 @@ fn a_ring_forms_and_admits_over_hybrid_links() {
     assert!(net.until(seconds(6), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
     for who in 0..3 {
         assert!(net.node(who).transcript().roster().charter().hybrid_links());
-        assert_eq!(net.node(who).link_counters().other_form, 0);
+        assert_eq!(net.node(who).counters().link.other_form, 0);
         assert!(refusals(&net, who).is_empty());
     }
 }
@@ -86,7 +86,7 @@ fn node_07_refusals_are_bounded_and_strangers_leave_none() {
     for index in 0..1_000 {
         node.datagram(Instant(1), Locator::Memory(500 + index), hello(index).into(), &mut dice);
     }
-    assert_eq!(node.link_counters().other_form, 1_000);
+    assert_eq!(node.counters().link.other_form, 1_000);
     assert!(node.refusals(Instant(1)).is_empty());
     for place in 0..200 {
         node.member(Instant(2), folkmoot_attach::ToNode::Dial(Locator::Memory(500 + place)), &mut dice);
