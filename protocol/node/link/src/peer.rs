@@ -41,6 +41,12 @@ pub(crate) struct Peer {
     pub(crate) up: Instant,
     pub(crate) heard: Instant,
     pub(crate) sent: Instant,
+    /// When it was last asked whether it is there.
+    pub(crate) asked: Instant,
+    /// It is in our configuration (LINK-24).
+    pub(crate) rests: bool,
+    /// When the ring was last heard in which it rested.
+    pub(crate) vouched: Instant,
     /// The association to send under, and at most one more that still opens datagrams.
     pub(crate) current: Association,
     pub(crate) other: Option<Association>,
@@ -75,6 +81,9 @@ impl Peer {
             up: now,
             heard: now,
             sent: now,
+            asked: now,
+            rests: false,
+            vouched: now,
             current: association,
             other: None,
             rekey: None,
@@ -135,14 +144,15 @@ impl Peer {
     }
 
     /// Drops the association that is silent while the other is not, and returns its index
-    /// (LINK-08).
+    /// (LINK-08). If both are, nobody knows on which the peer sends.
     pub(crate) fn retire(&mut self, now: Instant, silence: Duration) -> Option<u32> {
-        let other = self.other.as_ref()?;
-        if now.since(self.current.heard) >= silence && now.since(other.heard) < silence {
-            self.swap();
+        let silent = |association: &Association| now.since(association.heard) >= silence;
+        match (silent(&self.current), silent(self.other.as_ref()?)) {
+            (true, false) => self.swap(),
+            (false, true) => {}
+            (true, true) | (false, false) => return None,
         }
-        let silent = self.other.as_ref().is_some_and(|other| now.since(other.heard) >= silence);
-        if silent { self.other.take().map(|association| association.index) } else { None }
+        self.other.take().map(|association| association.index)
     }
 
     fn swap(&mut self) {
@@ -151,11 +161,11 @@ impl Peer {
         }
     }
 
-    /// When to ping: after a third of the permitted silence without a message from here; sooner if
-    /// the peer is quiet (LINK-15).
-    pub(crate) fn ping_at(&self, silence: Duration) -> Instant {
-        let idle = self.sent + silence / 3;
-        let doubt = (self.heard + silence / 3).max(self.sent + silence / 8);
+    /// When to ping: after `rest` without a message from here; again and again if the peer is quiet
+    /// for so long (LINK-15).
+    pub(crate) fn ping_at(&self, rest: Duration, silence: Duration) -> Instant {
+        let idle = self.sent + rest;
+        let doubt = (self.heard + rest).max(self.asked + silence / 8);
         idle.min(doubt)
     }
 

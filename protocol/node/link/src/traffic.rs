@@ -181,6 +181,9 @@ impl<C: Credentials> Links<C> {
                 _ => self.counters.too_much = self.counters.too_much.saturating_add(1),
             })?;
         }
+        if peer.rests && piece.lane == Lane::Channel(Channel::Ring) {
+            self.company.heard = now;
+        }
         let frame = match piece.fragment {
             None => piece.bytes,
             Some(place) => match self.fragment(now, node, piece.lane, place, &piece.bytes)? {
