@@ -139,6 +139,8 @@ pub struct Net {
     pub settle: Option<Duration>,
     pub players: BTreeMap<usize, Player>,
     pub cut: BTreeSet<(usize, usize)>,
+    /// Where those are that have moved.
+    pub moved: BTreeMap<usize, Locator>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
     contacts: Vec<usize>,
@@ -171,6 +173,7 @@ impl Net {
             settle: None,
             players: BTreeMap::new(),
             cut: BTreeSet::new(),
+            moved: BTreeMap::new(),
             loss: 0,
             group,
             queue: BTreeMap::new(),
@@ -276,6 +279,11 @@ impl Net {
         self.sent.get(&(from, to)).copied().unwrap_or_default()
     }
 
+    /// Where somebody is.
+    fn at(&self, who: usize) -> Locator {
+        self.moved.get(&who).copied().unwrap_or(locator(who))
+    }
+
     pub fn is_member(&self, at: usize, who: usize) -> bool {
         self.node(at).transcript().roster().is_member(&person(who).member())
     }
@@ -289,8 +297,8 @@ impl Net {
         while let Some(output) = self.players.get_mut(&who).unwrap().party.poll_output() {
             let player = self.players.get_mut(&who).unwrap();
             match output {
-                GroundOutput::Transmit(Locator::Memory(to), bytes) => {
-                    let to = to as usize - 1;
+                GroundOutput::Transmit(at, bytes) => {
+                    let Some(to) = (0..32).find(|to| self.at(*to) == at) else { continue };
                     *self.sent.entry((who, to)).or_default() += 1;
                     let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
                     if !lost && !self.cut.contains(&(who, to)) {
@@ -337,8 +345,9 @@ impl Net {
             let now = Instant(self.now);
             if datagram == Some(next) {
                 let (_, (from, to, bytes)) = self.queue.pop_first().unwrap();
+                let at = self.at(from);
                 if let Some(player) = self.players.get_mut(&to) {
-                    player.party.datagram(now, locator(from), bytes, &mut self.dice);
+                    player.party.datagram(now, at, bytes, &mut self.dice);
                     self.drain(to);
                 }
             } else if let Some((_, who)) = timer {
