@@ -302,9 +302,10 @@ impl<C: Credentials> Links<C> {
         let Some(peer) = self.peers.get_mut(&node) else { return };
         if ping <= now {
             peer.asked = now;
+            peer.current.asked.get_or_insert(now);
         }
         let lost = peer.assemblies.expire(now);
-        let retired = peer.retire(now, silence);
+        let retired = peer.retire(silence);
         let tell = peer.untold.is_some() && peer.tell <= now;
         let rekey = peer.rekey.filter(|at| *at <= now).map(|_| peer.at);
         self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);

@@ -27,6 +27,8 @@ pub(crate) struct Association {
     pub(crate) started: Instant,
     /// When something authentic last came under these keys.
     pub(crate) heard: Instant,
+    /// Since when the peer has been asked under these keys and said nothing under them.
+    pub(crate) asked: Option<Instant>,
     pub(crate) seal: Box<dyn FrameSeal>,
 }
 
@@ -143,14 +145,16 @@ impl Peer {
         }
     }
 
-    /// Drops the association that is silent while the other is not, and returns its index
-    /// (LINK-08). If both are, nobody knows on which the peer sends.
-    pub(crate) fn retire(&mut self, now: Instant, silence: Duration) -> Option<u32> {
-        let silent = |association: &Association| now.since(association.heard) >= silence;
-        match (silent(&self.current), silent(self.other.as_ref()?)) {
-            (true, false) => self.swap(),
-            (false, true) => {}
-            (true, true) | (false, false) => return None,
+    /// Drops the association that was silent for `silence` when the peer was last heard on the
+    /// other, and returns its index (LINK-08). The one to send under is not silent until it was
+    /// asked something: the peer may have had nothing to say.
+    pub(crate) fn retire(&mut self, silence: Duration) -> Option<u32> {
+        let other = self.other.as_ref()?;
+        let gave_up = |asked: Instant| other.heard >= asked + silence;
+        if self.current.asked.is_some_and(gave_up) {
+            self.swap();
+        } else if self.current.heard < other.heard + silence {
+            return None;
         }
         self.other.take().map(|association| association.index)
     }

@@ -151,6 +151,7 @@ impl<C: Credentials> Links<C> {
                 OpenError::Replayed => LinkError::WireReplayed(from),
             })?;
         association.heard = now;
+        association.asked = None;
         peer.heard = now;
         if newest {
             peer.at = from;

@@ -143,3 +143,29 @@ fn link_24_whoever_is_not_in_the_configuration_is_asked_as_before() {
     assert!(gone(&net, 0, 3) && gone(&net, 2, 1));
     assert_eq!(downs(&net), 2);
 }
+
+/// Both sides dial at once, so that there are two associations, and then little is said.
+#[test]
+fn link_24_a_link_that_rests_keeps_the_keys_that_its_peer_uses() {
+    for seed in 1..40_u64 {
+        let mut net = Net::new(4);
+        net.dice.0 = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (net.jitter_ms, net.loss) = (seed % 40, 10);
+        (0..4).for_each(|from| (0..4).filter(|to| *to != from).for_each(|to| net.dial(from, to)));
+        let all_up = |net: &Net| net.parties.iter().all(|party| party.links.peers().count() == 3);
+        while !all_up(&net) {
+            net.run_ms(1);
+        }
+        net.loss = 0;
+        (0..4).for_each(|who| company(&mut net, who, 1..=4));
+        token(&mut net, &[0, 1, 2, 3], 400 + seed * 200);
+        net.parties.iter_mut().for_each(|party| party.heard.clear());
+        for (from, to) in
+            (0..4).flat_map(|from| (0..4).filter(move |to| *to != from).map(move |to| (from, to)))
+        {
+            net.send(from, node_of(to as u8 + 1), Channel::Ring, &[7]).unwrap();
+        }
+        net.run_ms(100);
+        assert!(net.parties.iter().all(|party| party.frames().len() == 3), "seed {seed}");
+    }
+}
