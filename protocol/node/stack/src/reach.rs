@@ -248,7 +248,7 @@ impl Node {
         self.send_places(now, node, known);
     }
 
-    /// NODE-16: peers that are heard elsewhere than before. The others are told, for two that moved
+    /// NODE-17: peers that are heard elsewhere than before. The others are told, for two that moved
     /// at once hear of each other in no other way.
     fn follow(&mut self, now: Instant) {
         let mut moved = Vec::new();

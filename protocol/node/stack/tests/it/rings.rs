@@ -202,7 +202,7 @@ fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
 
 /// Two members are at other addresses from one moment to the next, and a third hears both.
 #[test]
-fn node_16_two_that_move_at_once_are_told_of_each_other_by_a_third() {
+fn node_17_two_that_move_at_once_are_told_of_each_other_by_a_third() {
     for moment in 0..8 {
         let mut net = Net::of(3, 6_500 + moment);
         net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("all meet");

@@ -61,6 +61,11 @@ pub fn charter(count: usize) -> Bytes {
 
 /// The same, with links of either form.
 pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
+    charter_naming(count, hybrid_links, &[])
+}
+
+/// The same, in which these people's nodes are the contacts.
+fn charter_naming(count: usize, hybrid_links: bool, contacts: &[usize]) -> Bytes {
     let founders: Vec<&Identity> = (0..count).map(person).collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
