@@ -18,12 +18,12 @@ fn idle_rate(members: usize) -> f64 {
     (sent(&net) - before) as f64 / 60.0 / members as f64
 }
 
-/// Most of it is the token and its repeats; the links add two datagrams a second at most.
+/// Most of it is the token, which goes round 5.6 times a second; the links add two datagrams at most.
 #[test]
 fn link_24_an_idle_ring_costs_each_member_the_same_whatever_its_size() {
     for members in [5, 32] {
         let rate = idle_rate(members);
-        assert!(rate <= 20.0, "{members} members: {rate:.1} datagrams a second from each");
+        assert!(rate <= 10.0, "{members} members: {rate:.1} datagrams a second from each");
     }
 }
 
@@ -44,7 +44,7 @@ fn link_24_whoever_is_lost_costs_one_configuration() {
         let before = net.installed();
         let rest: Vec<usize> = (0..8).filter(|who| *who != lost).collect();
         let took = net.until(seconds(3), |net| net.together(&rest));
-        assert!(took.is_some(), "{lost}\n{}", net.told());
+        assert!(took.is_some_and(|took| took <= 1_400), "{lost}\n{}", net.told());
         net.ms(seconds(30));
         assert_eq!(net.installed(), before + 7, "{lost}\n{}", net.told());
     }
@@ -77,4 +77,14 @@ fn link_24_a_member_that_moves_stays_in_the_ring() {
         assert!((0..5).all(|other| other == who || found(other) == Some(Locator::Memory(77))));
         assert_eq!(net.installed(), before, "{who}\n{}", net.told());
     }
+}
+
+/// If tokens are lost, the ring does not rest: they are repeated as soon as in one that is at work.
+#[test]
+fn an_idle_ring_stands_though_every_twentieth_datagram_is_lost() {
+    let mut net = idle(16);
+    net.loss = 13;
+    let before = net.installed();
+    net.ms(seconds(60));
+    assert_eq!(net.installed(), before, "{}", net.told());
 }
