@@ -235,8 +235,8 @@ impl Desk {
         !muted
     }
 
-    /// The sharing that this item approves, once it is known which that is, and whether one share of
-    /// it is the key.
+    /// The sharing that this item approves, once it is known which that is, and whether one share
+    /// of it is the key.
     fn backed(&mut self, item: &Bytes) -> Option<(String, bool)> {
         let effect = match Item::decode(item).ok()? {
             Item::Approval(word) if word.approval.subject.kind == VoteKind::Sharing => {

@@ -83,8 +83,8 @@ impl Signers {
     /// Every voter's machine approves the sharing that it took part in: the run itself was the
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
     /// rejects a sharing of which it has no share, since it will never have one: the others need
-    /// not wait for it. If it is given that share after all (where one share is the key, all sharings
-    /// among the same holders are one), it takes its rejection back.
+    /// not wait for it. If it is given that share after all, it takes its rejection back: where one
+    /// share is the key, all sharings among the same holders are one.
     pub(super) fn judge_sharings(&mut self, call: &Call<'_>, voting: &mut Voting, around: &mut Around<'_>) {
         let (set, me) = (call.transcript.set(), call.me());
         let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());

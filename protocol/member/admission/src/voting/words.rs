@@ -71,8 +71,8 @@ impl Words {
         word.is_some_and(|word| word.is_yes() && state.counts(word, stamp, call.time()).is_ok())
     }
 
-    /// Forgets the words that the transcript has, or that can count no more; `known` are the effects
-    /// that words may be about.
+    /// Forgets the words that the transcript has, or that can count no more; `known` are the
+    /// effects that words may be about.
     pub(super) fn settle<'e>(
         &mut self,
         call: &Call<'_>,

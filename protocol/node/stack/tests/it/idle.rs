@@ -18,7 +18,7 @@ fn idle_rate(members: usize) -> f64 {
     (sent(&net) - before) as f64 / 60.0 / members as f64
 }
 
-/// Most of it is the token, which goes round 5.6 times a second; the links add two datagrams at most.
+/// Most of it is the token, which goes round 5.6 times a second; the links add two at most.
 #[test]
 fn link_24_an_idle_ring_costs_each_member_the_same_whatever_its_size() {
     for members in [5, 32] {
