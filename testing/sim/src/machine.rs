@@ -155,8 +155,8 @@ pub enum Told {
     OtherLine(Player),
     /// The person says yes to the request with this name.
     Approved(String),
-    /// The member votes for the sharing with this name.
-    Backed(String),
+    /// The member votes for the sharing with this name; whether one share of it is the key.
+    Backed(String, bool),
 }
 
 /// What goes out.

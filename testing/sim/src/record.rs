@@ -276,6 +276,8 @@ pub enum What {
         sharing: String,
         /// Whether its share of that was on disk then.
         on_disk: bool,
+        /// Whether one share of it is the key.
+        whole: bool,
     },
     /// Its person said yes to this request.
     Approved(String),

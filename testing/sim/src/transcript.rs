@@ -61,7 +61,7 @@ fn describe(what: &What) -> (&'static str, String) {
         What::Leaked(leak) => ("LEAK", leaked(leak)),
         What::Minute(minute) => ("minute", format!("{minute:?}")),
         What::Shares { in_use, on_disk } => ("shares", format!("in use {in_use:?} on disk {on_disk:?}")),
-        What::Backed { sharing, on_disk } => ("backs", format!("{sharing} on disk {on_disk}")),
+        What::Backed { sharing, on_disk, .. } => ("backs", format!("{sharing} on disk {on_disk}")),
         What::Approved(request) => ("approves", request.clone()),
         What::Roster(roster) => ("roster", format!("{roster:?}")),
         What::Note(layer, text) => (layer, text.clone()),

@@ -64,6 +64,12 @@ pub enum Input {
         /// Whether it is a member's node.
         member: bool,
     },
+    /// These other nodes are in one configuration with us now; nobody, if none stands any more.
+    /// Links among them rest while the ring is heard.
+    Company {
+        /// The nodes.
+        nodes: Vec<NodeId>,
+    },
     /// Our own certificate changed: every peer is told.
     Certificate(Bytes),
     /// The time named by [`Links::poll_timeout`] has come.

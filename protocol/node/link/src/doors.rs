@@ -305,7 +305,8 @@ impl<C: Credentials> Links<C> {
             self.new_certificate(node, claim.rostered, certificate);
         } else {
             let wanted = dialled || dialled_before;
-            let peer = Peer::new(now, at, certificate.clone(), wanted, association);
+            let mut peer = Peer::new(now, at, certificate.clone(), wanted, association);
+            peer.rests = self.company.has(&node);
             self.peers.insert(node, peer);
             self.guests_grew |= !wanted;
             self.trace(format!("link to {node} at {at} is up"));

@@ -217,6 +217,7 @@ impl Dial {
             remote_static,
             started: self.started,
             heard: now,
+            asked: None,
             seal: own.seal(handshake)?,
         };
         self.wait = RESEND_FIRST;
@@ -310,6 +311,7 @@ impl HalfOpen {
             remote_static,
             started: self.started,
             heard: now,
+            asked: None,
             seal: own.seal(&mut self.handshake)?,
         };
         Ok(Some(Proved { claim, certificate: proof.certificate.0, association }))

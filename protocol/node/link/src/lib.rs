@@ -18,6 +18,7 @@
 mod api;
 mod arena;
 mod assembly;
+mod company;
 mod cookie;
 mod credentials;
 mod doors;

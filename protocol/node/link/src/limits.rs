@@ -47,6 +47,9 @@ pub const ASSEMBLIES_MAX: usize = 16;
 pub(crate) const GUEST_ASSEMBLIES_MAX: usize = 2;
 /// How long an incomplete frame is kept.
 pub(crate) const ASSEMBLY_LIFE: Duration = Duration::from_millis(2_000);
+/// How long a link in a configuration rests at most between two questions. Translators of addresses
+/// forget a path that is not used for 30 s.
+pub const REST_MAX: Duration = Duration::from_secs(16);
 /// Width of the replay window, in datagrams.
 pub(crate) const REPLAY_WINDOW: u64 = 1_024;
 /// How long a cookie's key is the newest one; a cookie is good for one to two such times.

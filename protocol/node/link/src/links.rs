@@ -1,6 +1,7 @@
 //! The state machine: inputs to handlers, outputs in order, timers.
 
 use crate::arena::Arena;
+use crate::company::Company;
 use crate::cookie::Cookies;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
 use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE};
@@ -31,6 +32,7 @@ pub struct Links<C> {
     pub(crate) own: Static,
     pub(crate) cookies: Cookies,
     pub(crate) answers: Shares,
+    pub(crate) company: Company,
     pub(crate) routes: BTreeMap<u32, Route>,
     pub(crate) dials: BTreeMap<u32, Dial>,
     pub(crate) half: BTreeMap<u32, HalfOpen>,
@@ -54,6 +56,7 @@ impl<C: Credentials> Links<C> {
             own: Static::new(draw(entropy)),
             cookies: Cookies::new(draw(entropy)),
             answers: Shares::default(),
+            company: Company::default(),
             routes: BTreeMap::new(),
             dials: BTreeMap::new(),
             half: BTreeMap::new(),
@@ -83,6 +86,10 @@ impl<C: Credentials> Links<C> {
             Input::Hangup { node } => self.hang_up(now, node, DownCause::HungUp),
             Input::Standing { node, member } => {
                 self.standing(node, member);
+                Ok(())
+            }
+            Input::Company { nodes } => {
+                self.keep_company(now, nodes);
                 Ok(())
             }
             Input::Certificate(certificate) => self.recertify(now, certificate),
@@ -286,13 +293,19 @@ impl<C: Credentials> Links<C> {
     /// keys.
     fn watch(&mut self, now: Instant, node: NodeId, entropy: &mut dyn Entropy) {
         let silence = self.config.silence;
-        let Some(peer) = self.peers.get_mut(&node) else { return };
-        if now.since(peer.heard) >= silence {
+        let Some((ping, gone)) = self.peers.get(&node).map(|peer| self.watch_times(&node, peer)) else {
+            return;
+        };
+        if gone <= now {
             return self.down(node, DownCause::Silent);
         }
+        let Some(peer) = self.peers.get_mut(&node) else { return };
+        if ping <= now {
+            peer.asked = now;
+            peer.current.asked.get_or_insert(now);
+        }
         let lost = peer.assemblies.expire(now);
-        let retired = peer.retire(now, silence);
-        let ping = peer.ping_at(silence) <= now;
+        let retired = peer.retire(silence);
         let tell = peer.untold.is_some() && peer.tell <= now;
         let rekey = peer.rekey.filter(|at| *at <= now).map(|_| peer.at);
         self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);
@@ -305,7 +318,7 @@ impl<C: Credentials> Links<C> {
             }
             let _ = self.dial(now, at, Some(node), true, entropy);
         }
-        if ping {
+        if ping <= now {
             self.control_out(now, node, &Control::Ping(now.0));
         }
         if tell {
@@ -314,12 +327,11 @@ impl<C: Credentials> Links<C> {
     }
 
     fn next_wake(&self) -> Option<Instant> {
-        let silence = self.config.silence;
         let dials = self.dials.values().map(|dial| dial.resend);
         let half = self.half.values().map(|half| half.started + HALF_OPEN_LIFE);
-        let peers = self.peers.values().flat_map(|peer| {
-            let life = peer.ping_at(silence).min(peer.heard + silence);
-            [Some(life), peer.assemblies.deadline(), peer.rekey, peer.untold.map(|_| peer.tell)]
+        let peers = self.peers.iter().flat_map(|(node, peer)| {
+            let (ping, gone) = self.watch_times(node, peer);
+            [Some(ping.min(gone)), peer.assemblies.deadline(), peer.rekey, peer.untold.map(|_| peer.tell)]
         });
         dials.chain(half).chain(peers.flatten()).min()
     }

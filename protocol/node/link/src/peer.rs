@@ -27,6 +27,8 @@ pub(crate) struct Association {
     pub(crate) started: Instant,
     /// When something authentic last came under these keys.
     pub(crate) heard: Instant,
+    /// Since when the peer has been asked under these keys and said nothing under them.
+    pub(crate) asked: Option<Instant>,
     pub(crate) seal: Box<dyn FrameSeal>,
 }
 
@@ -41,6 +43,12 @@ pub(crate) struct Peer {
     pub(crate) up: Instant,
     pub(crate) heard: Instant,
     pub(crate) sent: Instant,
+    /// When it was last asked whether it is there.
+    pub(crate) asked: Instant,
+    /// It is in our configuration (LINK-24).
+    pub(crate) rests: bool,
+    /// When the ring was last heard in which it rested.
+    pub(crate) vouched: Instant,
     /// The association to send under, and at most one more that still opens datagrams.
     pub(crate) current: Association,
     pub(crate) other: Option<Association>,
@@ -75,6 +83,9 @@ impl Peer {
             up: now,
             heard: now,
             sent: now,
+            asked: now,
+            rests: false,
+            vouched: now,
             current: association,
             other: None,
             rekey: None,
@@ -134,15 +145,18 @@ impl Peer {
         }
     }
 
-    /// Drops the association that is silent while the other is not, and returns its index
-    /// (LINK-08).
-    pub(crate) fn retire(&mut self, now: Instant, silence: Duration) -> Option<u32> {
+    /// Drops the association that was silent for `silence` when the peer was last heard on the
+    /// other, and returns its index (LINK-08). The one to send under is not silent until it was
+    /// asked something: the peer may have had nothing to say.
+    pub(crate) fn retire(&mut self, silence: Duration) -> Option<u32> {
         let other = self.other.as_ref()?;
-        if now.since(self.current.heard) >= silence && now.since(other.heard) < silence {
+        let gave_up = |asked: Instant| other.heard >= asked + silence;
+        if self.current.asked.is_some_and(gave_up) {
             self.swap();
+        } else if self.current.heard < other.heard + silence {
+            return None;
         }
-        let silent = self.other.as_ref().is_some_and(|other| now.since(other.heard) >= silence);
-        if silent { self.other.take().map(|association| association.index) } else { None }
+        self.other.take().map(|association| association.index)
     }
 
     fn swap(&mut self) {
@@ -151,11 +165,11 @@ impl Peer {
         }
     }
 
-    /// When to ping: after a third of the permitted silence without a message from here; sooner if
-    /// the peer is quiet (LINK-15).
-    pub(crate) fn ping_at(&self, silence: Duration) -> Instant {
-        let idle = self.sent + silence / 3;
-        let doubt = (self.heard + silence / 3).max(self.sent + silence / 8);
+    /// When to ping: after `rest` without a message from here; again and again if the peer is quiet
+    /// for so long (LINK-15).
+    pub(crate) fn ping_at(&self, rest: Duration, silence: Duration) -> Instant {
+        let idle = self.sent + rest;
+        let doubt = (self.heard + rest).max(self.asked + silence / 8);
         idle.min(doubt)
     }
 

@@ -155,6 +155,7 @@ impl<C: Credentials> Links<C> {
                 OpenError::Replayed => LinkError::WireReplayed(from),
             })?;
         association.heard = now;
+        association.asked = None;
         peer.heard = now;
         self.counters.opened = self.counters.opened.saturating_add(1);
         if newest {
@@ -191,6 +192,9 @@ impl<C: Credentials> Links<C> {
                 }
                 _ => self.counters.too_much = self.counters.too_much.saturating_add(1),
             })?;
+        }
+        if peer.rests && piece.lane == Lane::Channel(Channel::Ring) {
+            self.company.heard = now;
         }
         let frame = match piece.fragment {
             None => piece.bytes,

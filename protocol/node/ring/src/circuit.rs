@@ -15,6 +15,7 @@ use crate::config::{
 use crate::error::RingError;
 use crate::message::{Control, Data, Head, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
 use crate::output::{Counters, Output};
+use crate::pace::Pace;
 use crate::store::Stored;
 use crate::stream::Stream;
 use bytes::Bytes;
@@ -76,6 +77,7 @@ pub(crate) struct Circuit {
     hurried: bool,
     hurry_at: Option<Instant>,
     loss_at: Instant,
+    pace: Pace,
     /// Since when nothing new has reached everybody, although something should have.
     stuck: Option<Stuck>,
 }
@@ -109,6 +111,7 @@ impl Circuit {
             hurried: false,
             hurry_at: None,
             loss_at: now + config.timing.token_loss,
+            pace: Pace::default(),
             stuck: None,
         }
     }
@@ -205,6 +208,7 @@ impl Circuit {
     pub(crate) fn accept(&mut self, now: Instant, token: &Token, config: &Config) {
         self.token_seq = token.token_seq;
         self.counters.visits = self.counters.visits.saturating_add(1);
+        self.pace.came(now);
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
@@ -235,11 +239,24 @@ impl Circuit {
         let backlog = source.backlog();
         let still =
             sent == 0 && backlog == 0 && !asked && token.requests.is_empty() && token.aru == token.seq;
-        token.quiet = if still { token.quiet.saturating_add(1) } else { 0 };
+        token.quiet = if still { self.quiet_now(&token, config) } else { 0 };
         token.sent = token.sent.saturating_add(sent);
         token.backlog = token.backlog.saturating_add(backlog);
         self.last = Visit { aru: token.aru, seq: token.seq, sent, backlog, quiet: token.quiet };
         self.send(now, token, fresh, config, out);
+    }
+
+    /// How many visits on end were quiet. One who represents does not let a ring rest whose rounds
+    /// are slow.
+    fn quiet_now(&self, token: &Token, config: &Config) -> u16 {
+        let most =
+            if self.represents() && self.pace.was_slow(config) { self.idle_visits() } else { usize::MAX };
+        token.quiet.saturating_add(1).min(u16::try_from(most).unwrap_or(u16::MAX))
+    }
+
+    /// After so many quiet visits on end the token is held.
+    fn idle_visits(&self) -> usize {
+        self.others.len().saturating_add(1).saturating_mul(2)
     }
 
     fn retransmit(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> u32 {
@@ -331,8 +348,7 @@ impl Circuit {
         for frame in fresh.by_ref().take(leading) {
             out.push_back(Output::Multicast { to: self.others.clone(), frame });
         }
-        let turns = self.others.len().saturating_add(1).saturating_mul(2);
-        let idle = usize::from(token.quiet) >= turns;
+        let idle = usize::from(token.quiet) >= self.idle_visits();
         if !idle {
             self.idle_span = config.timing.idle_hold;
         }
@@ -344,10 +360,12 @@ impl Circuit {
         self.hurried = false;
         token.token_seq = token.token_seq.saturating_add(1);
         self.passed_seq = token.token_seq;
-        let seq = token.seq;
+        self.pace.leaves(now);
+        let (seq, span) = (token.seq, config.timing.token_repeat);
+        let rests = usize::from(token.quiet) >= Pace::rest(self.others.len().saturating_add(1));
+        let wait = if rests && !self.represents() { self.pace.patience(config) } else { span };
         let frame = Control::Token(token).encode();
-        let span = config.timing.token_repeat;
-        self.passed = Some(Passed { frame: frame.clone(), seq, at: now + span, span });
+        self.passed = Some(Passed { frame: frame.clone(), seq, at: now + wait, span });
         out.push_back(Output::Send { to: self.next, frame });
         for frame in fresh {
             out.push_back(Output::Multicast { to: self.others.clone(), frame });
@@ -377,6 +395,9 @@ impl Circuit {
         out: &mut VecDeque<Output>,
     ) {
         self.hurried = true;
+        if let Some(idle) = &mut self.idle {
+            idle.token.quiet = 0;
+        }
         self.release(now, source, config, out);
     }
 

@@ -30,6 +30,7 @@ mod merging;
 pub mod message;
 mod operational;
 mod output;
+mod pace;
 mod queue;
 mod recover;
 mod store;

@@ -49,7 +49,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn hear_ring(&mut self, now: Instant, output: ring::Output) {
+    pub(crate) fn hear_ring(&mut self, now: Instant, output: ring::Output, entropy: &mut dyn Entropy) {
         match output {
             ring::Output::Send { to, frame } => self.send_ring(now, to, &frame),
             ring::Output::Multicast { to, frame } => {
@@ -58,15 +58,31 @@ impl Node {
             ring::Output::Persist(persist) => self.persist(persist),
             ring::Output::Deliver(delivery) => self.deliver(delivery),
             ring::Output::Transitional { from, survivors } => self.transitional(from, survivors),
-            ring::Output::Regular { id, members, .. } => self.regular(now, id, members),
+            ring::Output::Regular { id, members, .. } => {
+                self.keep_company(now, &members, entropy);
+                self.regular(now, id, members);
+            }
             ring::Output::Congested(congested) => {
                 if !congested {
                     self.drain_backlog(now);
                 }
                 self.tell(ToMember::Congested(congested));
             }
-            ring::Output::Trace(change) => self.trace("ring", change.to_string()),
+            ring::Output::Trace(change) => {
+                if change.phase == ring::Phase::Gather {
+                    self.keep_company(now, &[], entropy);
+                }
+                self.trace("ring", change.to_string());
+            }
         }
+    }
+
+    /// While a configuration stands, its token tells whether its members are there: their links
+    /// rest (LINK-24).
+    fn keep_company(&mut self, now: Instant, members: &[NodeId], entropy: &mut dyn Entropy) {
+        let others = |node: &&NodeId| **node != self.me;
+        let nodes = members.iter().filter(others).copied().collect();
+        self.link_input(now, link::Input::Company { nodes }, entropy);
     }
 
     fn deliver(&mut self, delivery: Delivery) {

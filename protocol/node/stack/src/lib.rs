@@ -321,7 +321,7 @@ impl Node {
             if let Some(output) = self.group.poll_output() {
                 self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
-                self.hear_ring(now, output);
+                self.hear_ring(now, output, entropy);
             } else if self.leave_if_alone(now, entropy) {
             } else if self.mark_due {
                 self.tell_mark(false);

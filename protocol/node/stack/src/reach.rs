@@ -7,6 +7,7 @@ use crate::{Config, Node, Place};
 use base::{Blob, Entropy, Instant, Locator, MemberId, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
 use core::time::Duration;
+use folkmoot_attach::ToMember;
 use folkmoot_base as base;
 use folkmoot_identity::Contact;
 use folkmoot_link::Input;
@@ -102,6 +103,7 @@ impl Node {
     /// lack, in case a message was lost. The other side may lack nothing and be silent, and if not
     /// all nodes hear one another, two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.follow(now);
         let due: Vec<(NodeId, Locator)> = self.due(now);
         for (node, at) in due.into_iter().take(DIALS_MAX) {
             self.link_input(now, Input::Dial { at, node: Some(node) }, entropy);
@@ -244,6 +246,24 @@ impl Node {
         let others = self.reach.places.iter().filter(|(other, wanted)| **other != node && !wanted.guessed);
         let known = others.map(|(other, wanted)| place(*other, wanted.at)).take(LOCATORS_MAX).collect();
         self.send_places(now, node, known);
+    }
+
+    /// NODE-17: peers that are heard elsewhere than before. The others are told, for two that moved
+    /// at once hear of each other in no other way.
+    fn follow(&mut self, now: Instant) {
+        let mut moved = Vec::new();
+        for (node, peer) in &mut self.peers {
+            if let Some(at) = self.links.locator(node).filter(|at| *at != peer.at) {
+                peer.at = at;
+                moved.push((*node, at));
+            }
+        }
+        moved.retain(|(node, _)| self.has_standing(node));
+        for (node, at) in moved {
+            self.reached(now, node, at, true);
+            let rostered = self.is_rostered(&node);
+            self.tell(ToMember::LinkUp { node, rostered, at });
+        }
     }
 
     fn keep_place(&mut self, now: Instant, node: NodeId, at: Locator) {

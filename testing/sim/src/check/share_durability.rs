@@ -11,7 +11,7 @@ pub(super) const CHECKER: Checker =
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {
-        if let What::Backed { sharing, on_disk: false } = &line.what {
+        if let What::Backed { sharing, on_disk: false, .. } = &line.what {
             let what = format!("voted for {sharing} and has no share of it on disk");
             return Err((line.process, Some(entry), what));
         }
@@ -27,7 +27,8 @@ mod tests {
 
     #[test]
     fn a_vote_before_the_share_is_bad() {
-        let backed = |on_disk| Tale::default().add(0, What::Backed { sharing: "a".into(), on_disk });
+        let backed =
+            |on_disk| Tale::default().add(0, What::Backed { sharing: "a".into(), on_disk, whole: false });
         backed(true).holds(&CHECKER);
         backed(false).broken(&CHECKER);
     }

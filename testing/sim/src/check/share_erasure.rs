@@ -55,7 +55,8 @@ fn keys_themselves(record: &Record) -> BTreeSet<&String> {
 
 fn key_itself(line: &Entry) -> Option<&String> {
     match &line.what {
-        What::Minute(Minute::Shared { name, threshold: 1, .. }) => Some(name),
+        What::Minute(Minute::Shared { name, threshold: 1, .. })
+        | What::Backed { sharing: name, whole: true, .. } => Some(name),
         _ => None,
     }
 }
@@ -81,5 +82,12 @@ mod tests {
         shares(shares(next(), Some("c"), &["c"]), Some("c"), &["a", "c"]).broken(&CHECKER);
         let old = next().add(0, What::Boot(Disk::Old));
         shares(old, Some("a"), &["a", "b"]).holds(&CHECKER);
+        // Made again, since one share is the key; decided or not.
+        let again = |whole| {
+            let backed = What::Backed { sharing: "b".into(), on_disk: true, whole };
+            shares(tale().add(0, backed), Some("a"), &["a", "b"])
+        };
+        again(true).holds(&CHECKER);
+        again(false).broken(&CHECKER);
     }
 }

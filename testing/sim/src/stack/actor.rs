@@ -179,7 +179,9 @@ impl Actor {
     fn votes_lacking(&self) -> BTreeSet<String> {
         let me = self.stack.upper.member.id();
         let petitions = self.stack.upper.member.petitions().into_iter();
-        let open = petitions.filter(|petition| !petition.approved.contains(&me));
+        // What was said with a vote that was lost since counts no more, and is kept no more.
+        let votes = self.stack.upper.member.transcript().roster().may_vote(&me);
+        let open = petitions.filter(|petition| votes && !petition.approved.contains(&me));
         open.filter_map(|petition| Some(vote(petition.subject, self.names.player(&petition.member)?)))
             .collect()
     }

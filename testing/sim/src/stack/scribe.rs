@@ -73,10 +73,15 @@ impl Scribe {
         if !self.admitted.insert(*request) {
             return None;
         }
-        let Ok(Item::Admit { certificate, .. }) = Item::decode(transcript.papers(request).next()?) else {
-            return None;
-        };
-        let gmc = Gmc::from_der(&certificate.0).ok()?;
+        // There may be more than one, made before and after a sharing; it counts if one of them does.
+        let papers = transcript.papers(request).filter_map(|paper| match Item::decode(paper) {
+            Ok(Item::Admit { certificate, .. }) => Gmc::from_der(&certificate.0).ok(),
+            _ => None,
+        });
+        let mut papers: Vec<Gmc> = papers.collect();
+        let names_past = |gmc: &Gmc| gmc.issued() == past.map(|facts| facts.epoch);
+        let gmc = papers.iter().position(names_past).unwrap_or_default();
+        let gmc = (gmc < papers.len()).then(|| papers.swap_remove(gmc))?;
         let signers: BTreeSet<Player> =
             names.players(gmc.multi().map(|multi| multi.signers()).unwrap_or_default());
         Some(Minute::Admitted {

@@ -19,6 +19,7 @@ use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, MemberId, Nod
 use folkmoot_identity::VoteKind;
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
+use folkmoot_signing::shared;
 use folkmoot_transcript::{Change, Item, Subject};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -228,14 +229,15 @@ impl Desk {
     /// out what admission says leaves out its items, too.
     fn look_at_item(&mut self, item: &Bytes) -> bool {
         let muted = self.mute == Some(Mute::Admission);
-        if let Some(sharing) = self.backed(item).filter(|_| !muted) {
-            self.tell(Told::Backed(sharing));
+        if let Some((sharing, whole)) = self.backed(item).filter(|_| !muted) {
+            self.tell(Told::Backed(sharing, whole));
         }
         !muted
     }
 
-    /// The sharing that this item approves, once it is known which that is.
-    fn backed(&mut self, item: &Bytes) -> Option<String> {
+    /// The sharing that this item approves, once it is known which that is, and whether one share
+    /// of it is the key.
+    fn backed(&mut self, item: &Bytes) -> Option<(String, bool)> {
         let effect = match Item::decode(item).ok()? {
             Item::Approval(word) if word.approval.subject.kind == VoteKind::Sharing => {
                 let (approval, set) = (word.approval, self.member.transcript().set());
@@ -249,7 +251,9 @@ impl Desk {
             _ => return None,
         };
         let Change::Sharing { public, .. } = &effect.change else { return None };
-        Some(sharing_name(&public.0))
+        let scheme = self.member.transcript().roster().founding_charter().scheme();
+        let threshold = shared::facts(scheme, &public.0).ok()?.threshold;
+        Some((sharing_name(&public.0), threshold == 1))
     }
 
     /// Who has the key of which view, by what the member is about to hear.

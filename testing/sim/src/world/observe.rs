@@ -71,9 +71,9 @@ impl World {
             Told::Heard(view, other) => What::Heard(view, other),
             Told::Approved(request) => What::Approved(request),
             Told::OtherLine(other) => self.other_line(player, other),
-            Told::Backed(sharing) => {
+            Told::Backed(sharing, whole) => {
                 let on_disk = self.has_share(player, &sharing);
-                What::Backed { sharing, on_disk }
+                What::Backed { sharing, on_disk, whole }
             }
         };
         self.disturbed_by(player, origin, &entry);

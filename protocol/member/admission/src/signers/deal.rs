@@ -90,7 +90,7 @@ impl Signers {
                 let public = dealt.public.0;
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let (share, authority) = (Some(share), Some(Bytes::new()));
-                let waiting = Waiting { facts, after, public, share, authority };
+                let waiting = Waiting { facts, after, public, share, authority, anew: true };
                 self.shares.keep_waiting(call, waiting, around.entropy, around.out);
             }
             None => {

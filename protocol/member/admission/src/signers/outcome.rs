@@ -31,7 +31,7 @@ impl Signers {
                     return around.out.trace("a run came to no sharing");
                 };
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
-                let waiting = Waiting { facts, after, public: public.into(), share, authority };
+                let waiting = Waiting { facts, after, public: public.into(), share, authority, anew: true };
                 self.shares.keep_waiting(call, waiting, around.entropy, around.out);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
@@ -64,9 +64,10 @@ impl Signers {
             }
             _ => around.out.trace("a run came to something else than its purpose"),
         }
-        // The coordinator goes on at once.
+        // The coordinator goes on at once, if there is anything to go on with: what the voters have
+        // refused would only be made again.
         if session.coordinator == call.me() {
-            if session.purpose.makes_sharing() {
+            if session.purpose.makes_sharing() && self.shares.next(call).is_some() {
                 self.wanted = Some(call.now);
             }
             self.others.succeeded();

@@ -44,6 +44,8 @@ pub(super) struct Waiting {
     pub(super) share: Option<Secret<Vec<u8>>>,
     /// The certificate of the group's key, once there is one.
     pub(super) authority: Option<Bytes>,
+    /// A run has given it since the last vote on it.
+    pub(super) anew: bool,
 }
 
 /// All shares, by the digest of the sharing's public part.
@@ -96,6 +98,15 @@ impl Shares {
     /// The waiting sharing with this share-epoch.
     pub(super) fn waiting_of(&self, epoch: &Digest) -> Option<&Waiting> {
         self.waiting.values().find(|waiting| waiting.facts.epoch == *epoch)
+    }
+
+    /// The effects of those that runs have given since this was last asked, with a share.
+    pub(super) fn take_anew(&mut self) -> Vec<Effect> {
+        let effect = |waiting: &mut Waiting| {
+            let anew = core::mem::take(&mut waiting.anew) && waiting.share.is_some();
+            waiting.effect().filter(|_| anew)
+        };
+        self.waiting.values_mut().filter_map(effect).collect()
     }
 
     /// Whether a share of the sharing with this name waits here.
@@ -228,7 +239,8 @@ impl Shares {
                 let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
-                self.waiting.insert(name, Waiting { facts, after: stored.after, public, share, authority });
+                let (after, anew) = (stored.after, false);
+                self.waiting.insert(name, Waiting { facts, after, public, share, authority, anew });
             }
         }
         Some(())

@@ -8,7 +8,7 @@ use crate::pause::PATIENCE;
 use crate::roster::{is_dealers, turn, wants_sharing};
 use crate::voting::Voting;
 use folkmoot_base::Blob;
-use folkmoot_identity::AuthorityBody;
+use folkmoot_identity::{AuthorityBody, Verdict};
 use folkmoot_transcript::Change;
 
 impl Signers {
@@ -83,7 +83,8 @@ impl Signers {
     /// Every voter's machine approves the sharing that it took part in: the run itself was the
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
     /// rejects a sharing of which it has no share, since it will never have one: the others need
-    /// not wait for it.
+    /// not wait for it. If it is given that share after all, it takes its rejection back: where one
+    /// share is the key, all sharings among the same holders are one.
     pub(super) fn judge_sharings(&mut self, call: &Call<'_>, voting: &mut Voting, around: &mut Around<'_>) {
         let (set, me) = (call.transcript.set(), call.me());
         let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());
@@ -94,6 +95,14 @@ impl Signers {
             Some((effect.clone(), ours.then(|| (name, authority.0.clone()))))
         });
         let ours: Vec<_> = ours.collect();
+        for effect in self.shares.take_anew() {
+            let rejected = set.approval(&effect.subject(), &me);
+            if rejected.is_some_and(|word| word.approval.verdict == Verdict::Reject)
+                && let Err(error) = voting.approve(call, &effect, around.out)
+            {
+                around.out.trace(format!("sharing not voted on: {error}"));
+            }
+        }
         for (effect, ours) in ours {
             let said = if let Some((name, authority)) = ours {
                 self.shares.keep_authority(call, &name, authority, around.entropy, around.out);

@@ -56,7 +56,9 @@ impl Voting {
 
     /// The transcript took something: forgets the words that it has, or that can count no more.
     pub(crate) fn settle(&mut self, call: &Call<'_>, out: &mut Out) {
-        self.words.settle(call, out);
+        let (proposals, set) = (&self.proposals, call.transcript.set());
+        let open = |subject: &Subject| proposals.get(&subject.digest).map(|one| &one.effect);
+        self.words.settle(call, |subject| open(subject).or_else(|| set.effect(subject)), out);
     }
 
     /// Whether anything would be sent again.
@@ -77,10 +79,9 @@ impl Voting {
 
     /// Effects that this member approves and the transcript does not have.
     fn unsaid(&self, call: &Call<'_>) -> Vec<Effect> {
-        let yes = |effect: &Effect| self.words.verdict(call, &effect.subject()) == Some(Verdict::Approve);
         let open = self.proposals.iter().map(|(_, proposal)| &proposal.effect);
         let missing = open.filter(|effect| call.transcript.set().effect(&effect.subject()).is_none());
-        missing.filter(|effect| yes(effect)).cloned().collect()
+        missing.filter(|effect| self.words.backs(call, effect)).cloned().collect()
     }
 
     /// What is open, for people; `ballot` is the one in which this voter is.

@@ -7,7 +7,7 @@ use crate::call::{Call, Out};
 use crate::{AdmissionError, store};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Item, LIFE_SECONDS, SignedApproval, Subject};
+use folkmoot_transcript::{Effect, Item, LIFE_SECONDS, SignedApproval, Subject};
 use std::collections::BTreeMap;
 
 /// Own words on their way.
@@ -62,14 +62,31 @@ impl Words {
         self.get(subject).map(|word| word.approval.verdict).or(said)
     }
 
-    /// Forgets the words that the transcript has, or that can count no more.
-    pub(super) fn settle(&mut self, call: &Call<'_>, out: &mut Out) {
+    /// Whether this member has a yes to this effect that counts, on its way or in the transcript.
+    pub(super) fn backs(&self, call: &Call<'_>, effect: &Effect) -> bool {
+        let (set, state, subject) = (call.transcript.set(), call.transcript.state(), effect.subject());
+        let on_its_way = self.get(&subject).map(|word| &word.approval);
+        let word = on_its_way.or_else(|| set.approval(&subject, &call.me()).map(|said| &said.approval));
+        let stamp = call.transcript.stamp_of(&effect.change);
+        word.is_some_and(|word| word.is_yes() && state.counts(word, stamp, call.time()).is_ok())
+    }
+
+    /// Forgets the words that the transcript has, or that can count no more; `known` are the
+    /// effects that words may be about.
+    pub(super) fn settle<'e>(
+        &mut self,
+        call: &Call<'_>,
+        known: impl Fn(&Subject) -> Option<&'e Effect>,
+        out: &mut Out,
+    ) {
         let (set, state) = (call.transcript.set(), call.transcript.state());
         let time = call.clock.unwrap_or_default();
         let done = |word: &SignedApproval| {
             let there = set.approval(&word.approval.subject, &word.approval.voter);
             let replaced = there.is_some_and(|there| there.approval.turn >= word.approval.turn);
-            replaced || state.counts(&word.approval, 0, time).is_err()
+            let effect = known(&word.approval.subject).filter(|_| word.approval.is_yes());
+            let stamp = effect.map_or(0, |effect| call.transcript.stamp_of(&effect.change));
+            replaced || state.counts(&word.approval, stamp, time).is_err()
         };
         let done: Vec<Subject> =
             self.0.iter().filter(|(_, word)| done(word)).map(|(subject, _)| *subject).collect();

@@ -246,6 +246,30 @@ fn a_decision_that_stands_outlives_a_stop_of_all_voters() {
     }
 }
 
+/// A yes that a decision has overtaken before it had its place is not sent for ever.
+#[test]
+fn a_yes_that_can_count_no_more_is_not_said_again() {
+    let mut bus = Bus::new(5, 2);
+    let overtaken = change("certificate_days", "40");
+    let (subject, said) = (overtaken.subject(), Rc::new(RefCell::new(0)));
+    let count = said.clone();
+    bus.passes = Some(Box::new(move |from, item| {
+        let yes = matches!(item, Item::Approval(word) if word.approval.subject == subject);
+        let effect = matches!(item, Item::Effect(effect) if effect.subject() == subject);
+        *count.borrow_mut() += u32::from(yes || effect);
+        !(yes && from == 0)
+    }));
+    approve(&mut bus, &[1, 0], &overtaken);
+    let first = *said.borrow();
+    bus.pass(20);
+    assert!(*said.borrow() > first, "it is said again while it may count");
+    approve(&mut bus, &[2, 3, 4], &change("certificate_days", "50"));
+    assert_eq!(number(&bus, 0), 1);
+    let before = *said.borrow();
+    bus.pass(200);
+    assert_eq!(*said.borrow(), before, "{:#?}", bus.traces);
+}
+
 /// What somebody would say about the decision after this head.
 fn words(bus: &Bus, who: &Identity, parent: Head, proposal: &Proposal) -> Vec<BallotMessage> {
     let (voter, report) = (who.member(), Report { ballot: 0, decision: proposal.decision.digest() });

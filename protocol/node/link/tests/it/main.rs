@@ -15,3 +15,4 @@ mod flood;
 mod handshake;
 mod hybrid;
 mod identity;
+mod rest;

@@ -12,6 +12,7 @@ mod authority;
 mod contacts;
 mod early;
 mod forms;
+mod idle;
 mod net;
 mod rings;
 mod sides;

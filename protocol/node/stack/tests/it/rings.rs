@@ -5,7 +5,7 @@
 use crate::net::hollow::Hollow;
 use crate::net::{Net, person, seconds};
 use folkmoot_attach::ToNode;
-use folkmoot_base::Instant;
+use folkmoot_base::{Instant, Locator};
 
 /// From a cut to rings in which all hear one another.
 const PEACE: u64 = 5_000;
@@ -198,6 +198,23 @@ fn a_node_that_withholds_its_state_is_waited_for_as_long_as_it_is_said() {
     let noticed = |net: &Net| [0, 1].iter().all(|who| net.players[who].notice == [0, 1].into());
     let took = net.until(seconds(22), noticed).unwrap_or_else(|| panic!("{}", net.told()));
     assert!(took >= seconds(18), "it was waited for: {took} ms");
+}
+
+/// Two members are at other addresses from one moment to the next, and a third hears both.
+#[test]
+fn node_17_two_that_move_at_once_are_told_of_each_other_by_a_third() {
+    for moment in 0..8 {
+        let mut net = Net::of(3, 6_500 + moment);
+        net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("all meet");
+        net.ms(seconds(3) + moment * 70);
+        let [a, b] = if moment % 2 == 0 { [0, 1] } else { [2, 0] };
+        net.moved.extend([(a, Locator::Memory(101)), (b, Locator::Memory(102))]);
+        net.ms(seconds(1));
+        let took = net.until(seconds(89), |net| {
+            net.together(&[0, 1, 2]) && net.node(a).locator(&person(b).node()) == Some(Locator::Memory(102))
+        });
+        assert!(took.is_some_and(|took| took < seconds(10)), "moment {moment}: {took:?}\n{}", net.told());
+    }
 }
 
 /// Five members on two nodes: each hears its own messages, and nobody hears another's.

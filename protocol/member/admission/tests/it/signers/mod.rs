@@ -10,7 +10,7 @@ use crate::common::signing::{Liar, Runs, call, say};
 use crate::common::{Bus, Dice, NOW, change, person, vote};
 use bytes::Bytes;
 use folkmoot_admission::{
-    AdmissionError, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,
+    AdmissionError, Closed, Command, Event, Input, OpenMessage, Phase, Purpose, SIGNER_LABEL, SignerBody,
 };
 use folkmoot_base::{Blob, Instant, MemberId, UnixTime, codec};
 use folkmoot_identity::{CertificateError, Gmc, GmcBody, Scheme, Verdict};

@@ -31,6 +31,72 @@ fn of_two_sides_at_most_one_reshares() {
     }
 }
 
+/// If one share is the key, all sharings among the same holders are one and have one name. A voter
+/// that missed its share rejected it; the next run gives it that very share.
+#[test]
+fn what_was_rejected_for_want_of_a_share_is_taken_with_it() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 3, 1);
+        bus.pass(12);
+        assert_agreed(&bus);
+        let [misses, has, gone] = in_order(&bus);
+        let (held, starts) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+        let (keep, count, holds) = (held.clone(), starts.clone(), Rc::new(Cell::new(true)));
+        let (holding, holder) = (holds.clone(), bus.players[has].identity.member());
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+            count.set(count.get() + u32::from(matches!(word.body, SignerBody::Start { .. })));
+            let round = matches!(word.body, SignerBody::Round { .. });
+            let held = holding.get() && sender == holder && round;
+            if held {
+                keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
+            }
+            // Runs without end would never come to rest here.
+            !held && count.get() < 50
+        }));
+        bus.players[gone].up = false;
+        let expel = Command::Expel(bus.players[gone].identity.member());
+        for who in [misses, has] {
+            bus.command(who, expel.clone()).unwrap();
+        }
+        bus.pass(3);
+        // The word that completes the run comes to one of the two alone.
+        while shares(&bus, has) < 2 {
+            assert!(!held.borrow().is_empty(), "{scheme:?}: {:#?}", bus.traces);
+            let word = held.borrow_mut().remove(0);
+            bus.input(has, word.clone()).unwrap();
+            bus.settle();
+            if shares(&bus, has) < 2 {
+                bus.input(misses, word).unwrap();
+            }
+            bus.settle();
+        }
+        let before = bus.players[has].transcript.roster().sharing().cloned();
+        bus.pass(3);
+        let refused = |event: &Event| matches!(event, Event::ProposalClosed { why: Closed::Rejected, .. });
+        assert!(bus.players[has].events.iter().any(refused), "{scheme:?}: {:#?}", bus.traces);
+        holds.set(false);
+        bus.pass(40);
+        assert_ne!(bus.players[has].transcript.roster().sharing().cloned(), before, "{scheme:?}");
+        assert!(starts.get() <= 4, "{scheme:?}: {} runs were started", starts.get());
+        for who in [misses, has] {
+            assert_eq!(shares(&bus, who), 1);
+            assert!(bus.players[who].transcript.roster().leavers_with_shares().is_empty());
+        }
+    }
+}
+
+/// The voters in their order.
+fn in_order<const N: usize>(bus: &Bus) -> [usize; N] {
+    let voters = bus.players[0].transcript.roster().electorate();
+    let number = |voter: &MemberId| bus.players.iter().position(|one| one.identity.member() == *voter);
+    core::array::from_fn(|place| number(&voters[place]).unwrap())
+}
+
+fn shares(bus: &Bus, who: usize) -> usize {
+    bus.players[who].disk.keys().filter(|key| key.table == "share").count()
+}
+
 #[test]
 fn certificates_wait_while_leavers_could_sign() {
     for scheme in SCHEMES {

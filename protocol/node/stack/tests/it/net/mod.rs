@@ -33,16 +33,25 @@ impl Entropy for Dice {
     }
 }
 
-/// Sorted by node, so that the first is the first in every order of ids.
-static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
+fn people(numbers: core::ops::Range<u64>) -> Vec<Identity> {
     let person = |n: u64| Identity::new(&format!("p{n}"), &mut Dice(n * 1_000), NOW, LATER).unwrap();
-    let mut people: Vec<Identity> = (0..5).map(person).collect();
+    let mut people: Vec<Identity> = numbers.map(person).collect();
     people.sort_by_key(Identity::node);
     people
-});
+}
+
+/// Sorted by node, so that the first is the first in every order of ids.
+static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| people(0..5));
+/// More, for the tests that need them.
+static CROWD: LazyLock<Vec<Identity>> = LazyLock::new(|| people(5..32));
 
 pub fn person(who: usize) -> &'static Identity {
-    &PEOPLE[who]
+    PEOPLE.get(who).unwrap_or_else(|| &CROWD[who - PEOPLE.len()])
+}
+
+/// Which of the first `count` people this is.
+fn place(count: usize, is: impl Fn(&Identity) -> bool) -> usize {
+    (0..count).find(|who| is(person(*who))).unwrap()
 }
 
 /// A charter of the first `count` people; one vote admits.
@@ -57,7 +66,7 @@ pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
 
 /// The same, in which these people's nodes are the contacts.
 fn charter_naming(count: usize, hybrid_links: bool, contacts: &[usize]) -> Bytes {
-    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
+    let founders: Vec<&Identity> = (0..count).map(person).collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
     let contacts = contacts.iter().map(|who| Contact::read(&locator(*who).to_string()).unwrap()).collect();
@@ -81,7 +90,7 @@ fn ca() -> (SigningKey, AuthorityCertificate) {
 
 /// The same, of a group whose authority speaks through the node of `speaks`.
 pub fn charter_under(count: usize, speaks: usize) -> Bytes {
-    let founders: Vec<&Identity> = PEOPLE[..count].iter().collect();
+    let founders: Vec<&Identity> = (0..count).map(person).collect();
     let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
     let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
     let certificate = ca().1;
@@ -135,6 +144,8 @@ pub struct Net {
     pub settle: Option<Duration>,
     pub players: BTreeMap<usize, Player>,
     pub cut: BTreeSet<(usize, usize)>,
+    /// Where those are that have moved.
+    pub moved: BTreeMap<usize, Locator>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
     contacts: Vec<usize>,
@@ -167,6 +178,7 @@ impl Net {
             settle: None,
             players: BTreeMap::new(),
             cut: BTreeSet::new(),
+            moved: BTreeMap::new(),
             loss: 0,
             group,
             queue: BTreeMap::new(),
@@ -272,6 +284,11 @@ impl Net {
         self.sent.get(&(from, to)).copied().unwrap_or_default()
     }
 
+    /// Where somebody is.
+    fn at(&self, who: usize) -> Locator {
+        self.moved.get(&who).copied().unwrap_or(locator(who))
+    }
+
     pub fn is_member(&self, at: usize, who: usize) -> bool {
         self.node(at).transcript().roster().is_member(&person(who).member())
     }
@@ -285,8 +302,8 @@ impl Net {
         while let Some(output) = self.players.get_mut(&who).unwrap().party.poll_output() {
             let player = self.players.get_mut(&who).unwrap();
             match output {
-                GroundOutput::Transmit(Locator::Memory(to), bytes) => {
-                    let to = to as usize - 1;
+                GroundOutput::Transmit(at, bytes) => {
+                    let Some(to) = (0..32).find(|to| self.at(*to) == at) else { continue };
                     *self.sent.entry((who, to)).or_default() += 1;
                     let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
                     if !lost && !self.cut.contains(&(who, to)) {
@@ -297,7 +314,7 @@ impl Net {
                     }
                 }
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
-                    player.notice = members.iter().map(place).collect();
+                    player.notice = members.iter().map(person_of).collect();
                     player.told.insert(to, player.notice.clone());
                 }
                 GroundOutput::Persist(persist) => player.persists.push(persist),
@@ -333,8 +350,9 @@ impl Net {
             let now = Instant(self.now);
             if datagram == Some(next) {
                 let (_, (from, to, bytes)) = self.queue.pop_first().unwrap();
+                let at = self.at(from);
                 if let Some(player) = self.players.get_mut(&to) {
-                    player.party.datagram(now, locator(from), bytes, &mut self.dice);
+                    player.party.datagram(now, at, bytes, &mut self.dice);
                     self.drain(to);
                 }
             } else if let Some((_, who)) = timer {
@@ -358,8 +376,9 @@ impl Net {
     /// The members of the ring that `who` is in, if it stands.
     pub fn ring(&self, who: usize) -> Option<Vec<usize>> {
         let (phase, members) = self.players[&who].party.ring();
-        let place = |node: &NodeId| PEOPLE.iter().position(|person| person.node() == *node).unwrap();
-        (phase == Phase::Operational).then(|| members.iter().map(place).collect())
+        let place = |node: &NodeId| place(32, |person| person.node() == *node);
+        let places: BTreeSet<usize> = members.iter().map(place).collect();
+        (phase == Phase::Operational).then(|| places.into_iter().collect())
     }
 
     /// Whether these are all in one ring of exactly them.
@@ -377,6 +396,10 @@ impl Net {
     }
 }
 
+fn person_of(member: &MemberId) -> usize {
+    place(32, |person| person.member() == *member)
+}
+
 /// What a store has after these writes.
 pub fn stored(persists: &[Persist]) -> Vec<(StoreKey, Bytes)> {
     let mut store: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
@@ -387,10 +410,6 @@ pub fn stored(persists: &[Persist]) -> Vec<(StoreKey, Bytes)> {
         }
     }
     store.into_iter().collect()
-}
-
-fn place(member: &MemberId) -> usize {
-    PEOPLE.iter().position(|person| person.member() == *member).unwrap()
 }
 
 pub fn seconds(count: u64) -> u64 {
