@@ -137,7 +137,8 @@ impl Cast {
             self.who("anna").good(&["charter", "change", "admit", "(2 of operators)  and (1 of security)"]);
         assert_eq!(told["value"], "2 of operators and 1 of security");
         self.vote("ben", "approve", "set admit = 2 of operators and 1 of security in the charter");
-        let moved = |told: &Value| told["need"] == 2 && told["name"] == "fred";
+        let tally = "2 of operators (has 0) and 1 of security (has 0)";
+        let moved = |told: &Value| told["rule"] == tally && told["name"] == "fred";
         let fred = self.guest("fred", &[]);
         self.request("anna", "fred", moved);
         drop(fred);
