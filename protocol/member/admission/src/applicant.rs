@@ -90,8 +90,8 @@ impl Applicant {
         Ok(applicant)
     }
 
-    /// Whether this is where a stranger's own request or certificate is kept. Whoever is a member
-    /// has no use for it: as a former member it would ask by it, though nobody told it to.
+    /// `MEM-08`: whether this is where a stranger's own request or certificate is kept. A member
+    /// has no use for it: once expelled, it would ask by it, though nobody told it to.
     pub fn is_own(key: &StoreKey) -> bool {
         key.table == REQUESTS && key.key == OWN
     }
