@@ -126,7 +126,7 @@ fn who_was_expelled_does_not_ask_by_itself() {
 /// She was admitted, and the power went before her disk had lost what she had asked by. That is
 /// no reason to ask again once she is expelled.
 #[test]
-fn who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
+fn mem_08_who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
     let (dora, mut transcript) = away();
     let mut asked: Vec<(StoreKey, Bytes)> = Vec::new();
     let charter = charter(2, Minority::Continue);
