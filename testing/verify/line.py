@@ -4,7 +4,7 @@ import codec
 from decision import Standing
 from refused import need
 
-HANDOVERS_MAX, FORKS_MAX = 100_000, 16
+HANDOVERS_MAX, FORKS_MAX, SIDES_MAX = 100_000, 16, 4
 
 
 def read_fork(reader):
@@ -64,9 +64,11 @@ class Line:
     def take_fork(self, section):
         """`LINE-85`: two decisions that stand for one number, ours on the line."""
         ours, theirs = codec.decode(section, read_fork)
-        number, before = theirs.decision.number, max(self.forks, default=0)
-        there = theirs.decision.group == self.state.group and before < number <= self.state.head[0]
-        need(there and len(self.forks) < FORKS_MAX, "it is no fork of this line", "LINE-85")
+        number, sides = theirs.decision.number, [fork[0] for fork in self.forks]
+        later = not self.forks or self.forks[-1] < theirs.decision.head()
+        there = theirs.decision.group == self.state.group and 0 < number <= self.state.head[0]
+        room = len(sides) < FORKS_MAX and sides.count(number) < SIDES_MAX
+        need(there and later and room, "it is no fork of this line", "LINE-85")
         need((ours is None) == (number in self.decisions), "our side is here, or is not", "LINE-85")
         electorate = self.electors_of(number)
         if ours is not None:
@@ -78,7 +80,7 @@ class Line:
         need(known.digest != theirs.decision.digest, "both sides are one decision", "LINE-85")
         need(known.parent == theirs.decision.parent, "they follow different decisions", "LINE-60")
         theirs.check(electorate)
-        self.forks.append(number)
+        self.forks.append(theirs.decision.head())
 
     def head_at(self, number):
         """The digest of the decision of this number, as far as the line still shows it."""
@@ -97,4 +99,5 @@ class Line:
             on_line = at is not None and at.hex().startswith(digits.lower())
             need(on_line, "a head that is known is not on its line", "LINE-84")
         latest = max((number for number, _ in heads), default=-1)
-        need(max(self.forks, default=-1) <= latest, "a fork, and no later head is known", "LINE-86")
+        forked = max((number for number, _ in self.forks), default=-1)
+        need(forked <= latest, "a fork, and no later head is known", "LINE-86")

@@ -69,18 +69,24 @@ impl Transcript {
         for paper in held.iter().flat_map(|request| self.papers(request).take(1)) {
             section(&mut out, HELD, paper);
         }
-        for evidence in self.line().forks().values().filter_map(|fork| self.evidence(fork)) {
-            section(&mut out, FORK, &codec::encode(&evidence));
+        let mut shown = 0;
+        for fork in self.line().forks().values() {
+            let number = fork.ours.head().number;
+            if let Some(evidence) = self.evidence(fork, shown == number) {
+                section(&mut out, FORK, &codec::encode(&evidence));
+                shown = number;
+            }
         }
         section(&mut out, END, &[]);
         out
     }
 
-    /// A fork as a file shows it: none if nothing shows any more that our side is on the line.
-    fn evidence(&self, fork: &Fork) -> Option<Evidence> {
+    /// A fork as a file shows it, `shown` if the file has our side of it by then: none if nothing
+    /// shows any more that our side is on the line.
+    fn evidence(&self, fork: &Fork, shown: bool) -> Option<Evidence> {
         let (ours, theirs) = (fork.ours.clone(), fork.theirs.clone());
         let head = self.state().head();
-        let in_file = ours.head() == head || ours.proposal.decision.electorate.is_some();
+        let in_file = shown || ours.head() == head || ours.proposal.decision.electorate.is_some();
         if in_file {
             return self.has_on_line(&ours.head()).then_some(Evidence { ours: None, theirs });
         }

@@ -49,7 +49,7 @@ pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
-pub use line::{Applied, FORKS_MAX, Fork, Line, contradictions};
+pub use line::{Applied, FORKS_MAX, Fork, Line, SIDES_MAX, contradictions};
 pub use package::{PACKAGE_BYTES_MAX, is_package};
 pub use proposal::{
     Claim, Commit, Electors, Promise, Proposal, Report, STATEMENT_LABEL, Stage, Standing, Statement,

@@ -6,7 +6,7 @@
 //!                     \--- 3'                      another that stands: somebody signed both; evidence
 //! ```
 //! Promises: the first standing decision on the head is applied, and no other for that number.
-//! Bounds: [`FORKS_MAX`] forks, two decisions of each.
+//! Bounds: [`FORKS_MAX`] forks, [`SIDES_MAX`] of one number.
 
 mod side;
 
@@ -18,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most forks that are kept as evidence.
 pub const FORKS_MAX: usize = 16;
+/// Most of them of one number: other decisions than ours.
+pub const SIDES_MAX: usize = 4;
 
 /// What became of a standing decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +56,8 @@ pub struct Line {
     /// The decisions of this line that are recent, or the last under an electorate, with the state
     /// that they followed for the recent ones.
     decisions: BTreeMap<u64, Standing>,
-    forks: BTreeMap<u64, Fork>,
+    /// By the decision that is not ours.
+    forks: BTreeMap<Head, Fork>,
 }
 
 impl Line {
@@ -98,8 +101,8 @@ impl Line {
         &self.decisions
     }
 
-    /// The forks that are known, by number.
-    pub fn forks(&self) -> &BTreeMap<u64, Fork> {
+    /// The forks that are known, by the decision that is not ours.
+    pub fn forks(&self) -> &BTreeMap<Head, Fork> {
         &self.forks
     }
 

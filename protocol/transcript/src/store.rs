@@ -5,7 +5,7 @@
 //! | "s" | the state at the head |
 //! | "d" ‖ number(8) | a decision that is kept |
 //! | "i" ‖ SHA-256 of it | an item of the set, or of an admission that the state holds |
-//! | "e" ‖ number(8) | the other side of a fork |
+//! | "e" ‖ number(8) ‖ digest(32) | another decision than ours of that number |
 //! | "x" ‖ member | a former member |
 //! | "h" ‖ SHA-256 of it | a head that the person knows: [`crate::await_head`] |
 
@@ -13,7 +13,7 @@ use crate::item::Item;
 use crate::proposal::Standing;
 use crate::roster::Former;
 use crate::transcript::heads;
-use crate::{ItemError, State, Taken, Transcript};
+use crate::{Head, ItemError, State, Taken, Transcript};
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, Persist, StoreKey, UnixTime, codec, digest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,9 +30,9 @@ const SPARE_BYTES: usize = 2 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
     items: BTreeSet<Digest>,
-    /// By number: SHA-256 of each, since another line may have another.
-    decisions: BTreeMap<u64, Digest>,
-    forks: BTreeMap<u64, Digest>,
+    /// By name: SHA-256 of each, since another line may have another of that number.
+    decisions: BTreeMap<Vec<u8>, Digest>,
+    forks: BTreeMap<Vec<u8>, Digest>,
     formers: BTreeSet<MemberId>,
     /// How many bytes the items have.
     bytes: usize,
@@ -46,18 +46,14 @@ impl Kept {
         let mut kept = Self::default();
         for (key, value) in stored.iter().filter(|(key, _)| key.table == TABLE) {
             let Some((kind, name)) = key.key.split_first() else { continue };
-            match (kind, <[u8; 32]>::try_from(name), <[u8; 8]>::try_from(name)) {
-                (b'i', Ok(name), _) => {
+            match (kind, <[u8; 32]>::try_from(name)) {
+                (b'i', Ok(name)) => {
                     kept.items.insert(name);
                     kept.bytes = kept.bytes.saturating_add(value.len());
                 }
-                (b'x', Ok(name), _) => drop(kept.formers.insert(MemberId(name))),
-                (b'd', _, Ok(number)) => {
-                    kept.decisions.insert(u64::from_be_bytes(number), digest(&[value]));
-                }
-                (b'e', _, Ok(number)) => {
-                    kept.forks.insert(u64::from_be_bytes(number), digest(&[value]));
-                }
+                (b'x', Ok(name)) => drop(kept.formers.insert(MemberId(name))),
+                (b'd', _) => drop(kept.decisions.insert(name.to_vec(), digest(&[value]))),
+                (b'e', _) => drop(kept.forks.insert(name.to_vec(), digest(&[value]))),
                 _ => {}
             }
         }
@@ -108,13 +104,15 @@ impl Kept {
 
     fn follow_line(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
         let decisions = transcript.line().decisions();
-        follow(b'd', &mut self.decisions, decisions.iter().map(|(number, one)| (*number, one)), out);
+        let decisions = decisions.iter().map(|(number, one)| (number.to_be_bytes().to_vec(), one));
+        follow(b'd', &mut self.decisions, decisions, out);
         out.push(Persist::put(TABLE, key(b's', &[]), transcript.state().encode()));
     }
 
     fn follow_forks(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
         let forks = transcript.line().forks();
-        follow(b'e', &mut self.forks, forks.iter().map(|(number, fork)| (*number, &fork.theirs)), out);
+        let name = |head: &Head| [&head.number.to_be_bytes()[..], &head.digest].concat();
+        follow(b'e', &mut self.forks, forks.iter().map(|(head, fork)| (name(head), &fork.theirs)), out);
     }
 
     fn follow_formers(&mut self, transcript: &Transcript, out: &mut Vec<Persist>) {
@@ -226,18 +224,18 @@ pub(crate) fn key(kind: u8, name: &[u8]) -> Bytes {
 /// Writes those decisions that the store does not have, and deletes those that are no longer kept.
 fn follow<'a>(
     kind: u8,
-    stored: &mut BTreeMap<u64, Digest>,
-    kept: impl Iterator<Item = (u64, &'a Standing)>,
+    stored: &mut BTreeMap<Vec<u8>, Digest>,
+    kept: impl Iterator<Item = (Vec<u8>, &'a Standing)>,
     out: &mut Vec<Persist>,
 ) {
     let mut gone = std::mem::take(stored);
-    for (number, standing) in kept {
+    for (name, standing) in kept {
         let bytes = codec::encode(standing);
-        let name = digest(&[&bytes]);
-        if gone.remove(&number) != Some(name) {
-            out.push(Persist::put(TABLE, key(kind, &number.to_be_bytes()), bytes));
+        let contents = digest(&[&bytes]);
+        if gone.remove(&name) != Some(contents) {
+            out.push(Persist::put(TABLE, key(kind, &name), bytes));
         }
-        stored.insert(number, name);
+        stored.insert(name, contents);
     }
-    out.extend(gone.keys().map(|number| Persist::delete(TABLE, key(kind, &number.to_be_bytes()))));
+    out.extend(gone.keys().map(|name| Persist::delete(TABLE, key(kind, name))));
 }

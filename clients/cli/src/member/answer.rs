@@ -314,10 +314,10 @@ fn known(transcript: &Transcript) -> Map<String, Value> {
     let late = set.late().map(
         |(admit, why)| json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() }),
     );
-    let forks = transcript.line().forks().iter().map(|(number, fork)| {
+    let forks = transcript.line().forks().values().map(|fork| {
         let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();
         json!({
-            "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
+            "number": fork.ours.head().number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
             "ours_words": words::of_head(&fork.ours.head()), "theirs_words": words::of_head(&fork.theirs.head()),
             "signed_both": liars, "names": named(transcript, &fork.liars),
         })

@@ -123,9 +123,9 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
         }
         late
     };
-    let fork = |(number, fork): (&u64, &Fork)| {
+    let fork = |fork: &Fork| {
         json!({
-            "number": number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
+            "number": fork.ours.head().number, "ours": fork.ours.head().whole(), "theirs": fork.theirs.head().whole(),
             "ours_words": of_head(&fork.ours.head()), "theirs_words": of_head(&fork.theirs.head()),
             "signed_both": ids(&fork.liars),
         })
@@ -141,7 +141,7 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
         "held": state.roster().len(), "not_held": set.counted().map(admission).collect::<Vec<_>>(),
         "late": set.late().map(late).collect::<Vec<_>>(),
         "proposals": open(transcript).map(|effect| proposal(transcript, &names, effect)).collect::<Vec<_>>(),
-        "forks": transcript.line().forks().iter().map(fork).collect::<Vec<_>>(),
+        "forks": transcript.line().forks().values().map(fork).collect::<Vec<_>>(),
     })
 }
 
@@ -315,7 +315,7 @@ fn proposals(transcript: &Transcript, names: &Names) -> String {
 }
 
 fn forks(transcript: &Transcript, names: &Names) -> String {
-    let one = |(number, fork): (&u64, &Fork)| {
+    let one = |fork: &Fork| {
         let theirs = fork.theirs.head();
         let liars: Vec<MemberId> = fork.liars.iter().copied().collect();
         let both = if liars.is_empty() {
@@ -324,12 +324,13 @@ fn forks(transcript: &Transcript, names: &Names) -> String {
             format!("{} signed both", names.several(&liars))
         };
         let text = format!(
-            "fork: number {number} was decided twice; the other decision is {theirs} (in words: {}); {both}",
+            "fork: number {} was decided twice; the other decision is {theirs} (in words: {}); {both}",
+            theirs.number,
             of_head(&theirs)
         );
         paint(Paint::Red, &text)
     };
-    transcript.line().forks().iter().map(one).collect::<Vec<_>>().join("\n")
+    transcript.line().forks().values().map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn hint(head: &folkmoot_base::Head, heads: &[KnownHead]) -> String {

@@ -13,7 +13,7 @@ use super::{
 use super::{Evidence, longest, place_of};
 use crate::item::Item;
 use crate::proposal::Standing;
-use crate::{Electorate, Expire, FORKS_MAX, FileError, Head, ItemError, KnownHead, Transcript};
+use crate::{Electorate, Expire, FORKS_MAX, FileError, Head, ItemError, KnownHead, SIDES_MAX, Transcript};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Wire};
 use folkmoot_base::{Digest, UnixTime};
@@ -263,8 +263,10 @@ impl FileReader {
         }
         let known = self.heads.iter().map(KnownHead::number).max();
         let mut forks = transcript.line().forks().iter();
-        match forks.find(|(number, _)| known.is_none_or(|known| known < **number)) {
-            Some((number, fork)) => Err(FileError::Forked { number: *number, liars: fork.liars.clone() }),
+        match forks.find(|(theirs, _)| known.is_none_or(|known| known < theirs.number)) {
+            Some((theirs, fork)) => {
+                Err(FileError::Forked { number: theirs.number, liars: fork.liars.clone() })
+            }
             None => Ok(()),
         }
     }
@@ -310,12 +312,16 @@ fn take_item(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError>
     }
 }
 
-/// `LINE-85`: evidence of a fork, each of a later number than the one before.
+/// `LINE-85`: evidence of a fork, in the order of their numbers and, of one number, of their
+/// digests.
 fn take_fork(transcript: &mut Transcript, bytes: &[u8]) -> Result<(), ItemError> {
     let Evidence { ours, theirs } = decoded(bytes)?;
     let known = transcript.line().forks();
-    let before = known.keys().next_back().copied().unwrap_or_default();
-    if known.len() >= FORKS_MAX || theirs.proposal.decision.number <= before {
+    let last = known.keys().next_back().copied();
+    let head = theirs.head();
+    let of_number = known.keys().filter(|known| known.number == head.number).count();
+    let full = known.len() >= FORKS_MAX || of_number >= SIDES_MAX;
+    if full || head.number == 0 || last.is_some_and(|last| head <= last) {
         return Err(ItemError::NoFork);
     }
     transcript.take_fork(ours, theirs)

@@ -8,10 +8,10 @@
 //! line that the electors at the fork, and those whom they named, have decided. Of two lines that
 //! send their members to each other the one with the lower digest at the fork stays.
 
-use super::{Applied, FORKS_MAX, Fork, Line, contradictions};
+use super::{Applied, FORKS_MAX, Fork, Line, SIDES_MAX, contradictions};
 use crate::proposal::Standing;
 use crate::{Change, Head, State, Unproposed};
-use folkmoot_base::Danger;
+use folkmoot_base::{Danger, Digest};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Line {
@@ -39,7 +39,7 @@ impl Line {
         } else if asked {
             return Ok(self.go_over(&first, decisions, last, state));
         }
-        let liars = self.forks.get(&ours.number).map(|fork| fork.liars.clone());
+        let liars = self.forks.get(&first.head()).map(|fork| fork.liars.clone());
         Ok(Applied::Fork(liars.unwrap_or_default()))
     }
 
@@ -55,8 +55,7 @@ impl Line {
         state: State,
     ) -> Result<Applied, Unproposed> {
         let (ours, first) = self.check_side(decisions, last, &state)?;
-        let known = self.forks.get(&ours.number).map(|fork| fork.theirs.head());
-        if known != Some(first.head()) {
+        if !self.forks.contains_key(&first.head()) {
             return Err(Unproposed::Unasked);
         }
         if state.rejoin() == Some(ours) && !state.may_outlast() {
@@ -153,10 +152,16 @@ impl Line {
         self.keep_fork(Fork { ours, theirs: theirs.clone(), liars, coming: Vec::new() });
     }
 
-    /// Keeps one fork of each number, the first. Of more than [`FORKS_MAX`] those of the highest
-    /// numbers stay: who once was a quorum makes forks of old numbers only.
+    /// Keeps the first [`SIDES_MAX`] forks of each number: a voter may have committed to a Rejoin
+    /// towards any of them, and only those who know that one can follow. Of more than [`FORKS_MAX`]
+    /// those of the highest numbers stay: who once was a quorum makes forks of old numbers only.
     pub(super) fn keep_fork(&mut self, fork: Fork) {
-        self.forks.entry(fork.ours.head().number).or_insert(fork);
+        let theirs = fork.theirs.head();
+        let of_number = self.forks.keys().filter(|known| known.number == theirs.number).count();
+        if of_number >= SIDES_MAX {
+            return;
+        }
+        self.forks.entry(theirs).or_insert(fork);
         while self.forks.len() > FORKS_MAX {
             self.forks.pop_first();
         }
@@ -164,8 +169,7 @@ impl Line {
     }
 
     fn note_coming(&mut self, theirs: Head, coming: Vec<Standing>) -> bool {
-        let fork = self.forks.get_mut(&theirs.number);
-        let fork = fork.filter(|fork| fork.theirs.head() == theirs && fork.coming.is_empty());
+        let fork = self.forks.get_mut(&theirs).filter(|fork| fork.coming.is_empty());
         let new = fork.map(|fork| fork.coming = coming).is_some();
         self.show_sides();
         new
@@ -191,17 +195,24 @@ impl Line {
         let way = self.side_from(number).filter(|_| asked);
         let coming = way.map(|(decisions, last)| chain(&decisions, &last)).unwrap_or_default();
         let left: BTreeMap<u64, Standing> = self.decisions.split_off(&number);
-        let was = self.forks.split_off(&number).remove(&number).map(|fork| fork.ours);
+        let later = self.forks.split_off(&Head { number, digest: Digest::default() });
+        let here: Vec<Fork> =
+            later.into_values().filter(|fork| fork.theirs.head().number == number).collect();
+        let was = left.get(&number).or_else(|| here.first().map(|fork| &fork.ours)).cloned();
         for standing in decisions.iter().chain([last]) {
             self.decisions.insert(standing.head().number, standing.clone());
         }
         let danger = self.state.danger();
         self.state = state;
         self.state.endanger(danger);
-        if let Some(theirs) = left.get(&number).cloned().or(was) {
+        let fork = |theirs: Standing, coming: Vec<Standing>| {
             let liars: BTreeSet<_> = contradictions(first, &theirs, &electors);
-            self.keep_fork(Fork { ours: first.clone(), theirs, liars, coming });
-        }
+            Fork { ours: first.clone(), theirs, liars, coming }
+        };
+        let others = here.into_iter().filter(|known| known.theirs.head() != first.head());
+        let others = others.map(|known| fork(known.theirs, Vec::new()));
+        let forks: Vec<Fork> = was.map(|was| fork(was, coming)).into_iter().chain(others).collect();
+        forks.into_iter().for_each(|fork| self.keep_fork(fork));
         self.show_sides();
         self.set.advance(&self.state);
         self.forget();

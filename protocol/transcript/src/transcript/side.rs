@@ -81,7 +81,7 @@ impl Transcript {
         let sides = self.line.forks().values().map(|fork| &fork.theirs);
         let sides = sides.filter(move |theirs| named(theirs.head()));
         let sides = sides.map(|theirs| (name(theirs), Item::Decision(theirs.clone())));
-        let fork = self.state().rejoin().and_then(|head| self.line.forks().get(&head.number));
+        let fork = self.state().rejoin().and_then(|head| self.line.forks().get(&head));
         let coming = fork.and_then(|fork| {
             Some((name(fork.coming.last()?), Item::Coming { decisions: fork.coming.clone() }))
         });

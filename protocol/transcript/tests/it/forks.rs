@@ -3,7 +3,7 @@
 use crate::group::{Group, field, fresh, member};
 use crate::voter::{promise, proposal, standing};
 use folkmoot_base::MemberId;
-use folkmoot_transcript::{Applied, Decision, Promise, Report, Standing, contradictions};
+use folkmoot_transcript::{Applied, Decision, Promise, Report, SIDES_MAX, Standing, contradictions};
 
 fn two(group: &Group) -> (Decision, Decision) {
     let decision = |hours| group.decision(field("request_hours", hours), &[0, 1, 2]).unwrap();
@@ -31,7 +31,7 @@ fn the_first_standing_decision_stays_and_the_other_is_evidence() {
     let liars = [member(0), member(1), member(3)].into();
     assert_eq!(group.apply(two.clone()), Ok(Applied::Fork(liars)), "0 proposed both");
     assert_eq!(group.line.mark(), before);
-    let fork = &group.line.forks()[&1];
+    let fork = group.line.forks().values().next().unwrap();
     assert_eq!((&fork.ours, &fork.theirs), (&one, &two));
     assert_eq!(group.apply(one), Ok(Applied::Known));
 }
@@ -77,14 +77,20 @@ fn two_promises_and_two_proposals_of_one_ballot_contradict_each_other() {
 }
 
 #[test]
-fn one_fork_of_a_number_is_kept() {
+fn the_first_sides_of_a_number_are_kept() {
     let mut group = Group::new(4, 2);
-    let (one, two) = two(&group);
-    let third = group.decision(field("request_hours", "12"), &[0, 1, 2]).unwrap();
-    group.apply(standing(fresh(one), &[0, 1])).unwrap();
-    for other in [two.clone(), third] {
-        assert!(matches!(group.apply(standing(fresh(other), &[0, 2])), Ok(Applied::Fork(_))));
+    let decision = |hours: usize| {
+        let decision = group.decision(field("request_hours", &hours.to_string()), &[0, 1, 2]);
+        standing(fresh(decision.unwrap()), &[0, 2])
+    };
+    let ours = decision(24);
+    let others: Vec<Standing> = (1..=SIDES_MAX + 2).map(decision).collect();
+    group.apply(ours.clone()).unwrap();
+    for other in others.iter().chain(&others) {
+        assert!(matches!(group.apply(other.clone()), Ok(Applied::Fork(_))));
     }
-    assert_eq!(group.line.forks().len(), 1);
-    assert_eq!(group.line.forks()[&1].theirs.proposal.decision, two);
+    let kept: Vec<&Standing> = group.line.forks().values().map(|fork| &fork.theirs).collect();
+    assert_eq!(kept.len(), SIDES_MAX);
+    assert!(others[..SIDES_MAX].iter().all(|other| kept.contains(&other)));
+    assert!(group.line.forks().values().all(|fork| fork.ours == ours));
 }

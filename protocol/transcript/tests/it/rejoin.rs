@@ -62,7 +62,7 @@ fn a_quorum_moves_everybody_on_its_line_to_the_other() {
     let left = one.line.decisions()[&2].clone();
     assert_eq!(meet(&mut one, &other), Ok(Applied::Next));
     assert_eq!((one.head(), one.state().digest()), (other.head(), other.state().digest()));
-    let fork = &one.line.forks()[&2];
+    let fork = one.line.forks().values().next().unwrap();
     assert_eq!((&fork.theirs, &fork.coming[0]), (&left, &left), "what it left is evidence");
     assert_eq!(fork.coming.last(), Some(&rejoin));
     assert!(fork.liars.contains(&member(0)));
@@ -157,6 +157,23 @@ fn line_54_no_voter_commits_to_a_rejoin_towards_a_line_that_nobody_showed() {
     let first = other.line.decisions()[&2].clone();
     assert!(matches!(knows.apply(first), Ok(Applied::Fork(_))));
     assert_eq!(committed(&knows), 1);
+}
+
+/// Of three decisions for one number each may be what a quorum wants to go to: whoever heard of the
+/// other one first can still follow.
+#[test]
+fn line_54_a_voter_that_was_shown_another_line_first_follows_too() {
+    let (mut one, other) = parted();
+    let decision = one.decision(towards(&other), &[0, 1, 2]).unwrap();
+    let mut third = Group::new(4, 2);
+    third.pass(field("request_days", "9"), &ALL);
+    let third = third.pass(field("request_hours", "12"), &ALL);
+    for side in [third, other.line.decisions()[&2].clone()] {
+        assert!(matches!(one.apply(side), Ok(Applied::Fork(_))));
+    }
+    let mut voter = Voter::new(&one, 1);
+    voter.hear(&one, 0, &BallotMessage::Proposal(fresh(decision))).unwrap();
+    assert_eq!(voter.commits().len(), 1);
 }
 
 #[test]
@@ -339,7 +356,7 @@ fn line_75_that_the_others_came_is_told_without_their_state() {
     };
     high.pass(towards(&low), &[0, 1, 2]);
     meet(&mut high, &low).unwrap();
-    let coming = high.line.forks()[&2].coming.clone();
+    let coming = high.line.forks().values().next().unwrap().coming.clone();
     let mut hears = alone.another();
     assert_eq!(hears.line.hear_coming(&without), Err(Unproposed::NoFork), "it does not come");
     assert_eq!(hears.line.hear_coming(&[]), Err(Unproposed::NoFork));
@@ -391,7 +408,7 @@ fn evidence_of_the_latest_forks_stays() {
     for standing in forged {
         assert!(matches!(group.apply(standing), Ok(Applied::Fork(_))));
     }
-    let numbers: Vec<u64> = group.line.forks().keys().copied().collect();
+    let numbers: Vec<u64> = group.line.forks().keys().map(|head| head.number).collect();
     assert_eq!(numbers, (5..=20).collect::<Vec<u64>>());
 }
 

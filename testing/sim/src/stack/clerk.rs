@@ -30,9 +30,9 @@ impl Clerk {
                 out.push(What::Ruled(ruling(transcript, standing, names)));
             }
         }
-        for (number, fork) in line.forks() {
-            if self.forks.insert(fork.theirs.head()) {
-                out.push(What::Fork(*number, all(&fork.liars, names)));
+        for (theirs, fork) in line.forks() {
+            if self.forks.insert(*theirs) {
+                out.push(What::Fork(theirs.number, all(&fork.liars, names)));
             }
         }
         let members = transcript.roster().members().keys();

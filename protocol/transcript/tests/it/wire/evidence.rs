@@ -7,7 +7,7 @@ use folkmoot_base::{Algorithm, Head, SignatureBytes, codec};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{
     Batch, Change, Commit, Decision, Effect, FileError, Item, ItemError, KnownHead, LATE_MAX, Proof,
-    Proposal, STATEMENT_LABEL, Stage, Standing, Transcript, Unproposed, admission,
+    Proposal, SIDES_MAX, STATEMENT_LABEL, Stage, Standing, Transcript, Unproposed, admission,
 };
 
 fn unsigned() -> SignatureBytes {
@@ -51,7 +51,8 @@ fn hours(hours: &str) -> Effect {
     Change::Charter { field, value: hours.as_bytes().to_vec().into() }.into()
 }
 
-/// Three decisions; of the numbers 1 and 3 another stands as well, which the first founder has.
+/// Three decisions; of the number 1 two others stand as well, and of 3 one, which the first founder
+/// has.
 struct Forked {
     group: Group,
     ours: Transcript,
@@ -70,8 +71,13 @@ fn forked() -> Forked {
         if number != "20" {
             let fork = Item::Decision(other).encode();
             assert!(!ours.take(&fork, Some(NOW)).unwrap().liars.is_empty());
-            theirs = Some(before);
-            theirs.as_mut().unwrap().take(&fork, Some(NOW)).unwrap();
+            let mut elsewhere = before.clone();
+            elsewhere.take(&fork, Some(NOW)).unwrap();
+            theirs = Some(elsewhere);
+        }
+        if number == "10" {
+            let third = Item::Decision(stand(&group, &before, &hours("98"), &[0, 2, 3]));
+            assert!(!ours.take(&third.encode(), Some(NOW)).unwrap().liars.is_empty());
         }
         group.transcripts[0] = ours.clone();
     }
@@ -90,32 +96,52 @@ fn and(file: &[u8], more: &[u8]) -> Vec<u8> {
 
 #[test]
 fn line_85_a_file_shows_the_forks_of_its_line() {
-    let Forked { group, ours, .. } = forked();
-    let head = ours.state().head();
+    let Forked { mut group, ours, .. } = forked();
+    let (founding, head) = (charter(&group), ours.state().head());
     let file = ours.file();
     for piece in [1, 999, file.len()] {
-        let read = read(&charter(&group), vec![head], &file, piece).unwrap();
+        let read = read(&founding, vec![head], &file, piece).unwrap();
         assert_eq!(read.line().forks(), ours.line().forks());
         assert_eq!(read.file(), file);
     }
     let all = sections(&file);
-    let [first, last] = [all[all.len() - 3], all[all.len() - 2]];
-    assert_eq!([first.0, last.0], [7, 7], "of the last decision only the other side is told");
-    assert!(first.2 > last.2);
+    let [first, second, last] = [4, 3, 2].map(|back| all[all.len() - back]);
+    assert_eq!([first.0, second.0, last.0], [7, 7, 7]);
+    assert!(first.2 > second.2 && first.2 > last.2, "our side of a number is told once");
     let bytes = |part: (u8, usize, usize)| file[part.1..part.1 + part.2].to_vec();
     let cut = [&file[..first.1], &file[last.1 + last.2..]].concat();
     let no_fork = |more: &[Vec<u8>]| {
         let bad = and(&cut, &more.concat());
-        let refused = read(&charter(&group), vec![head], &bad, 999).unwrap_err();
+        let refused = read(&founding, vec![head], &bad, 999).unwrap_err();
         assert!(matches!(refused, FileError::Item { why: ItemError::NoFork, .. }), "{refused:?}");
     };
     no_fork(&[bytes(last), bytes(first)]);
     no_fork(&[bytes(first), bytes(first)]);
+    no_fork(&[bytes(second), bytes(first)]);
+    no_fork(&[bytes(first), bytes(second), bytes(second)]);
     // The decision on our line is told if and only if no other section has it.
+    let theirs = |number| {
+        let mut forks = ours.line().forks().values();
+        forks.find(|fork| fork.ours.head().number == number).unwrap().theirs.clone()
+    };
     let alone = |theirs: &Standing| section(7, &[&[1, 0][..], &codec::encode(theirs)[1..]].concat());
-    no_fork(&[alone(&ours.line().forks()[&1].theirs)]);
+    no_fork(&[alone(&theirs(1))]);
+    // As many of one number as are kept, and no more.
+    let before = group.transcripts[3].clone();
+    group.transcripts[0] = before.clone();
+    let mut sides: Vec<Standing> =
+        ["91", "92", "93"].map(|text| stand(&group, &before, &hours(text), &[0, 1, 2])).to_vec();
+    sides.extend(ours.line().forks().values().take(2).map(|fork| fork.theirs.clone()));
+    sides.sort_by_key(Standing::head);
+    let mine = codec::encode(&ours.line().decisions()[&1]);
+    let shown = section(7, &[&[1, 1][..], &mine[1..], &codec::encode(&sides[0])[1..]].concat());
+    let told = |more: usize| [vec![shown.clone()], sides[1..more].iter().map(alone).collect()].concat();
+    let taken = and(&cut, &told(SIDES_MAX).concat());
+    assert!(read(&founding, vec![head], &taken, 999).is_ok());
+    no_fork(&told(SIDES_MAX + 1));
+    group.transcripts[0] = ours.clone();
     no_fork(&[alone(&stand(&group, &ours, &hours("77"), &[0, 1, 2]))]);
-    assert_eq!(alone(&ours.line().forks()[&3].theirs), bytes(last));
+    assert_eq!(alone(&theirs(3)), bytes(last));
 }
 
 #[test]
@@ -123,15 +149,15 @@ fn line_85_a_fork_is_two_decisions_that_stand() {
     let Forked { mut group, ours, .. } = forked();
     let before = group.transcripts[3].clone();
     group.transcripts[0] = before.clone();
-    let mut few = stand(&group, &before, &hours("98"), &[0, 1, 2]);
+    let mut few = stand(&group, &before, &hours("97"), &[0, 1, 2]);
     few.commits.truncate(1);
-    let mut forged = stand(&group, &before, &hours("98"), &[0, 1, 2]);
+    let mut forged = stand(&group, &before, &hours("97"), &[0, 1, 2]);
     forged.commits[0].signature = forged.commits[1].signature.clone();
     let liar = forged.commits[0].voter;
     let known = ours.line().decisions()[&1].clone();
     let file = ours.file();
     let all = sections(&file);
-    let (_, at, _) = all[all.len() - 3];
+    let (_, at, _) = all[all.len() - 4];
     let cut = [&file[..at], &section(8, &[])].concat();
     let evidence = |theirs: &Standing| {
         let bytes = [&[1, 1][..], &codec::encode(&known)[1..], &codec::encode(theirs)[1..]].concat();
@@ -141,7 +167,7 @@ fn line_85_a_fork_is_two_decisions_that_stand() {
         FileError::Item { why, .. } => why,
         other => panic!("{other:?}"),
     };
-    assert!(evidence(&stand(&group, &before, &hours("98"), &[0, 1, 2])).is_ok());
+    assert!(evidence(&stand(&group, &before, &hours("97"), &[0, 1, 2])).is_ok());
     assert_eq!(why(&few), ItemError::Decision(Unproposed::Commits));
     assert_eq!(why(&forged), ItemError::Decision(Unproposed::Signature(liar)));
     assert_eq!(why(&known), ItemError::NoFork);

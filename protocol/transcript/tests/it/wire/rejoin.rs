@@ -59,7 +59,7 @@ fn evidence_comes_with_the_rejoin_that_names_it() {
     for item in one.first().lacking(late.state().head(), &late.have(), 1_000_000) {
         late.take(&item, Some(NOW)).unwrap();
     }
-    assert_eq!(late.line().forks()[&1].theirs, first);
+    assert_eq!(late.line().forks().values().next().unwrap().theirs, first);
     assert_eq!(late.mark(), one.first().mark());
     assert!(one.first().lacking(late.state().head(), &late.have(), 1_000_000).is_empty());
 }
@@ -73,7 +73,7 @@ fn a_file_with_a_wanted_rejoin_reads_back() {
     let file = one.first().file();
     let read = read(&charter(&one), vec![one.first().state().head()], &file, 999).unwrap();
     assert_eq!(read.mark(), one.first().mark());
-    assert_eq!(read.line().forks()[&1].theirs, first);
+    assert_eq!(read.line().forks().values().next().unwrap().theirs, first);
     assert_eq!(read.file(), file);
 }
 

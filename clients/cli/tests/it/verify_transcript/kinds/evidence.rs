@@ -37,7 +37,8 @@ fn ours(number: u64) -> Standing {
 }
 
 fn theirs(number: u64) -> Standing {
-    FORKED.moot.t.line().forks()[&number].theirs.clone()
+    let mut forks = FORKED.moot.t.line().forks().values();
+    forks.find(|fork| fork.ours.head().number == number).unwrap().theirs.clone()
 }
 
 /// What these voters decide otherwise.
