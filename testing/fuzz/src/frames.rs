@@ -14,7 +14,7 @@ use folkmoot_ring::message::{Class, Frame, HEADER_BYTES, PIECE_HEADER_BYTES};
 /// Link: a datagram, the sealed frames in it, the links' own words, the proof in a handshake.
 pub fn link_message(data: &[u8]) {
     match Datagram::decode(&owned(data)) {
-        Ok(Datagram::Data { to }) => assert_eq!(Datagram::Data { to }.encode()[..], data[..6]),
+        Ok(sealed @ Datagram::Data { .. }) => assert_eq!(sealed.encode()[..], data[..6]),
         Ok(datagram) => assert_eq!(datagram.encode(), data),
         Err(_) => {}
     }

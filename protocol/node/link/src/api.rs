@@ -1,5 +1,6 @@
 //! The inputs, outputs and settings of this layer.
 
+use crate::{Common, Versions};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{GroupId, Locator, Mutant, NodeId};
@@ -115,6 +116,8 @@ pub enum Output {
         certificate: Bytes,
         /// Whether the certificate claims to be a member's.
         rostered_claim: bool,
+        /// What both can do.
+        common: Common,
     },
     /// A peer whose link is up has another certificate for the same key.
     Certificate {
@@ -170,6 +173,11 @@ pub struct Config {
     pub group: GroupId,
     /// What the keys of every link come from; handshakes of the other form are refused.
     pub exchange: Exchange,
+    /// The wire versions that this node speaks. What is sealed is in the highest one that both ends
+    /// speak; this release writes and reads version 1.
+    pub versions: Versions,
+    /// What else it can do, one bit each.
+    pub capabilities: u64,
     /// How long a peer may be silent before its link goes down.
     pub silence: Duration,
     /// Datagrams sealed or opened under one key before a new handshake.
@@ -184,6 +192,8 @@ impl Config {
         Self {
             group,
             exchange: Exchange::default(),
+            versions: Versions::OURS,
+            capabilities: 0,
             silence: Duration::from_millis(1_500),
             rekey_after: 1 << 32,
             danger: Mutant::NONE,

@@ -6,12 +6,12 @@ use crate::limits::{
 };
 use crate::links::Route;
 use crate::message::{Control, Cookie, Datagram, Part};
-use crate::peer::Peer;
+use crate::peer::{Association, Peer};
 use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output};
 use bytes::Bytes;
 use core::cmp::Reverse;
 use folkmoot_base::limits::GUESTS_MAX;
-use folkmoot_base::{Entropy, Host, Instant, Locator, NodeId, draw};
+use folkmoot_base::{DecodeError, Entropy, Host, Instant, Locator, NodeId, draw};
 
 impl<C: Credentials> Links<C> {
     /// A dial does nothing if its locator or node has a link already, or is being dialled
@@ -208,7 +208,8 @@ impl<C: Credentials> Links<C> {
             Progress::Wait => {}
             Progress::Again if !repeat => {}
             Progress::Again | Progress::Done => self.send_dial(now, part.to),
-            Progress::Failed(error) => {
+            Progress::Failed(error, last) => {
+                self.transmit(from, last);
                 self.end_dial(part.to);
                 return Err(error);
             }
@@ -259,6 +260,7 @@ impl<C: Credentials> Links<C> {
     ) -> Result<(NodeId, Bytes), LinkError> {
         let dial = self.dials.get_mut(&to).ok_or(LinkError::WireUnknown(from))?;
         let Stage::Finish(proved, _) = &mut dial.stage else { return Err(LinkError::WireUnknown(from)) };
+        check_version(&proved.association, from, bytes)?;
         let mut plaintext = self.arena.buffer(bytes.len());
         proved.association.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
         let node = proved.claim.node;
@@ -279,7 +281,7 @@ impl<C: Credentials> Links<C> {
         dialled: bool,
     ) -> Result<(), LinkError> {
         let Proved { claim, certificate, association } = proved;
-        let (node, index) = (claim.node, association.index);
+        let (node, index, common) = (claim.node, association.index, association.common);
         self.routes.remove(&index);
         let dialled_before = self.peers.get(&node).is_some_and(|peer| peer.dialled);
         let same = match self.peers.get(&node) {
@@ -310,7 +312,7 @@ impl<C: Credentials> Links<C> {
             self.peers.insert(node, peer);
             self.guests_grew |= !wanted;
             self.trace(format!("link to {node} at {at} is up"));
-            self.out.push_back(Output::Up { node, at, certificate, rostered_claim: claim.rostered });
+            self.out.push_back(Output::Up { node, at, certificate, rostered_claim: claim.rostered, common });
         }
         if !dialled {
             self.control_out(now, node, &Control::Ping(now.0));
@@ -347,6 +349,16 @@ impl<C: Credentials> Links<C> {
             let Some((_, node)) = old.or(guests.iter().max()).copied() else { return };
             let _ = self.hang_up(now, node, DownCause::Evicted);
         }
+    }
+}
+
+/// LINK-26: sealed data has the version of its association.
+pub(crate) fn check_version(association: &Association, at: Locator, bytes: &[u8]) -> Result<(), LinkError> {
+    match bytes.first() {
+        Some(version) if *version != association.common.version => {
+            Err(LinkError::WireMalformed(at, DecodeError::Version(*version)))
+        }
+        _ => Ok(()),
     }
 }
 

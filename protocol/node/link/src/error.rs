@@ -1,6 +1,6 @@
 //! Why a link was refused or closed, and whose fault it is.
 
-use crate::{Channel, Exchange};
+use crate::{Channel, Exchange, Versions};
 use folkmoot_base::{DecodeError, Locator, NodeId};
 
 /// Why a link was refused or closed. The first word of each name says whose fault it is, and so
@@ -35,6 +35,18 @@ pub enum LinkError {
         wanted: NodeId,
         /// The node that answered, its key proved.
         peer: NodeId,
+    },
+    /// The peer speaks no wire version that we speak: one of the two has to be updated.
+    #[error("{peer} at {at} speaks wire versions {theirs}, and this node speaks {ours}")]
+    PeerVersions {
+        /// Where it was met.
+        at: Locator,
+        /// The peer, which has proved its key.
+        peer: NodeId,
+        /// What we speak.
+        ours: Versions,
+        /// What it speaks.
+        theirs: Versions,
     },
     /// A handshake of an earlier process of this node, which has been replaced since. Nothing
     /// changes.

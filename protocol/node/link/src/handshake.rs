@@ -20,7 +20,7 @@ use crate::message::{Cookie, Datagram, Part, Proof};
 use crate::noise::{Handshake, Refused, Static};
 use crate::peer::Association;
 use crate::seal::{NoSeal, PairSeal};
-use crate::{Claim, Credentials, Exchange, LinkError};
+use crate::{Claim, Common, Credentials, Exchange, LinkError, Versions};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Danger, GroupId, Instant, Locator, Mutant, NodeId, Secret, codec};
@@ -38,6 +38,8 @@ pub(crate) enum Role {
 pub(crate) struct Own<'a, C> {
     pub(crate) group: GroupId,
     pub(crate) exchange: Exchange,
+    pub(crate) versions: Versions,
+    pub(crate) capabilities: u64,
     pub(crate) credentials: &'a C,
     pub(crate) certificate: &'a Bytes,
     pub(crate) own: &'a Static,
@@ -180,7 +182,7 @@ impl Dial {
         // From here on the sender is the peer of this handshake: a mistake now ends the dial.
         match self.finish(now, from, own, &hash, &payload) {
             Ok(()) => Ok(Progress::Done),
-            Err(error) => Ok(Progress::Failed(error)),
+            Err((error, last)) => Ok(Progress::Failed(error, last)),
         }
     }
 
@@ -191,7 +193,7 @@ impl Dial {
         own: &Own<'_, C>,
         hash: &[u8],
         payload: &[u8],
-    ) -> Result<(), LinkError> {
+    ) -> Result<(), Parting> {
         let Stage::Hello(handshake, _) = &mut self.stage else { return Ok(()) };
         let remote_static = handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
         let (claim, proof) = own
@@ -199,18 +201,24 @@ impl Dial {
             .ok_or(LinkError::WireUnproved(from))?;
         let node = own.credentials.node();
         if claim.node == node {
-            return Err(LinkError::LocalSelf(from));
+            return Err(LinkError::LocalSelf(from).into());
         }
         if let Some(wanted) = self.node.filter(|wanted| *wanted != claim.node) {
-            return Err(LinkError::PeerOther { wanted, peer: claim.node });
+            return Err(LinkError::PeerOther { wanted, peer: claim.node }.into());
         }
         let answer = own.prove(Role::Dialler, &handshake.hash(), self.index, Some(claim.node))?;
         let message = handshake.write(&answer).map_err(|_| LinkError::LocalCrypto)?;
-        let datagrams = Part::cut(proof.index, &message)
+        let datagrams: Vec<Bytes> = Part::cut(proof.index, &message)
             .into_iter()
             .map(|part| Datagram::Finish(part).encode())
             .collect();
+        // The Finish tells the peer what we speak: both are to know why there is no link.
+        let common = match own.common(from, claim.node, &proof) {
+            Ok(common) => common,
+            Err(error) => return Err((error, datagrams)),
+        };
         let association = Association {
+            common,
             index: self.index,
             remote: proof.index,
             low: node < claim.node,
@@ -236,8 +244,17 @@ pub(crate) enum Progress {
     Again,
     /// The peer is proved; send the Finish.
     Done,
-    /// The dial has ended.
-    Failed(LinkError),
+    /// The dial has ended; with this the peer learns why.
+    Failed(LinkError, Vec<Bytes>),
+}
+
+/// Why a dial ended, and what is sent at the last.
+type Parting = (LinkError, Vec<Bytes>);
+
+impl From<LinkError> for Parting {
+    fn from(error: LinkError) -> Self {
+        (error, Vec::new())
+    }
 }
 
 /// A handshake that we answered and that is not finished.
@@ -305,6 +322,7 @@ impl HalfOpen {
             return Err(LinkError::LocalSelf(from));
         }
         let association = Association {
+            common: own.common(from, claim.node, &proof)?,
             index: self.index,
             remote: proof.index,
             low: claim.node < node,
@@ -359,7 +377,15 @@ impl<C: Credentials> Own<'_, C> {
         let statement = statement(role, &self.group, hash, &self.own.public, node, peer);
         let signature = self.credentials.sign(LABEL, &statement).ok_or(LinkError::LocalCrypto)?;
         let certificate = Blob(self.certificate.clone());
-        Ok(codec::encode(&Proof { index, certificate, signature }))
+        let (versions, capabilities) = (self.versions, self.capabilities);
+        Ok(codec::encode(&Proof { index, versions, capabilities, certificate, signature }))
+    }
+
+    /// LINK-26: what both can do.
+    fn common(&self, at: Locator, peer: NodeId, proof: &Proof) -> Result<Common, LinkError> {
+        let (ours, theirs) = (self.versions, proof.versions);
+        let version = ours.common(theirs).ok_or(LinkError::PeerVersions { at, peer, ours, theirs })?;
+        Ok(Common { version, capabilities: self.capabilities & proof.capabilities })
     }
 
     /// LINK-05: the signature is by the certificate's key, over this very handshake, its static key

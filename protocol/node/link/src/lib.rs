@@ -33,9 +33,11 @@ mod peer;
 mod seal;
 mod shares;
 mod traffic;
+mod versions;
 
 pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;
 pub use seal::{FrameSeal, OpenError, PairSeal, Spent};
+pub use versions::{Common, Versions};

@@ -144,7 +144,7 @@ impl<C: Credentials> Links<C> {
         entropy: &mut dyn Entropy,
     ) -> Result<(), LinkError> {
         match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from, error))? {
-            Datagram::Data { to } => self.data(now, from, to, bytes),
+            Datagram::Data { to, .. } => self.data(now, from, to, bytes),
             Datagram::Hello { from: index, cookie, noise } => {
                 let hello = Hello { from, index, noise: Bytes::copy_from_slice(&noise) };
                 self.hello(now, Exchange::Classical, hello, &cookie, entropy)
@@ -235,6 +235,8 @@ impl<C: Credentials> Links<C> {
         Own {
             group: self.config.group,
             exchange: self.config.exchange,
+            versions: self.config.versions,
+            capabilities: self.config.capabilities,
             credentials: &self.credentials,
             certificate: &self.certificate,
             own: &self.own,

@@ -10,12 +10,13 @@
 //! | 6 Hybrid Hello | dialler → anybody | own index u32, cookie \[16\], Noise message 1 \[1216\], or nothing where there is no cookie yet |
 //! | 7 Refusal | answerer → dialler | receiver's index u32, what the sender asks for u8: 1 X25519 alone, 2 ML-KEM-768 as well; no state is kept |
 //!
+//! The handshake's version is 1 for ever; Data has the one that its [`Proof`]s agree on.
 //! Noise messages 2 and 3 carry a [`Proof`]. Sealed frames are `channel u8, length u16, bytes`, one
 //! after another; the top bit of the channel says that the bytes are a fragment: `id u32, part u8,
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
-use crate::{Channel, Exchange};
+use crate::{Channel, Exchange, Versions};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
 use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
@@ -85,6 +86,8 @@ pub enum Datagram {
     Finish(Part),
     /// Sealed frames; opened by the association, from the whole datagram.
     Data {
+        /// The wire version of what is sealed.
+        version: u8,
         /// The receiver's index.
         to: u32,
     },
@@ -114,7 +117,7 @@ impl Datagram {
         }
         let mut rest: &[u8] = bytes;
         let [version, kind] = take(&mut rest)?;
-        if version != WIRE_VERSION {
+        if version != WIRE_VERSION && kind != DATA {
             return Err(DecodeError::Version(version));
         }
         let index = u32::from_be_bytes(take(&mut rest)?);
@@ -134,7 +137,7 @@ impl Datagram {
             }
             REPLY => return Ok(Self::Reply(Part::decode(index, bytes, rest)?)),
             FINISH => return Ok(Self::Finish(Part::decode(index, bytes, rest)?)),
-            DATA if rest.len() >= 8 + TAG_BYTES => return Ok(Self::Data { to: index }),
+            DATA if rest.len() >= 8 + TAG_BYTES => return Ok(Self::Data { version, to: index }),
             _ => return Err(DecodeError::Malformed),
         };
         if rest.is_empty() { Ok(datagram) } else { Err(DecodeError::Leftover(rest.len())) }
@@ -164,7 +167,7 @@ impl Datagram {
             }
             Self::Reply(part) => part.encode(&mut out, REPLY),
             Self::Finish(part) => part.encode(&mut out, FINISH),
-            Self::Data { to } => head(&mut out, DATA, *to),
+            Self::Data { version, to } => data_head(&mut out, *version, *to),
         }
         out.freeze()
     }
@@ -203,10 +206,25 @@ fn head(out: &mut BytesMut, kind: u8, index: u32) {
     out.put_u32(index);
 }
 
-/// Starts a Data datagram; the counter is filled in by the seal.
-pub(crate) fn data_head(out: &mut BytesMut, to: u32) {
-    head(out, DATA, to);
+fn data_head(out: &mut BytesMut, version: u8, to: u32) {
+    out.put_u8(version);
+    out.put_u8(DATA);
+    out.put_u32(to);
+}
+
+/// Starts a Data datagram; version and index are filled in when it is sealed, and the counter by
+/// the seal.
+pub(crate) fn begin_data(out: &mut BytesMut) {
+    data_head(out, 0, 0);
     out.put_u64(0);
+}
+
+/// Fills in the version and the receiver's index.
+pub(crate) fn address_data(datagram: &mut [u8], version: u8, to: u32) {
+    let [a, b, c, d] = to.to_be_bytes();
+    for (old, new) in datagram.iter_mut().zip([version, DATA, a, b, c, d]) {
+        *old = new;
+    }
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
@@ -220,6 +238,10 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
 pub struct Proof {
     /// The sender's index: datagrams to the sender name it.
     pub index: u32,
+    /// The wire versions that the sender speaks.
+    pub versions: Versions,
+    /// What else it can do, one bit each; unknown ones are passed over.
+    pub capabilities: u64,
     /// The sender's certificate, DER.
     pub certificate: Blob,
     /// Signed by the certificate's key, over role, ring, handshake hash, own static key, and both

@@ -1,6 +1,7 @@
 //! One peer: its security associations, its standing, and the frames that wait for its next
 //! datagram.
 
+use crate::Common;
 use crate::assembly::Assemblies;
 use crate::limits::{
     GUEST_ADMISSION_BURST, GUEST_ADMISSION_PER_SECOND, GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
@@ -15,6 +16,8 @@ use folkmoot_base::{Bucket, Digest, Instant, Locator};
 /// A security association: the keys and indices that one handshake produced.
 #[derive(Debug)]
 pub(crate) struct Association {
+    /// What both ends can do.
+    pub(crate) common: Common,
     /// Our index: datagrams to us name it.
     pub(crate) index: u32,
     /// The peer's.

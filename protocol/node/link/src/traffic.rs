@@ -1,13 +1,14 @@
 //! The data path: frames are packed, sealed and sent; datagrams are opened and taken apart.
 //! Performance matters here.
 
+use crate::doors::check_version;
 use crate::limits::{
     ASSEMBLIES_MAX, FRAGMENT_BYTES, GUEST_ADMISSION_BYTES_MAX, GUEST_ASSEMBLIES_MAX, GUEST_FRAME_COST,
 };
 use crate::links::Route;
 use crate::message::{
-    Control, DATA_HEADER_BYTES, FRAGMENT_HEADER_BYTES, FRAME_HEADER_BYTES, Lane, Piece, TAG_BYTES, data_head,
-    next_piece, put_fragment, put_frame, well_formed,
+    Control, DATA_HEADER_BYTES, FRAGMENT_HEADER_BYTES, FRAME_HEADER_BYTES, Lane, Piece, TAG_BYTES,
+    address_data, begin_data, next_piece, put_fragment, put_frame, well_formed,
 };
 use crate::peer::Peer;
 use crate::{Channel, Credentials, DownCause, LinkError, Links, OpenError, Output};
@@ -71,7 +72,7 @@ impl<C: Credentials> Links<C> {
         let arena = &mut self.arena;
         Ok(peer.packet.get_or_insert_with(|| {
             let mut packet = arena.buffer(DATAGRAM_BYTES_MAX);
-            data_head(&mut packet, 0);
+            begin_data(&mut packet);
             packet
         }))
     }
@@ -89,9 +90,7 @@ impl<C: Credentials> Links<C> {
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let Some(mut packet) = peer.packet.take() else { return };
         let association = &mut peer.current;
-        for (to, from) in packet.iter_mut().skip(2).zip(association.remote.to_be_bytes()) {
-            *to = from;
-        }
+        address_data(&mut packet, association.common.version, association.remote);
         let sealed = association.seal.seal(&mut packet);
         let to = peer.at;
         match sealed {
@@ -148,6 +147,7 @@ impl<C: Credentials> Links<C> {
     ) -> Result<Bytes, LinkError> {
         let peer = self.peers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
         let association = peer.association(index).ok_or(LinkError::WireUnknown(from))?;
+        check_version(association, from, bytes)?;
         let mut plaintext = self.arena.buffer(bytes.len());
         let (counter, newest) =
             association.seal.open(bytes, &mut plaintext).map_err(|error| match error {

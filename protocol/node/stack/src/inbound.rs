@@ -1,7 +1,7 @@
 //! The way up: from the links to the ring, from the ring to the group layer, and from there to the
 //! members.
 
-use crate::{Node, RingEvent};
+use crate::{Node, RingEvent, Theirs};
 use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_attach::{GroundOutput, ToMember};
@@ -19,7 +19,7 @@ impl Node {
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Certificate { .. } => {}
             link::Output::Down { node, cause } => self.link_down(now, node, cause),
-            link::Output::Refused { at, node, asks } => self.refused(now, at, node, asks),
+            link::Output::Refused { at, node, asks } => self.refused(now, at, node, Theirs::Form(asks)),
             link::Output::Unreached { at, node } => self.unreached(at, node),
             link::Output::Frame { from, channel, frame } => self.frame(now, from, channel, frame, entropy),
             link::Output::Trace(text) => self.trace("link", text),

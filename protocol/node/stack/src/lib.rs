@@ -35,10 +35,10 @@ mod sync;
 mod trials;
 
 pub use error::NodeError;
-pub use folkmoot_link::Exchange;
+pub use folkmoot_link::{Exchange, Versions};
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
-pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal};
+pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
 use base::{
@@ -80,6 +80,8 @@ pub struct Config {
     /// How often an absent node on the roster is dialled at first; the wait doubles, up to eight
     /// times this.
     pub lookup: Duration,
+    /// The wire versions that it speaks.
+    pub versions: Versions,
     /// Keep [`RingEvent`]s for [`Node::take_events`].
     pub observe: bool,
     /// What a mutant does wrong.
@@ -98,6 +100,7 @@ impl Config {
             silence: Duration::from_millis(1_500),
             settle: patience::SETTLE_DEADLINE,
             lookup: Duration::from_millis(500),
+            versions: Versions::OURS,
             observe: false,
             danger: Mutant::NONE,
         }
@@ -226,6 +229,7 @@ impl Node {
         let link = folkmoot_link::Config {
             exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
             silence: config.silence,
+            versions: config.versions,
             danger: config.danger,
             ..folkmoot_link::Config::new(transcript.group())
         };
@@ -367,8 +371,15 @@ impl Ground for Node {
     fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
         let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
         if let Err(error) = self.links.handle(now, input, entropy) {
-            if let LinkError::WireOtherForm { at, theirs } = &error {
-                self.turned_away(now, *at, *theirs);
+            match &error {
+                LinkError::WireOtherForm { at, theirs } => {
+                    self.turned_away(now, *at, None, Theirs::Form(*theirs));
+                }
+                LinkError::PeerVersions { at, peer, ours, theirs } => {
+                    let theirs = Theirs::Versions { ours: *ours, theirs: *theirs };
+                    self.turned_away(now, *at, Some(*peer), theirs);
+                }
+                _ => {}
             }
             self.refuse("link", &error);
         }

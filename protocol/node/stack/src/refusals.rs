@@ -1,13 +1,14 @@
-//! Peers that say that they link by the other form (X25519 alone, or ML-KEM-768 as well). People
-//! are told; no node acts on it. Nothing proves such a message, so it never changes which locators
-//! are dialled, nor how.
+//! Peers that cannot link to this node: they say that they link by the other form (X25519 alone, or
+//! ML-KEM-768 as well), or prove that they speak none of our wire versions. People are told; no
+//! node acts on it. Nothing proves a form, so this never changes which locators are dialled, nor
+//! how.
 
 use crate::Node;
 use base::{Instant, Locator, NodeId};
 use core::fmt;
 use core::time::Duration;
 use folkmoot_base as base;
-use folkmoot_link::Exchange;
+use folkmoot_link::{Exchange, Versions};
 
 /// How long a refusal is reported after it was last heard. A dial that goes on hears it every few
 /// seconds.
@@ -15,15 +16,29 @@ pub const REFUSAL_LIFE: Duration = Duration::from_secs(60);
 /// Most refusals kept; the one heard longest ago makes room.
 pub const REFUSALS_MAX: usize = 64;
 
-/// A peer that says that this node cannot link to it. Anybody may have written that.
+/// How a peer links that this node cannot link to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theirs {
+    /// By this form; ours is the other. Anybody may have written that.
+    Form(Exchange),
+    /// In none of our wire versions. It has proved its key.
+    Versions {
+        /// What we speak.
+        ours: Versions,
+        /// What it speaks.
+        theirs: Versions,
+    },
+}
+
+/// A peer that this node cannot link to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
     /// The locator.
     pub at: Locator,
     /// The node that is looked for there, if that is known.
     pub node: Option<NodeId>,
-    /// The form that it links by; ours is the other.
-    pub theirs: Exchange,
+    /// How it links.
+    pub theirs: Theirs,
     /// When it was last heard.
     pub heard: Instant,
 }
@@ -31,9 +46,15 @@ pub struct Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = match self.theirs {
-            Exchange::Classical => "lacks ML-KEM-768 links, which this charter asks for (hybrid_links)",
-            Exchange::Hybrid => {
+            Theirs::Form(Exchange::Classical) => {
+                "lacks ML-KEM-768 links, which this charter asks for (hybrid_links)"
+            }
+            Theirs::Form(Exchange::Hybrid) => {
                 "asks for ML-KEM-768 links, which this charter does not ask for (hybrid_links)"
+            }
+            Theirs::Versions { ours, theirs } => {
+                let what = format!("speaks wire versions {theirs}, and this node speaks {ours}");
+                return write!(out, "the node at {} {what}: update the older of the two", self.at);
             }
         };
         write!(out, "the node at {} says that it {words}: does it run on the same charter?", self.at)
@@ -48,7 +69,7 @@ impl Node {
     }
 
     /// A locator that was dialled refuses (NODE-07).
-    pub(crate) fn refused(&mut self, now: Instant, at: Locator, node: Option<NodeId>, theirs: Exchange) {
+    pub(crate) fn refused(&mut self, now: Instant, at: Locator, node: Option<NodeId>, theirs: Theirs) {
         if !self.refusals.contains_key(&at) && self.refusals.len() >= REFUSALS_MAX {
             let oldest = self.refusals.values().min_by_key(|refusal| refusal.heard).map(|refusal| refusal.at);
             oldest.and_then(|at| self.refusals.remove(&at));
@@ -57,11 +78,12 @@ impl Node {
         self.refusals.insert(at, Refusal { at, node, theirs, heard: now });
     }
 
-    /// A Hello of the other form came, and was refused. If no node is looked for at its locator, it
-    /// is only counted: anyone who makes up addresses leaves nothing here.
-    pub(crate) fn turned_away(&mut self, now: Instant, at: Locator, theirs: Exchange) {
-        if self.reach.looks_at(at) {
-            self.refused(now, at, None, theirs);
+    /// A handshake came that cannot lead to a link. If no node is looked for at its locator, and
+    /// none on the roster has proved its key, it is only counted: anyone who makes up addresses
+    /// leaves nothing here.
+    pub(crate) fn turned_away(&mut self, now: Instant, at: Locator, proved: Option<NodeId>, theirs: Theirs) {
+        if self.reach.looks_at(at) || proved.is_some_and(|node| self.is_rostered(&node)) {
+            self.refused(now, at, proved, theirs);
         }
     }
 

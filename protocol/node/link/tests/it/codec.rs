@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::{Algorithm, Blob, DecodeError, SignatureBytes, codec};
-use folkmoot_link::Exchange;
 use folkmoot_link::message::{Control, Datagram, Part, Proof, next_piece};
+use folkmoot_link::{Exchange, Versions};
 use proptest::prelude::*;
 
 fn part() -> impl Strategy<Value = Part> {
@@ -93,10 +93,14 @@ proptest! {
     #[test]
     fn proofs_round_trip_and_bad_ones_are_refused(
         index in any::<u32>(),
+        versions in prop::collection::vec(any::<u8>(), 0..4),
+        capabilities in any::<u64>(),
         certificate in prop::collection::vec(any::<u8>(), 0..60),
         signature in prop::collection::vec(any::<u8>(), 0..70),
     ) {
-        let proof = Proof { index, certificate: Blob::from(certificate), signature: SignatureBytes { algorithm: Algorithm::P256, bytes: signature.into() } };
+        let signature = SignatureBytes { algorithm: Algorithm::P256, bytes: signature.into() };
+        let (versions, certificate) = (Versions::of(&versions), Blob::from(certificate));
+        let proof = Proof { index, versions, capabilities, certificate, signature };
         let bytes = codec::encode(&proof);
         prop_assert_eq!(codec::decode::<Proof>(&bytes), Ok(proof));
         mistreat(&bytes, codec::decode::<Proof>, codec::encode);

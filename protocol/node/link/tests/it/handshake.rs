@@ -3,7 +3,7 @@
 use crate::common::{Named, Net, certificate_of, config, node_of, place};
 use bytes::Bytes;
 use folkmoot_link::message::Datagram;
-use folkmoot_link::{Channel, DownCause, Input, LinkError, Output, limits};
+use folkmoot_link::{Channel, Common, DownCause, Input, LinkError, Output, limits};
 
 #[test]
 fn a_dial_brings_both_up_with_names_and_certificates() {
@@ -13,6 +13,7 @@ fn a_dial_brings_both_up_with_names_and_certificates() {
         at,
         certificate: certificate_of(name, false, 300),
         rostered_claim: false,
+        common: Common { version: 1, capabilities: 0 },
     };
     assert!(net.parties[0].heard.contains(&up(node_of(2), place(1), 2)));
     assert!(net.parties[1].heard.contains(&up(node_of(1), place(0), 1)));

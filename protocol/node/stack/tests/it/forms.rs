@@ -1,10 +1,10 @@
 //! Links by the form that the charter names: X25519 alone, or ML-KEM-768 as well; and what is
-//! reported if two forms meet.
+//! reported if two forms meet. And the same for wire versions.
 
 use crate::net::{Dice, Net, charter_with, locator, person, seconds};
 use folkmoot_attach::Ground as _;
 use folkmoot_base::{Instant, Locator};
-use folkmoot_node::{Config, Exchange, Node, REFUSALS_MAX, Refusal};
+use folkmoot_node::{Config, Exchange, Node, REFUSALS_MAX, Refusal, Theirs, Versions};
 
 fn refusals(net: &Net, who: usize) -> Vec<Refusal> {
     net.node(who).refusals(Instant(net.now))
@@ -43,7 +43,7 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
         net.ms(10_000);
         for (who, asks) in [(0, hybrid), (1, !hybrid)] {
             let told = refusals(&net, who);
-            let theirs = if asks { Exchange::Classical } else { Exchange::Hybrid };
+            let theirs = Theirs::Form(if asks { Exchange::Classical } else { Exchange::Hybrid });
             assert_eq!(told.len(), 1, "{}", net.told());
             assert_eq!((told[0].at, told[0].theirs), (locator(1 - who), theirs));
             let words = if asks { "lacks ML-KEM-768 links" } else { "asks for ML-KEM-768 links" };
@@ -73,6 +73,43 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
         alone.ms(2_000);
         assert!(refusals(&alone, 0).is_empty());
     }
+}
+
+/// A node of a later release joins a ring of this one, and a node of this release one of the later.
+/// A node that has dropped this version is refused, and both are told both lists.
+#[test]
+fn link_26_nodes_with_a_common_version_form_one_ring() {
+    let (now, later, last) = (Versions::of(&[1]), Versions::of(&[1, 2]), Versions::of(&[2, 3]));
+    for (most, newcomer) in [(now, later), (later, now)] {
+        let mut net = Net::new(2, 9_300);
+        net.versions = most;
+        net.start(3, 0, &[]);
+        net.start(3, 1, &[0]);
+        net.until(seconds(3), |net| net.together(&[0, 1])).expect("two meet");
+        net.versions = newcomer;
+        net.start(3, 2, &[0]);
+        assert!(net.until(seconds(6), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
+    }
+    let mut net = Net::new(2, 9_400);
+    net.versions = now;
+    net.start(2, 0, &[]);
+    net.versions = last;
+    net.start(2, 1, &[0]);
+    net.ms(5_000);
+    for (who, ours, theirs) in [(0, now, last), (1, last, now)] {
+        let told = refusals(&net, who);
+        assert_eq!(told.len(), 1, "{}", net.told());
+        assert_eq!(told[0].theirs, Theirs::Versions { ours, theirs });
+        assert_eq!(told[0].node, Some(person(1 - who).node()));
+        let words = format!("speaks wire versions {theirs}, and this node speaks {ours}");
+        assert!(told[0].to_string().contains(&words), "{}", told[0]);
+        assert_eq!(net.node(who).locator(&person(1 - who).node()), None);
+    }
+    // Once it is updated, they meet and nothing more is reported.
+    net.versions = later;
+    net.start(2, 1, &[0]);
+    net.until(seconds(8), |net| net.together(&[0, 1])).expect("they meet");
+    assert!(refusals(&net, 0).is_empty());
 }
 
 /// Hellos of the other form from made-up addresses are counted and leave nothing. As many locators

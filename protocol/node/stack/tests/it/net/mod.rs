@@ -14,7 +14,7 @@ use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Central, CharterDraft, Contact, Founder, GroupKey, Identity,
     SignedCharter, SigningKey,
 };
-use folkmoot_node::{Config, Node, Phase};
+use folkmoot_node::{Config, Node, Phase, Versions};
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -136,6 +136,8 @@ pub struct Player {
 pub struct Net {
     /// Whether the charter asks for hybrid links, for nodes that are started from now on.
     pub hybrid_links: bool,
+    /// The wire versions of nodes that are started from now on.
+    pub versions: Versions,
     /// The node that speaks for the authority by that charter, if it has one.
     pub authority: Option<usize>,
     pub now: u64,
@@ -173,6 +175,7 @@ impl Net {
         Self {
             contacts: contacts.to_vec(),
             hybrid_links: false,
+            versions: Versions::OURS,
             authority: None,
             now: 0,
             settle: None,
@@ -231,6 +234,7 @@ impl Net {
             None => charter_naming(founders, self.hybrid_links, &self.contacts),
         };
         let mut config = Config::new(person(who).clone(), charter, locator(who));
+        config.versions = self.versions;
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
         let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
