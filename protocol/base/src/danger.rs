@@ -62,6 +62,10 @@ impl<D> Default for Mutant<D> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Danger {
+    /// Host: what follows a write is sent before the write is on disk.
+    HostSendsFirst,
+    /// Line: a voter commits only to what has the time of its own clock.
+    LineOwnClock,
     /// Ring: each node uses its own delivery line in recovery (breaks failure atomicity and rule H;
     /// O2).
     RingOwnLine,

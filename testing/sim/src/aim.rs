@@ -30,18 +30,24 @@ pub enum Aim {
     Cascade,
     /// Votes for other modules and ciphers in the middle of whatever goes on.
     Charter,
+    /// Disks are slow, and processes die while they write.
+    Disks,
+    /// Clocks differ, in groups whose voters have something to decide.
+    Clocks,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 7] = [
+pub const AIMS: [(&str, Aim); 9] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
     ("ordeal", Aim::Ordeal),
     ("cascade", Aim::Cascade),
     ("charter", Aim::Charter),
+    ("disks", Aim::Disks),
+    ("clocks", Aim::Clocks),
     ("takeover", Aim::Takeover),
 ];
 
@@ -71,6 +77,11 @@ impl Aim {
         let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(schedule, round, &mut rng)).collect();
         let at = schedule.steps.len().min(1);
         schedule.steps.splice(at..at, aimed);
+        match self {
+            Self::Disks => schedule.hosts.slow(&mut rng),
+            Self::Clocks => schedule.hosts.skew(&mut rng),
+            _ => {}
+        }
         if self == Self::Roster {
             // Enough of them that some are left after several are gone, and enough votes.
             schedule.players = schedule.players.max(5);
@@ -88,6 +99,8 @@ impl Aim {
             Self::Ordeal => crate::ordeal::draw(schedule, rng),
             Self::Cascade => cascade(round, rng),
             Self::Charter => charter(round, rng),
+            Self::Disks => disks(rng),
+            Self::Clocks => roster(rng),
         }
     }
 }
@@ -136,6 +149,32 @@ fn charter(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
     }
     steps.push((When::After(rng.range(0, LONG_MICROS)), Step::Heal));
     steps
+}
+
+/// Somebody dies while a ring forms, or while a request or an expulsion is voted on, and comes
+/// back.
+fn disks(rng: &mut Rng) -> Vec<(When, Step)> {
+    let (by, who) = (player(rng), player(rng));
+    let ring = ["gather", "commit", "recover"].map(|word| Hook { layer: "ring", word });
+    let (first, hook) = if rng.chance(300_000) {
+        (split(rng), rng.pick(&ring).copied())
+    } else {
+        let admission = Hook { layer: "admission", word: "" };
+        let admit = Step::Admit { who, contact: by, yes: 0xff };
+        let step = if rng.chance(500_000) { admit } else { Step::Expel { by, who, yes: 0xff } };
+        (step, rng.pick(&[admission, admission, PLACES[0], PLACES[1]]).copied())
+    };
+    let hook = hook.unwrap_or(Hook { layer: "ring", word: "" });
+    let crash = Step::Crash { who: player(rng), after: None };
+    vec![
+        (When::After(rng.range(0, 1_000_000)), first),
+        (When::After(rng.range(0, LONG_MICROS)), Step::Heal),
+        (When::On(hook, rng.range(0, 40_000)), crash.clone()),
+        (When::After(rng.range(0, 450_000)), crash),
+        (When::After(rng.range(0, 50_000)), Step::Restart(0)),
+        (When::After(rng.range(0, 500_000)), Step::Chorus(Service::Safe)),
+        (When::After(LONG_MICROS), Step::Restart(0)),
+    ]
 }
 
 fn expulsion(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {

@@ -14,6 +14,7 @@ pub mod aim;
 pub mod check;
 pub mod disk;
 pub mod flood;
+mod hosts;
 pub mod lie;
 pub mod lines;
 pub mod machine;

@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 52] = [
+pub const MUTANTS: [Mutant; 54] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -92,6 +92,7 @@ pub const MUTANTS: [Mutant; 52] = [
     aimed(Aim::Expulsion, at_all("key-confinement", Danger::SessionSealsAfterRemoval)),
     at_all("no-disturbance", Danger::LinkPlain),
     at_all("numbers-once", Danger::RingForgetsNumber),
+    aimed(Aim::Disks, at_all("acknowledged-survives", Danger::HostSendsFirst)),
     at_all("acknowledged-survives", Danger::NodeForgetsItem),
     at_all("log-silence", Danger::SessionLogsPlaintext),
     aimed(Aim::Cascade, calm(at_all("membership-precision", Danger::KeyingNoRuleH))),
@@ -114,6 +115,7 @@ pub const MUTANTS: [Mutant; 52] = [
     signing(Scheme::Frost, at_all("pooled-shares", Danger::AdmissionKeepsOldShares)),
     signing(Scheme::Asm, at_all("asm-approval", Danger::AdmissionSignsUnasked)),
     signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionTablesStay)),
+    aimed(Aim::Clocks, signing(Scheme::Frost, at_all("signing-liveness", Danger::LineOwnClock))),
 ];
 
 /// Dangers without a checker of their own: another layer stands behind each (README.md says which).

@@ -97,6 +97,11 @@ impl<'a> Director<'a> {
             Step::Leave(who) => self.leave(who),
             Step::Join(who) => self.join(who),
             Step::Crash { who, after } => self.crash(who, after),
+            Step::Stop { who, micros } => {
+                if let Some(player) = self.living(who) {
+                    self.world.stop(player, micros);
+                }
+            }
             Step::Restart(who) => self.restart(who, None),
             Step::RestartOld { who, back } => self.restart(who, Some(back)),
             Step::Split(mask) => {

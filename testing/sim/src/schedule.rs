@@ -5,6 +5,7 @@
 //! modulo the living, for example). So any list of steps can be played, cut short or thinned out,
 //! and still means something.
 
+use crate::hosts::Hosts;
 use crate::lie::Lie;
 use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};
@@ -105,6 +106,14 @@ pub enum Step {
         who: u8,
         /// After how many outputs of its next batch; `None`: between batches.
         after: Option<u8>,
+    },
+    /// A process stands still: what comes for it waits, as much as its socket holds, and so do its
+    /// timers.
+    Stop {
+        /// Who.
+        who: u8,
+        /// For how many microseconds.
+        micros: u64,
     },
     /// A dead process comes back with its disk.
     Restart(u8),
@@ -218,6 +227,8 @@ pub struct Schedule {
     pub hybrid: bool,
     /// The usual weather.
     pub weather: Weather,
+    /// The disks and clocks.
+    pub hosts: Hosts,
     /// A player whose node is crooked throughout, and how (only in runs that ask for one).
     pub crooked: Option<(u8, Crooked)>,
     /// Whether an attacker has the keys of all who are expelled.
@@ -291,6 +302,7 @@ impl Schedule {
             keying: Keying::default(),
             hybrid: false,
             weather,
+            hosts: Hosts::default(),
             crooked: None,
             robbed: false,
             calm,
@@ -298,6 +310,7 @@ impl Schedule {
         };
         if !calm {
             crate::ordeal::add(&mut schedule);
+            crate::hosts::add(&mut schedule);
         }
         schedule
     }

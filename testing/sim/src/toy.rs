@@ -112,6 +112,7 @@ mod tests {
             votes: 1,
             scheme: folkmoot_identity::Scheme::Plain,
             weather: CALM,
+            hosts: crate::hosts::Hosts::default(),
             keying: folkmoot_base::Keying::default(),
             hybrid: false,
             crooked: None,

@@ -6,6 +6,7 @@
 
 mod attacker;
 mod chair;
+mod host;
 mod observe;
 mod signing;
 mod thief;
@@ -63,6 +64,11 @@ enum Event {
         player: Player,
         life: u16,
     },
+    /// The disk of this player has what was written.
+    Written {
+        player: Player,
+        life: u16,
+    },
     Speak {
         player: Player,
         life: u16,
@@ -87,8 +93,10 @@ enum Wish {
 
 /// Who hands in an input, and so what it may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+pub enum Origin {
+    /// Anybody who takes part.
     Honest,
+    /// The attacker.
     Forged,
 }
 
@@ -148,7 +156,11 @@ impl World {
             net: Net::new(seed, schedule.weather),
             attacker: Attacker::new(seed),
             chairs: (0..schedule.players)
-                .map(|player| Chair::new(seed, player, player < schedule.founders))
+                .map(|player| {
+                    let mut chair = Chair::new(seed, player, player < schedule.founders);
+                    chair.host(&schedule.hosts);
+                    chair
+                })
                 .collect(),
             robbed: schedule.robbed,
             thief: cast.thief(seed).filter(|_| schedule.robbed),
@@ -197,7 +209,7 @@ impl World {
 
     /// A life begins. Nothing happens if one is going on.
     pub fn boot(&mut self, player: Player, role: Role, disk: Disk) {
-        let clock = self.clock();
+        let clock = self.clock_of(player);
         let danger = self.danger(player);
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.machine.is_some() {
@@ -274,9 +286,10 @@ impl World {
         }
     }
 
-    /// The living players.
+    /// The living players that do not stand still.
     pub fn living(&self) -> Vec<Player> {
-        self.chairs.iter().filter(|chair| chair.machine.is_some()).map(|chair| chair.player).collect()
+        let moves = |chair: &&Chair| chair.machine.is_some() && chair.stopped <= self.now;
+        self.chairs.iter().filter(moves).map(|chair| chair.player).collect()
     }
 
     /// The chair of `player`.
@@ -284,7 +297,7 @@ impl World {
         self.chairs.get(usize::from(player))
     }
 
-    /// The wall clock.
+    /// The true time.
     fn clock(&self) -> UnixTime {
         UnixTime(EPOCH.saturating_add(self.now / 1_000_000))
     }
@@ -300,6 +313,9 @@ impl World {
     }
 
     fn happen(&mut self, event: Event) {
+        if let Some(until) = self.waits(&event) {
+            return self.schedule(until, event);
+        }
         match event {
             Event::Arrive { to, from, bytes, forged } => {
                 self.net.arrived(to, bytes.len());
@@ -318,8 +334,13 @@ impl World {
             }
             Event::Clock { player, life } => {
                 if self.life(player) == life && self.living_at(player) {
-                    self.input(player, Input::Clock(self.clock()), Origin::Honest);
+                    self.input(player, Input::Clock(self.clock_of(player)), Origin::Honest);
                     self.schedule(self.now.saturating_add(CLOCK_MICROS), Event::Clock { player, life });
+                }
+            }
+            Event::Written { player, life } => {
+                if self.life(player) == life && self.living_at(player) {
+                    self.written(player);
                 }
             }
             Event::Stolen { key, from, bytes } => self.thief_hears(key, from, bytes),
@@ -365,7 +386,7 @@ impl World {
         let end = chair.crash_point(&batch);
         let total = batch.len();
         for output in batch.drain(..).take(end.unwrap_or(total)) {
-            self.effect(player, output, origin);
+            self.put(player, output, origin);
         }
         self.batch = batch;
         if let Some(end) = end {
@@ -412,9 +433,7 @@ impl World {
 
     /// Sets the timer anew, and notes spinning.
     fn after_batch(&mut self, player: Player) {
-        self.look_at_line(player);
-        self.look_at_roster(player);
-        self.look_at_signing(player);
+        self.look_at(player);
         let now = self.now;
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.spins(now) > SPIN_MAX {

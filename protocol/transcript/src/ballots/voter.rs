@@ -36,7 +36,8 @@ impl Ballots {
         let (time, clock) = (proposal.decision.time.0, look.clock.0);
         let ahead = time > clock.saturating_add(SKEW_SECONDS);
         let behind = proposal.is_fresh() && time.saturating_add(SKEW_SECONDS) < clock;
-        if !once || !promised || ahead || behind {
+        let other = time != clock && self.danger.is(Danger::LineOwnClock);
+        if !once || !promised || ahead || behind || other {
             return false;
         }
         if proposal.is_fresh() { self.is_whole(look, proposal) } else { self.is_vouched(look, proposal) }

@@ -1,10 +1,12 @@
 //! One player: its disk, its present life, and what its person has in mind.
 
+use super::Origin;
 use crate::disk::VirtualDisk;
+use crate::hosts::Hosts;
 use crate::machine::{Machine, Output, Role, Spoils};
 use crate::record::{MessageId, Player, Process, Shown};
 use crate::rng::Rng;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What the person in a player wants.
 #[derive(Debug, Default, Clone)]
@@ -53,6 +55,16 @@ pub struct Chair {
     pub acknowledged: Vec<(usize, String)>,
     /// Sharing in use and shares on disk, as last recorded.
     pub shares: Option<(Option<String>, BTreeSet<String>)>,
+    /// Until when it stands still.
+    pub(super) stopped: u64,
+    /// How far its wall clock is ahead, in seconds.
+    pub(super) skew: i8,
+    /// Outputs that wait for the disk, each with the time at which the disk is done.
+    pub(super) waiting: VecDeque<(u64, Output, Origin)>,
+    /// How long a commit takes, in microseconds.
+    commit_micros: u64,
+    /// When the last commit began, or will begin.
+    commit: u64,
     life: Option<u16>,
     number: u32,
     turn: u64,
@@ -82,6 +94,11 @@ impl Chair {
             roster: BTreeSet::new(),
             acknowledged: Vec::new(),
             shares: None,
+            stopped: 0,
+            skew: 0,
+            waiting: VecDeque::new(),
+            commit_micros: 0,
+            commit: 0,
             life: None,
             number: 0,
             turn: 0,
@@ -89,6 +106,31 @@ impl Chair {
             armed: None,
             busy: (0, 0),
         }
+    }
+
+    /// The computer that it runs on.
+    pub(super) fn host(&mut self, hosts: &Hosts) {
+        let of = usize::from(self.player);
+        self.commit_micros = hosts.disks.get(of).copied().unwrap_or_default();
+        self.skew = hosts.clocks.get(of).copied().unwrap_or_default();
+    }
+
+    /// When the disk has all that was written up to now: a write joins the next commit, which
+    /// begins when the one before it is done.
+    pub(super) fn ready(&mut self, now: u64, writes: bool) -> u64 {
+        if writes && self.commit_micros > 0 {
+            let done = self.commit.saturating_add(self.commit_micros);
+            if now >= done {
+                self.commit = now;
+            } else if now > self.commit {
+                self.commit = done;
+            }
+        }
+        self.waiting.back().map_or(0, |(at, _, _)| *at).max(if writes {
+            self.commit.saturating_add(self.commit_micros)
+        } else {
+            now
+        })
     }
 
     /// The present or last life.
@@ -104,6 +146,9 @@ impl Chair {
         self.number = 0;
         self.armed = None;
         self.timer = None;
+        self.waiting.clear();
+        self.commit = 0;
+        self.stopped = 0;
         self.turn = self.turn.saturating_add(1);
         self.shown_requests.clear();
         self.shown_proposals.clear();
@@ -115,6 +160,7 @@ impl Chair {
     /// Forgets what only the life that ended knew.
     pub(super) fn end(&mut self) {
         self.view = None;
+        self.waiting.clear();
         self.pending.clear();
         self.armed = None;
         self.timer = None;

@@ -1,0 +1,75 @@
+//! What a player's computer does to it: its clock is off, its disk takes its time, and it may stand
+//! still ([`crate::hosts`]).
+
+use super::{Event, Origin, World};
+use crate::machine::Output;
+use crate::record::Player;
+use folkmoot_base::{Danger, UnixTime};
+
+impl World {
+    /// The process in `player` stands still for so long.
+    pub fn stop(&mut self, player: Player, micros: u64) {
+        let until = self.now.saturating_add(micros);
+        if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
+            chair.stopped = until;
+        }
+    }
+
+    /// The wall clock of this player.
+    pub(super) fn clock_of(&self, player: Player) -> UnixTime {
+        let skew = self.chair(player).map_or(0, |chair| chair.skew);
+        UnixTime(self.clock().0.saturating_add_signed(i64::from(skew)))
+    }
+
+    /// When a process that stands still takes this.
+    pub(super) fn waits(&self, event: &Event) -> Option<u64> {
+        let (Event::Arrive { to: player, .. }
+        | Event::Wake { player, .. }
+        | Event::Clock { player, .. }
+        | Event::Written { player, .. }
+        | Event::Speak { player, .. }) = event
+        else {
+            return None;
+        };
+        self.chair(*player).map(|chair| chair.stopped).filter(|until| *until > self.now)
+    }
+
+    /// An output takes effect at once, or when the disk has all that was written before it.
+    pub(super) fn put(&mut self, player: Player, output: Output, origin: Origin) {
+        let writes = matches!(output, Output::Persist(_));
+        let hasty = !writes && self.danger(player) == Some(Danger::HostSendsFirst);
+        let (now, life) = (self.now, self.life(player));
+        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
+        let at = chair.ready(now, writes);
+        if hasty || (at <= now && chair.waiting.is_empty()) {
+            return self.effect(player, output, origin);
+        }
+        let new = chair.waiting.back().is_none_or(|(last, _, _)| *last < at);
+        chair.waiting.push_back((at, output, origin));
+        if new {
+            self.schedule(at, Event::Written { player, life });
+        }
+    }
+
+    /// The disk has come so far: what waited for it takes effect.
+    pub(super) fn written(&mut self, player: Player) {
+        let now = self.now;
+        let next = |world: &mut Self| {
+            let chair = world.chairs.get_mut(usize::from(player))?;
+            chair.waiting.pop_front_if(|(at, _, _)| *at <= now)
+        };
+        while let Some((_, output, origin)) = next(self) {
+            self.effect(player, output, origin);
+        }
+        self.look_at(player);
+    }
+
+    /// Notes what is new in the machine, unless its outputs still wait for the disk.
+    pub(super) fn look_at(&mut self, player: Player) {
+        if self.chair(player).is_some_and(|chair| chair.waiting.is_empty()) {
+            self.look_at_line(player);
+            self.look_at_roster(player);
+            self.look_at_signing(player);
+        }
+    }
+}
