@@ -320,6 +320,7 @@ impl<'a> Director<'a> {
         for (_, player) in std::mem::take(&mut self.unmute) {
             self.world.command(player, Command::Mute(None));
         }
+        self.world.play_until(self.world.all_go_on().max(self.world.now));
     }
 
     /// Plays on until there has been peace for a while, with the cuts as they are; notes what is

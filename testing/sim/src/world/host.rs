@@ -15,6 +15,11 @@ impl World {
         }
     }
 
+    /// When nobody stands still any more.
+    pub fn all_go_on(&self) -> u64 {
+        self.chairs.iter().map(|chair| chair.stopped).max().unwrap_or_default()
+    }
+
     /// The wall clock of this player.
     pub(super) fn clock_of(&self, player: Player) -> UnixTime {
         let skew = self.chair(player).map_or(0, |chair| chair.skew);
