@@ -352,7 +352,7 @@ impl<C: Credentials> Links<C> {
     }
 }
 
-/// LINK-26: sealed data has the version of its association.
+/// LINK-27: sealed data has the version of its association.
 pub(crate) fn check_version(association: &Association, at: Locator, bytes: &[u8]) -> Result<(), LinkError> {
     match bytes.first() {
         Some(version) if *version != association.common.version => {

@@ -381,7 +381,7 @@ impl<C: Credentials> Own<'_, C> {
         Ok(codec::encode(&Proof { index, versions, capabilities, certificate, signature }))
     }
 
-    /// LINK-26: what both can do.
+    /// LINK-27: what both can do.
     fn common(&self, at: Locator, peer: NodeId, proof: &Proof) -> Result<Common, LinkError> {
         let (ours, theirs) = (self.versions, proof.versions);
         let version = ours.common(theirs).ok_or(LinkError::PeerVersions { at, peer, ours, theirs })?;

@@ -28,7 +28,7 @@ fn common(net: &Net, who: usize) -> Vec<Common> {
 }
 
 #[test]
-fn link_26_the_highest_common_version_seals_all_data() {
+fn link_27_the_highest_common_version_seals_all_data() {
     let lists: [(&[u8], &[u8], u8); 4] =
         [(&[1], &[1], 1), (&[1, 2], &[1], 1), (&[1, 2, 3], &[2, 3, 9], 3), (&[64], &[1, 64], 64)];
     for (ours, theirs, version) in lists {
@@ -48,7 +48,7 @@ fn link_26_the_highest_common_version_seals_all_data() {
 }
 
 #[test]
-fn link_26_without_a_common_version_both_are_told_both_lists() {
+fn link_27_without_a_common_version_both_are_told_both_lists() {
     let net = meet(speaks(&[1, 2], 0), speaks(&[3, 4], 0));
     let told = |who: usize, peer: u8, ours: &[u8], theirs: &[u8]| {
         let (ours, theirs) = (Versions::of(ours), Versions::of(theirs));
@@ -67,7 +67,7 @@ fn link_26_without_a_common_version_both_are_told_both_lists() {
 
 /// Somebody between the two cannot move data to another version, and a handshake has none.
 #[test]
-fn link_26_data_of_another_version_is_refused() {
+fn link_27_data_of_another_version_is_refused() {
     let mut net = meet(speaks(&[1, 2], 0), speaks(&[1, 2], 0));
     net.send(0, node_of(2), Channel::Ring, b"hello").unwrap();
     let (_, _, to, from, bytes) = net.wire.last().unwrap().clone();

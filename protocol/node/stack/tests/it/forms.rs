@@ -78,7 +78,7 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
 /// A node of a later release joins a ring of this one, and a node of this release one of the later.
 /// A node that has dropped this version is refused, and both are told both lists.
 #[test]
-fn link_26_nodes_with_a_common_version_form_one_ring() {
+fn link_27_nodes_with_a_common_version_form_one_ring() {
     let (now, later, last) = (Versions::of(&[1]), Versions::of(&[1, 2]), Versions::of(&[2, 3]));
     for (most, newcomer) in [(now, later), (later, now)] {
         let mut net = Net::new(2, 9_300);
