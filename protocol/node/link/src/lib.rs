@@ -32,6 +32,7 @@ mod noise;
 mod peer;
 mod seal;
 mod shares;
+mod start;
 mod traffic;
 
 pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};
@@ -39,3 +40,4 @@ pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;
 pub use seal::{FrameSeal, OpenError, PairSeal, Spent};
+pub use start::{SignedStart, Start};

@@ -15,7 +15,7 @@
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
-use crate::{Channel, Exchange};
+use crate::{Channel, Exchange, SignedStart};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
 use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
@@ -220,10 +220,11 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
 pub struct Proof {
     /// The sender's index: datagrams to the sender name it.
     pub index: u32,
+    /// When the sender's process started, see [`crate::Config::started`].
+    pub started: u64,
     /// The sender's certificate, DER.
     pub certificate: Blob,
-    /// Signed by the certificate's key, over role, ring, handshake hash, own static key, and both
-    /// NodeIds as far as they are known.
+    /// Signed by the certificate's key, over what [`crate::Start`] says.
     pub signature: SignatureBytes,
 }
 
@@ -246,6 +247,9 @@ pub enum Control {
     /// The sender has the certificate with this digest.
     #[tls_codec(discriminant = 5)]
     Certified(Digest),
+    /// Another process with the receiver's identity started later.
+    #[tls_codec(discriminant = 6)]
+    Superseded(SignedStart),
 }
 
 impl Control {

@@ -16,3 +16,4 @@ mod handshake;
 mod hybrid;
 mod identity;
 mod rest;
+mod twice;
