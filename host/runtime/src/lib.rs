@@ -37,7 +37,7 @@ pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
 pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
     AuthorityStatus, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member, Node, Office,
-    Origin, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing,
+    Origin, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Timing, Twice,
     stored_ring_seq,
 };
 pub use state::{Lock, StateFolder, in_words, write_whole};

@@ -4,4 +4,6 @@ pub use folkmoot_member::{
     AuthorityStatus, Command, DealerState, Event, LetterEvent, LettersError, Member, Office, Origin,
     Petition, Proposal, SendError, Standing,
 };
-pub use folkmoot_node::{Exchange, Node, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Timing, stored_ring_seq};
+pub use folkmoot_node::{
+    Exchange, Node, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Timing, Twice, stored_ring_seq,
+};
