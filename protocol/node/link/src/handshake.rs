@@ -20,18 +20,11 @@ use crate::message::{Cookie, Datagram, Part, Proof};
 use crate::noise::{Handshake, Refused, Static};
 use crate::peer::Association;
 use crate::seal::{NoSeal, PairSeal};
-use crate::start::{LABEL, SignedStart, Start};
+use crate::start::{LABEL, Role, SignedStart, Start};
 use crate::{Claim, Credentials, Exchange, LinkError};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Danger, Digest, GroupId, Instant, Locator, Mutant, NodeId, Secret, codec};
-
-/// Which side signs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Dialler = 1,
-    Answerer = 2,
-}
 
 /// What all handshakes of a process share.
 pub(crate) struct Own<'a, C> {

@@ -23,6 +23,7 @@ mod cookie;
 mod credentials;
 mod doors;
 mod error;
+mod former;
 mod handshake;
 mod kem;
 pub mod limits;

@@ -3,13 +3,13 @@
 use crate::arena::Arena;
 use crate::company::Company;
 use crate::cookie::Cookies;
+use crate::former::Former;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
 use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
 use crate::peer::Peer;
 use crate::shares::Shares;
-use crate::start::Former;
 use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;

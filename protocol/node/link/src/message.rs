@@ -15,7 +15,8 @@
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
-use crate::{Channel, Exchange, SignedStart};
+use crate::start::SignedStart;
+use crate::{Channel, Exchange};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
 use folkmoot_base::limits::DATAGRAM_BYTES_MAX;

@@ -226,10 +226,7 @@ impl Node {
         let mut transcript = founded.restore(stored)?;
         transcript.endanger(config.danger);
         let me = config.identity.node();
-        let ring_seq = stored.iter().find(|(key, _)| {
-            key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ
-        });
-        let ring_seq = folkmoot_ring::stored_ring_seq(ring_seq.map(|(_, value)| &**value))?;
+        let ring_seq = twice::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
         let started = twice::number(config.started, stored)?;
         let own = credentials::own(&config.identity, &transcript);
         let hybrid = transcript.roster().charter().hybrid_links();

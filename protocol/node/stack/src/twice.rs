@@ -30,8 +30,8 @@ impl fmt::Display for Twice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "it runs twice: the process at {} started earlier than the one that is linked, and was told to stop (NODE-18). \
-             Was its folder copied?",
+            "it runs twice: the process at {} started earlier than the one that is linked, and was \
+             told to stop (NODE-18). Was its folder copied?",
             self.at
         )
     }
@@ -40,10 +40,15 @@ impl fmt::Display for Twice {
 /// The number of a process that starts now: what the clock reads, and more than any process before
 /// had on this disk.
 pub(crate) fn number(clock: u64, stored: &[(StoreKey, Bytes)]) -> Result<u64, StoredError> {
-    let is = |key: &StoreKey| key.table == STORE_TABLE && key.key == STORE_KEY_STARTED;
-    let last = stored.iter().find(|(key, _)| is(key)).map(|(_, value)| &**value);
-    let last = last.map(|value| stored_ring_seq(Some(value))).transpose()?;
+    let last = kept(STORE_KEY_STARTED, stored)?;
     Ok(last.map_or(clock, |last| clock.max(last.saturating_add(1))))
+}
+
+/// A number of the ring's table.
+pub(crate) fn kept(name: &[u8], stored: &[(StoreKey, Bytes)]) -> Result<Option<u64>, StoredError> {
+    let is = |key: &StoreKey| key.table == STORE_TABLE && key.key == name;
+    let row = stored.iter().find(|(key, _)| is(key));
+    row.map(|(_, value)| stored_ring_seq(Some(value))).transpose()
 }
 
 pub(crate) fn row(started: u64) -> Persist {
@@ -57,7 +62,8 @@ impl Node {
         self.twice.values().filter(fresh).copied().collect()
     }
 
-    /// NODE-18: of nodes with standing, so that strangers leave nothing here. Members are told once.
+    /// NODE-18: of nodes with standing, so that strangers leave nothing here. Members are told
+    /// once.
     pub(crate) fn runs_twice(&mut self, now: Instant, node: NodeId, at: Locator) {
         if !self.has_standing(&node) {
             return;
