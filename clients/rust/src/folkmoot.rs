@@ -7,7 +7,7 @@ use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     AuthorityStatus, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember,
-    RuntimeError as Error,
+    RuntimeError as Error, Twice,
 };
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
@@ -277,6 +277,14 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn refusals(&self) -> Result<Vec<Refusal>, Error> {
         self.running.handle.look(|machine, now, _| machine.ground.refusals(now)).await
+    }
+
+    /// Nodes that were seen to run twice lately: their earlier processes were told to stop.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn twice(&self) -> Result<Vec<Twice>, Error> {
+        self.running.handle.look(|machine, now, _| machine.ground.twice(now)).await
     }
 
     /// The requests for admission that are open.

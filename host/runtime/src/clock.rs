@@ -27,6 +27,13 @@ impl Clock {
         UnixTime(wall_clock().0.saturating_add(self.ahead.as_secs()))
     }
 
+    /// When this clock was made, in microseconds since 1970 by the wall clock.
+    pub fn started(&self) -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = (since + self.ahead).saturating_sub(self.began.elapsed());
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    }
+
     /// What it reads.
     pub fn now(&self) -> Instant {
         Instant(u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX))

@@ -20,7 +20,7 @@ use crate::sends::{Submission, Waiting};
 use crate::{Clock, OsEntropy, RuntimeError, StoreError, Wire};
 use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, Input, Output, Upper};
-use folkmoot_base::{GroupId, Instant, Locator, Service};
+use folkmoot_base::{GroupId, Instant, Locator, Service, UnixTime};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -174,6 +174,10 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             }
             self.take_sends();
             self.outcomes.act(&mut self.wire)?;
+            if let Some(started) = self.machine.ground.superseded() {
+                self.outcomes.finish(&mut self.wire).await?;
+                return Err(RuntimeError::LocalSuperseded(UnixTime(started / 1_000_000)));
+            }
             let over = |at: tokio::time::Instant| at <= tokio::time::Instant::now();
             if self.turn.leaving.is_some_and(|at| over(at) || !self.machine.ground.is_busy()) {
                 return self.leave().await;

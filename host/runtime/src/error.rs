@@ -1,5 +1,6 @@
 //! Why the runtime refused or stopped. Every text says which file or setting, and what to do next.
 
+use folkmoot_base::UnixTime;
 use std::path::PathBuf;
 
 /// Why a store could not be opened, read or written. Nothing was changed on disk by the attempt.
@@ -167,6 +168,13 @@ pub enum RuntimeError {
     /// ring held up.
     #[error("the application left {0} events waiting; it must take them faster")]
     LocalSlowReader(usize),
+    /// Another process with the same identity started later, and proved it (LINK-26).
+    #[error(
+        "another process with this identity was started later (at {0}, by its clock), so this one has stopped: an identity may run only \
+         once. If its folder is a copy of this one, stop that process and remove the copy; if you then want this one, start it again. If \
+         nobody made a copy, somebody has stolen the key: ask the members to expel this identity (folkmoot expel)"
+    )]
+    LocalSuperseded(UnixTime),
     /// There is no key now, or the queue is full: `try_send` does not wait.
     #[error("there is no key at the moment; wait, or use send")]
     NoEpoch,

@@ -38,7 +38,7 @@ pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
     AuthorityStatus, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member, Node, Office,
     Origin, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Theirs, Timing,
-    Versions, stored_ring_seq,
+    Twice, Versions, stored_ring_seq,
 };
 pub use state::{Lock, StateFolder, in_words, write_whole};
 pub use store::{FORMAT, Store, Writer};

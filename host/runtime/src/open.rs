@@ -8,7 +8,7 @@ use crate::{
 use bytes::Bytes;
 use core::fmt::Debug;
 use folkmoot_attach::{Attached, Embedded, Ground, stored_for};
-use folkmoot_base::{GroupId, Instant, Locator, MemberId, StoreKey};
+use folkmoot_base::{GroupId, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_node::Timing;
 use folkmoot_transcript::{KnownHead, await_head};
@@ -171,7 +171,7 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     })?;
     let clock = Clock::start().ahead(options.clock_ahead);
     let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
-    let node = floors.node(transport.local(), timing, clock.now())?;
+    let node = floors.node(transport.local(), timing, &clock)?;
     let member =
         |of: &Identity| floors.member(of, &node).map(|member| (of.member(), MemberStack::new(member)));
     let others = others.iter().map(member).collect::<Result<_, RuntimeError>>()?;
@@ -190,7 +190,7 @@ struct Floors<'a> {
 }
 
 impl Floors<'_> {
-    fn node(&self, locator: Locator, timing: Timing, now: Instant) -> Result<Node, RuntimeError> {
+    fn node(&self, locator: Locator, timing: Timing, clock: &Clock) -> Result<Node, RuntimeError> {
         let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
         let timeouts = self.charter.charter().timeouts();
         let mut config = folkmoot_node::Config::new(self.identity.clone(), self.charter_der(), locator);
@@ -201,7 +201,8 @@ impl Floors<'_> {
         let steps = milliseconds(timeouts.step_ms, Duration::ZERO).saturating_mul(2);
         config.settle = config.settle.max(steps);
         config.timing = timing;
-        Node::new(config, self.stored, now, &mut entropy).map_err(refuse)
+        config.started = clock.started();
+        Node::new(config, self.stored, clock.now(), &mut entropy).map_err(refuse)
     }
 
     fn member(&self, of: &Identity, node: &Node) -> Result<Member, RuntimeError> {

@@ -70,6 +70,11 @@ pub trait Ground {
     fn is_busy(&self) -> bool {
         false
     }
+    /// Another process with this node's identity started later, at this time (microseconds since
+    /// 1970, by its clock). This one has taken leave, and does nothing more.
+    fn superseded(&self) -> Option<u64> {
+        None
+    }
     /// This node stops: it tells its peers, so that they need not find out. Poll the outputs once
     /// more, and use it no further.
     fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {

@@ -112,6 +112,13 @@ pub enum ToMember {
         /// Our head.
         ours: Head,
     },
+    /// A member's node runs twice: its earlier process was told to stop. Said once.
+    RunsTwice {
+        /// The node.
+        node: NodeId,
+        /// Where the earlier process is.
+        at: Locator,
+    },
     /// A link came up: to a member's node (if it is on the roster), to a guest, or to our contact.
     LinkUp {
         /// The peer.

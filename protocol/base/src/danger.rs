@@ -156,6 +156,11 @@ pub enum Danger {
     NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.
     LinkPlain,
+    /// Link: of two processes with one identity the one that proves itself last has the link,
+    /// whichever started later (LINK-25).
+    LinkAnyProcess,
+    /// Link: stops whoever says that another process started later, proved or not (LINK-26).
+    LinkBelievesStarts,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.
     RingForgetsNumber,
     /// Flush: installs a view a second time.

@@ -117,6 +117,10 @@ impl<G: Ground> Ground for Metered<G> {
         self.meter.time(|| self.stack.timeout(now, entropy));
     }
 
+    fn superseded(&self) -> Option<u64> {
+        self.stack.superseded()
+    }
+
     fn poll_output(&mut self) -> Option<GroundOutput> {
         self.stack.poll_output()
     }

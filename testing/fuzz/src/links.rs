@@ -4,11 +4,13 @@ use crate::script::{Dice, number, owned, script, steps};
 use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Algorithm, Instant, Locator, NodeId, SignatureBytes, draw};
+use folkmoot_base::codec::encode;
+use folkmoot_base::{Algorithm, Blob, Instant, Locator, NodeId, SignatureBytes, draw};
 use folkmoot_identity::Identity;
-use folkmoot_link::message::Datagram;
+use folkmoot_link::message::{Control, Datagram, Proof};
 use folkmoot_link::{
-    Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output,
+    Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output, SignedStart,
+    Start,
 };
 use std::collections::VecDeque;
 
@@ -27,6 +29,8 @@ pub(crate) struct Pair<A, B> {
     said: Vec<Bytes>,
     heard: Vec<(NodeId, Channel, Bytes)>,
     ups: Vec<NodeId>,
+    /// b believes that another process with its identity started later.
+    superseded: bool,
 }
 
 const PLACES: [Locator; 2] = [Locator::Memory(1), Locator::Memory(2)];
@@ -48,6 +52,7 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
             said: Vec::new(),
             heard: Vec::new(),
             ups: Vec::new(),
+            superseded: false,
         }
     }
 
@@ -86,6 +91,7 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
                     self.ups.push(node);
                     let _ = self.b.handle(self.now, Input::Standing { node, member: true }, &mut self.dice);
                 }
+                Output::Superseded { .. } => self.superseded = true,
                 Output::Frame { from, channel, frame } => self.heard.push((from, channel, frame)),
                 _ => {}
             }
@@ -252,8 +258,9 @@ impl Credentials for Liar {
 }
 
 /// A handshake with a liar: the first step is its certificate; a second one, if any, stands in
-/// place of its signature; a third one is the certificate that it shows later. Nobody comes up but
-/// the liar itself, under its own key.
+/// place of its signature; a third one is the certificate that it shows later; a fourth one is what
+/// it says to the other link. Nobody comes up but the liar itself, under its own key, and it stops
+/// nobody.
 pub fn link_liar(data: &[u8]) {
     FORMS.into_iter().for_each(|exchange| liar(exchange, data));
 }
@@ -271,6 +278,12 @@ fn liar(exchange: Exchange, data: &[u8]) {
         pair.tell_a(Input::Certificate(later));
         pair.play();
     }
+    if let Some(Ok(word)) = steps.next().map(|bytes| Control::decode(&bytes)) {
+        pair.a.danger_say(pair.now, world().founders[1].node(), &word);
+        pair.drain_a();
+        pair.play();
+    }
+    assert!(!pair.superseded, "by somebody who does not have its key");
     assert!(pair.ups.iter().all(|node| *node == world().stranger.node()), "somebody else's name");
 }
 
@@ -297,6 +310,10 @@ pub(crate) fn wire_seeds() -> [Vec<Vec<u8>>; 3] {
     }
     stranger.push(script(refusals.iter().map(|datagram| (2, datagram))));
     datagrams.extend(refusals.iter().map(|datagram| datagram.to_vec()));
+    datagrams.push(superseded().to_vec());
+    let certificate = Blob(world().stranger.certificate().der().clone());
+    let signature = world().stranger.sign(b"folkmoot link v1", b"what it likes").to_wire();
+    datagrams.push(encode(&Proof { index: 7, started: 9, certificate, signature }));
     [stranger, wire, datagrams]
 }
 
@@ -323,13 +340,22 @@ fn seeds_of(exchange: Exchange) -> [Vec<Vec<u8>>; 3] {
     [vec![hello, all], vec![wire], pair.said.iter().map(|datagram| datagram.to_vec()).collect()]
 }
 
-/// Seeds: certificates that a dialler may show.
+/// That a process with the identity of b started later, signed by another.
+fn superseded() -> Bytes {
+    let to = world().stranger.node();
+    let start = Start { role: 1, hash: [7; 32], to, started: u64::MAX, key: [8; 32] };
+    let signature = world().stranger.sign(b"folkmoot link v1", b"what it likes").to_wire();
+    Control::Superseded(SignedStart { start, signature }).encode().into()
+}
+
+/// Seeds: certificates that a dialler may show, and what it says.
 pub(crate) fn liar_seeds() -> Vec<Vec<u8>> {
     let own = world().stranger.certificate().der().clone();
     let gmc = world().gmc().der().clone();
     let other = world().founders[0].certificate().der().clone();
     vec![
         script([(0, &own), (0, &Bytes::new()), (0, &gmc)]),
+        script([(0, &own), (0, &Bytes::new()), (0, &own), (0, &superseded())]),
         script([(0, &other), (0, &Bytes::from_static(&[1; 64]))]),
     ]
 }

@@ -27,7 +27,8 @@ pub fn stored_state(data: &[u8]) {
     }
 }
 
-/// Seeds: a ring number, an item, a state, a locator, a request of one's own, a vote.
+/// Seeds: a ring number, a process's number, an item, a state, a locator, a request of one's own, a
+/// vote.
 pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
     let (admit, state) = (world().admit(), world().transcript.state().encode());
     let name = [&b"i"[..], &digest(&[&admit])].concat();
@@ -37,6 +38,8 @@ pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
         script([
             (0, &b"ring_seq"[..]),
             (8, &7_u64.to_be_bytes()),
+            (0, b"started"),
+            (8, &9_u64.to_be_bytes()),
             (0, &world().founders[1].node().0),
             (13, b"memory/2"),
         ]),

@@ -4,7 +4,7 @@ use super::find::find;
 use super::journal::{Journal, timed};
 use super::process::Process;
 use super::propose::How;
-use super::render;
+use super::{render, trouble};
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
@@ -91,13 +91,22 @@ impl Process {
         let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
             let transcript = machine.upper.member.transcript();
             let known = known(transcript);
-            (machine.upper.member.status(now), machine.ground.refusals(now), known, now)
+            (
+                machine.upper.member.status(now),
+                machine.ground.refusals(now),
+                machine.ground.twice(now),
+                known,
+                now,
+            )
         };
-        let (status, refusals, known, now) = self.moot.handle().look(look).await?;
+        let (status, refusals, twice, known, now) = self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
             self.complete(people, &status);
+            for twice in &twice {
+                people.iter_mut().for_each(|person| trouble::runs_twice(person, twice));
+            }
             for refusal in &refusals {
                 people.iter_mut().for_each(|person| render::refused(person, &status.me, refusal));
             }

@@ -67,9 +67,10 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
-        Event::ClockBehind { .. } | Event::Stalled { .. } | Event::Resumed { .. } => {
-            trouble::event_json(event, names)
-        }
+        Event::ClockBehind { .. }
+        | Event::Stalled { .. }
+        | Event::Resumed { .. }
+        | Event::RunsTwice { .. } => trouble::event_json(event, names),
         Event::OtherLine { .. } | Event::WentOver { .. } => lines::event_json(event, names),
         Event::Expelled { member } => {
             json!({ "event": "expelled", "member": member.hex(), "name": name(names, member) })
@@ -164,7 +165,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "clock-behind" | "stalled" | "resumed" => news(trouble::event_text(event)),
+        "clock-behind" | "stalled" | "resumed" | "runs-twice" => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),

@@ -2,7 +2,7 @@
 
 use super::render::{Names, name};
 use crate::show::{harmless, many_of};
-use folkmoot::{Event, Stalled};
+use folkmoot::{Event, Stalled, Twice};
 use serde_json::{Value, json};
 
 /// An event about trouble.
@@ -16,6 +16,10 @@ pub(super) fn event_json(event: &Event, names: &Names) -> Value {
             json!({ "event": "stalled", "group": group.hex(), "messages": messages })
         }
         Event::Resumed { group } => json!({ "event": "resumed", "group": group.hex() }),
+        Event::RunsTwice { node, at } => json!({
+            "event": "runs-twice", "member": node.member().hex(), "name": name(names, &node.member()),
+            "at": at.to_string(),
+        }),
         _ => Value::Null,
     }
 }
@@ -23,6 +27,16 @@ pub(super) fn event_json(event: &Event, names: &Names) -> Value {
 /// What was sent and does not come back.
 pub(super) fn stalled_json(stalled: &Stalled) -> Value {
     json!({ "messages": stalled.messages, "seconds": stalled.waited.as_secs() })
+}
+
+/// Adds to somebody's state that it runs twice.
+pub(super) fn runs_twice(person: &mut Value, twice: &Twice) {
+    let text = |field: &str| person.get(field).and_then(Value::as_str).unwrap_or_default();
+    let why = format!("{}; {twice}", text("why"));
+    let concerned = text("member") == twice.node.hex();
+    if let Some(fields) = person.as_object_mut().filter(|_| concerned) {
+        fields.insert("why".into(), why.into());
+    }
 }
 
 /// An event about trouble, for people.
@@ -34,6 +48,14 @@ pub(super) fn event_text(event: &Value) -> String {
             format!(
                 "nothing comes back of what you have sent ({messages}): nobody may have it. `folkmoot \
                  status` shows for how long, and who is silent"
+            )
+        }
+        Some("runs-twice") => {
+            let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
+            format!(
+                "{} runs twice, so perhaps its folder was copied. The process at {} started earlier, and was told to stop",
+                text("name"),
+                text("at")
             )
         }
         Some("resumed") => "what you send comes back again".to_owned(),
@@ -59,7 +81,7 @@ fn clock_text(event: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use folkmoot::GroupId;
+    use folkmoot::{GroupId, Locator, MemberId};
 
     #[test]
     fn what_does_not_come_back_is_told_with_how_many() {
@@ -67,6 +89,10 @@ mod tests {
         let stalled = event_json(&Event::Stalled { group, messages: 12 }, &names);
         assert_eq!((&stalled["event"], &stalled["messages"]), (&json!("stalled"), &json!(12)));
         assert!(event_text(&stalled).contains("(12 messages)"));
+        let anna = MemberId::from_hex(&"5a".repeat(32)).unwrap();
+        let twice = Event::RunsTwice { node: anna.node(), at: Locator::Memory(7) };
+        let twice = event_text(&event_json(&twice, &Names::from([(anna, "anna".to_owned())])));
+        assert!(twice.starts_with("anna runs twice") && twice.contains("memory/7"), "{twice}");
         let resumed = event_json(&Event::Resumed { group }, &names);
         assert_eq!(event_text(&resumed), "what you send comes back again");
     }

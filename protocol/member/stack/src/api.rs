@@ -366,6 +366,14 @@ pub enum Event {
         /// Our head.
         ours: Head,
     },
+    /// A member's node runs twice, as when its folder was copied. The process that started earlier
+    /// was told to stop.
+    RunsTwice {
+        /// Whose node.
+        node: NodeId,
+        /// Where the earlier process is.
+        at: Locator,
+    },
     /// This member is on another line of decisions than before.
     WentOver {
         /// The head that it left.

@@ -24,6 +24,7 @@ impl Member {
             ToMember::OtherLine { node, theirs, ours } => {
                 self.event(Event::OtherLine { node, theirs, ours });
             }
+            ToMember::RunsTwice { node, at } => self.event(Event::RunsTwice { node, at }),
             ToMember::LinkUp { node, at, .. } => {
                 self.sight.up(Reached { node, at });
                 self.event(Event::LinkUp { node, at });

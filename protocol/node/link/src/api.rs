@@ -146,6 +146,19 @@ pub enum Output {
         /// The form that is asked for there.
         asks: Exchange,
     },
+    /// The peer's identity runs twice. The process that started earlier has been told to stop.
+    Twice {
+        /// The node.
+        node: NodeId,
+        /// Where the earlier process is.
+        at: Locator,
+    },
+    /// Our own identity runs twice, and the other process started later: stop, and keep the number,
+    /// so that the next process here starts later than that one.
+    Superseded {
+        /// When the other process started, see [`Config::started`].
+        started: u64,
+    },
     /// A dial gave up.
     Unreached {
         /// The locator that was dialled.
@@ -180,6 +193,9 @@ pub struct Config {
     pub capabilities: u64,
     /// How long a peer may be silent before its link goes down.
     pub silence: Duration,
+    /// When this process started, in microseconds since 1970; higher than that of any process
+    /// before with this identity. Of two that run at once the one with the higher number goes on.
+    pub started: u64,
     /// Datagrams sealed or opened under one key before a new handshake.
     pub rekey_after: u64,
     /// What a mutant does wrong.
@@ -195,6 +211,7 @@ impl Config {
             versions: Versions::OURS,
             capabilities: 0,
             silence: Duration::from_millis(1_500),
+            started: 0,
             rekey_after: 1 << 32,
             danger: Mutant::NONE,
         }

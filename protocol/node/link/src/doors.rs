@@ -226,6 +226,10 @@ impl<C: Credentials> Links<C> {
                 }
                 return Ok(());
             }
+            Some(Route::Former(node)) => {
+                self.show_start(now, node);
+                return Ok(());
+            }
             Some(Route::HalfOpen) => {}
             _ => return Err(LinkError::WireUnknown(from)),
         }
@@ -280,19 +284,20 @@ impl<C: Credentials> Links<C> {
         proved: Proved,
         dialled: bool,
     ) -> Result<(), LinkError> {
-        let Proved { claim, certificate, association } = proved;
+        let Proved { claim, certificate, start, association } = proved;
         let (node, index, common) = (claim.node, association.index, association.common);
         self.routes.remove(&index);
         let dialled_before = self.peers.get(&node).is_some_and(|peer| peer.dialled);
+        let mut former = None;
         let same = match self.peers.get(&node) {
             None if self.peers.len() >= LINKS_MAX => return Err(LinkError::PeerNoRoom(node)),
             None => false,
-            Some(peer) if peer.current.remote_static == association.remote_static => true,
-            Some(peer) if association.started < peer.current.started => {
-                return Err(LinkError::PeerStale(node));
+            Some(peer) if peer.start.start.key == start.start.key => true,
+            Some(peer) if self.is_earlier(&start.start, &peer.start.start) => {
+                return Err(self.refuse_earlier(now, node, at, association));
             }
             Some(_) => {
-                self.down(node, DownCause::Restarted);
+                former = self.take_down(node, DownCause::Restarted);
                 false
             }
         };
@@ -307,12 +312,16 @@ impl<C: Credentials> Links<C> {
             self.new_certificate(node, claim.rostered, certificate);
         } else {
             let wanted = dialled || dialled_before;
-            let mut peer = Peer::new(now, at, certificate.clone(), wanted, association);
+            let mut peer = Peer::new(now, at, certificate.clone(), start, wanted, association);
             peer.rests = self.company.has(&node);
             self.peers.insert(node, peer);
             self.guests_grew |= !wanted;
             self.trace(format!("link to {node} at {at} is up"));
             self.out.push_back(Output::Up { node, at, certificate, rostered_claim: claim.rostered, common });
+        }
+        // Two processes cannot have one locator: there, the former one has ended.
+        if let Some(former) = former.filter(|former| former.at != at) {
+            self.supersede(now, node, former.at, former.current);
         }
         if !dialled {
             self.control_out(now, node, &Control::Ping(now.0));

@@ -48,10 +48,13 @@ pub enum LinkError {
         /// What it speaks.
         theirs: Versions,
     },
-    /// A handshake of an earlier process of this node, which has been replaced since. Nothing
-    /// changes.
-    #[error("{0} finished a handshake older than its present link")]
-    PeerStale(NodeId),
+    /// A process of this node that started earlier than the one we are linked to. It is told, and
+    /// nothing else changes.
+    #[error("{0} runs twice: the process that started earlier is refused")]
+    PeerEarlier(NodeId),
+    /// It says that another process with our identity started later, and that is not proved.
+    #[error("{0} says that this node runs twice, and does not prove it")]
+    PeerFalseStart(NodeId),
     /// There is no room for one more guest, or for one more link at all.
     #[error("there is no room for a link to {0}")]
     PeerNoRoom(NodeId),

@@ -20,19 +20,11 @@ use crate::message::{Cookie, Datagram, Part, Proof};
 use crate::noise::{Handshake, Refused, Static};
 use crate::peer::Association;
 use crate::seal::{NoSeal, PairSeal};
+use crate::start::{LABEL, Role, SignedStart, Start};
 use crate::{Claim, Common, Credentials, Exchange, LinkError, Versions};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Danger, GroupId, Instant, Locator, Mutant, NodeId, Secret, codec};
-
-const LABEL: &[u8] = b"folkmoot link v1";
-
-/// Which side signs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    Dialler = 1,
-    Answerer = 2,
-}
+use folkmoot_base::{Blob, Danger, Digest, GroupId, Instant, Locator, Mutant, NodeId, Secret, codec};
 
 /// What all handshakes of a process share.
 pub(crate) struct Own<'a, C> {
@@ -43,6 +35,7 @@ pub(crate) struct Own<'a, C> {
     pub(crate) credentials: &'a C,
     pub(crate) certificate: &'a Bytes,
     pub(crate) own: &'a Static,
+    pub(crate) started: u64,
     pub(crate) seals_max: u64,
     pub(crate) danger: Mutant,
 }
@@ -52,6 +45,7 @@ pub(crate) struct Own<'a, C> {
 pub(crate) struct Proved {
     pub(crate) claim: Claim,
     pub(crate) certificate: Bytes,
+    pub(crate) start: SignedStart,
     pub(crate) association: Association,
 }
 
@@ -72,7 +66,6 @@ pub(crate) struct Dial {
     /// For new keys of a link that is up: nobody asked, so nobody is told if it fails.
     pub(crate) rekey: bool,
     pub(crate) index: u32,
-    pub(crate) started: Instant,
     pub(crate) deadline: Instant,
     pub(crate) resend: Instant,
     wait: Duration,
@@ -112,7 +105,6 @@ impl Dial {
             node: target.1,
             rekey: false,
             index,
-            started: now,
             deadline,
             resend: now,
             wait: RESEND_FIRST,
@@ -180,7 +172,7 @@ impl Dial {
         let hash = handshake.hash();
         let payload = handshake.read(&message).map_err(|_| LinkError::WireForged(from))?;
         // From here on the sender is the peer of this handshake: a mistake now ends the dial.
-        match self.finish(now, from, own, &hash, &payload) {
+        match self.finish(now, from, own, hash, &payload) {
             Ok(()) => Ok(Progress::Done),
             Err((error, last)) => Ok(Progress::Failed(error, last)),
         }
@@ -191,13 +183,13 @@ impl Dial {
         now: Instant,
         from: Locator,
         own: &Own<'_, C>,
-        hash: &[u8],
+        hash: Option<Digest>,
         payload: &[u8],
     ) -> Result<(), Parting> {
         let Stage::Hello(handshake, _) = &mut self.stage else { return Ok(()) };
         let remote_static = handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
-        let (claim, proof) = own
-            .check(Role::Answerer, hash, &remote_static, None, payload)
+        let (claim, proof, start) = own
+            .check(Role::Answerer, hash, remote_static, None, payload)
             .ok_or(LinkError::WireUnproved(from))?;
         let node = own.credentials.node();
         if claim.node == node {
@@ -206,7 +198,7 @@ impl Dial {
         if let Some(wanted) = self.node.filter(|wanted| *wanted != claim.node) {
             return Err(LinkError::PeerOther { wanted, peer: claim.node }.into());
         }
-        let answer = own.prove(Role::Dialler, &handshake.hash(), self.index, Some(claim.node))?;
+        let answer = own.prove(Role::Dialler, handshake.hash(), self.index, Some(claim.node))?;
         let message = handshake.write(&answer).map_err(|_| LinkError::LocalCrypto)?;
         let datagrams: Vec<Bytes> = Part::cut(proof.index, &message)
             .into_iter()
@@ -222,14 +214,12 @@ impl Dial {
             index: self.index,
             remote: proof.index,
             low: node < claim.node,
-            remote_static,
-            started: self.started,
             heard: now,
             asked: None,
             seal: own.seal(handshake)?,
         };
         self.wait = RESEND_FIRST;
-        let proved = Proved { claim, certificate: proof.certificate.0, association };
+        let proved = Proved { claim, certificate: proof.certificate.0, start, association };
         self.stage = Stage::Finish(Box::new(proved), datagrams);
         Ok(())
     }
@@ -287,7 +277,7 @@ impl HalfOpen {
             .map_err(|_| LinkError::LocalCrypto)?;
         let refuse = |_: Refused| LinkError::WireForged(from);
         handshake.read(&hello.noise).map_err(refuse)?;
-        let proof = own.prove(Role::Answerer, &handshake.hash(), index, None)?;
+        let proof = own.prove(Role::Answerer, handshake.hash(), index, None)?;
         let message = handshake.write(&proof).map_err(refuse)?;
         let reply =
             Part::cut(their_index, &message).into_iter().map(|part| Datagram::Reply(part).encode()).collect();
@@ -315,8 +305,8 @@ impl HalfOpen {
         };
         let remote_static = self.handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
         let node = own.credentials.node();
-        let (claim, proof) = own
-            .check(Role::Dialler, &hash, &remote_static, Some(node), &payload)
+        let (claim, proof, start) = own
+            .check(Role::Dialler, hash, remote_static, Some(node), &payload)
             .ok_or(LinkError::WireUnproved(from))?;
         if claim.node == node {
             return Err(LinkError::LocalSelf(from));
@@ -326,13 +316,11 @@ impl HalfOpen {
             index: self.index,
             remote: proof.index,
             low: claim.node < node,
-            remote_static,
-            started: self.started,
             heard: now,
             asked: None,
             seal: own.seal(&mut self.handshake)?,
         };
-        Ok(Some(Proved { claim, certificate: proof.certificate.0, association }))
+        Ok(Some(Proved { claim, certificate: proof.certificate.0, start, association }))
     }
 
     /// A message that did not open may have advanced the cipher's state: make the state again from
@@ -372,13 +360,20 @@ impl<C: Credentials> Own<'_, C> {
         Ok(Box::new(seal))
     }
 
-    fn prove(&self, role: Role, hash: &[u8], index: u32, peer: Option<NodeId>) -> Result<Vec<u8>, LinkError> {
-        let node = self.credentials.node();
-        let statement = statement(role, &self.group, hash, &self.own.public, node, peer);
+    fn prove(
+        &self,
+        role: Role,
+        hash: Option<Digest>,
+        index: u32,
+        peer: Option<NodeId>,
+    ) -> Result<Vec<u8>, LinkError> {
+        let hash = hash.ok_or(LinkError::LocalCrypto)?;
+        let start = Start::new(role, hash, peer, self.started, self.own.public);
+        let statement = start.statement(&self.group, self.credentials.node());
         let signature = self.credentials.sign(LABEL, &statement).ok_or(LinkError::LocalCrypto)?;
         let certificate = Blob(self.certificate.clone());
         let (versions, capabilities) = (self.versions, self.capabilities);
-        Ok(codec::encode(&Proof { index, versions, capabilities, certificate, signature }))
+        Ok(codec::encode(&Proof { index, started: self.started, versions, capabilities, certificate, signature }))
     }
 
     /// LINK-27: what both can do.
@@ -393,32 +388,21 @@ impl<C: Credentials> Own<'_, C> {
     fn check(
         &self,
         role: Role,
-        hash: &[u8],
-        remote_static: &[u8; 32],
+        hash: Option<Digest>,
+        remote_static: [u8; 32],
         to: Option<NodeId>,
         payload: &[u8],
-    ) -> Option<(Claim, Proof)> {
+    ) -> Option<(Claim, Proof, SignedStart)> {
         let proof: Proof = codec::decode(payload).ok()?;
         let certificate = proof.certificate.as_ref();
         if certificate.len() > crate::limits::CERTIFICATE_BYTES_MAX {
             return None;
         }
         let node = self.credentials.claim(certificate)?.node;
-        let statement = statement(role, &self.group, hash, remote_static, node, to);
+        let start = Start::new(role, hash?, to, proof.started, remote_static);
+        let statement = start.statement(&self.group, node);
         let claim = self.credentials.verify(certificate, LABEL, &statement, &proof.signature)?;
-        (claim.node == node).then_some((claim, proof))
+        let start = SignedStart { start, signature: proof.signature.clone() };
+        (claim.node == node).then_some((claim, proof, start))
     }
-}
-
-/// What is signed. For a peer that is not known yet it has 32 zeros, which is nobody's id.
-fn statement(
-    role: Role,
-    group: &GroupId,
-    hash: &[u8],
-    own_static: &[u8; 32],
-    from: NodeId,
-    to: Option<NodeId>,
-) -> Vec<u8> {
-    let to = to.map_or([0; 32], |node| node.0);
-    [&[role as u8], &group.0[..], hash, own_static, &from.0, &to].concat()
 }

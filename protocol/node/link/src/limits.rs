@@ -50,6 +50,8 @@ pub(crate) const ASSEMBLY_LIFE: Duration = Duration::from_millis(2_000);
 /// How long a link in a configuration rests at most between two questions. Translators of addresses
 /// forget a path that is not used for 30 s.
 pub const REST_MAX: Duration = Duration::from_secs(16);
+/// How long a process that a later one has superseded is told so again when it sends.
+pub(crate) const FORMER_LIFE: Duration = Duration::from_secs(5);
 /// Width of the replay window, in datagrams.
 pub(crate) const REPLAY_WINDOW: u64 = 1_024;
 /// How long a cookie's key is the newest one; a cookie is good for one to two such times.

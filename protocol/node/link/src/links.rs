@@ -3,6 +3,7 @@
 use crate::arena::Arena;
 use crate::company::Company;
 use crate::cookie::Cookies;
+use crate::former::Former;
 use crate::handshake::{Dial, HalfOpen, Hello, Own};
 use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE};
 use crate::message::{Control, Datagram};
@@ -21,6 +22,8 @@ pub(crate) enum Route {
     Dial,
     HalfOpen,
     Peer(NodeId),
+    /// Of a process of this node that another one has superseded.
+    Former(NodeId),
 }
 
 /// All links of one node.
@@ -37,6 +40,7 @@ pub struct Links<C> {
     pub(crate) dials: BTreeMap<u32, Dial>,
     pub(crate) half: BTreeMap<u32, HalfOpen>,
     pub(crate) peers: BTreeMap<NodeId, Peer>,
+    pub(crate) formers: BTreeMap<NodeId, Former>,
     pub(crate) out: VecDeque<Output>,
     pub(crate) dirty: VecDeque<NodeId>,
     pub(crate) arena: Arena,
@@ -61,6 +65,7 @@ impl<C: Credentials> Links<C> {
             dials: BTreeMap::new(),
             half: BTreeMap::new(),
             peers: BTreeMap::new(),
+            formers: BTreeMap::new(),
             out: VecDeque::new(),
             dirty: VecDeque::new(),
             arena: Arena::default(),
@@ -219,12 +224,18 @@ impl<C: Credentials> Links<C> {
     }
 
     pub(crate) fn down(&mut self, node: NodeId, cause: DownCause) {
-        let Some(peer) = self.peers.remove(&node) else { return };
+        self.take_down(node, cause);
+    }
+
+    /// The same, and what was known of the peer.
+    pub(crate) fn take_down(&mut self, node: NodeId, cause: DownCause) -> Option<Peer> {
+        let peer = self.peers.remove(&node)?;
         for index in peer.indices() {
             self.routes.remove(&index);
         }
         self.out.push_back(Output::Down { node, cause });
         self.trace(format!("link to {node} at {} is down: {cause:?}", peer.at));
+        Some(peer)
     }
 
     pub(crate) fn trace(&mut self, text: String) {
@@ -240,6 +251,7 @@ impl<C: Credentials> Links<C> {
             credentials: &self.credentials,
             certificate: &self.certificate,
             own: &self.own,
+            started: self.config.started,
             seals_max: self.config.rekey_after.saturating_mul(2),
             danger: self.config.danger,
         }
@@ -271,6 +283,7 @@ impl<C: Credentials> Links<C> {
         for (index, _) in old {
             self.routes.remove(&index);
         }
+        self.forget_formers(now);
         let nodes: Vec<NodeId> = self.peers.keys().copied().collect();
         for node in nodes {
             self.watch(now, node, entropy);
@@ -335,7 +348,8 @@ impl<C: Credentials> Links<C> {
             let (ping, gone) = self.watch_times(node, peer);
             [Some(ping.min(gone)), peer.assemblies.deadline(), peer.rekey, peer.untold.map(|_| peer.tell)]
         });
-        dials.chain(half).chain(peers.flatten()).min()
+        let formers = self.formers.values().map(|former| former.until);
+        dials.chain(half).chain(formers).chain(peers.flatten()).min()
     }
 
     /// Sends a frame on a link that is up. The frame is made of `parts`, one after another. Small

@@ -16,6 +16,7 @@
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
+use crate::start::SignedStart;
 use crate::{Channel, Exchange, Versions};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, WIRE_VERSION};
@@ -238,14 +239,15 @@ fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], DecodeError> {
 pub struct Proof {
     /// The sender's index: datagrams to the sender name it.
     pub index: u32,
+    /// When the sender's process started, see [`crate::Config::started`].
+    pub started: u64,
     /// The wire versions that the sender speaks.
     pub versions: Versions,
     /// What else it can do, one bit each; unknown ones are passed over.
     pub capabilities: u64,
     /// The sender's certificate, DER.
     pub certificate: Blob,
-    /// Signed by the certificate's key, over role, ring, handshake hash, own static key, and both
-    /// NodeIds as far as they are known.
+    /// Signed by the certificate's key, over what [`crate::Start`] says.
     pub signature: SignatureBytes,
 }
 
@@ -268,6 +270,9 @@ pub enum Control {
     /// The sender has the certificate with this digest.
     #[tls_codec(discriminant = 5)]
     Certified(Digest),
+    /// Another process with the receiver's identity started later.
+    #[tls_codec(discriminant = 6)]
+    Superseded(SignedStart),
 }
 
 impl Control {

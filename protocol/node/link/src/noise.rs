@@ -112,8 +112,8 @@ impl Handshake {
     }
 
     /// The hash of all messages so far.
-    pub(crate) fn hash(&self) -> Vec<u8> {
-        self.state.get_handshake_hash().to_vec()
+    pub(crate) fn hash(&self) -> Option<[u8; 32]> {
+        self.state.get_handshake_hash().try_into().ok()
     }
 
     pub(crate) fn remote_static(&self) -> Option<[u8; 32]> {

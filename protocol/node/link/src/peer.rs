@@ -8,6 +8,7 @@ use crate::limits::{
 };
 use crate::message::{FRAME_HEADER_BYTES, Lane, TAG_BYTES, put_frame};
 use crate::seal::FrameSeal;
+use crate::start::SignedStart;
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
@@ -24,10 +25,6 @@ pub(crate) struct Association {
     pub(crate) remote: u32,
     /// Whether the node with the lower id was the dialler.
     pub(crate) low: bool,
-    /// The peer's static key; another static key means another process.
-    pub(crate) remote_static: [u8; 32],
-    /// When the handshake began here.
-    pub(crate) started: Instant,
     /// When something authentic last came under these keys.
     pub(crate) heard: Instant,
     /// Since when the peer has been asked under these keys and said nothing under them.
@@ -40,6 +37,8 @@ pub(crate) struct Association {
 pub(crate) struct Peer {
     pub(crate) at: Locator,
     pub(crate) certificate: Bytes,
+    /// Its process, and the proof that it started.
+    pub(crate) start: SignedStart,
     pub(crate) member: bool,
     /// We dialled it at some time, so it is not counted or limited as a guest.
     pub(crate) dialled: bool,
@@ -75,12 +74,14 @@ impl Peer {
         now: Instant,
         at: Locator,
         certificate: Bytes,
+        start: SignedStart,
         dialled: bool,
         association: Association,
     ) -> Self {
         Self {
             at,
             certificate,
+            start,
             member: false,
             dialled,
             up: now,

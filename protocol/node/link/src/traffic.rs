@@ -128,6 +128,7 @@ impl<C: Credentials> Links<C> {
                 let node = *node;
                 (node, self.open(now, from, to, node, bytes)?)
             }
+            Some(Route::Former(node)) => return self.former(now, from, *node, bytes),
             Some(Route::Dial) => self.confirm(now, from, to, bytes)?,
             Some(Route::HalfOpen) | None => return Err(LinkError::WireUnknown(from)),
         };
@@ -237,6 +238,7 @@ impl<C: Credentials> Links<C> {
             Control::Ping(number) => self.control_out(now, node, &Control::Pong(number)),
             Control::Pong(_) => {}
             Control::Bye => self.down(node, DownCause::PeerHungUp),
+            Control::Superseded(start) => return self.superseded(now, node, &start),
             Control::Certificate(certificate) => {
                 let claim = self.credentials.claim(certificate.as_ref());
                 let claim = claim

@@ -33,12 +33,14 @@ mod stage;
 mod sync;
 #[cfg(test)]
 mod trials;
+mod twice;
 
 pub use error::NodeError;
 pub use folkmoot_link::{Exchange, Versions};
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
+pub use twice::{TWICE_LIFE, Twice};
 
 use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
 use base::{
@@ -77,6 +79,9 @@ pub struct Config {
     /// How long the tables of a new configuration may take to merge; at least twice the time that
     /// members wait for a step.
     pub settle: Duration,
+    /// What the wall clock reads, in microseconds since 1970: with what the store has, this says
+    /// when the process started. Of two processes with one identity, the later one goes on.
+    pub started: u64,
     /// How often an absent node on the roster is dialled at first; the wait doubles, up to eight
     /// times this.
     pub lookup: Duration,
@@ -99,6 +104,7 @@ impl Config {
             timing: Timing::default(),
             silence: Duration::from_millis(1_500),
             settle: patience::SETTLE_DEADLINE,
+            started: 0,
             lookup: Duration::from_millis(500),
             versions: Versions::OURS,
             observe: false,
@@ -186,6 +192,9 @@ pub struct Node {
     peers: BTreeMap<NodeId, PeerInfo>,
     reach: Reach,
     refusals: BTreeMap<Locator, Refusal>,
+    twice: BTreeMap<NodeId, Twice>,
+    /// The start of a later process with this identity: this one has stopped.
+    superseded: Option<u64>,
     members: Vec<NodeId>,
     backlog: VecDeque<(Service, Bytes)>,
     backlog_bytes: usize,
@@ -220,16 +229,15 @@ impl Node {
         let mut transcript = founded.restore(stored)?;
         transcript.endanger(config.danger);
         let me = config.identity.node();
-        let ring_seq = stored.iter().find(|(key, _)| {
-            key.table == folkmoot_ring::STORE_TABLE && key.key == folkmoot_ring::STORE_KEY_RING_SEQ
-        });
-        let ring_seq = folkmoot_ring::stored_ring_seq(ring_seq.map(|(_, value)| &**value))?;
+        let ring_seq = twice::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
+        let started = twice::number(config.started, stored)?;
         let own = credentials::own(&config.identity, &transcript);
         let hybrid = transcript.roster().charter().hybrid_links();
         let link = folkmoot_link::Config {
             exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
             silence: config.silence,
             versions: config.versions,
+            started,
             danger: config.danger,
             ..folkmoot_link::Config::new(transcript.group())
         };
@@ -247,6 +255,8 @@ impl Node {
             peers: BTreeMap::new(),
             reach: Reach::new(&config, stored, now),
             refusals: BTreeMap::new(),
+            twice: BTreeMap::new(),
+            superseded: None,
             members: Vec::new(),
             backlog: VecDeque::new(),
             backlog_bytes: 0,
@@ -270,6 +280,7 @@ impl Node {
             transcript,
             config,
         };
+        node.persist(twice::row(started));
         // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
         if !node.is_rostered(&node.me) {
@@ -364,11 +375,17 @@ impl Node {
 
 impl Ground for Node {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
         self.hear_member(now, message, entropy);
         self.settle(now, entropy);
     }
 
     fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
         let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
         if let Err(error) = self.links.handle(now, input, entropy) {
             match &error {
@@ -387,11 +404,17 @@ impl Ground for Node {
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
         self.hear_clock(time);
         self.settle(now, entropy);
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
         if self.links.poll_timeout().is_some_and(|at| at <= now) {
             let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
             if let Err(error) = done {
@@ -426,7 +449,14 @@ impl Ground for Node {
         self.out.pop_front()
     }
 
+    fn superseded(&self) -> Option<u64> {
+        self.superseded
+    }
+
     fn poll_timeout(&self) -> Option<Instant> {
+        if self.superseded.is_some() {
+            return None;
+        }
         [self.links.poll_timeout(), self.ring.poll_timeout(), Some(self.reach.next())]
             .into_iter()
             .flatten()

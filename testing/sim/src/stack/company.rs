@@ -105,6 +105,8 @@ impl Company {
         let mut config =
             folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.player));
         config.observe = true;
+        // Lives of one second are told apart.
+        config.started = entrance.clock.0.saturating_mul(1_000_000).saturating_add(entrance.life.into());
         config.danger = entrance.danger.into();
         config.seeds = match entrance.role {
             Role::Founder => (0..entrance.player).map(locator).collect(),

@@ -62,7 +62,8 @@ impl Robber {
             let identity = self.identities.get(usize::from(key))?.clone();
             let group = self.forger.group()?;
             let exchange = if self.hybrid { Exchange::Hybrid } else { Exchange::Classical };
-            let config = Config { exchange, ..Config::new(group) };
+            // Later than any process of those whose keys it has: it takes their links.
+            let config = Config { exchange, started: u64::MAX, ..Config::new(group) };
             let links = Links::new(config, IdentityCredentials::new(identity), &mut self.rng);
             self.doors.insert(key, Door { links, waiting: BTreeMap::new() });
         }

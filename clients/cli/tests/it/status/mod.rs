@@ -11,12 +11,14 @@
 //!            anna and cleo are cut            ben is on a ring with one; the other is other-side
 //! forms.rs   ben's charter lacks hybrid links never-seen, seen from either side, with the reason
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
+//! twice.rs   cleo's folder is copied, and runs   the earlier process ends; present, with the reason
 //! unread.rs  nobody reads anna's output        she answers, and stops as told
 //! ```
 
 mod aside;
 mod forms;
 mod split;
+mod twice;
 mod unread;
 mod withhold;
 

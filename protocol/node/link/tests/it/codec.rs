@@ -2,9 +2,9 @@
 //! error or another legal value, never a panic.
 
 use bytes::Bytes;
-use folkmoot_base::{Algorithm, Blob, DecodeError, SignatureBytes, codec};
+use folkmoot_base::{Algorithm, Blob, DecodeError, NodeId, SignatureBytes, codec};
 use folkmoot_link::message::{Control, Datagram, Part, Proof, next_piece};
-use folkmoot_link::{Exchange, Versions};
+use folkmoot_link::{Exchange, SignedStart, Start, Versions};
 use proptest::prelude::*;
 
 fn part() -> impl Strategy<Value = Part> {
@@ -32,6 +32,15 @@ fn datagram() -> impl Strategy<Value = Datagram> {
     ]
 }
 
+fn start() -> impl Strategy<Value = SignedStart> {
+    let signature = prop::collection::vec(any::<u8>(), 0..70);
+    let parts = (any::<u8>(), any::<[u8; 32]>(), any::<[u8; 32]>(), any::<u64>(), any::<[u8; 32]>());
+    (parts, signature).prop_map(|((role, hash, to, started, key), bytes)| SignedStart {
+        start: Start { role, hash, to: NodeId(to), started, key },
+        signature: SignatureBytes { algorithm: Algorithm::P256, bytes: bytes.into() },
+    })
+}
+
 fn control() -> impl Strategy<Value = Control> {
     prop_oneof![
         any::<u64>().prop_map(Control::Ping),
@@ -39,6 +48,7 @@ fn control() -> impl Strategy<Value = Control> {
         Just(Control::Bye),
         prop::collection::vec(any::<u8>(), 0..300).prop_map(|der| Control::Certificate(der.into())),
         any::<[u8; 32]>().prop_map(Control::Certified),
+        start().prop_map(Control::Superseded),
     ]
 }
 
@@ -93,6 +103,7 @@ proptest! {
     #[test]
     fn proofs_round_trip_and_bad_ones_are_refused(
         index in any::<u32>(),
+        started in any::<u64>(),
         versions in prop::collection::vec(any::<u8>(), 0..4),
         capabilities in any::<u64>(),
         certificate in prop::collection::vec(any::<u8>(), 0..60),
@@ -100,7 +111,7 @@ proptest! {
     ) {
         let signature = SignatureBytes { algorithm: Algorithm::P256, bytes: signature.into() };
         let (versions, certificate) = (Versions::of(&versions), Blob::from(certificate));
-        let proof = Proof { index, versions, capabilities, certificate, signature };
+        let proof = Proof { index, started, versions, capabilities, certificate, signature };
         let bytes = codec::encode(&proof);
         prop_assert_eq!(codec::decode::<Proof>(&bytes), Ok(proof));
         mistreat(&bytes, codec::decode::<Proof>, codec::encode);

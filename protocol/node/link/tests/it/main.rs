@@ -16,4 +16,5 @@ mod handshake;
 mod hybrid;
 mod identity;
 mod rest;
+mod twice;
 mod versions;

@@ -17,3 +17,4 @@ mod net;
 mod rings;
 mod sides;
 mod transcripts;
+mod twins;

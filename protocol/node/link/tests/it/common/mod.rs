@@ -178,7 +178,8 @@ impl Net {
     pub fn restart(&mut self, index: usize, named: Named) {
         let party = &mut self.parties[index];
         party.dice = Dice(self.now.0 ^ 0x5555);
-        party.links = Links::new(config(), named, &mut party.dice);
+        let config = Config { started: self.now.0, ..config() };
+        party.links = Links::new(config, named, &mut party.dice);
         party.heard.clear();
     }
 

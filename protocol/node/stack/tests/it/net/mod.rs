@@ -7,8 +7,8 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
-    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, StoreKey,
-    UnixTime, digest,
+    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, Mutant, NodeId, Persist,
+    StoreKey, UnixTime, digest,
 };
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, Central, CharterDraft, Contact, Founder, GroupKey, Identity,
@@ -129,6 +129,8 @@ pub struct Player {
     pub acknowledged: Vec<(usize, Bytes)>,
     /// The nodes on other lines that it told of, with their head and its own.
     pub other_lines: Vec<(NodeId, Head, Head)>,
+    /// How often it told that somebody runs twice.
+    pub twice: usize,
     /// The members in the last notice to each member here.
     pub told: BTreeMap<MemberId, BTreeSet<usize>>,
 }
@@ -150,6 +152,10 @@ pub struct Net {
     pub moved: BTreeMap<usize, Locator>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
+    /// What nodes do wrong that are started from now on.
+    pub danger: Mutant,
+    /// So many microseconds the clocks are ahead of nodes that are started from now on.
+    pub ahead: u64,
     contacts: Vec<usize>,
     group: GroupId,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
@@ -174,6 +180,8 @@ impl Net {
         let group = Transcript::founded(&charter).unwrap().group();
         Self {
             contacts: contacts.to_vec(),
+            danger: Mutant::NONE,
+            ahead: 0,
             hybrid_links: false,
             versions: Versions::OURS,
             authority: None,
@@ -228,18 +236,37 @@ impl Net {
         self.players.remove(&who);
     }
 
+    /// A copy of what the node of `who` has on its disk, started elsewhere.
+    pub fn start_copy(&mut self, founders: usize, who: usize, elsewhere: usize) {
+        let stored = stored(&self.players[&who].persists);
+        self.start_as(founders, who, elsewhere, &[], &stored);
+    }
+
     fn start_from(&mut self, founders: usize, who: usize, contacts: &[usize], stored: &[(StoreKey, Bytes)]) {
+        self.start_as(founders, who, who, contacts, stored);
+    }
+
+    fn start_as(
+        &mut self,
+        founders: usize,
+        who: usize,
+        place: usize,
+        contacts: &[usize],
+        stored: &[(StoreKey, Bytes)],
+    ) {
         let charter = match self.authority {
             Some(speaks) => charter_under(founders, speaks),
             None => charter_naming(founders, self.hybrid_links, &self.contacts),
         };
-        let mut config = Config::new(person(who).clone(), charter, locator(who));
+        let mut config = Config::new(person(who).clone(), charter, locator(place));
         config.versions = self.versions;
+        config.danger = self.danger;
+        config.started = self.now + self.ahead;
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
         let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
-        self.sit(who, Box::new(node));
-        self.tell(who, ToNode::Attach { member: person(who).member() });
+        self.sit(place, Box::new(node));
+        self.tell(place, ToNode::Attach { member: person(who).member() });
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
@@ -251,6 +278,7 @@ impl Net {
             persists: Vec::new(),
             acknowledged: Vec::new(),
             other_lines: Vec::new(),
+            twice: 0,
             told: BTreeMap::new(),
         };
         self.players.insert(who, player);
@@ -328,6 +356,7 @@ impl Net {
                 GroundOutput::Member(ToMember::OtherLine { node, theirs, ours }) => {
                     player.other_lines.push((node, theirs, ours));
                 }
+                GroundOutput::Member(ToMember::RunsTwice { .. }) => player.twice += 1,
                 GroundOutput::Trace(trace) => {
                     player.installed +=
                         usize::from(trace.layer == "ring" && trace.text.starts_with("operational"));
