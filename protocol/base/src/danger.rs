@@ -152,6 +152,8 @@ pub enum Danger {
     NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.
     LinkPlain,
+    /// Link: guests make room for one another whatever hosts they are at.
+    LinkGuestsUnshared,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.
     RingForgetsNumber,
     /// Flush: installs a view a second time.
@@ -183,4 +185,10 @@ pub enum Danger {
     AdmissionTablesStay,
     /// Admission: the voters' machines sign together for a request whether or not they approve it.
     AdmissionSignsUnasked,
+    /// Admission: a request for which there is no room is refused whatever host it comes from.
+    AdmissionForgetsHosts,
+    /// Admission: a voucher is believed unread.
+    AdmissionBelievesVouchers,
+    /// Admission: one voucher vouches for any number of requests.
+    AdmissionVouchersUnbounded,
 }
