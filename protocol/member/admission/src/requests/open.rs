@@ -2,14 +2,11 @@
 //! The votes on them are in the transcript.
 
 use super::guests::Guests;
-use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
-use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
+use super::places::Way;
+use folkmoot_base::{Digest, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Request, Verdict};
 use folkmoot_transcript::{Admit, Approval, Signed, Subject, Transcript, Uncounted, admission};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Beyond so many open requests, each contact has only its share of the rest.
-const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
 
 /// One open request.
 #[derive(Debug, Clone)]
@@ -18,10 +15,11 @@ pub(crate) struct Open {
     /// What it asks for, as the transcript's rules see it.
     pub(super) admit: Admit,
     /// The member who brought it first.
-    pub(super) contact: MemberId,
+    pub(crate) contact: MemberId,
+    pub(crate) way: Way,
     /// When it came here.
     pub(super) came: Instant,
-    pub(super) expires: UnixTime,
+    pub(crate) expires: UnixTime,
     /// By CSR and handed in here, or our own renewal: nobody but us enters the admission.
     pub(super) sponsored: bool,
     /// When we last handed over its item.
@@ -47,6 +45,7 @@ impl Open {
             request,
             admit,
             contact,
+            way: Way::default(),
             came,
             expires,
             sponsored,
@@ -200,26 +199,6 @@ impl OpenRequests {
 
     pub(super) fn of_member(&self, member: &MemberId) -> Option<&Open> {
         self.open.get(self.by_member.get(member)?)
-    }
-
-    /// `ADM-07`: whether there is room for one more request, by this contact, of this key. Half of
-    /// the room is free for all. The other half is shared out among the members, so that a flood at
-    /// some contacts leaves every other contact open.
-    pub(super) fn room(
-        &self,
-        contact: &MemberId,
-        holder: &MemberId,
-        members: usize,
-    ) -> Result<(), AdmissionError> {
-        let others = || self.open.values().filter(|open| open.request.member() != *holder);
-        let of_contact = others().filter(|open| open.contact == *contact).count();
-        let all = others().count();
-        let share = FREE_REQUESTS.checked_div(members).unwrap_or_default().max(1);
-        let full = all >= limits::REQUESTS_MAX || of_contact >= CONTACT_REQUESTS_MAX;
-        if full || (all >= FREE_REQUESTS && of_contact >= share) {
-            return Err(AdmissionError::PeerTooManyRequests);
-        }
-        Ok(())
     }
 
     /// The wall clock, less what clocks may differ by.
