@@ -12,7 +12,7 @@ use folkmoot_base::{Digest, Host, Instant, UnixTime, codec};
 use folkmoot_identity::Request;
 use folkmoot_transcript::{
     BallotMessage, Change, Commit, Effect, Item, Report, STATEMENT_LABEL, SignatureBytes, Transcript,
-    admission,
+    Voucher, Vouching, admission,
 };
 
 const OUTPUTS_MAX: usize = 4_096;
@@ -234,7 +234,11 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
     let standing =
         GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
-    let told = open(&OpenMessage::Request { cms: cms(request.der()), voucher: None, instead: None });
+    let says = Vouching { serial: [1; 16], ends: UnixTime(NOW.0 + 86_400), holder: None };
+    let voucher = Some(Voucher::sign(world().group(), says, &world().founders[1]));
+    let vouched = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: voucher.clone() });
+    let told =
+        open(&OpenMessage::Request { cms: cms(request.der()), voucher, instead: Some(request.digest()) });
     let vote = world().approval(admission(request.digest()), 1);
     let proposal = open(&OpenMessage::Proposal { effect: removal() });
     let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
@@ -242,7 +246,9 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         open(&OpenMessage::Request { cms: cms(world().by_csr().der()), voucher: None, instead: None });
     let submitted = script([(1, by_csr.clone()), (22, world().csr().der().to_vec()), (6, vec![])]);
     let messages = vec![
-        asked.clone(),
+        asked,
+        vouched.clone(),
+        told.clone(),
         certificate.clone(),
         guest(&standing),
         guest(&GuestMessage::Votes { request: request.digest(), votes: votes(request.digest()) }),
@@ -250,7 +256,7 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         revoked.clone(),
         by_csr,
     ];
-    let admitted = script([(0, asked), (2, vote), (6, vec![]), (0, certificate)]);
+    let admitted = script([(0, vouched), (2, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
     let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff]), (1, revoked)]);
     [messages, vec![admitted, brought, expulsion(), late, submitted], applicant_seeds()]
