@@ -1,5 +1,7 @@
 //! Tickets in real processes: `folkmoot invite` and `folkmoot join`.
 
+mod crowd;
+
 use crate::common::actor::{Actor, Talk};
 use crate::common::program::{call, code, complaint, program};
 use crate::takeover::resolve::two_lines;

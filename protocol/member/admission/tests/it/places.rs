@@ -204,7 +204,7 @@ fn adm_84_a_contact_says_what_makes_room_of_its_own_requests_alone() {
 /// What a member asks for itself, or for the holder of a CSR, does not wait behind strangers, and
 /// does not make room for them.
 #[test]
-fn adm_84_strangers_do_not_keep_a_member_from_its_own_door() {
+fn adm_84_strangers_do_not_keep_a_member_from_its_own_requests() {
     for danger in [Some(Danger::AdmissionForgetsHosts), None] {
         let mut bus = Bus::of_scheme(Scheme::Frost, 3, 2);
         bus.pass(12);
