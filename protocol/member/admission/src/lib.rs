@@ -14,8 +14,9 @@
 //! crash, split or change of contact strands a request. Bounds:
 //! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests,
 //! [`CONTACT_REQUESTS_MAX`] of them through one contact, which hosts share, one for each key;
-//! besides [`VOUCHED_MAX`] that members vouch for; [`MEMBER_PROPOSALS_MAX`] proposals by one member, [`PROPOSALS_MAX`] by all who have no vote;
-//! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by
+//! besides [`VOUCHED_MAX`] that members vouch for; [`MEMBER_PROPOSALS_MAX`] proposals by one
+//! member, [`PROPOSALS_MAX`] by all who have no vote; each request and proposal for the charter's
+//! `request_hours`. Relies on: senders authenticated by
 //! link and ring. One order of members' messages is convenient, not needed. Source: facts of
 //! Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold. Departures:
 //! docs/protocol/admission.md. The parts of a member's desk: docs/ARCHITECTURE.md, "Inside

@@ -13,7 +13,6 @@
 //! | revoked | "list" | the newest revocation list of the group's key (X.509 CRL) |
 //! | office | see authority/office.rs, record.rs, person.rs | what makes a process the authority, and what that issued |
 
-use crate::requests::Open;
 use crate::voting::Proposal;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -46,14 +45,8 @@ pub(crate) struct StoredProposal {
     pub(crate) effect: Effect,
 }
 
-pub(crate) fn put_request(open: &Open) -> Persist {
-    let stored = StoredRequest {
-        contact: open.contact,
-        expires: open.expires,
-        cms: Blob::from(open.request.der().to_vec()),
-        voucher: open.way.voucher.clone(),
-    };
-    Persist::put(REQUESTS, key(b"r", &[&open.request.digest()]), codec::encode(&stored))
+pub(crate) fn put_request(request: &Digest, stored: &StoredRequest) -> Persist {
+    Persist::put(REQUESTS, key(b"r", &[request]), codec::encode(stored))
 }
 
 /// What the store of a stranger keeps of its ticket, to show it with its requests.

@@ -329,10 +329,10 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. If there are more, a guest of
-    /// the host that has the most is dropped: the one that has stayed longest, if it has stayed for
-    /// [`GUEST_STAY`]; otherwise the newest. This is checked before the next datagram, so that the
-    /// stack can first say which of them is a member.
+    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. If there are more, a guest
+    /// of the host that has the most is dropped: the one that has stayed longest, if it has stayed
+    /// for [`GUEST_STAY`]; otherwise the newest. This is checked before the next datagram, so that
+    /// the stack can first say which of them is a member.
     pub(crate) fn make_room(&mut self, now: Instant) {
         if !core::mem::take(&mut self.guests_grew) {
             return;

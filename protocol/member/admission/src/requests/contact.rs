@@ -3,8 +3,7 @@
 
 use super::Requests;
 use super::close::closed;
-use super::open::Open;
-use super::places::Way;
+use super::open::{Open, Way};
 use super::sponsor::check_csr;
 use crate::call::{Call, Out};
 use crate::message::{self, GuestMessage};
@@ -138,7 +137,8 @@ impl Requests {
         }
     }
 
-    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`, `ADM-84` to `ADM-86`: opens the request if it may be open.
+    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`, `ADM-84` to `ADM-86`: opens the request if it may
+    /// be open.
     pub(super) fn take_request(
         &mut self,
         call: &Call<'_>,
@@ -195,7 +195,7 @@ impl Requests {
             self.displace(call, &leaver, out);
         }
         let name = open.request.body().name.clone();
-        out.persist(store::put_request(&open));
+        out.persist(store::put_request(&digest, &open.stored()));
         if let Some(replaced) = self.open.insert(open) {
             closed(&replaced, Closed::Overtaken, out);
         }

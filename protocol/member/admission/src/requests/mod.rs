@@ -15,8 +15,7 @@ mod vote;
 pub(crate) use contact::end_of;
 pub use counters::Counters;
 pub(crate) use granted::certificate;
-pub(crate) use open::Open;
-pub(crate) use places::Way;
+pub(crate) use open::{Open, Way};
 
 use crate::call::{Call, Out};
 use crate::message::{OpenMessage, Reason};

@@ -2,11 +2,22 @@
 //! The votes on them are in the transcript.
 
 use super::guests::Guests;
-use super::places::Way;
-use folkmoot_base::{Digest, Instant, MemberId, UnixTime};
+use crate::store::StoredRequest;
+use folkmoot_base::{Blob, Digest, Host, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Request, Verdict};
-use folkmoot_transcript::{Admit, Approval, Signed, Subject, Transcript, Uncounted, admission};
+use folkmoot_transcript::{Admit, Approval, Signed, Subject, Transcript, Uncounted, Voucher, admission};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How a request came here.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Way {
+    /// Where the link of its guest came up, if that was here.
+    pub(crate) host: Option<Host>,
+    /// What vouches for it. Once it is open: by what it has a place among the vouched.
+    pub(crate) voucher: Option<Voucher>,
+    /// The request of the same contact that made room for it.
+    pub(crate) instead: Option<Digest>,
+}
 
 /// One open request.
 #[derive(Debug, Clone)]
@@ -15,11 +26,11 @@ pub(crate) struct Open {
     /// What it asks for, as the transcript's rules see it.
     pub(super) admit: Admit,
     /// The member who brought it first.
-    pub(crate) contact: MemberId,
-    pub(crate) way: Way,
+    pub(super) contact: MemberId,
+    pub(super) way: Way,
     /// When it came here.
     pub(super) came: Instant,
-    pub(crate) expires: UnixTime,
+    pub(super) expires: UnixTime,
     /// By CSR and handed in here, or our own renewal: nobody but us enters the admission.
     pub(super) sponsored: bool,
     /// When we last handed over its item.
@@ -53,6 +64,12 @@ impl Open {
             failed: false,
             early: UnixTime(0),
         }
+    }
+
+    /// What is kept of it.
+    pub(super) fn stored(&self) -> StoredRequest {
+        let (contact, expires, voucher) = (self.contact, self.expires, self.way.voucher.clone());
+        StoredRequest { contact, expires, cms: Blob::from(self.request.der().to_vec()), voucher }
     }
 
     /// What votes on it name.

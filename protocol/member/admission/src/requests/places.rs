@@ -7,7 +7,7 @@
 
 use super::Requests;
 use super::close::closed;
-use super::open::{Open, OpenRequests};
+use super::open::{Open, OpenRequests, Way};
 use crate::call::{Call, Out};
 use crate::message::{OpenMessage, Reason};
 use crate::{
@@ -26,17 +26,6 @@ const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
 const FREE_VOUCHED: usize = VOUCHED_MAX / 2;
 /// For so long a request keeps its place from one of a host that has one fewer.
 const TURN: Duration = Duration::from_secs(10);
-
-/// How a request came here.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Way {
-    /// Where the link of its guest came up, if that was here.
-    pub(crate) host: Option<Host>,
-    /// What vouches for it. Once it is open: by what it has a place among the vouched.
-    pub(crate) voucher: Option<Voucher>,
-    /// The request of the same contact that made room for it.
-    pub(crate) instead: Option<Digest>,
-}
 
 impl Open {
     /// By which voucher it has its place, if its maker is still a member.
@@ -121,8 +110,8 @@ fn heaviest<'a>(call: &Call<'_>, ours: &[&'a Open], new: &Open) -> Option<&'a Op
 }
 
 impl Requests {
-    /// Finds a place for a request, and says which other makes room. What vouches for it, and has no
-    /// place left, is dropped.
+    /// Finds a place for a request, and says which other makes room. What vouches for it, and has
+    /// no place left, is dropped.
     pub(super) fn find_place(
         &self,
         call: &Call<'_>,

@@ -13,7 +13,7 @@
 //! too.
 
 use super::Requests;
-use super::places::Way;
+use super::open::Way;
 use super::vote::proofs;
 use crate::call::{Call, Out};
 use crate::message::Reason;
