@@ -36,6 +36,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
     let Join { by, at, heads, listen, policy_hook } = join;
     let ticket = ticket::read(&by)?;
     let charter = ticket.is_none().then_some(by);
+    let voucher = ticket.as_ref().map(|ticket| ticket.voucher().clone());
     let mut notes = Vec::new();
     let (at, heads) = match ticket {
         Some(ticket) => {
@@ -52,6 +53,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         listen,
         at,
         heads,
+        voucher,
         charter,
         policy_hook,
         notes,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! member:   status of the running member + charter.cms --sign--> folkmoot-ticket:...
-//! newcomer: ticket --> charter.cms in its folder, contacts, the head that it follows (LINE-88)
+//! newcomer: ticket --> charter.cms in its folder, contacts, the head that it follows (LINE-88),
+//!           the voucher that it shows
 //! ```
 
 use crate::args::newcomer::Invite;
@@ -13,9 +14,9 @@ use crate::files;
 use crate::rules::key;
 use crate::show::{Paint, many_of, paint, visible};
 use crate::words::{of_digest, of_head};
-use folkmoot::tools::wall_clock;
+use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Head, Locator, StateFolder, UnixTime};
-use folkmoot_base::whole;
+use folkmoot_base::{draw, whole};
 use folkmoot_transcript::{CONTACTS_MAX, Invitation, TICKET_TEXT_MAX, Ticket, TicketError};
 use serde_json::{Value, json};
 use std::io::Read;
@@ -33,7 +34,8 @@ pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<
     let charter = files::founded(&StateFolder::at(folder).charter_path())?;
     let made = wall_clock();
     let ends = UnixTime(made.0.saturating_add(invite.days.saturating_mul(DAY)));
-    let says = Invitation { charter, head, made, ends, contacts, holder };
+    let serial = draw(&mut OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?);
+    let says = Invitation { charter, head, made, ends, contacts, holder, serial };
     let ticket = Ticket::sign(says, &files::own(folder)?).map_err(Failure::bug)?;
     let text = ticket.text();
     if let Some(file) = &invite.out {
@@ -55,7 +57,7 @@ pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<
 }
 
 fn ticket_json(ticket: &Ticket, out: Option<&Path>) -> Value {
-    let Invitation { charter, head, made, ends, contacts, holder } = ticket.invitation();
+    let Invitation { charter, head, made, ends, contacts, holder, .. } = ticket.invitation();
     json!({
         "ticket": ticket.text(), "out": out, "group": charter.charter().group().hex(),
         "head": head.whole(), "head_words": of_head(head), "made": made.0, "ends": ends.0,

@@ -39,12 +39,14 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds, heads, replicated, clock_ahead, danger_keep_keys } = options;
+        let Options { state, listen, seeds, heads, voucher, replicated, clock_ahead, danger_keep_keys } =
+            options;
         let options = folkmoot_runtime::Options {
             state,
             listen,
             seeds,
             heads,
+            voucher,
             replicated,
             clock_ahead,
             danger_keep_keys,

@@ -40,7 +40,7 @@ pub use folkmoot_base::{
 pub use folkmoot_runtime::{
     AuthorityStatus, DealerState, Event, Exchange, KnownHead, LetterEvent, LettersError, Origin, Petition,
     Proposal, Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder, StoreError,
-    Theirs, Twice, Versions,
+    Theirs, Twice, Versions, Voucher,
 };
 pub use folkmoot_transport::Faults;
 

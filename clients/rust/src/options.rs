@@ -1,7 +1,7 @@
 //! How a member is opened, when the folder alone does not say it.
 
 use folkmoot_base::Locator;
-use folkmoot_runtime::KnownHead;
+use folkmoot_runtime::{KnownHead, Voucher};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,6 +29,9 @@ pub struct Options {
     /// follows only a line of decisions that has them. Without one, a newcomer believes its first
     /// contact.
     pub heads: Vec<KnownHead>,
+    /// What a member gave with its ticket: a newcomer shows it with its requests, and does not wait
+    /// behind strangers. It is kept in the folder.
+    pub voucher: Option<Voucher>,
     /// Of an authority's process: whether it has replicas. What it issues then comes out as
     /// [`Event::Log`](crate::Event::Log), and is told once it comes back by
     /// [`Folkmoot::logged`](crate::Folkmoot::logged).
@@ -49,6 +52,7 @@ impl Options {
             listen: (Ipv4Addr::UNSPECIFIED, PORT).into(),
             seeds: Vec::new(),
             heads: Vec::new(),
+            voucher: None,
             replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,

@@ -45,4 +45,4 @@ pub use store::{FORMAT, Store, Writer};
 pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;
 
-pub use folkmoot_transcript::KnownHead;
+pub use folkmoot_transcript::{KnownHead, Voucher};

@@ -10,8 +10,9 @@ use core::fmt::Debug;
 use folkmoot_attach::{Attached, Embedded, Ground, stored_for};
 use folkmoot_base::{GroupId, Locator, MemberId, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
+use folkmoot_member::keep_voucher;
 use folkmoot_node::Timing;
-use folkmoot_transcript::{KnownHead, await_head};
+use folkmoot_transcript::{KnownHead, Voucher, await_head};
 use folkmoot_transport::{Faults, Transport};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -35,6 +36,8 @@ pub struct Options {
     pub seeds: Vec<Locator>,
     /// Heads that are known from elsewhere: the member follows only a line that has them.
     pub heads: Vec<KnownHead>,
+    /// What a member gave with its ticket: a newcomer shows it with its requests.
+    pub voucher: Option<Voucher>,
     /// Of an authority's process: whether it has replicas, so that what it issues waits for the log
     /// that they share.
     pub replicated: bool,
@@ -163,7 +166,8 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     let (identity, charter) = credentials(&folder)?;
     let lock = folder.lock()?;
     let mut store = Store::open(&folder.store_path())?;
-    store.commit(&options.heads.iter().map(await_head).collect::<Vec<_>>())?;
+    let told = options.heads.iter().map(await_head).chain(options.voucher.iter().map(keep_voucher));
+    store.commit(&told.collect::<Vec<_>>())?;
     let stored = store.load()?;
     let transport = Transport::udp(options.listen).map_err(|error| {
         let why = format!("cannot listen at {}: {}", options.listen, crate::in_words(&error));

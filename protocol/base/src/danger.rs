@@ -161,6 +161,8 @@ pub enum Danger {
     LinkAnyProcess,
     /// Link: stops whoever says that another process started later, proved or not (LINK-26).
     LinkBelievesStarts,
+    /// Link: guests make room for one another whatever hosts they are at.
+    LinkGuestsUnshared,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.
     RingForgetsNumber,
     /// Flush: installs a view a second time.
@@ -192,4 +194,10 @@ pub enum Danger {
     AdmissionTablesStay,
     /// Admission: the voters' machines sign together for a request whether or not they approve it.
     AdmissionSignsUnasked,
+    /// Admission: a request for which there is no room is refused whatever host it comes from.
+    AdmissionForgetsHosts,
+    /// Admission: a voucher is believed unread.
+    AdmissionBelievesVouchers,
+    /// Admission: one voucher vouches for any number of requests.
+    AdmissionVouchersUnbounded,
 }

@@ -33,6 +33,7 @@ mod ticket;
 mod transcript;
 mod trial;
 mod votes;
+mod voucher;
 
 pub use admit::{Admit, EPOCHS_MAX, Refusal};
 pub use approval::{Approval, LIFE_SECONDS, Subject};
@@ -67,3 +68,4 @@ pub use ticket::{
 pub use transcript::heads::await_head;
 pub use transcript::{ROTATE_LABEL, Taken, Transcript};
 pub use votes::SignedVotes;
+pub use voucher::{Voucher, VoucherError, Vouching};

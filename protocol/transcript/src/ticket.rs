@@ -3,10 +3,11 @@
 //! ```text
 //! folkmoot-ticket:AQAA...    base64url of version ‖ body ‖ signature of the member that made it
 //! ```
-//! A ticket is no permission: the voters admit. It is as good as the way by which it came. Who
+//! In it is a voucher, which the newcomer shows with its request (voucher.rs). A ticket is no
+//! permission: the voters admit. It is as good as the way by which it came. Who
 //! signed it answers for it, and can be asked.
 
-use crate::{Head, SignatureBytes};
+use crate::{Head, SignatureBytes, Voucher, Vouching};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{DecodeError, Locator, MemberId, UnixTime};
@@ -45,12 +46,21 @@ pub struct Invitation {
     pub contacts: Vec<Locator>,
     /// The only key that it is for, if it is for one.
     pub holder: Option<MemberId>,
+    /// Random: of the voucher.
+    pub serial: [u8; 16],
+}
+
+impl Invitation {
+    fn vouching(&self) -> Vouching {
+        Vouching { serial: self.serial, ends: self.ends, holder: self.holder }
+    }
 }
 
 /// An invitation with its maker.
 #[derive(Debug, Clone)]
 pub struct Ticket {
     invitation: Invitation,
+    voucher: Voucher,
     maker: IdentityCertificate,
     bytes: Vec<u8>,
 }
@@ -91,6 +101,9 @@ pub enum TicketError {
     /// It is for another key.
     #[error("the ticket is for another key, {} (TKT-07)", .0.hex())]
     Holder(MemberId),
+    /// The maker's fault: the voucher.
+    #[error("the voucher in the ticket is not its maker's; the maker is to blame (TKT-08)")]
+    Voucher,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -101,6 +114,8 @@ struct Body {
     ends: UnixTime,
     contacts: Vec<Blob>,
     holder: Option<MemberId>,
+    serial: [u8; 16],
+    vouched: SignatureBytes,
     maker: Blob,
 }
 
@@ -116,6 +131,8 @@ impl Ticket {
     /// # Errors
     /// [`TicketError`] with a rule that the maker breaks.
     pub fn sign(invitation: Invitation, maker: &Identity) -> Result<Self, TicketError> {
+        let group = invitation.charter.charter().group();
+        let voucher = Voucher::sign(group, invitation.vouching(), maker);
         let contacts = invitation.contacts.iter().map(|at| at.to_string().into_bytes().into());
         let body = Body {
             charter: invitation.charter.der().to_vec().into(),
@@ -124,6 +141,8 @@ impl Ticket {
             ends: invitation.ends,
             contacts: contacts.collect(),
             holder: invitation.holder,
+            serial: invitation.serial,
+            vouched: voucher.signature,
             maker: maker.certificate().der().to_vec().into(),
         };
         let signature = maker.sign(LABEL, &codec::encode(&body)).to_wire();
@@ -160,12 +179,21 @@ impl Ticket {
         let maker = IdentityCertificate::from_der(body.maker.as_ref()).map_err(|_| TicketError::Signature)?;
         let signed = maker.key().verify_wire(LABEL, &codec::encode(&body), &signature);
         signed.map_err(|_| TicketError::Signature)?;
-        Ok(Self { invitation: body.open()?, maker, bytes: bytes.to_vec() })
+        let invitation = body.open()?;
+        let (says, group) = (invitation.vouching(), invitation.charter.charter().group());
+        let voucher = Voucher { says, maker: maker.member(), signature: body.vouched };
+        voucher.verify(group, maker.key()).map_err(|_| TicketError::Voucher)?;
+        Ok(Self { invitation, voucher, maker, bytes: bytes.to_vec() })
     }
 
     /// What it says.
     pub fn invitation(&self) -> &Invitation {
         &self.invitation
+    }
+
+    /// What the newcomer shows with its request.
+    pub fn voucher(&self) -> &Voucher {
+        &self.voucher
     }
 
     /// Who signed it. Anybody can make a key and sign.
@@ -215,7 +243,8 @@ impl Body {
         if ends <= made || ends.0.saturating_sub(made.0) > TICKET_DAYS_MAX * DAY {
             return Err(TicketError::Term);
         }
-        Ok(Invitation { charter, head: self.head, made, ends, contacts, holder: self.holder })
+        let (head, holder, serial) = (self.head, self.holder, self.serial);
+        Ok(Invitation { charter, head, made, ends, contacts, holder, serial })
     }
 }
 

@@ -352,6 +352,7 @@ fn hire(
         listen: ([127, 0, 0, 1], 0).into(),
         seeds: Vec::new(),
         heads: Vec::new(),
+        voucher: None,
         replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,

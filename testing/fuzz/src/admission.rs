@@ -8,11 +8,11 @@ use core::time::Duration;
 use folkmoot_admission::{
     Admission, Applicant, Command, Config, GuestMessage, Input, KeyedVote, OpenMessage, Output, Reason,
 };
-use folkmoot_base::{Digest, Instant, UnixTime, codec};
+use folkmoot_base::{Digest, Host, Instant, UnixTime, codec};
 use folkmoot_identity::Request;
 use folkmoot_transcript::{
     BallotMessage, Change, Commit, Effect, Item, Report, STATEMENT_LABEL, SignatureBytes, Transcript,
-    admission,
+    Voucher, Vouching, admission,
 };
 
 const OUTPUTS_MAX: usize = 4_096;
@@ -34,7 +34,7 @@ impl Desk {
         let mut desk = Self { now: Instant(1), admission, transcript, dice: Dice(3), said };
         desk.take(Input::Clock(NOW));
         desk.take(Input::Present(world().members().into_iter().collect()));
-        desk.take(Input::LinkUp(world().stranger.node()));
+        desk.take(Input::LinkUp { node: world().stranger.node(), host: Host::Memory(1) });
         desk
     }
 
@@ -104,15 +104,18 @@ fn desk_after(data: &[u8]) -> Desk {
             6 if op & 16 != 0 => desk.take(Input::Command(Command::Submit(owned(body)))),
             6 => desk.approve_all(op & 8 == 0),
             _ => {
-                let link =
-                    if op & 8 == 0 { Input::LinkDown(dave.node()) } else { Input::LinkUp(dave.node()) };
+                let link = if op & 8 == 0 {
+                    Input::LinkDown(dave.node())
+                } else {
+                    Input::LinkUp { node: dave.node(), host: Host::Memory(1) }
+                };
                 desk.take(link);
                 desk.take(Input::Regrouped);
             }
         }
     }
     let status = desk.admission.status(&desk.transcript, &world().founders[0]);
-    assert!(status.requests.len() <= folkmoot_base::limits::REQUESTS_MAX);
+    assert!(status.requests.len() <= folkmoot_base::limits::REQUESTS_MAX + folkmoot_admission::VOUCHED_MAX);
     assert!(status.proposals.len() <= folkmoot_admission::PROPOSALS_MAX);
     desk
 }
@@ -130,7 +133,7 @@ impl Asking {
         let applicant = Applicant::default();
         let mut asking = Self { now: Instant(1), applicant, dice: Dice(6), said: Vec::new() };
         asking.take(Input::Clock(NOW));
-        asking.take(Input::LinkUp(world().founders[0].node()));
+        asking.take(Input::LinkUp { node: world().founders[0].node(), host: Host::Memory(1) });
         asking
     }
 
@@ -165,7 +168,7 @@ fn asking_after(data: &[u8]) -> Asking {
                 asking.now = asking.now + Duration::from_millis(number(body));
                 asking.take(Input::Timeout);
             }
-            6 => asking.take(Input::LinkUp(bob)),
+            6 => asking.take(Input::LinkUp { node: bob, host: Host::Memory(1) }),
             _ => asking.take(Input::LinkDown(alice)),
         }
     }
@@ -227,18 +230,25 @@ fn removal() -> Effect {
 pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let request = world().request();
     let cms = |bytes: &[u8]| bytes.to_vec().into();
-    let asked = guest(&GuestMessage::Request { cms: cms(request.der()) });
+    let asked = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: None });
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
     let standing =
         GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
-    let told = open(&OpenMessage::Request { cms: cms(request.der()) });
+    let says = Vouching { serial: [1; 16], ends: UnixTime(NOW.0 + 86_400), holder: None };
+    let voucher = Some(Voucher::sign(world().group(), says, &world().founders[1]));
+    let vouched = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: voucher.clone() });
+    let told =
+        open(&OpenMessage::Request { cms: cms(request.der()), voucher, instead: Some(request.digest()) });
     let vote = world().approval(admission(request.digest()), 1);
     let proposal = open(&OpenMessage::Proposal { effect: removal() });
     let revoked = open(&OpenMessage::Revocations { der: world().revocations(2).der().clone().into() });
-    let by_csr = open(&OpenMessage::Request { cms: cms(world().by_csr().der()) });
+    let by_csr =
+        open(&OpenMessage::Request { cms: cms(world().by_csr().der()), voucher: None, instead: None });
     let submitted = script([(1, by_csr.clone()), (22, world().csr().der().to_vec()), (6, vec![])]);
     let messages = vec![
-        asked.clone(),
+        asked,
+        vouched.clone(),
+        told.clone(),
         certificate.clone(),
         guest(&standing),
         guest(&GuestMessage::Votes { request: request.digest(), votes: votes(request.digest()) }),
@@ -246,7 +256,7 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         revoked.clone(),
         by_csr,
     ];
-    let admitted = script([(0, asked), (2, vote), (6, vec![]), (0, certificate)]);
+    let admitted = script([(0, vouched), (2, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
     let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff]), (1, revoked)]);
     [messages, vec![admitted, brought, expulsion(), late, submitted], applicant_seeds()]
@@ -255,7 +265,7 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
 fn applicant_seeds() -> Vec<Vec<u8>> {
     let asking = Asking::new();
     let said = asking.said.first().expect("the applicant asks its contact");
-    let Ok(GuestMessage::Request { cms }) = codec::decode(said) else { panic!("a request") };
+    let Ok(GuestMessage::Request { cms, .. }) = codec::decode(said) else { panic!("a request") };
     let request = Request::from_der(&cms.0).expect("its own request").digest();
     let standing = GuestMessage::Standing { request, have: 1, need: 2, reason: Reason::AwaitingVotes };
     let votes = GuestMessage::Votes { request, votes: votes(request) };

@@ -9,7 +9,7 @@ use folkmoot_admission::{
     Authority, AuthorityMessage, Command, Config, Heartbeat, Input, LOGGING_MAX, LogRecord, Office, Output,
     PETITIONS_MAX, WireGrounds,
 };
-use folkmoot_base::{Digest, Instant, UnixTime, codec};
+use folkmoot_base::{Digest, Host, Instant, UnixTime, codec};
 use folkmoot_identity::{
     Central, CharterDraft, Founder, GmcBody, Identity, Request, Scheme, SignedCharter, Verdict, Vote,
     VoteBody, VoteKind,
@@ -100,7 +100,7 @@ impl Desk {
         let mut desk =
             Self { now: Instant(1), transcript, authority, dice: Dice(19), logged, handed_in, granted };
         desk.take(Input::Clock(NOW));
-        desk.take(Input::LinkUp(world().founders[0].node()));
+        desk.take(Input::LinkUp { node: world().founders[0].node(), host: Host::Memory(1) });
         desk
     }
 
@@ -161,7 +161,11 @@ fn desk_after(data: &[u8]) -> Desk {
                     desk.take(Input::Command(Command::Vote { motion, approve: op & 8 == 0 }));
                 }
             }
-            _ => desk.take(if op & 8 == 0 { Input::LinkUp(bob) } else { Input::LinkDown(alice) }),
+            _ => desk.take(if op & 8 == 0 {
+                Input::LinkUp { node: bob, host: Host::Memory(1) }
+            } else {
+                Input::LinkDown(alice)
+            }),
         }
     }
     let status = desk.authority.status();

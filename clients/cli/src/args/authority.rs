@@ -94,6 +94,7 @@ impl From<AuthorityRun> for Run {
             charter,
             policy_hook,
             heads: Vec::new(),
+            voucher: None,
             notes: Vec::new(),
             apply,
             quiet,

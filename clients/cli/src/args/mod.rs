@@ -59,8 +59,9 @@ pub(crate) enum Command {
     Member(Run),
     /// Asks a group for admission, as a stranger, and goes on as its member once it is admitted.
     Join(Join),
-    /// Makes a ticket for somebody who wants to join: the charter, this member's head, and where
-    /// members listen. It admits nobody: the members vote as on any request.
+    /// Makes a ticket for somebody who wants to join: the charter, this member's head, where
+    /// members listen, and a voucher, by which the newcomer does not wait behind strangers. It
+    /// admits nobody: the members vote as on any request.
     Invite(Invite),
     /// Sends every line that you type to the group. Starts the member if none runs on the folder.
     Chat(Run),

@@ -4,7 +4,7 @@
 use crate::values::head;
 use clap::Args;
 use folkmoot::Locator;
-use folkmoot_transcript::KnownHead;
+use folkmoot_transcript::{KnownHead, Voucher};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -40,6 +40,9 @@ pub(crate) struct Run {
     /// What people are told once the member runs, before its own words.
     #[arg(skip)]
     pub(crate) notes: Vec<String>,
+    /// What came with the newcomer's ticket.
+    #[arg(skip)]
+    pub(crate) voucher: Option<Voucher>,
     /// Be the group's authority, or nothing.
     #[arg(skip)]
     pub(crate) authority: bool,

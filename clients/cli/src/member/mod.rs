@@ -71,6 +71,7 @@ pub(crate) async fn run(
     let mut options = Options::new(folder).listen(run.listen);
     options.seeds.clone_from(&run.at);
     options.heads.clone_from(&run.heads);
+    options.voucher.clone_from(&run.voucher);
     options.replicated = run.replica.replicas.is_some();
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;

@@ -121,6 +121,7 @@ impl Moot {
             listen: ([127, 0, 0, 1], 0).into(),
             seeds: self.places.iter().map(|place| place.at).collect(),
             heads: Vec::new(),
+            voucher: None,
             replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,

@@ -174,6 +174,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         listen,
         seeds,
         heads: Vec::new(),
+        voucher: None,
         replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,

@@ -12,14 +12,14 @@
 use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::pause::Pause;
 use crate::roster::speaks;
-use crate::store::REQUESTS;
+use crate::store::{REQUESTS, VOUCHER};
 use crate::{AdmissionError, Event, Input, Output};
 use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
 };
 use folkmoot_identity::{Below, Gmc, GmcBody, Identity, Multi, Request, VerifyingKey, VoteProof};
-use folkmoot_transcript::Transcript;
+use folkmoot_transcript::{Transcript, Voucher};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Where our request and certificate are kept.
@@ -54,6 +54,7 @@ pub enum Phase {
 pub struct Applicant {
     phase: Phase,
     clock: Option<UnixTime>,
+    voucher: Option<Voucher>,
     request: Option<Request>,
     certificate: Option<Gmc>,
     contacts: Vec<NodeId>,
@@ -70,13 +71,20 @@ pub struct Applicant {
 }
 
 impl Applicant {
+    /// A stranger that has not asked. Hand in everything stored: a voucher may be there.
+    pub fn new(stored: &[(StoreKey, Bytes)]) -> Self {
+        let voucher = stored.iter().find(|(key, _)| key.table == REQUESTS && key.key == VOUCHER);
+        let voucher = voucher.and_then(|(_, value)| codec::decode(value).ok());
+        Self { voucher, ..Self::default() }
+    }
+
     /// Restores a stranger. Hand in everything stored; other tables are passed over.
     ///
     /// # Errors
     /// [`AdmissionError::LocalCorrupt`].
     pub fn load(stored: &[(StoreKey, Bytes)]) -> Result<Self, AdmissionError> {
-        let mut applicant = Self::default();
-        let own = stored.iter().find(|(key, _)| Self::is_own(key));
+        let mut applicant = Self::new(stored);
+        let own = stored.iter().find(|(key, _)| key.table == REQUESTS && key.key == OWN);
         let corrupt = || AdmissionError::LocalCorrupt(REQUESTS);
         match own.map(|(_, value)| value.split_first().ok_or_else(corrupt)).transpose()? {
             Some((b'r', cms)) => applicant.request = Some(Request::from_der(cms).map_err(|_| corrupt())?),
@@ -90,10 +98,10 @@ impl Applicant {
         Ok(applicant)
     }
 
-    /// `MEM-08`: whether this is where a stranger's own request or certificate is kept. A member
-    /// has no use for it: once expelled, it would ask by it, though nobody told it to.
+    /// `MEM-08`: whether this is where a stranger's own request, certificate or voucher is kept. A
+    /// member has no use for it: once expelled, it would ask by it, though nobody told it to.
     pub fn is_own(key: &StoreKey) -> bool {
-        key.table == REQUESTS && key.key == OWN
+        key.table == REQUESTS && (key.key == OWN || key.key == VOUCHER)
     }
 
     /// Takes one input. `transcript` is our own copy: at first nothing but the charter.
@@ -165,8 +173,8 @@ impl Applicant {
                 Ok(())
             }
             // A node that was linked as a member's before does not answer strangers.
-            Input::LinkUp(node) if speaks(transcript.roster(), &node) => Ok(()),
-            Input::LinkUp(node) => {
+            Input::LinkUp { node, .. } if speaks(transcript.roster(), &node) => Ok(()),
+            Input::LinkUp { node, .. } => {
                 if !self.contacts.contains(&node) && self.contacts.len() < CONTACTS_MAX {
                     // If all other contacts had no place, a new one is asked at once.
                     if self.turned_away >= self.contacts.len() {
@@ -241,7 +249,10 @@ impl Applicant {
         let Some(to) = self.contacts.first().copied() else { return };
         let message = match (&self.certificate, &self.request) {
             (Some(certificate), _) => GuestMessage::Certificate { der: Blob(certificate.der().clone()) },
-            (None, Some(request)) => GuestMessage::Request { cms: Blob::from(request.der().to_vec()) },
+            (None, Some(request)) => {
+                let cms = Blob::from(request.der().to_vec());
+                GuestMessage::Request { cms, voucher: self.voucher.clone() }
+            }
             (None, None) => return,
         };
         self.unanswered = self.unanswered.saturating_add(1);

@@ -12,10 +12,11 @@
 //! persisted before it is sent, and so is what a voter promises or commits to for the next
 //! decision. Whoever holds something unfinished sends it again until the matter is closed, so no
 //! crash, split or change of contact strands a request. Bounds:
-//! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests (the newest is
-//! refused when full), [`CONTACT_REQUESTS_MAX`] of them through one contact, one for each key;
-//! [`MEMBER_PROPOSALS_MAX`] proposals by one member, [`PROPOSALS_MAX`] by all who have no vote;
-//! each request and proposal for the charter's `request_hours`. Relies on: senders authenticated by
+//! [`limits::REQUESTS_MAX`](folkmoot_base::limits::REQUESTS_MAX) open requests,
+//! [`CONTACT_REQUESTS_MAX`] of them through one contact, which hosts share, one for each key;
+//! besides [`VOUCHED_MAX`] that members vouch for; [`MEMBER_PROPOSALS_MAX`] proposals by one
+//! member, [`PROPOSALS_MAX`] by all who have no vote; each request and proposal for the charter's
+//! `request_hours`. Relies on: senders authenticated by
 //! link and ring. One order of members' messages is convenient, not needed. Source: facts of
 //! Saxena, Tsudik, Yi (2003), plain signatures, decentralised, fixed threshold. Departures:
 //! docs/protocol/admission.md. The parts of a member's desk: docs/ARCHITECTURE.md, "Inside
@@ -49,14 +50,21 @@ pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Rea
 pub use requests::Counters;
 pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
+pub use store::keep_voucher;
 
 use bytes::Bytes;
-use folkmoot_base::{Digest, MemberId, Mutant, NodeId, Persist, UnixTime};
+use folkmoot_base::{Digest, Host, MemberId, Mutant, NodeId, Persist, UnixTime};
 use folkmoot_transcript::{Effect, Taken};
 use std::collections::BTreeSet;
 
 /// Most open requests that one contact may bring.
 pub const CONTACT_REQUESTS_MAX: usize = 32;
+/// Most open requests that members vouch for.
+pub const VOUCHED_MAX: usize = 64;
+/// Most of them by vouchers of one member.
+pub const MAKER_REQUESTS_MAX: usize = 16;
+/// Most of them by one voucher.
+pub const VOUCHER_REQUESTS_MAX: usize = 4;
 /// Most open proposals of all members without a vote.
 pub const PROPOSALS_MAX: usize = 32;
 /// Most open proposals of one member.
@@ -101,7 +109,12 @@ pub enum Input {
     /// The time that `poll_timeout` named has come.
     Timeout,
     /// A link to a guest came up; for an applicant: to a possible contact.
-    LinkUp(NodeId),
+    LinkUp {
+        /// The peer.
+        node: NodeId,
+        /// Where it is.
+        host: Host,
+    },
     /// It went down.
     LinkDown(NodeId),
     /// View, notice or configuration changed: someone may be here who missed something. What is
@@ -182,6 +195,8 @@ pub enum Closed {
     /// Its sender asks for something else now, the charter changed, or another decision made it
     /// pointless.
     Overtaken,
+    /// It made room for one of another host.
+    Crowded,
 }
 
 /// What people are told.

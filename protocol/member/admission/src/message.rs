@@ -1,11 +1,11 @@
 //! The bytes of the admission layer.
 //!
 //! ```text
-//! guest   -> contact   Request       "certify me so" (CMS by the guest)             over the guest's link
+//! guest   -> contact   Request       "certify me so" (CMS by the guest), voucher    over the guest's link
 //! contact -> guest     Standing      "so many votes of so many; why not yet"
 //! contact -> guest     Votes         "enough: (voter, expires, signature), key" each
 //! guest   -> contact   Certificate   the GMC composed from them
-//! member  -> members   Open::Request       the guest's request, word for word       ordered, unsealed
+//! member  -> members   Open::Request       the same, and what made room for it      ordered, unsealed
 //! voter   -> everyone  Item::Approval      a vote on it: an item of the transcript
 //! member  -> members   Open::Proposal      an effect that wants approvals
 //! voter   -> members   Open::Ballot        what a voter proposes, promises and commits to
@@ -21,7 +21,7 @@ use crate::signers::SignerMessage;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, Head, UnixTime, limits};
 use folkmoot_identity::VoteProof;
-use folkmoot_transcript::{BallotMessage, Effect};
+use folkmoot_transcript::{BallotMessage, Effect, Voucher};
 
 /// Longest admission message, in bytes: one long frame less what a link adds.
 pub const ADMISSION_BYTES_MAX: usize = limits::LONG_FRAME_BYTES_MAX - 1024;
@@ -63,6 +63,8 @@ pub enum GuestMessage {
     Request {
         /// CMS.
         cms: Blob,
+        /// What a member gave it with its ticket.
+        voucher: Option<Voucher>,
     },
     /// Guest → contact.
     #[tls_codec(discriminant = 2)]
@@ -142,6 +144,10 @@ pub enum OpenMessage {
     Request {
         /// CMS by the guest.
         cms: Blob,
+        /// The guest's, if the request has one of the places that are kept for it.
+        voucher: Option<Voucher>,
+        /// The request of the same contact that made room for it.
+        instead: Option<Digest>,
     },
     /// An effect that wants approvals.
     #[tls_codec(discriminant = 3)]

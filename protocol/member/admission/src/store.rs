@@ -2,10 +2,11 @@
 //!
 //! | table | key | value |
 //! |---|---|---|
-//! | request | "r" ‖ request digest | contact(32) expires(8) request |
+//! | request | "r" ‖ request digest | contact(32) expires(8) request voucher? |
 //! | request | "s" ‖ request digest | nothing: its CSR was handed in here, too, after another member's |
 //! | request | "p" ‖ proposal's subject | proposer(32) expires(8) effect |
 //! | request | "own" | applicant: request (CMS) or certificate (GMC), first byte says which |
+//! | request | "voucher" | applicant: what came with its ticket |
 //! | vote | "w" ‖ kind(1) ‖ subject | an own approval or rejection on its way to the transcript |
 //! | vote | "b" ‖ digest of the head | what this voter promised, committed to and proposed for the decision after it |
 //! | share | digest of the sharing's public part | state, sharing before, public part, certificate, share; sealed under the identity's key |
@@ -17,11 +18,13 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::sealing::{Classic, OpeningKey, Sealed, seal};
 use folkmoot_base::{Digest, Entropy, Head, MemberId, Persist, Secret, UnixTime, hmac_sha256};
-use folkmoot_identity::{Identity, REVOKED_TABLE, Request, RevocationList};
-use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject};
+use folkmoot_identity::{Identity, REVOKED_TABLE, RevocationList};
+use folkmoot_transcript::{BallotRecord, Effect, SignedApproval, Subject, Voucher};
 
 /// Table of requests and proposals.
 pub(crate) const REQUESTS: &str = "request";
+/// Where a stranger keeps its voucher.
+pub(crate) const VOUCHER: &[u8] = b"voucher";
 /// Table of own shares of the group's key.
 pub(crate) const SHARES: &str = "share";
 /// Table of own votes.
@@ -32,6 +35,7 @@ pub(crate) struct StoredRequest {
     pub(crate) contact: MemberId,
     pub(crate) expires: UnixTime,
     pub(crate) cms: Blob,
+    pub(crate) voucher: Option<Voucher>,
 }
 
 #[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -41,9 +45,13 @@ pub(crate) struct StoredProposal {
     pub(crate) effect: Effect,
 }
 
-pub(crate) fn put_request(request: &Request, contact: MemberId, expires: UnixTime) -> Persist {
-    let stored = StoredRequest { contact, expires, cms: Blob::from(request.der().to_vec()) };
-    Persist::put(REQUESTS, key(b"r", &[&request.digest()]), codec::encode(&stored))
+pub(crate) fn put_request(request: &Digest, stored: &StoredRequest) -> Persist {
+    Persist::put(REQUESTS, key(b"r", &[request]), codec::encode(stored))
+}
+
+/// What the store of a stranger keeps of its ticket, to show it with its requests.
+pub fn keep_voucher(voucher: &Voucher) -> Persist {
+    Persist::put(REQUESTS, VOUCHER, codec::encode(voucher))
 }
 
 pub(crate) fn delete_request(request: &Digest) -> Persist {

@@ -28,7 +28,7 @@ impl Member {
             ToMember::LinkUp { node, at, .. } => {
                 self.sight.up(Reached { node, at });
                 self.event(Event::LinkUp { node, at });
-                self.ask_door(now, Input::LinkUp(node), entropy);
+                self.ask_door(now, Input::LinkUp { node, host: at.host() }, entropy);
                 self.post_link(now, node, true, entropy);
             }
             ToMember::LinkDown { node } => {

@@ -136,7 +136,7 @@ impl Member {
             Joining::Outside(applicant) if applicant.is_over() => {}
             Joining::Outside(_) | Joining::Inside(_) | Joining::Office(_) => return,
         }
-        let applicant = Applicant::default();
+        let applicant = Applicant::new(&self.stored);
         self.joining = Joining::Outside(Box::new(applicant));
         self.tell_links(now, entropy);
     }
@@ -144,8 +144,8 @@ impl Member {
     /// Tells a new side of admission the time, and what was linked and configured before it.
     fn tell_links(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         self.ask_door(now, admission::Input::Clock(self.sight.clock), entropy);
-        for node in self.sight.reached() {
-            self.ask_door(now, admission::Input::LinkUp(node), entropy);
+        for (node, host) in self.sight.reached() {
+            self.ask_door(now, admission::Input::LinkUp { node, host }, entropy);
         }
         if self.configured {
             self.ask_door(now, admission::Input::Regrouped, entropy);

@@ -32,7 +32,7 @@ mod status;
 
 pub use api::{Command, Config, Event, Petition, Proposal, SendError};
 pub use error::MemberError;
-pub use folkmoot_admission::{AuthorityStatus, DealerState, Office};
+pub use folkmoot_admission::{AuthorityStatus, DealerState, Office, keep_voucher};
 pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use spoils::Spoils;

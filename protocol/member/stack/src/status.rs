@@ -5,7 +5,7 @@ use crate::group_stack::{GroupStack, Installed};
 use crate::join::Joining;
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence, Stalled};
-use base::{Cause, Instant, Locator, MemberId, NodeId, UnixTime};
+use base::{Cause, Host, Instant, Locator, MemberId, NodeId, UnixTime};
 use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
@@ -45,8 +45,8 @@ impl Sight {
         }
     }
 
-    pub(crate) fn reached(&self) -> Vec<NodeId> {
-        self.up.keys().copied().collect()
+    pub(crate) fn reached(&self) -> Vec<(NodeId, Host)> {
+        self.up.iter().map(|(node, at)| (*node, at.host())).collect()
     }
 
     pub(crate) fn notice(&mut self, now: Instant, members: &[MemberId], removed: &[MemberId], cause: Cause) {

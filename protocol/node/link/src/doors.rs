@@ -11,7 +11,7 @@ use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output};
 use bytes::Bytes;
 use core::cmp::Reverse;
 use folkmoot_base::limits::GUESTS_MAX;
-use folkmoot_base::{DecodeError, Entropy, Host, Instant, Locator, NodeId, draw};
+use folkmoot_base::{Danger, DecodeError, Entropy, Host, Instant, Locator, NodeId, draw};
 
 impl<C: Credentials> Links<C> {
     /// A dial does nothing if its locator or node has a link already, or is being dialled
@@ -340,24 +340,36 @@ impl<C: Credentials> Links<C> {
         }
     }
 
-    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. If there are more, the guest
-    /// that has stayed longest is dropped, if it has stayed for [`GUEST_STAY`]; otherwise the
-    /// newest is. This is checked before the next datagram, so that the stack can first say which
-    /// of them is a member.
+    /// LINK-09: at most [`GUESTS_MAX`] guests that came by themselves. If there are more, a guest
+    /// of the host that has the most is dropped: the one that has stayed longest, if it has stayed
+    /// for [`GUEST_STAY`]; otherwise the newest. This is checked before the next datagram, so that
+    /// the stack can first say which of them is a member.
     pub(crate) fn make_room(&mut self, now: Instant) {
         if !core::mem::take(&mut self.guests_grew) {
             return;
         }
         loop {
             let guests = self.peers.iter().filter(|(_, peer)| peer.is_inbound_guest());
-            let guests: Vec<(Instant, NodeId)> = guests.map(|(node, peer)| (peer.up, *node)).collect();
+            let guests: Vec<(Host, Instant, NodeId)> =
+                guests.map(|(node, peer)| (peer.host, peer.up, *node)).collect();
             if guests.len() <= GUESTS_MAX {
                 return;
             }
-            let old = guests.iter().min().filter(|(up, _)| now.since(*up) >= GUEST_STAY);
-            let Some((_, node)) = old.or(guests.iter().max()).copied() else { return };
+            let Some(node) = self.leaver(now, &guests) else { return };
             let _ = self.hang_up(now, node, DownCause::Evicted);
         }
+    }
+
+    /// Which of these guests is dropped.
+    fn leaver(&self, now: Instant, guests: &[(Host, Instant, NodeId)]) -> Option<NodeId> {
+        let unshared = self.config.danger.is(Danger::LinkGuestsUnshared);
+        let count = |host: Host| guests.iter().filter(|guest| unshared || guest.0 == host).count();
+        let most = guests.iter().map(|guest| count(guest.0)).max()?;
+        let heaviest = guests.iter().filter(|guest| count(guest.0) == most);
+        let mut heaviest: Vec<(Instant, NodeId)> = heaviest.map(|(_, up, node)| (*up, *node)).collect();
+        heaviest.sort_unstable();
+        let old = heaviest.first().filter(|(up, _)| now.since(*up) >= GUEST_STAY);
+        old.or(heaviest.last()).map(|(_, node)| *node)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::start::SignedStart;
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
-use folkmoot_base::{Bucket, Digest, Instant, Locator};
+use folkmoot_base::{Bucket, Digest, Host, Instant, Locator};
 
 /// A security association: the keys and indices that one handshake produced.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ pub(crate) struct Association {
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) at: Locator,
+    /// Where it proved that it hears, when the link came up.
+    pub(crate) host: Host,
     pub(crate) certificate: Bytes,
     /// Its process, and the proof that it started.
     pub(crate) start: SignedStart,
@@ -80,6 +82,7 @@ impl Peer {
     ) -> Self {
         Self {
             at,
+            host: at.host(),
             certificate,
             start,
             member: false,

@@ -203,6 +203,7 @@ impl Fixture {
             listen: ([127, 0, 0, 1], 0).into(),
             seeds,
             heads: Vec::new(),
+            voucher: None,
             replicated: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,

@@ -157,7 +157,7 @@ impl Lore {
 }
 
 fn word(cms: Blob) -> Bytes {
-    Bytes::from(codec::encode(&GuestMessage::Request { cms }))
+    Bytes::from(codec::encode(&GuestMessage::Request { cms, voucher: None }))
 }
 
 fn request(

@@ -187,7 +187,11 @@ impl Rubbish {
                 let noise = self.rng.bytes(200 * 1024);
                 all.push(Said::Payload([&[FLUSH], noise.as_slice()].concat().into()));
             }
-            4 => all.push(open(&OpenMessage::Request { cms: blob(self.rng.bytes(40 * 1024)) })),
+            4 => all.push(open(&OpenMessage::Request {
+                cms: blob(self.rng.bytes(40 * 1024)),
+                voucher: None,
+                instead: None,
+            })),
             5 => {
                 let value = "y".repeat(40 * 1024) + &self.turn.to_string();
                 all.push(open(&OpenMessage::Proposal { effect: Effect::from(field("text", &value)) }));
@@ -283,7 +287,11 @@ impl Rubbish {
     fn ask(&mut self, transcript: &Transcript, entropy: &mut dyn Entropy, all: &mut Vec<Said>) {
         let Some((stranger, body)) = self.stranger(transcript, entropy) else { return };
         if let Ok(request) = Request::sign(&stranger, body) {
-            all.push(open(&OpenMessage::Request { cms: blob(request.der().to_vec()) }));
+            all.push(open(&OpenMessage::Request {
+                cms: blob(request.der().to_vec()),
+                voucher: None,
+                instead: None,
+            }));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Tickets in real processes: `folkmoot invite` and `folkmoot join`.
 
+mod crowd;
+
 use crate::common::actor::{Actor, Talk};
 use crate::common::program::{call, code, complaint, program};
 use crate::takeover::resolve::two_lines;
@@ -53,7 +55,7 @@ fn made_at(cast: &Cast, made: u64, life: u64) -> String {
     let charter = SignedCharter::from_der(&std::fs::read(cast.place.signed()).unwrap()).unwrap();
     let contacts = vec![anna.locator.parse().unwrap()];
     let (made, ends, head) = (UnixTime(made), UnixTime(made + life), Head::from_whole(&head(anna)).unwrap());
-    let says = Invitation { charter, head, made, ends, contacts, holder: None };
+    let says = Invitation { charter, head, made, ends, contacts, holder: None, serial: [7; 16] };
     Ticket::sign(says, &identity(&anna.state)).unwrap().text()
 }
 

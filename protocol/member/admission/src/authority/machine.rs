@@ -182,7 +182,7 @@ impl Authority {
                 self.close_late(time);
                 self.issued.forget_ended(time, self.config.skew_seconds);
             }
-            Input::LinkUp(node) => self.links.up(node, call.now),
+            Input::LinkUp { node, .. } => self.links.up(node, call.now),
             Input::LinkDown(node) => self.links.down(&node),
             Input::Item { .. } => self.follow(call),
             // These are for members only; what follows from time is done after every input.

@@ -11,7 +11,7 @@ use crate::call::{Call, Out};
 use crate::expire::Expiring;
 use crate::message::{self, OpenMessage};
 use crate::pause::Pause;
-use crate::requests::{Requests, certificate};
+use crate::requests::{Requests, Way, certificate};
 use crate::roster::speaks;
 use crate::signers::{Around, Signers};
 use crate::voting::{Deciding, Voting};
@@ -60,12 +60,12 @@ impl Desk {
                 self.take_steps(call, false, entropy);
                 Ok(())
             }
-            Input::LinkUp(node) if speaks(call.transcript.roster(), &node) => {
+            Input::LinkUp { node, .. } if speaks(call.transcript.roster(), &node) => {
                 self.authority.up(call, node);
                 Ok(())
             }
-            Input::LinkUp(node) => {
-                self.requests.guest_up(node, &mut self.out);
+            Input::LinkUp { node, host } => {
+                self.requests.guest_up(node, host, &mut self.out);
                 Ok(())
             }
             Input::LinkDown(node) => {
@@ -147,7 +147,10 @@ impl Desk {
             return Err(AdmissionError::PeerNotMember(sender));
         }
         match message::decode(payload)? {
-            OpenMessage::Request { cms } => self.requests.hear_request(call, sender, &cms.0, &mut self.out),
+            OpenMessage::Request { cms, voucher, instead } => {
+                let way = Way { host: None, voucher, instead };
+                self.requests.hear_request(call, sender, (&cms.0, way), &mut self.out)
+            }
             OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),
             OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
             OpenMessage::Signer { message } => {

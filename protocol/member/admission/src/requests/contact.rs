@@ -3,15 +3,15 @@
 
 use super::Requests;
 use super::close::closed;
-use super::open::Open;
+use super::open::{Open, Way};
 use super::sponsor::check_csr;
 use crate::call::{Call, Out};
-use crate::message::{self, GuestMessage, OpenMessage};
+use crate::message::{self, GuestMessage};
 use crate::pause::ENTRY_PATIENCE;
 use crate::store;
 use crate::{AdmissionError, Closed, Event};
 use core::time::Duration;
-use folkmoot_base::{Blob, Head, MemberId, NodeId, UnixTime};
+use folkmoot_base::{Digest, Head, Host, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{CertificateError, Charter, Gmc, Policy, Request};
 use folkmoot_transcript::{ItemError, Roster, Uncounted};
 
@@ -44,7 +44,10 @@ impl Requests {
             return Err(AdmissionError::PeerTooOften(from));
         }
         match message::decode(payload)? {
-            GuestMessage::Request { cms } => self.guest_request(call, from, &cms.0, out),
+            GuestMessage::Request { cms, voucher } => {
+                let way = Way { host: self.guests.host(&from), voucher, instead: None };
+                self.guest_request(call, from, (&cms.0, way), out)
+            }
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0, out),
             GuestMessage::Standing { .. }
             | GuestMessage::Votes { .. }
@@ -57,11 +60,12 @@ impl Requests {
         &mut self,
         call: &Call<'_>,
         from: NodeId,
-        cms: &[u8],
+        (cms, way): (&[u8], Way),
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         let known = self.open.of_member(&from.member()).filter(|open| open.request.der() == cms);
         if let Some(digest) = known.map(|open| open.request.digest()) {
+            self.is_at(&digest, way.host);
             self.answer(call, &digest, out);
             return Ok(());
         }
@@ -80,13 +84,27 @@ impl Requests {
             ));
             return Ok(());
         }
-        if let Err(error) = self.take_request(call, call.me(), request, out) {
+        if let Err(error) = self.take_request(call, call.me(), (request, way), out) {
             self.refuse(call, from, digest, &error, out);
             return Err(error);
         }
-        out.multicast(&OpenMessage::Request { cms: Blob::from(cms.to_vec()) });
-        out.soon();
+        self.show(&digest, out);
         Ok(())
+    }
+
+    /// A request that was restored from the disk has its host again.
+    fn is_at(&mut self, digest: &Digest, host: Option<Host>) {
+        if let Some(open) = self.open.get_mut(digest) {
+            open.way.host = open.way.host.or(host);
+        }
+    }
+
+    /// Shows all members a request that was taken here.
+    pub(super) fn show(&self, digest: &Digest, out: &mut Out) {
+        if let Some(open) = self.open.get(digest) {
+            out.multicast(&self.shown(open));
+            out.soon();
+        }
     }
 
     /// A member passes on a guest's request.
@@ -94,7 +112,7 @@ impl Requests {
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
-        cms: &[u8],
+        (cms, way): (&[u8], Way),
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         if self.open.iter().any(|open| open.request.der() == cms) {
@@ -102,7 +120,7 @@ impl Requests {
         }
         let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
         self.tell_if_behind(call, sender, &request, out);
-        self.take_request(call, sender, request, out)
+        self.take_request(call, sender, (request, way), out)
     }
 
     /// The sender's clock shows that the term has begun, and ours does not: one of the two is
@@ -119,12 +137,13 @@ impl Requests {
         }
     }
 
-    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`: opens the request if it may be open.
+    /// `ADM-04` to `ADM-07`, `ADM-17`, `ADM-26`, `ADM-84` to `ADM-86`: opens the request if it may
+    /// be open.
     pub(super) fn take_request(
         &mut self,
         call: &Call<'_>,
         contact: MemberId,
-        request: Request,
+        (request, way): (Request, Way),
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         let (digest, member) = (request.digest(), request.member());
@@ -139,6 +158,7 @@ impl Requests {
             return Err(AdmissionError::PeerItem(ItemError::Ahead));
         }
         let open = Open::new(request, (contact, call.now), UnixTime(0), &call.me());
+        let mut open = Open { way, ..open };
         if open.is_refused(call.transcript) {
             return Err(AdmissionError::PeerRefused(member));
         }
@@ -167,14 +187,16 @@ impl Requests {
         if at_our_door && self.open.of_member(&member).is_some_and(too_soon) {
             return Err(AdmissionError::PeerTooSoon(member));
         }
-        self.open.room(&contact, &member, roster.len())?;
-        let expires = end_of(request, time, roster.charter());
-        if expires < time {
+        open.expires = end_of(request, time, roster.charter());
+        if open.expires < time {
             return Err(AdmissionError::PeerTerm(member));
         }
-        let name = request.body().name.clone();
-        out.persist(store::put_request(request, contact, expires));
-        if let Some(replaced) = self.open.insert(Open { expires, ..open }) {
+        if let Some(leaver) = self.find_place(call, &mut open, out)? {
+            self.displace(call, &leaver, out);
+        }
+        let name = open.request.body().name.clone();
+        out.persist(store::put_request(&digest, &open.stored()));
+        if let Some(replaced) = self.open.insert(open) {
             closed(&replaced, Closed::Overtaken, out);
         }
         out.event(Event::RequestArrived { request: digest, member, name });

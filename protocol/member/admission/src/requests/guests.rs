@@ -1,6 +1,6 @@
 //! The guests that a contact knows, and how often each may speak.
 
-use folkmoot_base::{Bucket, Instant, NodeId, limits};
+use folkmoot_base::{Bucket, Host, Instant, NodeId, limits};
 use std::collections::BTreeMap;
 
 /// Frames that a guest may send at once.
@@ -11,6 +11,8 @@ const PER_SECOND: u64 = 4;
 #[derive(Debug)]
 struct Guest {
     linked: bool,
+    /// Where its link came up.
+    host: Option<Host>,
     heard: Bucket,
     entry_at: Option<Instant>,
 }
@@ -20,10 +22,15 @@ struct Guest {
 pub(super) struct Guests(BTreeMap<NodeId, Guest>);
 
 impl Guests {
-    pub(super) fn up(&mut self, node: NodeId) {
+    pub(super) fn up(&mut self, node: NodeId, host: Host) {
         if let Some(guest) = self.entry(node, Instant::default()) {
             guest.linked = true;
+            guest.host.get_or_insert(host);
         }
+    }
+
+    pub(super) fn host(&self, node: &NodeId) -> Option<Host> {
+        self.0.get(node)?.host
     }
 
     pub(super) fn down(&mut self, node: &NodeId) {
@@ -38,7 +45,8 @@ impl Guests {
         if !self.0.contains_key(&node) && self.0.len() >= limits::GUESTS_MAX.saturating_mul(2) {
             return None;
         }
-        let fresh = Guest { linked: false, heard: Bucket::new(BURST, PER_SECOND, now), entry_at: None };
+        let heard = Bucket::new(BURST, PER_SECOND, now);
+        let fresh = Guest { linked: false, host: None, heard, entry_at: None };
         Some(self.0.entry(node).or_insert(fresh))
     }
 

@@ -8,19 +8,20 @@ mod counters;
 mod granted;
 mod guests;
 mod open;
+mod places;
 mod sponsor;
 mod vote;
 
 pub(crate) use contact::end_of;
 pub use counters::Counters;
 pub(crate) use granted::certificate;
-pub(crate) use open::Open;
+pub(crate) use open::{Open, Way};
 
 use crate::call::{Call, Out};
 use crate::message::{OpenMessage, Reason};
 use crate::status::RequestStatus;
 use crate::store::StoredRequest;
-use folkmoot_base::{Blob, Digest, Instant, MemberId, NodeId, codec};
+use folkmoot_base::{Blob, Digest, Host, Instant, MemberId, NodeId, codec};
 use folkmoot_identity::{Request, Verdict};
 use granted::Made;
 use guests::Guests;
@@ -43,9 +44,11 @@ pub(crate) struct Requests {
 impl Requests {
     /// Takes a request from the disk.
     pub(crate) fn load(&mut self, me: &MemberId, value: &[u8]) -> Option<()> {
-        let StoredRequest { contact, expires, cms } = codec::decode(value).ok()?;
+        let StoredRequest { contact, expires, cms, voucher } = codec::decode(value).ok()?;
         let request = Request::from_der(&cms.0).ok()?;
-        self.open.insert(Open::new(request, (contact, Instant::default()), expires, me));
+        let way = Way { voucher, ..Way::default() };
+        let open = Open::new(request, (contact, Instant::default()), expires, me);
+        self.open.insert(Open { way, ..open });
         Some(())
     }
 
@@ -67,8 +70,8 @@ impl Requests {
         self.counters
     }
 
-    pub(crate) fn guest_up(&mut self, node: NodeId, out: &mut Out) {
-        self.guests.up(node);
+    pub(crate) fn guest_up(&mut self, node: NodeId, host: Host, out: &mut Out) {
+        self.guests.up(node, host);
         out.soon();
     }
 
@@ -99,7 +102,7 @@ impl Requests {
             self.enter_sponsored(call, &request, out);
         }
         for open in self.open.iter().filter(|open| open.concerns(call.transcript, &call.me(), &self.guests)) {
-            out.multicast(&OpenMessage::Request { cms: Blob::from(open.request.der().to_vec()) });
+            out.multicast(&self.shown(open));
         }
         for der in self.open.iter().filter_map(|open| self.granted_elsewhere(call, open, reached)) {
             out.multicast(&OpenMessage::Granted { der: Blob(der.clone()) });

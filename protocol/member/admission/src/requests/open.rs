@@ -2,14 +2,22 @@
 //! The votes on them are in the transcript.
 
 use super::guests::Guests;
-use crate::{AdmissionError, CONTACT_REQUESTS_MAX};
-use folkmoot_base::{Digest, Instant, MemberId, UnixTime, limits};
+use crate::store::StoredRequest;
+use folkmoot_base::{Blob, Digest, Host, Instant, MemberId, UnixTime};
 use folkmoot_identity::{Request, Verdict};
-use folkmoot_transcript::{Admit, Approval, Signed, Subject, Transcript, Uncounted, admission};
+use folkmoot_transcript::{Admit, Approval, Signed, Subject, Transcript, Uncounted, Voucher, admission};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Beyond so many open requests, each contact has only its share of the rest.
-const FREE_REQUESTS: usize = limits::REQUESTS_MAX / 2;
+/// How a request came here.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Way {
+    /// Where the link of its guest came up, if that was here.
+    pub(crate) host: Option<Host>,
+    /// What vouches for it. Once it is open: by what it has a place among the vouched.
+    pub(crate) voucher: Option<Voucher>,
+    /// The request of the same contact that made room for it.
+    pub(crate) instead: Option<Digest>,
+}
 
 /// One open request.
 #[derive(Debug, Clone)]
@@ -19,6 +27,7 @@ pub(crate) struct Open {
     pub(super) admit: Admit,
     /// The member who brought it first.
     pub(super) contact: MemberId,
+    pub(super) way: Way,
     /// When it came here.
     pub(super) came: Instant,
     pub(super) expires: UnixTime,
@@ -47,6 +56,7 @@ impl Open {
             request,
             admit,
             contact,
+            way: Way::default(),
             came,
             expires,
             sponsored,
@@ -54,6 +64,12 @@ impl Open {
             failed: false,
             early: UnixTime(0),
         }
+    }
+
+    /// What is kept of it.
+    pub(super) fn stored(&self) -> StoredRequest {
+        let (contact, expires, voucher) = (self.contact, self.expires, self.way.voucher.clone());
+        StoredRequest { contact, expires, cms: Blob::from(self.request.der().to_vec()), voucher }
     }
 
     /// What votes on it name.
@@ -200,26 +216,6 @@ impl OpenRequests {
 
     pub(super) fn of_member(&self, member: &MemberId) -> Option<&Open> {
         self.open.get(self.by_member.get(member)?)
-    }
-
-    /// `ADM-07`: whether there is room for one more request, by this contact, of this key. Half of
-    /// the room is free for all. The other half is shared out among the members, so that a flood at
-    /// some contacts leaves every other contact open.
-    pub(super) fn room(
-        &self,
-        contact: &MemberId,
-        holder: &MemberId,
-        members: usize,
-    ) -> Result<(), AdmissionError> {
-        let others = || self.open.values().filter(|open| open.request.member() != *holder);
-        let of_contact = others().filter(|open| open.contact == *contact).count();
-        let all = others().count();
-        let share = FREE_REQUESTS.checked_div(members).unwrap_or_default().max(1);
-        let full = all >= limits::REQUESTS_MAX || of_contact >= CONTACT_REQUESTS_MAX;
-        if full || (all >= FREE_REQUESTS && of_contact >= share) {
-            return Err(AdmissionError::PeerTooManyRequests);
-        }
-        Ok(())
     }
 
     /// The wall clock, less what clocks may differ by.

@@ -13,13 +13,14 @@
 //! too.
 
 use super::Requests;
+use super::open::Way;
 use super::vote::proofs;
 use crate::call::{Call, Out};
-use crate::message::{OpenMessage, Reason};
+use crate::message::Reason;
 use crate::pause::ENTRY_PATIENCE;
 use crate::{AdmissionError, store};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, Entropy, UnixTime};
+use folkmoot_base::{Digest, Entropy, UnixTime};
 use folkmoot_identity::{Csr, Gmc, GmcBody, Mode, Request, Scheme};
 use folkmoot_transcript::{ItemError, Transcript, Uncounted};
 
@@ -66,10 +67,9 @@ impl Requests {
 
     /// Takes a request of this member's and shows it to all.
     fn bring(&mut self, call: &Call<'_>, request: Request, out: &mut Out) -> Result<(), AdmissionError> {
-        let cms = Blob::from(request.der().to_vec());
-        self.take_request(call, call.me(), request, out)?;
-        out.multicast(&OpenMessage::Request { cms });
-        out.soon();
+        let digest = request.digest();
+        self.take_request(call, call.me(), (request, Way::default()), out)?;
+        self.show(&digest, out);
         Ok(())
     }
 

@@ -2,8 +2,8 @@
 //! voters have approved; the rules on dealing by number.
 //! Method: real members, transcripts and desks on a perfect ordered bus.
 
-use crate::common::change;
 use crate::common::town::{Plan, Town, agreed, denied, plan};
+use crate::common::{HOST, change};
 use folkmoot_admission::{
     AdmissionError, AuthorityMessage, Command, DealerState, Event, Input, Phase, Reason, SIGNER_LABEL,
     SignedReady, SignerBody, SignerMessage, WireGrounds,
@@ -176,7 +176,7 @@ fn undealt(scheme: Scheme, dealer: Dealer) -> Town {
     let plan = Plan { dealer: Some(dealer), links: 0, ..plan(scheme) };
     let mut town = Town::found(&plan, |_| {});
     let first = town.bus.players[0].identity.node();
-    town.desk_input(0, Input::LinkUp(first)).unwrap();
+    town.desk_input(0, Input::LinkUp { node: first, host: HOST }).unwrap();
     assert!(town.transcript().roster().sharing().is_none());
     town
 }

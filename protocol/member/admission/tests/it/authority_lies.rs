@@ -2,6 +2,7 @@
 //! claim, and grounds that held once. Method: real members, transcripts and desks; messages are
 //! caught on their way, changed, or written by the test.
 
+use crate::common::HOST;
 use crate::common::town::{Plan, Town, denied, grant, granted, office, plan};
 use crate::common::{Dice, open, person};
 use folkmoot_admission::{
@@ -20,8 +21,8 @@ fn caught(scheme: Scheme) -> Town {
     let plan = Plan { dealer: Some(Dealer::Keeps), links: 0, ..plan(scheme) };
     let mut town = Town::found(&plan, |_| {});
     let (desk, first) = (town.desks[0].identity.node(), town.bus.players[0].identity.node());
-    town.desk_input(0, Input::LinkUp(first)).unwrap();
-    town.bus.input(0, Input::LinkUp(desk)).unwrap();
+    town.desk_input(0, Input::LinkUp { node: first, host: HOST }).unwrap();
+    town.bus.input(0, Input::LinkUp { node: desk, host: HOST }).unwrap();
     town
 }
 
@@ -270,7 +271,8 @@ fn by_csr_the_authority_grants_once() {
     let own = Request::sign(&node, stolen).unwrap();
     assert_eq!(denied(&town.ask(&own, town.votes(&own, &[1, 2]))), Reason::Stale);
     let sender = town.bus.players[1].identity.member();
-    let word = open(&OpenMessage::Request { cms: Blob::from(own.der().to_vec()) });
+    let word =
+        open(&OpenMessage::Request { cms: Blob::from(own.der().to_vec()), voucher: None, instead: None });
     let heard = town.bus.input(0, Input::Open { sender, payload: word });
     assert!(matches!(heard, Err(AdmissionError::PeerCharter(_))), "{heard:?}");
 }

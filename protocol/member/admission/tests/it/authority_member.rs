@@ -2,6 +2,7 @@
 //! by number, and what comes late, twice or not at all. Method: real members, transcripts and
 //! desks; messages that nobody would send are written by the test.
 
+use crate::common::HOST;
 use crate::common::town::{Plan, Town, forged, grant, granted, office, plan};
 use crate::common::{Dice, NOW, change, open, person};
 use bytes::Bytes;
@@ -19,7 +20,7 @@ use std::rc::Rc;
 fn apart() -> Town {
     let mut town = Town::found(&Plan { links: 0, ..plan(Scheme::Plain) }, |_| {});
     let first = town.bus.players[0].identity.node();
-    town.desk_input(0, Input::LinkUp(first)).unwrap();
+    town.desk_input(0, Input::LinkUp { node: first, host: HOST }).unwrap();
     town
 }
 
@@ -72,7 +73,7 @@ fn adm_56_members_hear_the_authority_and_nobody_in_its_place() {
     for word in [AuthorityMessage::Heartbeat { beat }, deal, none] {
         assert_eq!(town.tell(0, 0, &word), Err(AdmissionError::PeerOutOfTurn(desk)));
     }
-    let asks = GuestMessage::Request { cms: Blob::from(request.der().to_vec()) };
+    let asks = GuestMessage::Request { cms: Blob::from(request.der().to_vec()), voucher: None };
     let heard = town.bus.input(0, Input::Guest { from: desk, payload: codec::encode(&asks).into() });
     assert!(matches!(heard, Err(AdmissionError::WireMalformed(_))));
     // Its message belongs to its own link.
@@ -138,7 +139,7 @@ fn overheard(town: &mut Town, name: &str, seed: u64) -> (usize, Request) {
     let heard: Rc<RefCell<Vec<Bytes>>> = Rc::default();
     let keeps = heard.clone();
     town.bus.tamper = Some(Box::new(move |_, payload| {
-        if let Ok(OpenMessage::Request { cms }) = codec::decode(payload) {
+        if let Ok(OpenMessage::Request { cms, .. }) = codec::decode(payload) {
             keeps.borrow_mut().push(cms.0);
         }
         true
@@ -430,6 +431,6 @@ fn a_stranger_asks_members_and_not_the_authority() {
         guests.collect::<Vec<_>>()
     };
     assert_eq!(asks(Input::Clock(NOW)), []);
-    assert_eq!(asks(Input::LinkUp(authority)), []);
-    assert_eq!(asks(Input::LinkUp(member)), [member]);
+    assert_eq!(asks(Input::LinkUp { node: authority, host: HOST }), []);
+    assert_eq!(asks(Input::LinkUp { node: member, host: HOST }), [member]);
 }

@@ -2,6 +2,7 @@
 //! wrong, or whose log was away for long. Method: real members, transcripts and desks; a log that
 //! takes one record for each request.
 
+use crate::common::HOST;
 use crate::common::town::{Plan, Town, denied, forged, grant, office, plan};
 use bytes::Bytes;
 use folkmoot_admission::{
@@ -102,7 +103,7 @@ fn adm_82_a_replica_whose_clock_is_wrong_turns_nobody_away() {
 fn adm_82_what_has_a_guest_begin_anew_is_what_its_contact_sees_itself() {
     let mut town = Town::found(&Plan { links: 0, ..plan(Scheme::Plain) }, |_| {});
     let desk = town.desks[0].identity.node();
-    town.bus.input(0, Input::LinkUp(desk)).unwrap();
+    town.bus.input(0, Input::LinkUp { node: desk, host: HOST }).unwrap();
     let dora = town.stranger("dora", 50, 0);
     (1..3).for_each(|voter| town.vote(voter, dora, true));
     let asked = town.bus.request_of(0, dora).unwrap();

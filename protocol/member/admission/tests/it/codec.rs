@@ -8,7 +8,8 @@ use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
 use folkmoot_base::{Blob, Entropy, Head, MemberId, Sealed, UnixTime};
 use folkmoot_identity::{SigningKey, VoteProof};
 use folkmoot_transcript::{
-    BallotMessage, Change, Commit, Decision, Effect, Force, Promise, Proposal, Report, Stage,
+    BallotMessage, Change, Commit, Decision, Effect, Force, Promise, Proposal, Report, Stage, Voucher,
+    Vouching,
 };
 use proptest::prelude::*;
 
@@ -22,6 +23,11 @@ impl Entropy for Dice {
 
 const BASE: Head = Head { number: 3, digest: [8; 32] };
 
+fn voucher(holder: Option<MemberId>) -> Voucher {
+    let says = Vouching { serial: [4; 16], ends: UnixTime(11), holder };
+    Voucher { says, maker: MemberId([3; 32]), signature: [6; 64].into() }
+}
+
 fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
     let key = SigningKey::generate(&mut Dice);
     let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
@@ -31,7 +37,9 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
     };
     let cms = Blob::from(bytes);
     vec![
-        GuestMessage::Request { cms: cms.clone() },
+        GuestMessage::Request { cms: cms.clone(), voucher: None },
+        GuestMessage::Request { cms: cms.clone(), voucher: Some(voucher(None)) },
+        GuestMessage::Request { cms: cms.clone(), voucher: Some(voucher(Some(MemberId([2; 32])))) },
         GuestMessage::Certificate { der: cms.clone() },
         GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
         GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote.clone()] },
@@ -56,7 +64,8 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
     let mut all: Vec<OpenMessage> =
         ballots().into_iter().map(|message| OpenMessage::Ballot { message }).collect();
     all.extend([
-        OpenMessage::Request { cms: cms.clone() },
+        OpenMessage::Request { cms: cms.clone(), voucher: None, instead: None },
+        OpenMessage::Request { cms: cms.clone(), voucher: Some(voucher(None)), instead: Some([7; 32]) },
         OpenMessage::Proposal { effect: change.into() },
         OpenMessage::Proposal { effect: Change::Electorate { voters: vec![MemberId([4; 32]); 3] }.into() },
         OpenMessage::Proposal { effect: remove },

@@ -55,7 +55,11 @@ fn held(bus: &Bus, member: &MemberId) -> Gmc {
 fn proposal(bus: &Bus, csr: &Csr) -> OpenMessage {
     let roster = bus.players[0].transcript.roster();
     let body = GmcBody::propose_csr(roster.charter(), csr, 9, bus.time).over(roster.head());
-    OpenMessage::Request { cms: Blob::from(Request::by_csr(csr.clone(), body).unwrap().der().to_vec()) }
+    OpenMessage::Request {
+        cms: Blob::from(Request::by_csr(csr.clone(), body).unwrap().der().to_vec()),
+        voucher: None,
+        instead: None,
+    }
 }
 
 fn hear(bus: &mut Bus, sender: usize, message: &OpenMessage) -> Result<(), AdmissionError> {
@@ -204,8 +208,8 @@ fn adm_53_a_guest_does_not_ask_by_csr() {
     let dora = bus.stranger("dora", 40, 0);
     let node = bus.strangers[dora].identity.node();
     let wish = Csr::sign(bus.strangers[dora].identity.key(), "dora").unwrap();
-    let OpenMessage::Request { cms } = proposal(&bus, &wish) else { panic!("a request") };
-    let payload = codec::encode(&GuestMessage::Request { cms }).into();
+    let OpenMessage::Request { cms, .. } = proposal(&bus, &wish) else { panic!("a request") };
+    let payload = codec::encode(&GuestMessage::Request { cms, voucher: None }).into();
     let refused = bus.input(0, Input::Guest { from: node, payload });
     assert_eq!(refused, Err(AdmissionError::PeerGuestCsr(node)));
 }
@@ -226,7 +230,7 @@ fn adm_54_who_is_a_member_already_is_not_voted_on_again() {
         let body = GmcBody::propose(&charter, &identity, 3, at, &mut crate::common::Dice(5 + at.0));
         let body = body.over(head);
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
-        let payload = codec::encode(&GuestMessage::Request { cms }).into();
+        let payload = codec::encode(&GuestMessage::Request { cms, voucher: None }).into();
         let said = bus.input(0, Input::Guest { from: identity.node(), payload });
         bus.settle();
         said

@@ -28,6 +28,7 @@ mod holders;
 mod lags;
 mod multi;
 mod participants;
+mod places;
 mod policies;
 mod renewal;
 mod revoked;

@@ -1,9 +1,10 @@
-//! LINK-04 and hosts: whoever floods from one host keeps nobody else out.
+//! LINK-04, LINK-09 and hosts: whoever floods from one host keeps nobody else out.
 
 use crate::common::{Named, Net, config, node_of};
-use folkmoot_base::Locator;
+use folkmoot_base::limits::GUESTS_MAX;
+use folkmoot_base::{Danger, Locator, Mutant};
 use folkmoot_link::message::Datagram;
-use folkmoot_link::{Channel, Input};
+use folkmoot_link::{Channel, Config, Input};
 
 fn udp(text: &str) -> Locator {
     format!("udp/{text}").parse().unwrap()
@@ -129,4 +130,42 @@ fn link_04_who_forges_an_address_uses_nothing_up_there() {
     net.dial(1, 0);
     net.run_ms(5);
     assert_eq!((net.parties[0].ups(), net.parties[0].links.counters().busy), (1, 0));
+}
+
+/// Nodes 2 to 51 dial node 1 from `place`, each again as soon as it is sent away. Five seconds
+/// later node 52 dials once, from `at`; five more seconds later its link has never been down.
+fn stays_among_50_strangers(danger: Mutant, at: &str, place: impl Fn(u16) -> Locator) -> bool {
+    let mut net = Net::new(0);
+    net.add(Named::new(1), Config { danger, ..config() }, Default::default());
+    (2..53).for_each(|name| {
+        net.add(Named::new(name), config(), Default::default());
+    });
+    for (number, party) in (0..50).zip(&mut net.parties[1..]) {
+        party.at = place(number);
+    }
+    net.parties[51].at = udp(at);
+    for round in 0..100 {
+        for stranger in 1..51 {
+            if net.parties[stranger].links.peers().count() == 0 {
+                net.dial(stranger, 0);
+            }
+        }
+        if round == 50 {
+            net.dial(51, 0);
+        }
+        net.run_ms(100);
+    }
+    assert_eq!(net.parties[0].links.peers().count(), GUESTS_MAX);
+    (net.parties[51].ups(), net.parties[51].downs()) == (1, 0)
+}
+
+#[test]
+fn link_09_one_host_with_many_guests_keeps_nobody_out() {
+    let stranger = |number: u16| udp(&format!("192.0.2.66:{}", 4_000 + number));
+    let network = |number: u16| udp(&format!("[2001:db8:0:1::{number:x}]:4803"));
+    let unshared = Mutant::from(Some(Danger::LinkGuestsUnshared));
+    assert!(!stays_among_50_strangers(unshared, "198.51.100.7:4803", stranger), "and nothing else does it");
+    assert!(stays_among_50_strangers(Mutant::NONE, "198.51.100.7:4803", stranger));
+    assert!(stays_among_50_strangers(Mutant::NONE, "[2001:db8:0:2::1]:4803", network));
+    assert!(!stays_among_50_strangers(Mutant::NONE, "[2001:db8:0:1:f::1]:4803", network), "the same host");
 }

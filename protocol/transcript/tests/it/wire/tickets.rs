@@ -5,7 +5,8 @@ use folkmoot_base::codec;
 use folkmoot_base::{Head, Locator, MemberId, SignatureBytes, UnixTime};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_transcript::{
-    CONTACTS_MAX, Invitation, TICKET_DAYS_MAX, TICKET_PREFIX, TICKET_TEXT_MAX, Ticket, TicketError,
+    CONTACTS_MAX, Invitation, TICKET_DAYS_MAX, TICKET_PREFIX, TICKET_TEXT_MAX, Ticket, TicketError, Voucher,
+    VoucherError, Vouching,
 };
 use proptest::prelude::*;
 use std::sync::OnceLock;
@@ -27,7 +28,8 @@ fn at(port: u16) -> Locator {
 fn invitation() -> Invitation {
     let head = Head { number: 7, digest: [5; 32] };
     let (made, ends) = (NOW, UnixTime(NOW.0 + 14 * DAY));
-    Invitation { charter: charter().clone(), head, made, ends, contacts: vec![at(1), at(2)], holder: None }
+    let (contacts, serial) = (vec![at(1), at(2)], [6; 16]);
+    Invitation { charter: charter().clone(), head, made, ends, contacts, holder: None, serial }
 }
 
 fn made(invitation: Invitation) -> Ticket {
@@ -66,11 +68,12 @@ proptest! {
     fn a_ticket_says_what_its_maker_put_in(
         number: u64, digest: [u8; 32], made in 0..u64::MAX / 2, life in 1..=TICKET_DAYS_MAX * DAY,
         ports in proptest::collection::btree_set(1..u16::MAX, 1..=CONTACTS_MAX), holder: Option<[u8; 32]>,
+        serial: [u8; 16],
     ) {
         let (head, holder) = (Head { number, digest }, holder.map(MemberId));
         let contacts: Vec<Locator> = ports.into_iter().map(at).collect();
         let (made, ends) = (UnixTime(made), UnixTime(made + life));
-        let says = Invitation { charter: charter().clone(), head, made, ends, contacts, holder };
+        let says = Invitation { charter: charter().clone(), head, made, ends, contacts, holder, serial };
         let ticket = Ticket::sign(says.clone(), &person(1)).unwrap();
         let read = Ticket::from_text(&ticket.text()).unwrap();
         prop_assert_eq!(read.text(), ticket.text());
@@ -78,6 +81,8 @@ proptest! {
         prop_assert_eq!((told.head, told.made, told.ends, told.holder), (head, made, ends, holder));
         prop_assert_eq!((&told.contacts, told.charter.der()), (&says.contacts, says.charter.der()));
         prop_assert_eq!(read.maker().der(), ticket.maker().der());
+        let vouching = Vouching { serial, ends, holder };
+        prop_assert_eq!((read.voucher(), read.voucher().says), (ticket.voucher(), vouching));
     }
 }
 
@@ -185,4 +190,31 @@ fn tkt_07_a_ticket_for_one_key_serves_no_other() {
     let ticket = made(Invitation { holder: Some(holder), ..invitation() });
     assert_eq!(ticket.check(&holder, NOW), Ok(()));
     assert_eq!(ticket.check(&person(6).member(), NOW), Err(TicketError::Holder(holder)));
+}
+
+#[test]
+fn tkt_08_the_voucher_is_its_makers_for_this_group_and_says_what_the_ticket_says() {
+    let ticket = made(invitation());
+    let (voucher, group) = (ticket.voucher(), charter().charter().group());
+    let says = Vouching { serial: [6; 16], ends: ticket.invitation().ends, holder: None };
+    assert_eq!((voucher.says, voucher.maker), (says, person(1).member()));
+    assert_eq!(voucher.verify(group, person(1).certificate().key()), Ok(()));
+    let within = place(&voucher.signature.bytes);
+    let with = |other: Voucher| {
+        forged(|body| body[within..within + 64].copy_from_slice(&other.signature.bytes)).map(|_| ())
+    };
+    let good = |says| Voucher::sign(group, says, &person(1));
+    assert_eq!(with(good(says)), Ok(()));
+    let later = UnixTime(says.ends.0 + 1);
+    for other in [
+        Voucher::sign(group, says, &person(0)),
+        Voucher::sign(folkmoot_base::GroupId([1; 32]), says, &person(1)),
+        good(Vouching { serial: [7; 16], ..says }),
+        good(Vouching { ends: later, ..says }),
+        good(Vouching { holder: Some(person(5).member()), ..says }),
+    ] {
+        assert_eq!(with(other), Err(TicketError::Voucher));
+    }
+    let stranger = Voucher::sign(group, says, &person(0));
+    assert_eq!(stranger.verify(group, person(1).certificate().key()), Err(VoucherError::Signature));
 }

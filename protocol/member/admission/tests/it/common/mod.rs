@@ -7,13 +7,17 @@ use bytes::Bytes;
 use folkmoot_admission::{
     Admission, AdmissionError, Applicant, Command, Config, Event, Input, OpenMessage, Output,
 };
-use folkmoot_base::{Blob, Entropy, GroupName, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest};
+use folkmoot_base::{
+    Blob, Entropy, GroupName, Host, Instant, MemberId, NodeId, StoreKey, UnixTime, codec, digest,
+};
 use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter, Verdict};
 use folkmoot_transcript::{Change, Effect, Item, Subject, Transcript};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
 pub const LATER: UnixTime = UnixTime(1_900_000_000);
+/// Where a peer is of which it does not matter.
+pub const HOST: Host = Host::Memory(u32::MAX);
 
 /// Counts hashes.
 pub struct Dice(pub u64);
@@ -174,8 +178,9 @@ impl Bus {
         if let Some(old) = self.strangers[which].contact.replace(node) {
             self.stranger_input(which, Input::LinkDown(old));
         }
-        let _ = self.input(contact, Input::LinkUp(stranger));
-        self.stranger_input(which, Input::LinkUp(node));
+        let host = Host::Memory(u32::try_from(which).unwrap());
+        let _ = self.input(contact, Input::LinkUp { node: stranger, host });
+        self.stranger_input(which, Input::LinkUp { node, host: HOST });
         self.settle();
     }
 

@@ -1,7 +1,7 @@
 //! A bus of members, and the desks of their authority: replicas with guest links to members, and a
 //! log that they share.
 
-use crate::common::{Bus, Dice, NOW, person, player, store};
+use crate::common::{Bus, Dice, HOST, NOW, person, player, store};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Authority, AuthorityMessage, Command, Config, Event, GuestMessage, Input, LogRecord,
@@ -120,8 +120,8 @@ impl Town {
     pub fn link(&mut self, which: usize, who: usize) {
         let (desk, player) = (self.desks[which].identity.node(), self.bus.players[who].identity.node());
         self.links.insert((which, who));
-        let _ = self.bus.input(who, Input::LinkUp(desk));
-        let _ = self.desk_input(which, Input::LinkUp(player));
+        let _ = self.bus.input(who, Input::LinkUp { node: desk, host: HOST });
+        let _ = self.desk_input(which, Input::LinkUp { node: player, host: HOST });
     }
 
     pub fn unlink(&mut self, which: usize, who: usize) {
@@ -360,8 +360,8 @@ impl Town {
     /// Someone who is not a stranger of the bus sends this member this request.
     pub fn ask_at(&mut self, who: usize, request: &Request) {
         let from = request.member().node();
-        let _ = self.bus.input(who, Input::LinkUp(from));
-        let word = GuestMessage::Request { cms: Blob::from(request.der().to_vec()) };
+        let _ = self.bus.input(who, Input::LinkUp { node: from, host: HOST });
+        let word = GuestMessage::Request { cms: Blob::from(request.der().to_vec()), voucher: None };
         let _ = self.bus.input(who, Input::Guest { from, payload: codec::encode(&word).into() });
         self.settle();
     }

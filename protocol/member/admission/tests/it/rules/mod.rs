@@ -3,7 +3,7 @@
 
 mod votes;
 
-use crate::common::{Bus, Dice, NOW, change, open, person, vote, word};
+use crate::common::{Bus, Dice, HOST, NOW, change, open, person, vote, word};
 use bytes::Bytes;
 use folkmoot_admission::{
     AdmissionError, Applicant, Command, Event, GuestMessage, Input, OpenMessage, Output, Phase, Reason,
@@ -28,7 +28,10 @@ fn request(bus: &Bus, which: usize, change: impl Fn(&mut GmcBody)) -> GuestMessa
     let body = GmcBody::propose(charter, &it.identity, 3, bus.time, &mut Dice(5));
     let mut body = body.over(it.transcript.state().head());
     change(&mut body);
-    GuestMessage::Request { cms: Blob::from(Request::sign(&it.identity, body).unwrap().der().to_vec()) }
+    GuestMessage::Request {
+        cms: Blob::from(Request::sign(&it.identity, body).unwrap().der().to_vec()),
+        voucher: None,
+    }
 }
 
 #[test]
@@ -48,11 +51,11 @@ fn adm_01_malformed_words_are_refused() {
 fn adm_02_a_forged_request_is_refused() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 1);
-    let GuestMessage::Request { cms } = request(&bus, dora, |_| {}) else { panic!("a request") };
+    let GuestMessage::Request { cms, .. } = request(&bus, dora, |_| {}) else { panic!("a request") };
     let mut bytes = cms.0.to_vec();
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
-    let error = say(&mut bus, dora, &GuestMessage::Request { cms: Blob::from(bytes) });
+    let error = say(&mut bus, dora, &GuestMessage::Request { cms: Blob::from(bytes), voucher: None });
     assert!(matches!(error, AdmissionError::WireRequest(_)));
 }
 
@@ -139,9 +142,12 @@ fn adm_06_a_request_admits_once() {
     let proposal = bus.status(1).proposals[0].proposal;
     bus.command(1, Command::Vote { motion: proposal, approve: true }).unwrap();
     assert!(!bus.admitted(dora));
-    // contact(32) expires(8) length(4), after the version byte
-    let cms = Blob::from(stored[45..].to_vec());
-    assert!(matches!(say(&mut bus, dora, &GuestMessage::Request { cms }), AdmissionError::PeerUsed(_)));
+    // contact(32) expires(8) length(4), after the version byte; no voucher at the end
+    let cms = Blob::from(stored[45..stored.len() - 1].to_vec());
+    assert!(matches!(
+        say(&mut bus, dora, &GuestMessage::Request { cms, voucher: None }),
+        AdmissionError::PeerUsed(_)
+    ));
 }
 
 /// A request of a key that nobody knows.
@@ -154,7 +160,10 @@ fn bogus(bus: &Bus, seed: u64) -> Blob {
 
 fn all_hear(bus: &mut Bus, sender: usize, cms: &Blob) {
     let sender = bus.players[sender].identity.member();
-    bus.everyone(&Input::Open { sender, payload: open(&OpenMessage::Request { cms: cms.clone() }) });
+    bus.everyone(&Input::Open {
+        sender,
+        payload: open(&OpenMessage::Request { cms: cms.clone(), voucher: None, instead: None }),
+    });
 }
 
 fn requests_open(bus: &Bus, who: usize) -> usize {
@@ -170,7 +179,7 @@ fn adm_07_a_flood_of_10_000_requests_is_bounded_and_an_honest_one_gets_through()
     let known: Vec<Blob> = (0..150).map(|seed| bogus(&bus, seed)).collect();
     let oversize = Blob::from(vec![0x30; 70_000]);
     let guests: Vec<_> = (0..20).map(|seed| person("guest", 5_000 + seed).node()).collect();
-    guests.iter().for_each(|guest| bus.input(0, Input::LinkUp(*guest)).unwrap());
+    guests.iter().for_each(|guest| bus.input(0, Input::LinkUp { node: *guest, host: HOST }).unwrap());
     let mut dora = None;
     for round in 0..10_000_usize {
         let which = &known[round / 5 % known.len()];
@@ -186,7 +195,8 @@ fn adm_07_a_flood_of_10_000_requests_is_bounded_and_an_honest_one_gets_through()
             2 => all_hear(&mut bus, 1 + round % 3, &oversize),
             3 => {
                 let from = guests[round / 5 % guests.len()];
-                let payload = codec::encode(&GuestMessage::Request { cms: which.clone() }).into();
+                let payload =
+                    codec::encode(&GuestMessage::Request { cms: which.clone(), voucher: None }).into();
                 assert!(bus.input(0, Input::Guest { from, payload }).is_err(), "another's request");
             }
             _ => all_hear(&mut bus, 1 + round % 3, &Blob::from(round.to_be_bytes().to_vec())),
@@ -231,8 +241,10 @@ fn adm_07_no_number_of_doors_opens_more_than_128() {
     let mut bus = Bus::new(6, 2);
     for seed in 0..6 * 30 {
         let cms = bogus(&bus, seed);
-        let (sender, payload) =
-            (bus.players[seed as usize % 6].identity.member(), open(&OpenMessage::Request { cms }));
+        let (sender, payload) = (
+            bus.players[seed as usize % 6].identity.member(),
+            open(&OpenMessage::Request { cms, voucher: None, instead: None }),
+        );
         let _ = bus.input(0, Input::Open { sender, payload });
     }
     let open = requests_open(&bus, 0);
@@ -255,11 +267,11 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
         }
         said.last().cloned()
     };
-    give(&mut applicant, bus.now, Input::LinkUp(full));
-    give(&mut applicant, bus.now, Input::LinkUp(other));
+    give(&mut applicant, bus.now, Input::LinkUp { node: full, host: HOST });
+    give(&mut applicant, bus.now, Input::LinkUp { node: other, host: HOST });
     let (to, payload) = give(&mut applicant, bus.now, Input::Clock(NOW)).unwrap();
     assert_eq!(to, full);
-    let GuestMessage::Request { cms } = codec::decode(&payload).unwrap() else { panic!("a request") };
+    let GuestMessage::Request { cms, .. } = codec::decode(&payload).unwrap() else { panic!("a request") };
     let request = Request::from_der(&cms.0).unwrap().digest();
     let standing = GuestMessage::Standing { request, have: 0, need: 2, reason: Reason::Full };
     let no_place = |from| Input::Guest { from, payload: codec::encode(&standing).into() };
@@ -270,7 +282,10 @@ fn adm_07_who_finds_no_place_asks_another_contact() {
         assert_eq!(give(&mut applicant, bus.now, no_place(other)).unwrap(), (other, payload.clone()));
     }
     let third = bus.players[2].identity.node();
-    assert_eq!(give(&mut applicant, bus.now, Input::LinkUp(third)).unwrap(), (third, payload.clone()));
+    assert_eq!(
+        give(&mut applicant, bus.now, Input::LinkUp { node: third, host: HOST }).unwrap(),
+        (third, payload.clone())
+    );
     assert_eq!(give(&mut applicant, bus.now, no_place(third)).unwrap(), (third, payload.clone()));
     let due = applicant.poll_timeout().unwrap();
     assert!(due >= bus.now + core::time::Duration::from_secs(2));
@@ -292,7 +307,10 @@ fn adm_26_a_guest_asks_anew_no_sooner_than_it_may() {
         let body = GmcBody::propose(charter, &identity, 3, begins, &mut Dice(seconds));
         let body = body.over(transcript.state().head());
         let cms = Blob::from(Request::sign(&identity, body).unwrap().der().to_vec());
-        Input::Guest { from: node, payload: codec::encode(&GuestMessage::Request { cms }).into() }
+        Input::Guest {
+            from: node,
+            payload: codec::encode(&GuestMessage::Request { cms, voucher: None }).into(),
+        }
     };
     let first = anew(&bus, 0);
     bus.input(0, first.clone()).unwrap();

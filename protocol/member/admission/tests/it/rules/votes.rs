@@ -86,7 +86,7 @@ fn a_yes_to_a_request_is_taken_back() {
 fn adm_15_votes_that_ran_out_are_refused() {
     let (mut bus, dora, request) = asked();
     let it = &bus.strangers[dora];
-    let GuestMessage::Request { cms } = super::request(&bus, dora, |_| {}) else { panic!("a request") };
+    let GuestMessage::Request { cms, .. } = super::request(&bus, dora, |_| {}) else { panic!("a request") };
     let own = Request::from_der(&cms.0).unwrap();
     let short = UnixTime(NOW.0 + 20);
     let mut votes: Vec<VoteProof> =
@@ -207,7 +207,7 @@ fn proof(signed: &SignedApproval) -> VoteProof {
 fn adm_22_a_certificate_stands_by_its_votes() {
     let mut bus = Bus::new(3, 2);
     let dora = bus.stranger("dora", 40, 0);
-    let GuestMessage::Request { cms } = request(&bus, dora, |_| {}) else { panic!("a request") };
+    let GuestMessage::Request { cms, .. } = request(&bus, dora, |_| {}) else { panic!("a request") };
     let own = Request::from_der(&cms.0).unwrap();
     let bring = |bus: &mut Bus, votes: &[VoteProof]| {
         let mut votes = votes.to_vec();
