@@ -226,6 +226,12 @@ fn removal() -> Effect {
     Change::Remove { member: world().members()[2] }.into()
 }
 
+/// Of a ticket that the second founder made.
+pub(crate) fn voucher() -> Voucher {
+    let says = Vouching { serial: [1; 16], ends: UnixTime(NOW.0 + 86_400), holder: None };
+    Voucher::sign(world().group(), says, &world().founders[1])
+}
+
 /// Seeds: each message; a request decided at the desk; an expulsion; votes for the applicant.
 pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let request = world().request();
@@ -234,8 +240,7 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
     let standing =
         GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
-    let says = Vouching { serial: [1; 16], ends: UnixTime(NOW.0 + 86_400), holder: None };
-    let voucher = Some(Voucher::sign(world().group(), says, &world().founders[1]));
+    let voucher = Some(voucher());
     let vouched = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: voucher.clone() });
     let told =
         open(&OpenMessage::Request { cms: cms(request.der()), voucher, instead: Some(request.digest()) });

@@ -1,9 +1,11 @@
 //! What the stores hold, as an attacker who has the disk, or a failing disk, may have left it.
 
+use crate::admission::voucher;
 use crate::script::{owned, script, steps};
 use crate::stacks::{HOME, member_of, node_of};
 use crate::world::world;
 use bytes::Bytes;
+use folkmoot_base::codec::encode;
 use folkmoot_base::{StoreKey, digest};
 
 /// What the stores of the layers hold: table, then key and value as the steps of the input say.
@@ -27,8 +29,8 @@ pub fn stored_state(data: &[u8]) {
     }
 }
 
-/// Seeds: a ring number, a process's number, an item, a state, a locator, a request of one's own, a
-/// vote.
+/// Seeds: a ring number, a process's number, an item, a state, a locator, a request of one's own and
+/// a voucher, a vote.
 pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
     let (admit, state) = (world().admit(), world().transcript.state().encode());
     let name = [&b"i"[..], &digest(&[&admit])].concat();
@@ -45,7 +47,7 @@ pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
         ]),
         script([(0, &name[..]), (9, &admit)]),
         script([(0, &b"s"[..]), (9, &state)]),
-        script([(0, &b"own"[..]), (11, &own)]),
+        script([(0, &b"own"[..]), (11, &own), (0, &b"voucher"[..]), (11, &encode(&voucher()))]),
         script([(0, &world().group().0[..]), (12, &9_u64.to_be_bytes())]),
     ]
 }

@@ -154,27 +154,31 @@ fn adm_84_what_made_room_does_not_come_back_by_its_own_copy() {
 fn adm_84_many_hosts_take_turns_and_what_is_approved_stays() {
     let mut bus = founded(3, None);
     let host = |seed: u64| Host::Memory(u32::try_from(seed).unwrap());
-    let asks = |bus: &mut Bus, seed: u64| {
+    let comes = |bus: &mut Bus, seed: u64| {
         let who = stranger(seed);
         let asked = asks(bus, &who, host(seed), None);
         bus.settle();
         bus.input(0, Input::LinkDown(who.node())).unwrap();
         asked
     };
-    (0..32).for_each(|seed| asks(&mut bus, seed).unwrap());
-    assert_eq!(asks(&mut bus, 32), FULL);
+    (0..32).for_each(|seed| comes(&mut bus, seed).unwrap());
+    assert_eq!(comes(&mut bus, 32), FULL);
+    let hers = voucher(&bus, 1, 1);
+    assert_eq!(asks(&mut bus, &stranger(70), host(70), Some(hers)), Ok(()));
+    bus.settle();
+    bus.input(0, Input::LinkDown(stranger(70).node())).unwrap();
     let first = bus.status(1).requests.iter().find(|one| one.member == stranger(0).member()).unwrap().request;
     bus.command(1, Command::Vote { motion: first, approve: true }).unwrap();
     bus.pass(8);
-    assert_eq!(asks(&mut bus, 33), FULL, "a turn lasts ten seconds");
+    assert_eq!(comes(&mut bus, 33), FULL, "a turn lasts ten seconds");
     bus.pass(1);
-    (34..65).for_each(|seed| asks(&mut bus, seed).unwrap());
-    assert_eq!(asks(&mut bus, 65), FULL, "and all but one have had theirs");
+    (34..65).for_each(|seed| comes(&mut bus, seed).unwrap());
+    assert_eq!(comes(&mut bus, 65), FULL, "and all but one have had theirs");
     let kept = open(&bus, 0);
     let of =
         |seeds: core::ops::Range<u64>| seeds.filter(|one| kept.contains(&stranger(*one).member())).count();
-    assert_eq!((of(0..1), of(1..34), of(34..65)), (1, 0, 31));
-    all_have_open(&bus, CONTACT_REQUESTS_MAX);
+    assert_eq!((of(0..1), of(1..34), of(34..65), of(70..71)), (1, 0, 31, 1));
+    all_have_open(&bus, CONTACT_REQUESTS_MAX + 1);
 }
 
 /// What a contact says makes room is its own, and nobody has approved it.
