@@ -10,7 +10,7 @@ use folkmoot_identity::Identity;
 use folkmoot_link::message::{Control, Datagram, Proof};
 use folkmoot_link::{
     Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output, SignedStart,
-    Start,
+    Start, Versions,
 };
 use std::collections::VecDeque;
 
@@ -313,7 +313,15 @@ pub(crate) fn wire_seeds() -> [Vec<Vec<u8>>; 3] {
     datagrams.push(superseded().to_vec());
     let certificate = Blob(world().stranger.certificate().der().clone());
     let signature = world().stranger.sign(b"folkmoot link v1", b"what it likes").to_wire();
-    datagrams.push(encode(&Proof { index: 7, started: 9, certificate, signature }));
+    let versions = Versions::OURS;
+    datagrams.push(encode(&Proof {
+        index: 7,
+        started: 9,
+        versions,
+        capabilities: 1,
+        certificate,
+        signature,
+    }));
     [stranger, wire, datagrams]
 }
 

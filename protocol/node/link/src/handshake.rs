@@ -373,7 +373,14 @@ impl<C: Credentials> Own<'_, C> {
         let signature = self.credentials.sign(LABEL, &statement).ok_or(LinkError::LocalCrypto)?;
         let certificate = Blob(self.certificate.clone());
         let (versions, capabilities) = (self.versions, self.capabilities);
-        Ok(codec::encode(&Proof { index, started: self.started, versions, capabilities, certificate, signature }))
+        Ok(codec::encode(&Proof {
+            index,
+            started: self.started,
+            versions,
+            capabilities,
+            certificate,
+            signature,
+        }))
     }
 
     /// LINK-27: what both can do.

@@ -113,6 +113,21 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Of the links, for a process that started then.
+    fn link(&self, transcript: &Transcript, started: u64) -> folkmoot_link::Config {
+        let hybrid = transcript.roster().charter().hybrid_links();
+        folkmoot_link::Config {
+            exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
+            silence: self.silence,
+            versions: self.versions,
+            started,
+            danger: self.danger,
+            ..folkmoot_link::Config::new(transcript.group())
+        }
+    }
+}
+
 /// What happened on the ring, for checkers of its promises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RingEvent {
@@ -232,15 +247,7 @@ impl Node {
         let ring_seq = twice::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
         let started = twice::number(config.started, stored)?;
         let own = credentials::own(&config.identity, &transcript);
-        let hybrid = transcript.roster().charter().hybrid_links();
-        let link = folkmoot_link::Config {
-            exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
-            silence: config.silence,
-            versions: config.versions,
-            started,
-            danger: config.danger,
-            ..folkmoot_link::Config::new(transcript.group())
-        };
+        let link = config.link(&transcript, started);
         let ring = folkmoot_ring::Config {
             timing: config.timing,
             danger: config.danger,
