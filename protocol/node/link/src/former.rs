@@ -26,6 +26,8 @@ pub(crate) struct Former {
     at: Locator,
     association: Association,
     told: Option<Instant>,
+    /// Our side was told that it runs.
+    named: bool,
     pub(crate) until: Instant,
 }
 
@@ -61,7 +63,7 @@ impl<C: Credentials> Links<C> {
         }
         let (index, until) = (association.index, now + FORMER_LIFE);
         self.forget_former(node);
-        self.formers.insert(node, Former { at, association, told: None, until });
+        self.formers.insert(node, Former { at, association, told: None, named: false, until });
         self.routes.insert(index, Route::Former(node));
         self.note(until);
         self.show_start(now, node);
@@ -106,6 +108,10 @@ impl<C: Credentials> Links<C> {
     }
 
     fn runs_twice(&mut self, node: NodeId, at: Locator) {
+        let Some(former) = self.formers.get_mut(&node) else { return };
+        if core::mem::replace(&mut former.named, true) {
+            return;
+        }
         self.trace(format!("{node} runs twice: the process at {at} started earlier, and is told to stop"));
         self.out.push_back(Output::Twice { node, at });
     }

@@ -10,7 +10,7 @@ use folkmoot_attach::{Ground as _, ToMember};
 use folkmoot_base as base;
 use folkmoot_ring::{STORE_TABLE, StoredError, stored_ring_seq};
 
-/// How long it is reported that a node runs twice, after its earlier process was last heard.
+/// How long it is reported that a node runs twice, after that was last seen.
 pub const TWICE_LIFE: Duration = Duration::from_secs(600);
 /// Where the number of the last process is kept.
 const STORE_KEY_STARTED: &[u8] = b"started";
@@ -22,7 +22,7 @@ pub struct Twice {
     pub node: NodeId,
     /// Where its earlier process is.
     pub at: Locator,
-    /// When that was last heard.
+    /// When that was last seen.
     pub heard: Instant,
 }
 

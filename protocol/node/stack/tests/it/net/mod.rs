@@ -238,8 +238,18 @@ impl Net {
 
     /// A copy of what the node of `who` has on its disk, started elsewhere.
     pub fn start_copy(&mut self, founders: usize, who: usize, elsewhere: usize) {
-        let stored = stored(&self.players[&who].persists);
-        self.start_as(founders, who, elsewhere, &[], &stored);
+        let copy = self.copy(who);
+        self.start_on(founders, who, elsewhere, &copy);
+    }
+
+    /// What the node of `who` has on its disk now.
+    pub fn copy(&self, who: usize) -> Vec<(StoreKey, Bytes)> {
+        stored(&self.players[&who].persists)
+    }
+
+    /// The node of `who`, elsewhere and with this disk.
+    pub fn start_on(&mut self, founders: usize, who: usize, elsewhere: usize, disk: &[(StoreKey, Bytes)]) {
+        self.start_as(founders, who, elsewhere, &[], disk);
     }
 
     fn start_from(&mut self, founders: usize, who: usize, contacts: &[usize], stored: &[(StoreKey, Bytes)]) {
