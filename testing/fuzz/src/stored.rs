@@ -29,8 +29,8 @@ pub fn stored_state(data: &[u8]) {
     }
 }
 
-/// Seeds: a ring number, a process's number, an item, a state, a locator, a request of one's own and
-/// a voucher, a vote.
+/// Seeds: a ring number, a process's number, an item, a state, a locator, a request of one's own
+/// and a voucher, a vote.
 pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
     let (admit, state) = (world().admit(), world().transcript.state().encode());
     let name = [&b"i"[..], &digest(&[&admit])].concat();
