@@ -105,6 +105,7 @@ mod tests {
         assert_eq!(code(Error::NoEpoch), 7);
         assert_eq!(code(Error::SendRefused("a minority".into())), 5);
         assert_eq!(Failure::new(Exit::TimedOut, "").exit as u8, 6);
+        assert_eq!(code(Error::LocalSuperseded(folkmoot::UnixTime(0))), 3);
         assert_eq!(code(Error::Stopped), 70);
     }
 }
