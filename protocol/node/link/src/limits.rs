@@ -24,8 +24,8 @@ pub(crate) const HALF_OPEN_LIFE: Duration = Duration::from_millis(5_000);
 pub(crate) const HANDSHAKES_BURST: u64 = 128;
 /// See [`HANDSHAKES_BURST`].
 pub(crate) const HANDSHAKES_PER_SECOND: u64 = 100;
-/// How long a guest is safe from eviction. If no guest has stayed longer than this, the newest
-/// guest is dropped; otherwise the guest that has stayed longest.
+/// How long a guest is safe from a newer one. Of the host that has the most guests, the newest is
+/// dropped if none has stayed longer than this; otherwise the one that has stayed longest.
 pub const GUEST_STAY: Duration = Duration::from_secs(10);
 /// Longest certificate that a link carries, in bytes.
 pub const CERTIFICATE_BYTES_MAX: usize = ENTRY_BYTES_MAX;
