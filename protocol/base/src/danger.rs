@@ -62,10 +62,6 @@ impl<D> Default for Mutant<D> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Danger {
-    /// Host: what follows a write is sent before the write is on disk.
-    HostSendsFirst,
-    /// Line: a voter commits only to what has the time of its own clock.
-    LineOwnClock,
     /// Ring: each node uses its own delivery line in recovery (breaks failure atomicity and rule H;
     /// O2).
     RingOwnLine,
@@ -103,6 +99,8 @@ pub enum Danger {
     LineEndsEarly,
     /// Transcript: anybody may fill the set.
     LineNoBounds,
+    /// Transcript: a voter commits only to what has the time of its own clock.
+    LineOwnClock,
     /// Transcript: a member goes over to another decision for a number that was decided.
     LineTakesForks,
     /// Transcript: any voter alone is a quorum.
@@ -161,6 +159,8 @@ pub enum Danger {
     LinkAnyProcess,
     /// Link: stops whoever says that another process started later, proved or not (LINK-26).
     LinkBelievesStarts,
+    /// Link: seals data under a wire version that was not agreed on, and takes any (LINK-27).
+    LinkAnyVersion,
     /// Link: guests make room for one another whatever hosts they are at.
     LinkGuestsUnshared,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.
@@ -200,4 +200,6 @@ pub enum Danger {
     AdmissionBelievesVouchers,
     /// Admission: one voucher vouches for any number of requests.
     AdmissionVouchersUnbounded,
+    /// Host: what follows a write is sent before the write is on disk.
+    HostSendsFirst,
 }

@@ -93,7 +93,7 @@ enum Wish {
 
 /// Who hands in an input, and so what it may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+enum Origin {
     /// Anybody who takes part.
     Honest,
     /// The attacker.

@@ -11,7 +11,7 @@ use crate::{Credentials, DownCause, Exchange, LinkError, Links, Output};
 use bytes::Bytes;
 use core::cmp::Reverse;
 use folkmoot_base::limits::GUESTS_MAX;
-use folkmoot_base::{Danger, DecodeError, Entropy, Host, Instant, Locator, NodeId, draw};
+use folkmoot_base::{Danger, DecodeError, Entropy, Host, Instant, Locator, Mutant, NodeId, draw};
 
 impl<C: Credentials> Links<C> {
     /// A dial does nothing if its locator or node has a link already, or is being dialled
@@ -264,7 +264,7 @@ impl<C: Credentials> Links<C> {
     ) -> Result<(NodeId, Bytes), LinkError> {
         let dial = self.dials.get_mut(&to).ok_or(LinkError::WireUnknown(from))?;
         let Stage::Finish(proved, _) = &mut dial.stage else { return Err(LinkError::WireUnknown(from)) };
-        check_version(&proved.association, from, bytes)?;
+        check_version(&proved.association, from, bytes, self.config.danger)?;
         let mut plaintext = self.arena.buffer(bytes.len());
         proved.association.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
         let node = proved.claim.node;
@@ -374,9 +374,14 @@ impl<C: Credentials> Links<C> {
 }
 
 /// LINK-27: sealed data has the version of its association.
-pub(crate) fn check_version(association: &Association, at: Locator, bytes: &[u8]) -> Result<(), LinkError> {
+pub(crate) fn check_version(
+    association: &Association,
+    at: Locator,
+    bytes: &[u8],
+    danger: Mutant,
+) -> Result<(), LinkError> {
     match bytes.first() {
-        Some(version) if *version != association.common.version => {
+        Some(version) if *version != association.common.version && !danger.is(Danger::LinkAnyVersion) => {
             Err(LinkError::WireMalformed(at, DecodeError::Version(*version)))
         }
         _ => Ok(()),

@@ -168,7 +168,10 @@ impl Datagram {
             }
             Self::Reply(part) => part.encode(&mut out, REPLY),
             Self::Finish(part) => part.encode(&mut out, FINISH),
-            Self::Data { version, to } => data_head(&mut out, *version, *to),
+            Self::Data { version, to } => {
+                out.put_slice(&[*version, DATA]);
+                out.put_u32(*to);
+            }
         }
         out.freeze()
     }
@@ -207,20 +210,13 @@ fn head(out: &mut BytesMut, kind: u8, index: u32) {
     out.put_u32(index);
 }
 
-fn data_head(out: &mut BytesMut, version: u8, to: u32) {
-    out.put_u8(version);
-    out.put_u8(DATA);
-    out.put_u32(to);
-}
-
-/// Starts a Data datagram; version and index are filled in when it is sealed, and the counter by
-/// the seal.
+/// Leaves room for the header of a Data datagram: [`address_data`] fills in the first part when it
+/// is sealed, and the seal its counter.
 pub(crate) fn begin_data(out: &mut BytesMut) {
-    data_head(out, 0, 0);
-    out.put_u64(0);
+    out.put_bytes(0, DATA_HEADER_BYTES);
 }
 
-/// Fills in the version and the receiver's index.
+/// Fills in version, kind and the receiver's index.
 pub(crate) fn address_data(datagram: &mut [u8], version: u8, to: u32) {
     let [a, b, c, d] = to.to_be_bytes();
     for (old, new) in datagram.iter_mut().zip([version, DATA, a, b, c, d]) {

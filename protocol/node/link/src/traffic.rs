@@ -14,7 +14,7 @@ use crate::peer::Peer;
 use crate::{Channel, Credentials, DownCause, LinkError, Links, OpenError, Output};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX};
-use folkmoot_base::{Instant, Locator, NodeId, digest};
+use folkmoot_base::{Danger, Instant, Locator, NodeId, digest};
 
 /// The channels that guests may use.
 const GUEST_CHANNELS: &[Channel] = &[Channel::Transcript, Channel::Admission];
@@ -90,7 +90,9 @@ impl<C: Credentials> Links<C> {
         let Some(peer) = self.peers.get_mut(&node) else { return };
         let Some(mut packet) = peer.packet.take() else { return };
         let association = &mut peer.current;
-        address_data(&mut packet, association.common.version, association.remote);
+        let agreed = association.common.version;
+        let version = if self.config.danger.is(Danger::LinkAnyVersion) { agreed ^ 0x40 } else { agreed };
+        address_data(&mut packet, version, association.remote);
         let sealed = association.seal.seal(&mut packet);
         let to = peer.at;
         match sealed {
@@ -148,7 +150,7 @@ impl<C: Credentials> Links<C> {
     ) -> Result<Bytes, LinkError> {
         let peer = self.peers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
         let association = peer.association(index).ok_or(LinkError::WireUnknown(from))?;
-        check_version(association, from, bytes)?;
+        check_version(association, from, bytes, self.config.danger)?;
         let mut plaintext = self.arena.buffer(bytes.len());
         let (counter, newest) =
             association.seal.open(bytes, &mut plaintext).map_err(|error| match error {

@@ -111,9 +111,7 @@ impl Config {
             danger: Mutant::NONE,
         }
     }
-}
 
-impl Config {
     /// Of the links, for a process that started then.
     fn link(&self, transcript: &Transcript, started: u64) -> folkmoot_link::Config {
         let hybrid = transcript.roster().charter().hybrid_links();

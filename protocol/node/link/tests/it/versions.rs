@@ -1,8 +1,10 @@
 //! Which wire version two nodes use, and what becomes of two that share none.
 
 use crate::common::{Named, Net, config, node_of, place};
-use folkmoot_base::DecodeError;
+use core::time::Duration;
+use folkmoot_base::{Danger, DecodeError, Mutant};
 use folkmoot_link::{Channel, Common, Config, LinkError, Output, Versions};
+use std::collections::BTreeSet;
 
 fn speaks(versions: &[u8], capabilities: u64) -> Config {
     Config { versions: Versions::of(versions), capabilities, ..config() }
@@ -78,4 +80,54 @@ fn link_27_data_of_another_version_is_refused() {
     assert!(to == place(1) && net.parties[1].frames().is_empty());
     net.run_ms(50);
     assert_eq!(net.parties[1].frames().len(), 1, "the genuine one opens");
+}
+
+/// A peer that seals under a version which was not agreed on.
+#[test]
+fn link_27_a_peer_that_seals_another_version_is_not_heard() {
+    let liar = || Config { danger: Mutant::from(Some(Danger::LinkAnyVersion)), ..speaks(&[1, 2], 0) };
+    let heard = |victim: Config| {
+        let mut net = meet(liar(), victim);
+        // It may not even be linked.
+        let _ = net.send(0, node_of(2), Channel::Ring, b"in no version of ours");
+        net.run_ms(50);
+        net.parties[1].frames().len()
+    };
+    assert_eq!(heard(liar()), 1, "without the rule it is heard");
+    assert_eq!(heard(speaks(&[1, 2], 0)), 0);
+}
+
+/// Nobody on the way can take a version away: if a byte of a sealed part of the handshake is
+/// changed, no link comes up.
+#[test]
+fn link_27_nobody_on_the_way_takes_a_version_away() {
+    const REPLY: u8 = 3;
+    const FINISH: u8 = 4;
+    for kind in [REPLY, FINISH] {
+        let whole = meet(speaks(&[1, 2], 0), speaks(&[1, 2], 0));
+        assert_eq!(whole.parties[0].ups(), 1);
+        let long = whole.log.iter().filter(|(_, _, bytes)| bytes[1] == kind).map(|(_, _, bytes)| bytes.len());
+        for at in (8..long.min().unwrap()).step_by(7) {
+            assert_eq!(ups_with_changed(kind, at), (0, 0), "byte {at} of a datagram of kind {kind}");
+        }
+    }
+}
+
+/// How many links come up if this byte of all datagrams of this kind is changed on the way.
+fn ups_with_changed(kind: u8, at: usize) -> (usize, usize) {
+    let mut net = Net::new(2);
+    net.dial(0, 1);
+    let mut changed = BTreeSet::new();
+    for _ in 0..500 {
+        for (_, number, _, _, bytes) in &mut net.wire {
+            if bytes[1] == kind && changed.insert(*number) {
+                let mut other = bytes.to_vec();
+                other[at] ^= 3;
+                *bytes = other.into();
+            }
+        }
+        net.run(Duration::from_micros(100));
+    }
+    assert!(!changed.is_empty());
+    (net.parties[0].ups(), net.parties[1].ups())
 }
