@@ -30,7 +30,7 @@ pub const ORDERS_WAITING_MAX: usize = 64;
 /// Events handed over without a copy of the queue.
 pub(crate) const EVENTS_CHANNEL: usize = 1_024;
 /// Messages taken in one turn: enough to fill datagrams, few enough to pass the token on in time.
-const SENDS_PER_TURN: usize = 64;
+const SENDS_PER_TURN: usize = 128;
 /// Transport errors in a row that end the engine.
 const WIRE_ERRORS_MAX: u32 = 100;
 /// How often the machine hears the wall clock.
@@ -42,8 +42,9 @@ const LEAVING_MAX: Duration = Duration::from_millis(500);
 pub trait UpperStack: Upper {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;
-    /// The command that sends.
-    fn sending(&self, message: Sending) -> Self::Command;
+    /// The command that sends `first`, and then `more` to the same group with the same service. If
+    /// there is more, none of them is signed.
+    fn sending(&self, first: Sending, more: Vec<Bytes>) -> Self::Command;
     /// What an event means to the engine.
     fn note(&self, event: &Self::Event) -> Note;
 }
@@ -61,12 +62,20 @@ pub struct Sending {
     pub signed: bool,
 }
 
+impl Sending {
+    /// The message; without a payload it stays.
+    fn take(&mut self) -> Self {
+        let Self { group, service, ref mut payload, signed } = *self;
+        Self { group, service, payload: std::mem::take(payload), signed }
+    }
+}
+
 /// What an event means to the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
     /// Nothing but its size in bytes.
     Size(usize),
-    /// The message just handed in was refused.
+    /// A message just handed in was refused; of several, the last one that was not yet.
     SendFailed(String),
     /// The group has a view with us in it.
     In(GroupId),
@@ -122,7 +131,11 @@ pub(crate) struct Engine<G: Ground, U: UpperStack, W: Wire> {
 pub(crate) struct Turn {
     waiting: Waiting,
     outside: BTreeSet<GroupId>,
-    refusal: Option<String>,
+    /// Of the messages just handed in so many were refused, the last ones; and why.
+    refused: usize,
+    refusal: String,
+    /// Messages that go together; empty between turns.
+    run: Vec<Submission>,
     wire_errors: u32,
     sends_closed: bool,
     /// All but the transport's.
@@ -298,15 +311,23 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         while let Ok(message) = self.sends.try_recv() {
             self.turn.waiting.push(message);
         }
-        for _ in 0..SENDS_PER_TURN {
+        let mut left = SENDS_PER_TURN;
+        while left > 0 {
             let (upper, outside) = (&self.machine.upper, &self.turn.outside);
             let may = |group: &GroupId| outside.contains(group) || upper.can_send(group);
-            let Some(message) = self.turn.waiting.take(may) else { return };
-            if self.turn.outside.contains(&message.message.group) {
-                message.answer(Err(RuntimeError::NotInGroup));
+            let mut run = std::mem::take(&mut self.turn.run);
+            self.turn.waiting.take(may, left, &mut run);
+            let Some(group) = run.first().map(|first| first.message.group) else {
+                self.turn.run = run;
+                return;
+            };
+            left = left.saturating_sub(run.len());
+            if self.turn.outside.contains(&group) {
+                run.drain(..).for_each(|message| message.answer(Err(RuntimeError::NotInGroup)));
             } else {
-                self.send(message);
+                self.send(&mut run);
             }
+            self.turn.run = run;
         }
     }
 
@@ -316,22 +337,25 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         if self.turn.outside.contains(&group) {
             message.answer(Err(RuntimeError::NotInGroup));
         } else if !self.turn.waiting.any(&group) && self.machine.upper.can_send(&group) {
-            self.send(message);
+            self.send(&mut vec![message]);
         } else {
             message.answer(Err(RuntimeError::NoEpoch));
         }
     }
 
-    fn send(&mut self, mut message: Submission) {
-        self.turn.refusal = None;
-        let words = std::mem::replace(&mut message.message.payload, Bytes::new());
-        let command = self.machine.upper.sending(Sending { payload: words, ..message.message });
+    /// Hands in messages that go together.
+    fn send(&mut self, run: &mut Vec<Submission>) {
+        let mut words = run.iter_mut().map(|one| one.message.take());
+        let Some(first) = words.next() else { return };
+        let more = words.map(|message| message.payload).collect();
+        let command = self.machine.upper.sending(first, more);
+        self.turn.refused = 0;
         self.handle(Input::Command(command));
-        let result = match self.turn.refusal.take() {
-            Some(reason) => Err(RuntimeError::SendRefused(reason)),
-            None => Ok(()),
-        };
-        message.answer(result);
+        let sent = run.len().saturating_sub(self.turn.refused);
+        for (place, message) in run.drain(..).enumerate() {
+            let refused = || Err(RuntimeError::SendRefused(self.turn.refusal.clone()));
+            message.answer(if place < sent { Ok(()) } else { refused() });
+        }
     }
 }
 
@@ -368,7 +392,9 @@ fn gather<G: Ground, U: UpperStack>(
                 let note = machine.upper.note(&event);
                 outcomes.event(event, if let Note::Size(bytes) = note { bytes } else { 0 });
                 match note {
-                    Note::SendFailed(reason) => turn.refusal = Some(reason),
+                    Note::SendFailed(reason) => {
+                        (turn.refused, turn.refusal) = (turn.refused.saturating_add(1), reason);
+                    }
                     Note::In(group) => drop(turn.outside.remove(&group)),
                     Note::Out(group) => drop(turn.outside.insert(group)),
                     Note::Size(_) => {}

@@ -15,6 +15,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 /// Messages of one group that wait for a key or for room; then `send` to this group waits.
 pub const SENDS_WAITING_MAX: usize = 256;
 
+/// The longest message that goes together with others: more of them do not fit one packet.
+const SHORT_BYTES_MAX: usize = 1_024;
+
 /// A message on its way in.
 #[derive(Debug)]
 pub(crate) struct Submission {
@@ -26,6 +29,11 @@ pub(crate) struct Submission {
 }
 
 impl Submission {
+    /// Whether it may go together with others.
+    fn may_share(&self) -> bool {
+        !self.message.signed && self.message.payload.len() <= SHORT_BYTES_MAX
+    }
+
     /// Gives its place free, and tells whoever waits for it.
     pub(crate) fn answer(self, result: Result<(), RuntimeError>) {
         drop(self.place);
@@ -78,16 +86,22 @@ impl Waiting {
         self.groups.contains_key(group)
     }
 
-    /// The first message of the next group in turn that `may` go.
-    pub(crate) fn take(&mut self, may: impl Fn(&GroupId) -> bool) -> Option<Submission> {
+    /// Moves to `run` the messages of the next group in turn that `may` go, at most `most`: those
+    /// that can go together. Only short messages of one service that nobody signs can.
+    pub(crate) fn take(&mut self, may: impl Fn(&GroupId) -> bool, most: usize, run: &mut Vec<Submission>) {
         let later = self.groups.keys().filter(|group| self.last.is_none_or(|last| **group > last));
-        let group = *later.chain(self.groups.keys()).find(|group| may(group))?;
+        let Some(group) = later.chain(self.groups.keys()).find(|group| may(group)).copied() else { return };
         self.last = Some(group);
-        let queue = self.groups.get_mut(&group)?;
-        let message = queue.pop_front();
+        let Some(queue) = self.groups.get_mut(&group) else { return };
+        run.extend(queue.pop_front());
+        while let Some(first) = run.first().filter(|first| run.len() < most && first.may_share()) {
+            let service = first.message.service;
+            let together = |next: &mut Submission| next.may_share() && next.message.service == service;
+            let Some(next) = queue.pop_front_if(together) else { break };
+            run.push(next);
+        }
         if queue.is_empty() {
             self.groups.remove(&group);
         }
-        message
     }
 }

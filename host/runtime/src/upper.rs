@@ -154,8 +154,8 @@ impl<U: UpperStack> UpperStack for Attached<U> {
         self.host().can_send(group)
     }
 
-    fn sending(&self, message: Sending) -> Self::Command {
-        (self.host_id(), self.host().sending(message))
+    fn sending(&self, first: Sending, more: Vec<Bytes>) -> Self::Command {
+        (self.host_id(), self.host().sending(first, more))
     }
 
     /// A refusal, or a view, of another member's is nothing to those who wait for the host.
@@ -173,9 +173,13 @@ impl UpperStack for MemberStack {
         self.member.can_send(*group)
     }
 
-    fn sending(&self, message: Sending) -> Command {
-        let Sending { group, service, payload, signed } = message;
-        Command::Send { group, service, payload, signed }
+    fn sending(&self, first: Sending, mut more: Vec<Bytes>) -> Command {
+        let Sending { group, service, payload, signed } = first;
+        if more.is_empty() {
+            return Command::Send { group, service, payload, signed };
+        }
+        more.insert(0, payload);
+        Command::SendMany { group, service, payloads: more }
     }
 
     fn note(&self, event: &Event) -> Note {

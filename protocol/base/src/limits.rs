@@ -18,8 +18,9 @@ pub const ORDERED_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 4 * 1024;
 /// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP
 /// headers.
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;
-/// Largest frame that fits one datagram once a link has sealed it, in bytes.
-pub const FRAME_BYTES_MAX: usize = 1_400;
+/// Largest frame that fits one datagram once a link has sealed it, in bytes: a link puts 33 bytes
+/// around it.
+pub const FRAME_BYTES_MAX: usize = DATAGRAM_BYTES_MAX - 33;
 /// Largest frame that a link accepts and splits into fragments, in bytes (a JOIN or commit token of
 /// 64 nodes fits).
 pub const LONG_FRAME_BYTES_MAX: usize = 64 * 1024;

@@ -168,8 +168,8 @@ impl<U: UpperStack> UpperStack for Metered<U> {
         self.stack.can_send(group)
     }
 
-    fn sending(&self, message: Sending) -> U::Command {
-        self.stack.sending(message)
+    fn sending(&self, first: Sending, more: Vec<Bytes>) -> U::Command {
+        self.stack.sending(first, more)
     }
 
     fn note(&self, event: &U::Event) -> Note {

@@ -3,13 +3,14 @@
 use crate::script::owned;
 use crate::values::canonical;
 use folkmoot_admission::{GuestMessage, OpenMessage};
-use folkmoot_base::{ConfigurationId, MemberId, NodeId, ViewId};
+use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId, ViewId};
 use folkmoot_flush::message::{Control as FlushControl, Frame as FlushFrame};
 use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
 use folkmoot_node::Sync;
-use folkmoot_ring::message::{Class, Frame, HEADER_BYTES, PIECE_HEADER_BYTES};
+use folkmoot_ring::data::{Class, HEADER_BYTES};
+use folkmoot_ring::message::Frame;
 
 /// Link: a datagram, the sealed frames in it, the links' own words, the proof in a handshake.
 pub fn link_message(data: &[u8]) {
@@ -40,7 +41,7 @@ pub fn ring_frame(data: &[u8]) {
                 Class::Recovered => assert!(packet.recovered().is_ok()),
                 Class::End => assert_eq!(data.len(), HEADER_BYTES),
                 Class::Agreed | Class::Safe => {
-                    let length: usize = packet.pieces().map(|p| p.bytes.len() + PIECE_HEADER_BYTES).sum();
+                    let length: usize = packet.pieces().map(|p| p.bytes.len() + p.part.header_bytes()).sum();
                     assert_eq!(HEADER_BYTES + length, data.len(), "pieces fill the packet");
                 }
             }
@@ -49,10 +50,15 @@ pub fn ring_frame(data: &[u8]) {
     }
 }
 
-/// Group: any message, from a node whose member is the sender and from another.
+/// Group: any message, from a node with the key that the data names and from another.
 pub fn group_message(data: &[u8]) {
-    use folkmoot_group::message::{decode, encode, encode_data};
-    let own = data.get(33..65).and_then(|id| id.try_into().ok()).map(NodeId);
+    use folkmoot_group::message::{Speaker, data_lead, decode, encode};
+    let id = |handle: &[u8]| {
+        let mut id = [0; 32];
+        id.iter_mut().zip(handle).for_each(|(to, from)| *to = *from);
+        id
+    };
+    let own = data.get(9..17).map(|handle| NodeId(id(handle)));
     for node in [Some(NodeId([7; 32])), own].into_iter().flatten() {
         match decode(node, &owned(data)) {
             Ok(GroupMessage::Control(control)) => {
@@ -60,7 +66,12 @@ pub fn group_message(data: &[u8]) {
                 canonical::<GroupControl>(data);
             }
             Ok(GroupMessage::Data { group, sender, payload }) => {
-                assert_eq!(encode_data(node, &group, sender, &payload), data);
+                let sender = match sender {
+                    Speaker::Own => node.member(),
+                    Speaker::Other(handle) => MemberId(id(&handle)),
+                };
+                let lead = data_lead(node, &GroupId(id(&group)), &sender);
+                assert_eq!([lead.as_slice(), &payload].concat(), data);
             }
             Err(_) => {}
         }
@@ -75,8 +86,8 @@ pub fn flush_frame(data: &[u8]) {
             assert_eq!(encode(&control), data);
             canonical::<FlushControl>(data);
         }
-        Ok(FlushFrame::Data { tag, service, payload }) => {
-            assert_eq!([&data_header(&tag, service)[..], &payload[..]].concat(), data);
+        Ok(FlushFrame::Data { tag, service, to, payload }) => {
+            assert_eq!([&data_header(&tag, service, to)[..], &payload[..]].concat(), data);
         }
         Err(_) => {}
     }

@@ -7,10 +7,10 @@ use core::time::Duration;
 use folkmoot_base::{
     Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Secret, Service, SignatureBytes,
 };
-use folkmoot_flush::message::{self as flush_message, Control as FlushControl};
+use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
 use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
-use folkmoot_session::{Config as SessionConfig, Opened, Session};
+use folkmoot_session::{Body, Config as SessionConfig, Opened, Session};
 use std::collections::VecDeque;
 
 const GROUP: GroupId = GroupId([9; 32]);
@@ -86,7 +86,7 @@ pub fn flush_machine(data: &[u8]) {
             4 => flushing.notice(),
             5 => flushing.flush.transitional(&[member(2)]),
             6 => drop(flushing.flush.flush_ok(Instant(1), bytes::Bytes::new())),
-            _ => drop(flushing.flush.send(Service::Agreed, body)),
+            _ => drop(flushing.flush.send(Service::Agreed, For::Session, body)),
         }
         flushing.settle();
     }
@@ -95,7 +95,8 @@ pub fn flush_machine(data: &[u8]) {
 /// Seeds: each frame, and a change of view.
 pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
     let tag = flush_message::ViewTag::of(&view_id(GROUP, 1));
-    let word = [&flush_message::data_header(&tag, Service::Agreed)[..], b"\x02a word"].concat();
+    let header = flush_message::data_header(&tag, Service::Agreed, For::Session);
+    let word = [&header[..], b"a word"].concat();
     let ok = |order| {
         flush_message::encode(&FlushControl::FlushOk {
             view: view_id(GROUP, order),
@@ -278,7 +279,10 @@ fn session(number: u8) -> Session {
 
 fn genuine() -> Vec<Bytes> {
     let mut other = session(2);
-    WORDS.iter().map(|word| other.seal(word).expect("an open epoch")).collect()
+    WORDS
+        .iter()
+        .map(|word| other.seal(&[], Body::text(Bytes::from_static(word))).expect("an open epoch"))
+        .collect()
 }
 
 /// Session: sealed messages of the other member, its own, a stranger's; a second epoch. Only what
@@ -308,7 +312,7 @@ pub fn session_machine(data: &[u8]) {
                 }
             }
             6 => session.close_previous(),
-            _ => drop(session.seal(body)),
+            _ => drop(session.seal(&[], Body::text(owned(body)))),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::frames::{configuration, member, node};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, GroupId, Head, Instant, Mutant, NodeId, Service};
+use folkmoot_base::{Cause, GroupId, Head, Instant, Lead, Mutant, NodeId, Service};
 use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
@@ -91,7 +91,12 @@ impl Rings {
                 5 => self.pass(Duration::from_millis(number(body))),
                 6 => {
                     let service = if op & 8 == 0 { Service::Agreed } else { Service::Safe };
-                    let _ = self.rings[usize::from(op >> 7)].submit(self.now, service, owned(body));
+                    let _ = self.rings[usize::from(op >> 7)].submit(
+                        self.now,
+                        u16::from(op & 3),
+                        service,
+                        (Lead::NONE, owned(body)),
+                    );
                 }
                 _ => self.carry(usize::try_from(number(body)).unwrap().min(64)),
             }
@@ -132,8 +137,10 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
     let mut rings = Rings::new();
     rings.form();
     let forming: Vec<Bytes> = std::mem::take(&mut rings.said);
-    rings.rings[1].submit(rings.now, Service::Agreed, Bytes::from_static(b"one word")).unwrap();
-    rings.rings[1].submit(rings.now, Service::Safe, Bytes::from_static(b"another")).unwrap();
+    rings.rings[1]
+        .submit(rings.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"one word")))
+        .unwrap();
+    rings.rings[1].submit(rings.now, 0, Service::Safe, (Lead::NONE, Bytes::from_static(b"another"))).unwrap();
     for _ in 0..20 {
         rings.pass(Duration::from_millis(10));
         rings.carry(32);
@@ -196,7 +203,8 @@ impl Ordered {
         while let Some(output) = self.group.poll_output() {
             count += 1;
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
-            if let GroupOutput::Submit { bytes, .. } = output {
+            if let GroupOutput::Submit { lead, payload, .. } = output {
+                let bytes = Bytes::from([lead.as_slice(), &payload].concat());
                 self.said.push(bytes.clone());
                 self.order += 1;
                 let id = configuration(self.configuration);
@@ -231,7 +239,7 @@ fn ordered_after(data: &[u8]) -> Ordered {
             }
             _ => {
                 let _ = ordered.group.join(member(1), GROUP);
-                let _ = ordered.group.send(member(1), GROUP, Service::Agreed, body);
+                let _ = ordered.group.send(member(1), GROUP, Service::Agreed, owned(body));
                 if op & 8 != 0 {
                     ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
                 }
@@ -246,7 +254,7 @@ fn ordered_after(data: &[u8]) -> Ordered {
 
 /// Seeds: each message by itself, and a life of a group.
 pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
-    use folkmoot_group::message::{Control, GroupState, Joined, Stamp, State, encode, encode_data};
+    use folkmoot_group::message::{Control, GroupState, Joined, Stamp, State, data_lead, encode};
     let other = mark(vec![[3; 16]]);
     let joined = Joined { member: member(2), stamp: Stamp { ring_seq: 1, order: 1 } };
     let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members: vec![joined] }];
@@ -264,8 +272,8 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
         Control::Mark { configuration: configuration(1), mark: other },
     ];
     let mut messages: Vec<Vec<u8>> = controls.iter().map(|control| encode(control).to_vec()).collect();
-    messages.push(encode_data(node(2), &GROUP, member(2), b"a word").to_vec());
-    messages.push(encode_data(node(2), &GROUP, member(3), b"a word").to_vec());
+    messages.push([data_lead(node(2), &GROUP, &member(2)).as_slice(), b"a word"].concat());
+    messages.push([data_lead(node(2), &GROUP, &member(3)).as_slice(), b"a word"].concat());
     let idle = State { configuration: configuration(1), mark: same, groups: vec![] };
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Cause, Indication, Instant, Locator, NodeId, Service, StoreKey, UnixTime, digest};
+use folkmoot_flush::message::For;
 use folkmoot_identity::Identity;
 use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
@@ -277,18 +278,17 @@ pub fn member_words(data: &[u8]) {
 
 /// Seeds: admission, flush and keying words wrapped as the member wraps them.
 pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let wrap = |kind: u8, body: &[u8]| [&[kind], body].concat();
-    let open = admission.iter().rev().take(2).map(|word| (0, wrap(1, word)));
+    let open = admission.iter().rev().take(2).map(|word| (0, [&[0xB0], &word[..]].concat()));
     let admit = world().admit();
     let view = crate::frames::view_id(world().group(), 1);
     let heads = world().transcript.digest();
     let ok = folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
     let received = folkmoot_flush::message::Control::FlushReceived { view };
-    let flush = |control| wrap(2, &folkmoot_flush::message::encode(control));
+    let flush = |control| folkmoot_flush::message::encode(control).to_vec();
     let tag = folkmoot_flush::message::ViewTag::of(&view);
-    let head = folkmoot_flush::message::data_header(&tag, Service::Agreed);
-    let keying = wrap(2, &[&head[..], &[1, 1]].concat());
-    let sealed = wrap(2, &[&head[..], &[2, 1], &[0; 40]].concat());
+    let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to);
+    let keying = [&head(For::Keying)[..], &[1]].concat();
+    let sealed = [&head(For::Session)[..], &[0; 40]].concat();
     let view = vec![
         (4, vec![2]),
         (0, flush(&ok)),

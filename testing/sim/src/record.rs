@@ -82,8 +82,8 @@ pub enum RingEvent {
         /// Who goes on together.
         nodes: BTreeSet<Player>,
     },
-    /// A message was handed to the ring by this node.
-    Sent(RingMessage),
+    /// A message was handed to the ring by this node, for one of its parties.
+    Sent(RingMessage, u16),
     /// A message was delivered.
     Delivered {
         /// Which.

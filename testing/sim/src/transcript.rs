@@ -93,7 +93,7 @@ fn ring(event: &RingEvent) -> String {
     match event {
         RingEvent::Regular(id, nodes) => format!("configuration {} nodes {nodes:?}", id.ring_seq),
         RingEvent::Transitional { from, nodes } => format!("signal of {} with {nodes:?}", from.ring_seq),
-        RingEvent::Sent(message) => format!("takes {}", name(message.digest)),
+        RingEvent::Sent(message, _) => format!("takes {}", name(message.digest)),
         RingEvent::Delivered { message, configuration, number, service } => {
             let service = format!("{service:?}").to_lowercase();
             format!(

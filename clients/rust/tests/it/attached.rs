@@ -2,6 +2,7 @@
 //! key, hear one order, let members go and come, part when the ring is cut and meet again; and
 //! whoever is silent is set aside, not its neighbours.
 
+use bytes::Bytes;
 use folkmoot::tools::{
     Attached, Command, Entropy, Handle, Instant as Now, MemberStack, Node, Note, Opened, OsEntropy, Sending,
     Timing, ToMember, ToNode, Upper, UpperOutput, UpperStack, prepare, wall_clock,
@@ -56,8 +57,8 @@ impl UpperStack for Mutable {
     fn can_send(&self, group: &GroupId) -> bool {
         self.seat.can_send(group)
     }
-    fn sending(&self, message: Sending) -> Command {
-        self.seat.sending(message)
+    fn sending(&self, first: Sending, more: Vec<Bytes>) -> Command {
+        self.seat.sending(first, more)
     }
     fn note(&self, event: &Event) -> Note {
         self.seat.note(event)

@@ -59,7 +59,7 @@ enum Order {
     Key(bool),
     Leave,
     Flood(usize),
-    Send(Bytes),
+    Send(Vec<Bytes>),
 }
 
 #[derive(Debug, PartialEq)]
@@ -90,17 +90,14 @@ impl Upper for App {
             Order::Flood(count) => {
                 self.out.extend((0..count).map(|_| UpperOutput::Event(Heard::Payload(Bytes::new()))));
             }
-            Order::Send(payload) if payload == "bad" => {
-                self.out.push_back(UpperOutput::Event(Heard::Refused))
-            }
-            Order::Send(payload) => {
+            Order::Send(payloads) => {
+                let good = payloads.iter().take_while(|payload| *payload != "bad").count();
                 let (member, service) = (folkmoot_base::MemberId([1; 32]), Service::Agreed);
-                self.out.push_back(UpperOutput::Node(ToNode::Send {
-                    member,
-                    group: GROUP,
-                    service,
-                    payload,
-                }));
+                for payload in payloads.iter().take(good).cloned() {
+                    let send = ToNode::Send { member, group: GROUP, service, payload };
+                    self.out.push_back(UpperOutput::Node(send));
+                }
+                self.out.extend(payloads.iter().skip(good).map(|_| UpperOutput::Event(Heard::Refused)));
             }
         }
     }
@@ -118,8 +115,9 @@ impl UpperStack for App {
     fn can_send(&self, group: &GroupId) -> bool {
         self.key || *group == OPEN
     }
-    fn sending(&self, message: Sending) -> Order {
-        Order::Send(message.payload)
+    fn sending(&self, first: Sending, mut more: Vec<Bytes>) -> Order {
+        more.insert(0, first.payload);
+        Order::Send(more)
     }
     fn note(&self, event: &Heard) -> Note {
         match event {

@@ -29,11 +29,11 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Mutant, Service, ViewId};
 use installed::{Installed, install};
-use message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag};
+use message::{BRINGS_BYTES_MAX, Control, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Bytes in front of each message's payload.
-pub const DATA_HEADER_BYTES: usize = 18;
+pub const DATA_HEADER_BYTES: usize = 9;
 
 /// The settings.
 #[derive(Debug, Clone)]
@@ -192,8 +192,8 @@ impl Flush {
         let frame =
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
         match frame {
-            Frame::Data { tag, service: wanted, payload } => {
-                self.data(sender, tag, (wanted, service), payload)
+            Frame::Data { tag, service: wanted, to, payload } => {
+                self.data(sender, tag, (wanted, service), (to, payload))
             }
             Frame::Control(Control::FlushOk { view, heads, brings }) => {
                 self.flush_ok_came(now, sender, view, FlushOk { heads, brings })
@@ -234,12 +234,12 @@ impl Flush {
         Ok(())
     }
 
-    /// Multicasts `payload` in the installed view. Services below agreed travel as agreed.
+    /// Multicasts `payload`, for that layer above, in the installed view. Services below agreed travel as agreed.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
-    pub fn send(&mut self, service: Service, payload: &[u8]) -> Result<(), FlushError> {
-        let (service, header) = self.data_header(service)?;
+    pub fn send(&mut self, service: Service, to: For, payload: &[u8]) -> Result<(), FlushError> {
+        let (service, header) = self.data_header(service, to)?;
         let bytes = [header.as_slice(), payload].concat().into();
         self.out.push_back(Output::Multicast { service, bytes });
         Ok(())
@@ -251,11 +251,15 @@ impl Flush {
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
-    pub fn data_header(&self, service: Service) -> Result<(Service, [u8; DATA_HEADER_BYTES]), FlushError> {
+    pub fn data_header(
+        &self,
+        service: Service,
+        to: For,
+    ) -> Result<(Service, [u8; DATA_HEADER_BYTES]), FlushError> {
         let installed =
             self.installed.as_ref().filter(|_| self.may_send()).ok_or(FlushError::LocalNotAllowed)?;
         let service = service.max(Service::Agreed);
-        Ok((service, message::data_header(&installed.tag, service)))
+        Ok((service, message::data_header(&installed.tag, service, to)))
     }
 
     /// We asked to leave the group: nothing more is sent.
@@ -347,7 +351,7 @@ impl Flush {
         sender: MemberId,
         tag: ViewTag,
         (wanted, service): (Service, Service),
-        payload: Bytes,
+        (to, payload): (For, Bytes),
     ) -> Result<(), FlushError> {
         let any_view = self.config.danger.is(Danger::FlushAnyView);
         let installed = self.installed.as_ref().filter(|installed| any_view || installed.tag == tag);
@@ -359,7 +363,7 @@ impl Flush {
             return Err(FlushError::PeerService(sender));
         }
         let view = installed.id;
-        self.out.push_back(Output::Deliver { view, sender, service, payload });
+        self.out.push_back(Output::Deliver { view, sender, service, to, payload });
         Ok(())
     }
 

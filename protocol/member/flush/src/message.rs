@@ -9,7 +9,8 @@
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
 //! ```text
-//!   0xD1 | view tag 16 | service | payload ...
+//!   kind 1 | view tag 8 | payload ...
+//!   kind   0xD0 agreed, 0xD1 safe; 2 more if the payload is for the session, and not for keying
 //! ```
 
 use crate::DATA_HEADER_BYTES;
@@ -17,10 +18,21 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Blob, DecodeError, Digest, Service, ViewId, digest};
 
-const DATA: u8 = 0xD1;
-const TAG_BYTES: usize = 16;
+const DATA: u8 = 0xD0;
+const SAFE_BIT: u8 = 1;
+const SESSION_BIT: u8 = 2;
+const TAG_BYTES: usize = 8;
 /// The most bytes that the layer above may bring along.
 pub const BRINGS_BYTES_MAX: usize = 64;
+
+/// The layer above that a payload is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum For {
+    /// Agrees on a key for the view.
+    Keying,
+    /// Seals under that key.
+    Session,
+}
 
 /// A short name of a view: the first bytes of a digest of its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +84,8 @@ pub enum Frame {
         tag: ViewTag,
         /// The service that its sender asked for.
         service: Service,
+        /// The layer above that it is for.
+        to: For,
         /// The payload.
         payload: Bytes,
     },
@@ -83,12 +97,11 @@ pub fn encode(control: &Control) -> Bytes {
 }
 
 /// The head of a message.
-pub fn data_header(tag: &ViewTag, service: Service) -> [u8; DATA_HEADER_BYTES] {
-    let mut header = [0; DATA_HEADER_BYTES];
-    let parts = [DATA].into_iter().chain(tag.0).chain([service as u8]);
-    for (to, from) in header.iter_mut().zip(parts) {
-        *to = from;
-    }
+pub fn data_header(tag: &ViewTag, service: Service, to: For) -> [u8; DATA_HEADER_BYTES] {
+    let safe = if service == Service::Safe { SAFE_BIT } else { 0 };
+    let session = if to == For::Session { SESSION_BIT } else { 0 };
+    let mut header = [DATA | safe | session; DATA_HEADER_BYTES];
+    header.iter_mut().skip(1).zip(tag.0).for_each(|(to, from)| *to = from);
     header
 }
 
@@ -97,7 +110,8 @@ pub fn data_header(tag: &ViewTag, service: Service) -> [u8; DATA_HEADER_BYTES] {
 /// # Errors
 /// Any [`DecodeError`]: FLU-01.
 pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
-    if bytes.first() != Some(&DATA) {
+    let kind = bytes.first().copied().unwrap_or_default();
+    if kind & !(SAFE_BIT | SESSION_BIT) != DATA {
         let control = codec::decode(bytes)?;
         return match &control {
             Control::FlushOk { brings: Blob(brings), .. } if brings.len() > BRINGS_BYTES_MAX => {
@@ -108,10 +122,7 @@ pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
     }
     let header = bytes.get(..DATA_HEADER_BYTES).ok_or(DecodeError::Malformed)?;
     let tag = header.get(1..=TAG_BYTES).and_then(|tag| tag.try_into().ok()).ok_or(DecodeError::Malformed)?;
-    let service = match header.last() {
-        Some(16) => Service::Agreed,
-        Some(32) => Service::Safe,
-        _ => return Err(DecodeError::Malformed),
-    };
-    Ok(Frame::Data { tag: ViewTag(tag), service, payload: bytes.slice(DATA_HEADER_BYTES..) })
+    let service = if kind & SAFE_BIT == 0 { Service::Agreed } else { Service::Safe };
+    let to = if kind & SESSION_BIT == 0 { For::Keying } else { For::Session };
+    Ok(Frame::Data { tag: ViewTag(tag), service, to, payload: bytes.slice(DATA_HEADER_BYTES..) })
 }

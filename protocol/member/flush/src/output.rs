@@ -1,5 +1,6 @@
 //! The outputs of the flush layer.
 
+use crate::message::For;
 use bytes::Bytes;
 use folkmoot_base::{Cause, Digest, MemberId, Service, ViewId};
 
@@ -27,6 +28,8 @@ pub enum Output {
         sender: MemberId,
         /// The service.
         service: Service,
+        /// The layer above that it is for.
+        to: For,
         /// The payload.
         payload: Bytes,
     },

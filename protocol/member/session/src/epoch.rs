@@ -9,30 +9,54 @@
 //! ```
 
 use crate::base::codec::Serialize as _;
-use crate::base::{Cipher, Danger, Digest, MemberId, Mutant, Secret, Service, ViewId, digest};
+use crate::base::{Cipher, Danger, Digest, MemberId, Mutant, Pool, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
-use crate::message::{Content, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
+use crate::message::{Body, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
 use crate::window::Window;
 use crate::{LettersSeed, Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Buf as _, Bytes};
 use hkdf::Hkdf;
 use sha2::Sha256;
+use std::collections::VecDeque;
 use zeroize::{Zeroize as _, Zeroizing};
 
 /// Keys and counters of one epoch. Dropping it erases the keys.
 pub(crate) struct Epoch {
     pub(crate) tag: EpochTag,
     pub(crate) sealed: u64,
-    me: u16,
+    me: MemberId,
     view: ViewId,
-    members: Vec<MemberId>,
-    senders: Vec<(LessSafeKey, Window)>,
-    /// GroupId ‖ ViewId: what follows the header in the additional data.
-    bound: Vec<u8>,
+    /// By member, sorted.
+    senders: Vec<Sender>,
+    /// Own messages that have not come back, in the order in which they were sealed.
+    own: VecDeque<Own>,
     letters: Secret<[u8; 32]>,
     danger: Mutant,
+}
+
+/// What it cost to take a message in.
+#[derive(Debug, Default)]
+pub(crate) struct Cost {
+    pub(crate) openings: u64,
+    /// Bytes.
+    pub(crate) copied: usize,
+}
+
+struct Sender {
+    member: MemberId,
+    key: LessSafeKey,
+    window: Window,
+}
+
+/// An own message on its way. When it comes back as it was sealed, it need not be opened.
+struct Own {
+    counter: u32,
+    /// The end of the sealed message: it is right for these bytes only.
+    tag: [u8; TAG_BYTES],
+    body: Body,
+    signature: Option<Signature>,
 }
 
 impl Epoch {
@@ -46,9 +70,8 @@ impl Epoch {
         let mut sorted = members.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
-        let place = members.iter().position(|member| member == me).ok_or(SessionError::LocalMembers)?;
-        let place = u16::try_from(place).map_err(|_| SessionError::LocalMembers)?;
-        if sorted.len() != members.len() || u16::try_from(members.len()).is_err() {
+        let here = sorted.binary_search(me).is_ok();
+        if !here || sorted.len() != members.len() || u16::try_from(members.len()).is_err() {
             return Err(SessionError::LocalMembers);
         }
         let context = Context::new(view, members, cipher);
@@ -60,11 +83,13 @@ impl Epoch {
         named(b"epoch tag", &mut tag);
         named(b"letters", letters.as_mut());
         let mut senders = Vec::with_capacity(members.len());
-        for place in 0..context.places {
-            senders.push((sender_key(&hkdf, &context, place)?, Window::new()));
+        for (member, place) in members.iter().zip(0..) {
+            let key = sender_key(&hkdf, &context, place)?;
+            senders.push(Sender { member: *member, key, window: Window::new() });
         }
-        let (bound, letters, members) = (context.bound, Secret::new(*letters), members.to_vec());
-        Ok(Self { tag, sealed: 0, me: place, view: *view, members, senders, bound, letters, danger })
+        senders.sort_unstable_by_key(|sender| sender.member);
+        let letters = Secret::new(*letters);
+        Ok(Self { tag, sealed: 0, me: *me, view: *view, senders, own: VecDeque::new(), letters, danger })
     }
 
     /// What the key for letters is derived from.
@@ -73,76 +98,92 @@ impl Epoch {
     }
 
     /// What a signature of the next message covers, besides its text.
-    pub(crate) fn next_stamp(&self, service: Service) -> Result<Stamp, SealError> {
-        let me = self.members.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
-        Ok(Stamp { view: self.view, epoch: self.tag, sender: *me, number: self.sealed, service })
+    pub(crate) fn next_stamp(&self, service: Service) -> Stamp {
+        Stamp { view: self.view, epoch: self.tag, sender: self.me, number: self.sealed, service }
     }
 
-    /// Seals under the next counter. The caller checks length and bound.
+    /// Seals under the next counter, behind the bytes of `before`. The caller checks length and
+    /// bound.
     pub(crate) fn seal(
         &mut self,
-        plaintext: &[u8],
-        content: Content,
-        signature: Option<&Signature>,
+        before: &[u8],
+        body: Body,
+        signature: Option<Signature>,
+        pool: &mut Pool,
     ) -> Result<Bytes, SealError> {
-        let counter = self.sealed;
-        let header = Header { epoch: self.tag, sender: self.me, counter }.encode();
-        let aad = self.aad(&header);
-        let (key, _) = self.senders.get(usize::from(self.me)).ok_or(SealError::NoEpoch)?;
-        let (front, length) = front(content, signature);
+        let counter = u32::try_from(self.sealed).map_err(|_| SealError::EpochSpent)?;
+        let header = Header { epoch: self.tag, counter }.encode();
+        let me = sender_of(&mut self.senders, &self.me).ok_or(SealError::NoEpoch)?;
+        let (front, length) = front(body.content, signature.as_ref());
         let front = front.get(..length).ok_or(SealError::NoEpoch)?;
-        let room =
-            [HEADER_BYTES, length, plaintext.len(), TAG_BYTES].into_iter().fold(0, usize::saturating_add);
-        let mut out = BytesMut::with_capacity(room);
-        out.extend_from_slice(&header);
-        out.extend_from_slice(front);
-        out.extend_from_slice(plaintext);
+        let parts = [before, &header, front, &body.bytes];
+        let room = parts.iter().map(|part| part.len()).fold(TAG_BYTES, usize::saturating_add);
+        let mut out = pool.buffer(room);
+        parts.iter().for_each(|part| out.extend_from_slice(part));
         // Used up before it is used: whatever happens next, this counter never comes again.
-        self.sealed = counter.saturating_add(1);
-        if self.danger.is(Danger::SessionPlain) {
-            out.extend_from_slice(&[0; TAG_BYTES]);
-            return Ok(out.freeze());
+        self.sealed = self.sealed.saturating_add(body.count.into());
+        let start = before.len().saturating_add(HEADER_BYTES);
+        let mut tag = [0; TAG_BYTES];
+        if !self.danger.is(Danger::SessionPlain) {
+            let sealed = out.get_mut(start..).ok_or(SealError::NoEpoch)?;
+            let made = me.key.seal_in_place_separate_tag(nonce(counter), Aad::from(&header), sealed);
+            let made = made.map_err(|_| SealError::EpochSpent)?;
+            tag.iter_mut().zip(made.as_ref()).for_each(|(to, from)| *to = *from);
         }
-        let body = out.get_mut(HEADER_BYTES..).ok_or(SealError::NoEpoch)?;
-        let tag = key
-            .seal_in_place_separate_tag(nonce(counter), Aad::from(&aad), body)
-            .map_err(|_| SealError::EpochSpent)?;
-        out.extend_from_slice(tag.as_ref());
+        out.extend_from_slice(&tag);
+        self.own.push_back(Own { counter, tag, body, signature });
         Ok(out.freeze())
     }
 
     /// Opens what `sender` sealed. It opens in place if nobody else holds the bytes, otherwise with
-    /// the one copy. Only a message that is handed up is marked as seen.
+    /// the one copy; an own message that is as it was sealed is not opened at all. Only a message
+    /// that is handed up is marked as seen.
     pub(crate) fn open(
         &mut self,
-        (sender, service): (MemberId, Service),
+        (member, service): (MemberId, Service),
         header: Header,
         sealed: Bytes,
+        pool: &mut Pool,
         verify: Verify<'_>,
-    ) -> Result<Message, OpenError> {
-        let place = usize::from(header.sender);
-        if self.members.get(place) != Some(&sender) {
-            return Err(OpenError::PeerNotSender(sender));
-        }
-        let aad = self.aad(&header.encode());
+    ) -> Result<(Message, Cost), OpenError> {
         let check = !self.danger.is(Danger::SessionNoReplayCheck);
         let plain = self.danger.is(Danger::SessionPlain);
-        let (key, window) = self.senders.get_mut(place).ok_or(OpenError::PeerNotSender(sender))?;
-        if check && !window.is_new(header.counter) {
-            return Err(OpenError::PeerReplayed(sender));
+        let own = if member == self.me { self.own_message(&header, &sealed) } else { None };
+        let sender = sender_of(&mut self.senders, &member).ok_or(OpenError::PeerNotSender(member))?;
+        if check && !sender.window.is_new(header.counter.into()) {
+            return Err(OpenError::PeerReplayed(member));
         }
-        let opened = if plain { strip(sealed) } else { decrypt(key, header.counter, &aad, sealed)? };
-        let origin = Origin { epoch: self.tag, number: header.counter, signature: None };
-        let message = read(&opened, origin, &origin.stamp(self.view, sender, service), verify)?;
+        let origin = Origin { epoch: self.tag, number: header.counter.into(), signature: None };
+        let result = if let Some(Own { body, signature, .. }) = own {
+            let origin = Origin { signature, ..origin };
+            (Message { payload: body.bytes, origin, content: body.content }, Cost::default())
+        } else {
+            let copied = if sealed.is_unique() { 0 } else { sealed.len() };
+            let opened = if plain { strip(sealed) } else { decrypt(&sender.key, header, sealed, pool)? };
+            let message = read(&opened, origin, &origin.stamp(self.view, member, service), verify)?;
+            (message, Cost { openings: 1, copied })
+        };
         if check {
-            window.mark(header.counter);
+            sender.window.mark(header.counter.into());
         }
-        Ok(message)
+        Ok(result)
     }
 
-    fn aad(&self, header: &[u8; HEADER_BYTES]) -> [u8; AAD_BYTES] {
-        aad(header, &self.bound)
+    /// The own message with this header, if these are its bytes. Those before it will not come: all
+    /// come back in the order in which they left.
+    fn own_message(&mut self, header: &Header, sealed: &[u8]) -> Option<Own> {
+        while self.own.front().is_some_and(|own| own.counter < header.counter) {
+            self.own.pop_front();
+        }
+        let own = self.own.front().filter(|own| own.counter == header.counter)?;
+        let same = sealed.ends_with(&own.tag) && !self.danger.is(Danger::SessionPlain);
+        if same { self.own.pop_front() } else { None }
     }
+}
+
+fn sender_of<'a>(senders: &'a mut [Sender], member: &MemberId) -> Option<&'a mut Sender> {
+    let place = senders.binary_search_by_key(member, |sender| sender.member).ok()?;
+    senders.get_mut(place)
 }
 
 /// What the keys of an epoch are derived under.
@@ -169,15 +210,9 @@ pub(crate) fn sender_keys(key: &Secret<[u8; 32]>, context: &Context) -> Vec<Less
     (0..context.places).filter_map(|place| sender_key(&hkdf, context, place).ok()).collect()
 }
 
-/// Whether `key` opens `sealed` with `bound` in the additional data.
-pub(crate) fn opens(key: &LessSafeKey, header: Header, bound: &Context, sealed: &Bytes) -> bool {
-    decrypt(key, header.counter, &aad(&header.encode(), &bound.bound), sealed.clone()).is_ok()
-}
-
-fn aad(header: &[u8; HEADER_BYTES], bound: &[u8]) -> [u8; AAD_BYTES] {
-    let mut out = [0; AAD_BYTES];
-    out.iter_mut().zip(header.iter().chain(bound)).for_each(|(to, from)| *to = *from);
-    out
+/// Whether `key` opens `sealed`.
+pub(crate) fn opens(key: &LessSafeKey, header: Header, sealed: &Bytes) -> bool {
+    decrypt(key, header, sealed.clone(), &mut Pool::default()).is_ok()
 }
 
 fn extract(key: &Secret<[u8; 32]>) -> Hkdf<Sha256> {
@@ -186,7 +221,6 @@ fn extract(key: &Secret<[u8; 32]>) -> Hkdf<Sha256> {
 
 /// GroupId (32) and ViewId (8 + 32 + 16 + 8 + 32).
 const BOUND_BYTES: usize = 128;
-const AAD_BYTES: usize = HEADER_BYTES + BOUND_BYTES;
 
 fn bound(view: &ViewId) -> Vec<u8> {
     let mut bound = view.group.0.to_vec();
@@ -216,18 +250,19 @@ fn algorithm(cipher: Cipher) -> &'static Algorithm {
     }
 }
 
-fn nonce(counter: u64) -> Nonce {
+fn nonce(counter: u32) -> Nonce {
     let mut nonce = [0; 12];
-    nonce.iter_mut().skip(4).zip(counter.to_be_bytes()).for_each(|(to, from)| *to = from);
+    nonce.iter_mut().skip(8).zip(counter.to_be_bytes()).for_each(|(to, from)| *to = from);
     Nonce::assume_unique_for_key(nonce)
 }
 
-fn decrypt(key: &LessSafeKey, counter: u64, aad: &[u8], sealed: Bytes) -> Result<Bytes, OpenError> {
+fn decrypt(key: &LessSafeKey, header: Header, sealed: Bytes, pool: &mut Pool) -> Result<Bytes, OpenError> {
     let forged = OpenError::WireForged;
+    let (nonce, aad) = (nonce(header.counter), Aad::from(header.encode()));
     match sealed.try_into_mut() {
         Ok(mut owned) => {
             let body = owned.get_mut(HEADER_BYTES..).ok_or(forged)?;
-            let length = key.open_in_place(nonce(counter), Aad::from(aad), body).map_err(|_| forged)?.len();
+            let length = key.open_in_place(nonce, aad, body).map_err(|_| forged)?.len();
             owned.advance(HEADER_BYTES);
             owned.truncate(length);
             Ok(owned.freeze())
@@ -236,9 +271,9 @@ fn decrypt(key: &LessSafeKey, counter: u64, aad: &[u8], sealed: Bytes) -> Result
             let body = shared.get(HEADER_BYTES..).ok_or(forged)?;
             let (ciphertext, tag) =
                 body.len().checked_sub(TAG_BYTES).and_then(|at| body.split_at_checked(at)).ok_or(forged)?;
-            let mut out = BytesMut::zeroed(ciphertext.len());
-            key.open_separate_gather(nonce(counter), Aad::from(aad), ciphertext, tag, &mut out)
-                .map_err(|_| forged)?;
+            let mut out = pool.buffer(ciphertext.len());
+            out.resize(ciphertext.len(), 0);
+            key.open_separate_gather(nonce, aad, ciphertext, tag, &mut out).map_err(|_| forged)?;
             Ok(out.freeze())
         }
     }

@@ -25,12 +25,13 @@ mod window;
 pub use attempt::{Attempt, KeptKey, danger_attempt};
 pub use error::{HoldError, OpenError, SealError, SessionError};
 pub use message::{
-    Content, HEADER_BYTES, Origin, PLAIN_BYTES, SEALED_BYTES_MAX, SIGNED_BYTES, TAG_BYTES, VERSION,
+    Body, Bundle, Content, HEADER_BYTES, LENGTH_BYTES, Origin, PLAIN_BYTES, SEALED_BYTES_MAX, SIGNED_BYTES,
+    TAG_BYTES, Texts,
 };
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Cipher, Danger, GroupId, MemberId, Mutant, Secret, Service, ViewId};
+use base::{Cipher, Danger, GroupId, MemberId, Mutant, Pool, Secret, Service, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
@@ -71,12 +72,19 @@ pub type Verify<'a> = &'a dyn Fn(&Stamp, &[u8], &Signature) -> bool;
 /// An opened message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The plaintext.
+    /// The plaintext; if it has several texts, see [`Self::texts`].
     pub payload: Bytes,
     /// Which of its sender's messages it is, and the sender's signature if it gave one.
     pub origin: Origin,
     /// The layer that the plaintext belongs to: the application or letters.
     pub content: Content,
+}
+
+impl Message {
+    /// Its texts, one or more, each with its own number.
+    pub fn texts(self) -> Texts {
+        Texts::of(self.payload, self.content, self.origin)
+    }
 }
 
 /// What the key to which strangers write is derived from.
@@ -106,7 +114,7 @@ pub enum Opened {
 pub struct Counters {
     /// Messages sealed.
     pub sealed: u64,
-    /// Messages opened.
+    /// Messages opened; own ones that come back are not.
     pub opened: u64,
     /// Bytes of messages copied, in sealing them and in opening them.
     pub copied: u64,
@@ -119,13 +127,12 @@ impl Counters {
         epoch: &mut Epoch,
         from: (MemberId, Service),
         header: Header,
-        sealed: Bytes,
+        (sealed, pool): (Bytes, &mut Pool),
         verify: Verify<'_>,
     ) -> Result<Message, OpenError> {
-        let copied = if sealed.is_unique() { 0 } else { as_u64(sealed.len()) };
-        let message = epoch.open(from, header, sealed, verify)?;
-        self.opened = self.opened.saturating_add(1);
-        self.copied = self.copied.saturating_add(copied);
+        let (message, cost) = epoch.open(from, header, sealed, pool, verify)?;
+        self.opened = self.opened.saturating_add(cost.openings);
+        self.copied = self.copied.saturating_add(as_u64(cost.copied));
         Ok(message)
     }
 
@@ -151,6 +158,7 @@ pub struct Session {
     stopped: bool,
     refresh_asked: bool,
     counters: Counters,
+    pool: Pool,
     sends: Held<()>,
     received: Held<(MemberId, Service)>,
 }
@@ -167,6 +175,7 @@ impl Session {
             stopped: false,
             refresh_asked: false,
             counters: Counters::default(),
+            pool: Pool::default(),
             sends: Held::new(config.held_bytes_max),
             received: Held::new(config.held_bytes_max),
             config,
@@ -205,11 +214,10 @@ impl Session {
         Ok(())
     }
 
-    /// Seals one application message under the current epoch.
+    /// Seals a message, or several texts together, under the current epoch.
     ///
-    /// `plaintext` is 0 to [`MESSAGE_BYTES_MAX`] bytes. Returns header, ciphertext of the same
-    /// length, and 16-byte tag. Each call uses one counter, which is never used again in this
-    /// epoch.
+    /// Returns the bytes of `before`, then header, ciphertext and 16-byte tag. Each text uses one
+    /// counter, which is never used again in this epoch.
     ///
     /// # Errors
     /// [`SealError::LocalTooLong`]; [`SealError::NoEpoch`] while there is no key or sealing is
@@ -218,20 +226,9 @@ impl Session {
     ///
     /// # Source
     /// docs/protocol/session.md, rules SES-01 to SES-08.
-    pub fn seal(&mut self, plaintext: &[u8]) -> Result<Bytes, SealError> {
-        self.sealing(plaintext)?.seal(plaintext, Content::Text, None)
-    }
-
-    /// [`Self::seal`] for a message of the letters layer: whoever opens it hands it to that layer,
-    /// not to the application.
-    ///
-    /// # Errors
-    /// As [`Self::seal`].
-    ///
-    /// # Source
-    /// docs/protocol/session.md, rule SES-16.
-    pub fn seal_letters(&mut self, word: &[u8]) -> Result<Bytes, SealError> {
-        self.sealing(word)?.seal(word, Content::Letters, None)
+    pub fn seal(&mut self, before: &[u8], body: Body) -> Result<Bytes, SealError> {
+        let (epoch, pool) = self.sealing(&body)?;
+        epoch.seal(before, body, None, pool)
     }
 
     /// The letters' seed of the epoch that may seal now: no removed member has it.
@@ -250,30 +247,32 @@ impl Session {
     /// docs/protocol/session.md, rules SES-12 to SES-15.
     pub fn seal_signed(
         &mut self,
+        before: &[u8],
         service: Service,
-        plaintext: &[u8],
+        text: Bytes,
         sign: impl FnOnce(&Stamp, &[u8]) -> Signature,
     ) -> Result<Bytes, SealError> {
-        let epoch = self.sealing(plaintext)?;
-        let signature = sign(&epoch.next_stamp(service)?, plaintext);
-        epoch.seal(plaintext, Content::Text, Some(&signature))
+        let body = Body::text(text);
+        let (epoch, pool) = self.sealing(&body)?;
+        let signature = sign(&epoch.next_stamp(service), &body.bytes);
+        epoch.seal(before, body, Some(signature), pool)
     }
 
-    /// The epoch that may seal this now.
-    fn sealing(&mut self, plaintext: &[u8]) -> Result<&mut Epoch, SealError> {
-        if let Some(excess_bytes) = excess(plaintext.len()) {
+    /// The epoch that may seal this now, and where its bytes come from.
+    fn sealing(&mut self, body: &Body) -> Result<(&mut Epoch, &mut Pool), SealError> {
+        if let Some(excess_bytes) = excess(body.bytes.len()) {
             return Err(SealError::LocalTooLong { excess_bytes });
         }
         if self.stopped {
             return Err(SealError::NoEpoch);
         }
         let epoch = self.current.as_mut().ok_or(SealError::NoEpoch)?;
-        if epoch.sealed >= self.config.seals_per_epoch_max {
+        if epoch.sealed.saturating_add(body.count.into()) > self.config.seals_per_epoch_max {
             return Err(SealError::EpochSpent);
         }
         self.counters.sealed = self.counters.sealed.saturating_add(1);
-        self.counters.copied = self.counters.copied.saturating_add(as_u64(plaintext.len()));
-        Ok(epoch)
+        self.counters.copied = self.counters.copied.saturating_add(as_u64(body.bytes.len()));
+        Ok((epoch, &mut self.pool))
     }
 
     /// Keeps a message until there is an epoch.
@@ -314,6 +313,7 @@ impl Session {
         let epochs = [self.current.as_mut(), self.previous.as_mut()];
         if let Some(epoch) = epochs.into_iter().flatten().find(|epoch| epoch.tag == header.epoch) {
             let from = (sender, service);
+            let sealed = (sealed, &mut self.pool);
             return self.counters.opening(epoch, from, header, sealed, verify).map(Opened::Message);
         }
         if self.closed.contains(&header.epoch) {
@@ -344,7 +344,7 @@ impl Session {
             }
             Err(error) => return Some((sender, Err(error))),
         };
-        Some((sender, self.counters.opening(epoch, sender, header, sealed, verify)))
+        Some((sender, self.counters.opening(epoch, sender, header, (sealed, &mut self.pool), verify)))
     }
 
     /// Stops sealing at once (K3), because a notice removed a member. Opening goes on. Lasts until

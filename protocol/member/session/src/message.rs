@@ -1,29 +1,28 @@
 //! The one message: a sealed application message, sender → all members of its view.
 //!
 //! ```text
-//!  0        1           9        11          19
-//!  +--------+-----------+--------+-----------+--------------------+--------+
-//!  | version| epoch tag | sender | counter   | ciphertext         | tag    |
-//!  | 1      | 8         | 2      | 8         | 1..=16 MiB + 516   | 16     |
-//!  +--------+-----------+--------+-----------+--------------------+--------+
+//!  0           8         12
+//!  +-----------+---------+--------------------+--------+
+//!  | epoch tag | counter | ciphertext         | tag    |
+//!  | 8         | 4       | 1..=16 MiB + 516   | 16     |
+//!  +-----------+---------+--------------------+--------+
 //!  sealed:  0 ‖ text                      not signed
 //!           1 ‖ signature ‖ text          signed by its sender: seen by those who open it, and nobody else
 //!           2 ‖ message                   of the letters layer, which signs its messages itself
+//!           3 ‖ (length u16 ‖ text) ...   two texts or more, not signed; their numbers are counter, counter + 1, ...
 //! ```
-//! Big endian. Nonce: four zero bytes, then the counter. Additional data: the header, GroupId,
-//! ViewId.
+//! Big endian. Nonce: eight zero bytes, then the counter. Additional data: the header. Group, view,
+//! members and sender are in what the key is derived from.
 
 use crate::base::limits::MESSAGE_BYTES_MAX;
 use crate::error::OpenError;
 use crate::identity::{Signature, Stamp};
-use bytes::Bytes;
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use folkmoot_base::codec::DeserializeBytes;
-use folkmoot_base::{MemberId, SIGNATURE_BYTES_MAX, Service, SignatureBytes, ViewId};
+use folkmoot_base::{MemberId, Pool, SIGNATURE_BYTES_MAX, Service, SignatureBytes, ViewId};
 
-/// The version in the first byte.
-pub const VERSION: u8 = 2;
 /// Bytes before the ciphertext.
-pub const HEADER_BYTES: usize = 19;
+pub const HEADER_BYTES: usize = 12;
 /// Bytes after it.
 pub const TAG_BYTES: usize = 16;
 /// Sealed before the text of a message that is not signed.
@@ -39,6 +38,9 @@ pub const SEALED_BYTES_MAX: usize = HEADER_BYTES + SIGNED_BYTES_MAX + MESSAGE_BY
 const PLAIN: u8 = 0;
 const SIGNED: u8 = 1;
 const LETTERS: u8 = 2;
+const TEXTS: u8 = 3;
+/// Before each of several texts: its length.
+pub const LENGTH_BYTES: usize = 2;
 
 /// The layer that the plaintext belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,6 +50,8 @@ pub enum Content {
     Text,
     /// The letters layer.
     Letters,
+    /// The application: several texts.
+    Texts,
 }
 
 /// Public name of an epoch on the wire. It is derived from the epoch's key and commits to it, so
@@ -58,16 +62,14 @@ pub(crate) type EpochTag = [u8; 8];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) epoch: EpochTag,
-    pub(crate) sender: u16,
-    pub(crate) counter: u64,
+    pub(crate) counter: u32,
 }
 
 impl Header {
     pub(crate) fn encode(&self) -> [u8; HEADER_BYTES] {
-        let mut out = [VERSION; HEADER_BYTES];
-        let fields =
-            self.epoch.into_iter().chain(self.sender.to_be_bytes()).chain(self.counter.to_be_bytes());
-        out.iter_mut().skip(1).zip(fields).for_each(|(to, from)| *to = from);
+        let mut out = [0; HEADER_BYTES];
+        let fields = self.epoch.into_iter().chain(self.counter.to_be_bytes());
+        out.iter_mut().zip(fields).for_each(|(to, from)| *to = from);
         out
     }
 
@@ -78,14 +80,103 @@ impl Header {
             return Err(OpenError::PeerMalformed);
         }
         let bad = OpenError::PeerMalformed;
-        let (version, rest) = sealed.split_first().ok_or(bad)?;
-        let (epoch, rest) = rest.split_first_chunk::<8>().ok_or(bad)?;
-        let (sender, rest) = rest.split_first_chunk::<2>().ok_or(bad)?;
-        let (counter, _) = rest.split_first_chunk::<8>().ok_or(bad)?;
-        if *version != VERSION {
-            return Err(bad);
+        let (epoch, rest) = sealed.split_first_chunk::<8>().ok_or(bad)?;
+        let (counter, _) = rest.split_first_chunk::<4>().ok_or(bad)?;
+        Ok(Self { epoch: *epoch, counter: u32::from_be_bytes(*counter) })
+    }
+}
+
+/// Several texts of one sender that are sealed together, while they are gathered.
+#[derive(Debug, Default)]
+pub struct Bundle {
+    body: BytesMut,
+    count: u32,
+}
+
+impl Bundle {
+    /// Room for `bytes`, from `pool`.
+    pub fn with_room(bytes: usize, pool: &mut Pool) -> Self {
+        Self { body: pool.buffer(bytes), count: 0 }
+    }
+
+    /// Adds a text of at most 65,535 bytes.
+    pub fn push(&mut self, text: &[u8]) {
+        self.body.put_u16(u16::try_from(text.len()).unwrap_or(u16::MAX));
+        self.body.put_slice(text);
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// What is to be sealed. Not for fewer than two texts.
+    pub fn body(self) -> Body {
+        Body { content: Content::Texts, bytes: self.body.freeze(), count: self.count }
+    }
+}
+
+/// What is to be sealed.
+#[derive(Debug, Clone)]
+pub struct Body {
+    pub(crate) content: Content,
+    pub(crate) bytes: Bytes,
+    /// How many numbers it takes.
+    pub(crate) count: u32,
+}
+
+impl Body {
+    /// A text of the application, 0 to [`MESSAGE_BYTES_MAX`] bytes.
+    pub fn text(bytes: Bytes) -> Self {
+        Self { content: Content::Text, bytes, count: 1 }
+    }
+
+    /// A message of the letters layer: whoever opens it hands it to that layer, not to the
+    /// application (SES-16).
+    pub fn letters(bytes: Bytes) -> Self {
+        Self { content: Content::Letters, bytes, count: 1 }
+    }
+}
+
+/// The first of the texts in `rest`, with its length before it, and what comes after it.
+fn split_text(rest: &[u8]) -> Option<(usize, &[u8])> {
+    let (length, after) = rest.split_first_chunk::<LENGTH_BYTES>()?;
+    let length = usize::from(u16::from_be_bytes(*length));
+    Some((length, after.get(length..)?))
+}
+
+/// Whether these are the texts of a bundle, to the last byte: two at least.
+fn are_texts(mut rest: &[u8]) -> bool {
+    let mut count = 0_usize;
+    while !rest.is_empty() {
+        let Some((_, after)) = split_text(rest) else { return false };
+        (rest, count) = (after, count.saturating_add(1));
+    }
+    count >= 2
+}
+
+/// Walks the texts of a message.
+#[derive(Debug)]
+pub struct Texts {
+    rest: Bytes,
+    whole: bool,
+    origin: Origin,
+}
+
+impl Texts {
+    pub(crate) fn of(payload: Bytes, content: Content, origin: Origin) -> Self {
+        Self { rest: payload, whole: content != Content::Texts, origin }
+    }
+}
+
+impl Iterator for Texts {
+    type Item = (Origin, Bytes);
+
+    fn next(&mut self) -> Option<(Origin, Bytes)> {
+        let origin = self.origin;
+        if core::mem::take(&mut self.whole) {
+            return Some((origin, core::mem::take(&mut self.rest)));
         }
-        Ok(Self { epoch: *epoch, sender: u16::from_be_bytes(*sender), counter: u64::from_be_bytes(*counter) })
+        let (length, _) = split_text(&self.rest)?;
+        self.rest.advance(LENGTH_BYTES);
+        self.origin.number = origin.number.saturating_add(1);
+        Some((origin, self.rest.split_to(length)))
     }
 }
 
@@ -115,7 +206,11 @@ impl Origin {
 
 /// The sealed bytes that come before the text.
 pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize) {
-    let first = if content == Content::Letters { LETTERS } else { PLAIN };
+    let first = match content {
+        Content::Text => PLAIN,
+        Content::Letters => LETTERS,
+        Content::Texts => TEXTS,
+    };
     let mut out = [first; SIGNED_BYTES];
     let Some(signature) = signature else { return (out, PLAIN_BYTES) };
     let signature = signature.to_wire();
@@ -131,6 +226,7 @@ pub(crate) fn parts(opened: &Bytes) -> Option<(Content, Option<SignatureBytes>, 
     match *first {
         PLAIN => Some((Content::Text, None, opened.slice(PLAIN_BYTES..))),
         LETTERS => Some((Content::Letters, None, opened.slice(PLAIN_BYTES..))),
+        TEXTS if are_texts(rest) => Some((Content::Texts, None, opened.slice(PLAIN_BYTES..))),
         SIGNED => {
             let (signature, text) = SignatureBytes::tls_deserialize_bytes(rest).ok()?;
             let text = opened.len().saturating_sub(text.len());

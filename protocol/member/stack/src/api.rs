@@ -74,6 +74,15 @@ pub enum Command {
         /// who sent it.
         signed: bool,
     },
+    /// Send several messages to a group, in this order, not signed. Short ones are sealed together.
+    SendMany {
+        /// The group.
+        group: GroupId,
+        /// How they are ordered.
+        service: Service,
+        /// The messages.
+        payloads: Vec<Bytes>,
+    },
     /// As a stranger: ask for admission through any contacts that can be reached, until the request
     /// is decided.
     Apply,

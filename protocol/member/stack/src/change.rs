@@ -4,14 +4,13 @@
 use crate::api::Event;
 use crate::credentials::Who;
 use crate::group_stack::{GroupStack, Installed, Parts};
-use crate::message::{self, Data};
 use crate::returns::News;
 use crate::{Member, SendError};
 use base::{Cause, Danger, Entropy, GroupId, Instant, MemberId, Service, ViewId};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
-use folkmoot_flush as flush;
+use folkmoot_flush::{self as flush, message::For};
 use folkmoot_identity::Minority;
 use folkmoot_keying as keying;
 use folkmoot_session::{Content, Message, Opened};
@@ -177,15 +176,16 @@ impl Member {
 
     fn hear_flush(&mut self, now: Instant, group: GroupId, output: flush::Output, entropy: &mut dyn Entropy) {
         match output {
-            flush::Output::Multicast { service, bytes } => {
-                self.multicast(group, service, message::flush(&bytes))
-            }
+            flush::Output::Multicast { service, bytes } => self.multicast(group, service, bytes),
             flush::Output::FlushRequest => self.ask_keying(now, group, keying::Input::FlushRequest, entropy),
             flush::Output::TransitionalSignal => {
                 self.ask_keying(now, group, keying::Input::TransitionalSignal, entropy);
             }
-            flush::Output::Deliver { sender, service, payload, .. } => {
-                self.data(now, group, sender, service, &payload, entropy);
+            flush::Output::Deliver { sender, to: For::Keying, payload: bytes, .. } => {
+                self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
+            }
+            flush::Output::Deliver { sender, service, to: For::Session, payload, .. } => {
+                self.sealed(now, (group, sender, service), payload, entropy);
             }
             flush::Output::View(view) => {
                 let flush::View { id, members, transitional_set, brought, cause, .. } = view;
@@ -197,29 +197,6 @@ impl Member {
         }
     }
 
-    fn data(
-        &mut self,
-        now: Instant,
-        group: GroupId,
-        sender: MemberId,
-        service: Service,
-        payload: &Bytes,
-        entropy: &mut dyn Entropy,
-    ) {
-        match Data::decode(payload) {
-            Some(Data::Keying(bytes)) => {
-                self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
-            }
-            Some(Data::Sealed(sealed)) => {
-                if let Some(stack) = self.stacks.get_mut(&group).filter(|_| sender == self.me) {
-                    stack.returns.came();
-                }
-                self.sealed(now, (group, sender, service), sealed, entropy);
-            }
-            None => self.refuse("member", &format!("{sender} sent an unknown kind of data (MEM-02)")),
-        }
-    }
-
     fn sealed(
         &mut self,
         now: Instant,
@@ -228,6 +205,9 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let Some(stack) = self.stacks.get_mut(&group) else { return };
+        if sender == self.me {
+            stack.returns.came();
+        }
         let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
         match stack.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {
             Ok(Opened::Message(message)) => self.message(now, (group, sender, service), message, entropy),
@@ -243,19 +223,20 @@ impl Member {
         message: Message,
         entropy: &mut dyn Entropy,
     ) {
-        let Message { payload, origin, content } = message;
         let installed = self.stacks.get(&group).and_then(|stack| stack.installed.as_ref());
         let Some(view) = installed.map(|installed| installed.view) else { return };
         if self.stacks.get(&group).is_some_and(|stack| stack.minority == Minority::Stop) {
             return;
         }
-        if content == Content::Letters {
-            return self.member_word(now, (group, sender), payload, entropy);
+        if message.content == Content::Letters {
+            return self.member_word(now, (group, sender), message.payload, entropy);
         }
-        if self.config.danger.is(Danger::SessionLogsPlaintext) {
-            self.trace("session", format!("opened {}", String::from_utf8_lossy(&payload)));
+        for (origin, payload) in message.texts() {
+            if self.config.danger.is(Danger::SessionLogsPlaintext) {
+                self.trace("session", format!("opened {}", String::from_utf8_lossy(&payload)));
+            }
+            self.event(Event::Message { group, sender, view, service, payload, origin });
         }
-        self.event(Event::Message { group, sender, view, service, payload, origin });
     }
 
     pub(crate) fn ask_keying(
@@ -335,7 +316,7 @@ impl Member {
 
     fn send_keying(&mut self, group: GroupId, service: Service, bytes: &[u8]) {
         let Some(stack) = self.stacks.get_mut(&group) else { return };
-        if let Err(error) = stack.flush.send(service, &message::keying(bytes)) {
+        if let Err(error) = stack.flush.send(service, For::Keying, bytes) {
             self.trace("flush", format!("a keying message was not sent: {error}"));
         }
     }

@@ -6,10 +6,11 @@ use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Muta
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
-use folkmoot_flush::{self as flush, Flush};
-use folkmoot_identity::{Charter, Minority, SigningKey};
+use folkmoot_flush::message::For;
+use folkmoot_flush::{self as flush, DATA_HEADER_BYTES, Flush};
+use folkmoot_identity::{Charter, Minority, SigningKey, Stamp};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
-use folkmoot_session::{self as session, Content, Session};
+use folkmoot_session::{self as session, Body, Content, SealError, Session};
 use folkmoot_transcript::Roster;
 use std::collections::VecDeque;
 
@@ -40,8 +41,6 @@ pub(crate) struct GroupStack {
     pub(crate) flush: Flush,
     pub(crate) keying: Keying,
     pub(crate) session: Session,
-    /// Bytes of sealed messages that were copied behind the header of their view.
-    framed: u64,
     /// How the messages that the session holds are to be sent; in the same order as the messages.
     pub(crate) held: VecDeque<Manner>,
     pub(crate) installed: Option<Installed>,
@@ -88,7 +87,6 @@ impl GroupStack {
                 .with_step_deadline(parts.step_deadline),
             keying: Keying::new(me, group, keys, parts.stored_instance)?,
             session: Session::new(me, group, sessions),
-            framed: 0,
             held: VecDeque::new(),
             installed: None,
             keyed_at: now,
@@ -146,28 +144,37 @@ impl GroupStack {
         self.session.can_seal() && self.flush.may_send() && self.keying.state() == keying::State::Secure
     }
 
-    /// Seals one message, signed with `key` if it is to be signed, and puts it behind its flush
-    /// header. Returns the payload for the node, and its service.
+    /// Seals a message of one text, signed with `key` if it is to be signed, behind its flush header.
+    /// Returns the payload for the node, and its service.
     pub(crate) fn seal(
         &mut self,
         manner: Manner,
-        plaintext: &[u8],
+        text: Bytes,
         key: &SigningKey,
-    ) -> Result<(Service, Bytes), session::SealError> {
-        let (service, header) =
-            self.flush.data_header(manner.service).map_err(|_| session::SealError::NoEpoch)?;
-        let sealed = if manner.signed {
-            // With the service of its delivery: the signature covers it.
-            self.session.seal_signed(service, plaintext, |stamp, text| stamp.sign(key, text))?
-        } else if manner.content == Content::Letters {
-            self.session.seal_letters(plaintext)?
-        } else {
-            self.session.seal(plaintext)?
-        };
+    ) -> Result<(Service, Bytes), SealError> {
+        if !manner.signed {
+            let letters = manner.content == Content::Letters;
+            return self
+                .seal_body(manner.service, if letters { Body::letters(text) } else { Body::text(text) });
+        }
+        let (service, header) = self.header(manner.service)?;
+        // With the service of its delivery: the signature covers it.
+        let sign = |stamp: &Stamp, text: &[u8]| stamp.sign(key, text);
+        let sealed = self.session.seal_signed(&header, service, text, sign)?;
         self.returns.sent();
-        let framed = crate::message::sealed(&header, &sealed);
-        self.framed = self.framed.saturating_add(u64::try_from(framed.len()).unwrap_or(u64::MAX));
-        Ok((service, framed))
+        Ok((service, sealed))
+    }
+
+    /// Seals what nobody signs.
+    pub(crate) fn seal_body(&mut self, service: Service, body: Body) -> Result<(Service, Bytes), SealError> {
+        let (service, header) = self.header(service)?;
+        let sealed = self.session.seal(&header, body)?;
+        self.returns.sent();
+        Ok((service, sealed))
+    }
+
+    fn header(&self, service: Service) -> Result<(Service, [u8; DATA_HEADER_BYTES]), SealError> {
+        self.flush.data_header(service, For::Session).map_err(|_| SealError::NoEpoch)
     }
 
     pub(crate) fn keying(
@@ -178,13 +185,6 @@ impl GroupStack {
         entropy: &mut dyn Entropy,
     ) -> Result<(), KeyingError> {
         self.keying.handle(now, input, who, entropy)
-    }
-
-    /// What its session did so far; what is copied behind headers of views included.
-    pub(crate) fn counters(&self) -> session::Counters {
-        let mut counters = self.session.counters();
-        counters.copied = counters.copied.saturating_add(self.framed);
-        counters
     }
 
     /// Whether it is time to ask for the join again. If so, sets the next time.

@@ -92,8 +92,8 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         match Payload::decode(payload) {
-            Some(Payload::Open(payload)) => self.ask_door(now, Input::Open { sender, payload }, entropy),
-            Some(Payload::Flush(frame)) => {
+            Payload::Open(payload) => self.ask_door(now, Input::Open { sender, payload }, entropy),
+            Payload::Flush(frame) => {
                 let Some(stack) = self.stacks.get_mut(&group) else { return };
                 if let Err(error) = stack.flush.frame(now, sender, service, &frame) {
                     self.refuse("flush", &error);
@@ -104,7 +104,6 @@ impl Member {
                     self.settle(now, group, entropy);
                 }
             }
-            None => self.refuse("member", &format!("{sender} sent an unknown kind of payload (MEM-01)")),
         }
     }
 

@@ -179,9 +179,11 @@ impl Member {
                 let Some(change) = change(command) else { return };
                 admission::Command::Propose(change.into())
             }
-            Command::Join { .. } | Command::Leave { .. } | Command::Send { .. } | Command::Refresh { .. } => {
-                return;
-            }
+            Command::Join { .. }
+            | Command::Leave { .. }
+            | Command::Send { .. }
+            | Command::SendMany { .. }
+            | Command::Refresh { .. } => return,
             Command::Logged(record) => return self.ask_door(now, admission::Input::Logged(record), entropy),
             Command::Resolve { head } => return self.resolve(head),
             Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,

@@ -10,7 +10,11 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_identity::Minority;
-use folkmoot_session::{Content, SealError};
+use folkmoot_session::{Bundle, Content, LENGTH_BYTES, SealError};
+
+/// The most bytes of texts, with their lengths, that are sealed together: the packet is full then,
+/// and no longer.
+const BUNDLE_BYTES_MAX: usize = 1_350;
 
 impl Member {
     pub(crate) fn obey(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
@@ -19,6 +23,9 @@ impl Member {
             Command::Leave { group } => self.leave(group),
             Command::Send { group, service, payload, signed } => {
                 self.send(now, group, Manner { service, signed, content: Content::Text }, payload, entropy);
+            }
+            Command::SendMany { group, service, payloads } => {
+                self.send_many(now, group, service, &payloads, entropy);
             }
             Command::Refresh { group } => self.refresh(now, group, entropy),
             Command::Write { group, text } => self.write_letter(now, group, text, entropy),
@@ -42,6 +49,50 @@ impl Member {
         self.settle(now, group, entropy);
     }
 
+    /// Sends texts in this order, as many in one seal as fit a packet. After the first that is
+    /// refused none is sent: an event says so for each of those that are not.
+    fn send_many(
+        &mut self,
+        now: Instant,
+        group: GroupId,
+        service: Service,
+        texts: &[Bytes],
+        entropy: &mut dyn Entropy,
+    ) {
+        let manner = Manner { service, signed: false, content: Content::Text };
+        let mut rest = texts;
+        while !rest.is_empty() {
+            let (bundle, after) = rest.split_at(together(rest));
+            rest = after;
+            if self.try_bundle(group, manner, bundle) {
+                continue;
+            }
+            // One by one they are sent, held, or refused with the reason.
+            for (place, text) in bundle.iter().enumerate() {
+                if let Err(error) = self.try_send(group, manner, text.clone()) {
+                    let left = bundle.len().saturating_sub(place).saturating_add(after.len());
+                    (0..left).for_each(|_| self.event(Event::SendFailed { error: error.clone() }));
+                    rest = &[];
+                    break;
+                }
+            }
+        }
+        self.settle(now, group, entropy);
+    }
+
+    /// Seals two texts or more together and sends them, if that can be done now.
+    fn try_bundle(&mut self, group: GroupId, manner: Manner, texts: &[Bytes]) -> bool {
+        let may = !self.congested && texts.len() > 1;
+        let Some(stack) = self.stacks.get_mut(&group).filter(|_| may) else { return false };
+        if stack.minority != Minority::Continue || !stack.can_send() {
+            return false;
+        }
+        let mut bundle = Bundle::with_room(BUNDLE_BYTES_MAX, &mut self.pool);
+        texts.iter().for_each(|text| bundle.push(text));
+        let sealed = stack.seal_body(manner.service, bundle.body());
+        sealed.map(|(service, sealed)| self.multicast(group, service, sealed)).is_ok()
+    }
+
     pub(crate) fn try_send(
         &mut self,
         group: GroupId,
@@ -59,7 +110,7 @@ impl Member {
         if congested || !stack.can_send() {
             return hold(stack, manner, payload);
         }
-        match stack.seal(manner, &payload, self.config.identity.key()) {
+        match stack.seal(manner, payload.clone(), self.config.identity.key()) {
             Ok((service, sealed)) => self.multicast(group, service, sealed),
             Err(SealError::LocalTooLong { .. }) => return Err(SendError::LocalTooLong(payload.len())),
             Err(_) => return hold(stack, manner, payload),
@@ -83,7 +134,7 @@ impl Member {
                 signed: false,
                 content: Content::Text,
             });
-            match stack.seal(manner, &plaintext, self.config.identity.key()) {
+            match stack.seal(manner, plaintext, self.config.identity.key()) {
                 Ok((service, sealed)) => self.multicast(group, service, sealed),
                 Err(error) => self.trace("session", format!("a held message was not sealed: {error}")),
             }
@@ -118,4 +169,14 @@ fn hold(stack: &mut GroupStack, manner: Manner, payload: Bytes) -> Result<(), Se
     stack.session.hold(payload).map_err(|_| SendError::LocalHeldFull)?;
     stack.held.push_back(manner);
     Ok(())
+}
+
+/// How many of `texts` are sealed together: those that fit one packet with all seals. At least one.
+fn together(texts: &[Bytes]) -> usize {
+    let mut bytes = 0_usize;
+    let fits = texts.iter().take_while(|text| {
+        bytes = bytes.saturating_add(text.len()).saturating_add(LENGTH_BYTES);
+        bytes <= BUNDLE_BYTES_MAX
+    });
+    fits.count().max(1)
 }

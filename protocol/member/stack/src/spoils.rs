@@ -3,11 +3,11 @@
 //! [`crate::Config::danger_keeps_keys`].
 
 use crate::Member;
-use crate::message::{Data, Payload};
+use crate::message::Payload;
 use base::{MemberId, ViewId};
 use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_flush::message::{self as flush, Frame};
+use folkmoot_flush::message::{self as flush, For, Frame};
 use folkmoot_keying::Epoch;
 use folkmoot_session::{Attempt, KeptKey, danger_attempt};
 
@@ -48,9 +48,8 @@ impl Member {
     /// as nodes order them; `None` if there is no sealed message in it.
     #[doc(hidden)]
     pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Option<Attempt> {
-        let Some(Payload::Flush(frame)) = Payload::decode(payload) else { return None };
-        let Ok(Frame::Data { payload, .. }) = flush::decode(&frame) else { return None };
-        let Some(Data::Sealed(sealed)) = Data::decode(&payload) else { return None };
-        Some(self.spoils.danger_attempt(&sealed, candidates))
+        let Payload::Flush(frame) = Payload::decode(payload) else { return None };
+        let Ok(Frame::Data { to: For::Session, payload, .. }) = flush::decode(&frame) else { return None };
+        Some(self.spoils.danger_attempt(&payload, candidates))
     }
 }

@@ -146,7 +146,7 @@ impl Member {
 
     /// What its sessions did so far, in all groups that it is in.
     pub fn counters(&self) -> folkmoot_session::Counters {
-        let all = self.stacks.values().map(GroupStack::counters);
+        let all = self.stacks.values().map(|stack| stack.session.counters());
         all.fold(folkmoot_session::Counters::default(), folkmoot_session::Counters::plus)
     }
 

@@ -2,7 +2,7 @@
 //! complaints.
 
 use crate::Output;
-use crate::message::{Joined, NoticeLabel, Noticed, STOOD_MAX, Stamp, label_of};
+use crate::message::{Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, Stamp, label_of, lowest};
 use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -142,6 +142,21 @@ impl Circle {
     pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
         self.residents.get(member).is_some_and(|resident| resident.node == node)
             || self.departing.get(member) == Some(&node)
+    }
+
+    /// The member that `speaker` names at `node`, if the node may speak for it here. If two members
+    /// of one node had one handle, it would be the one with the lower id.
+    pub(crate) fn speaker(&self, node: NodeId, speaker: Speaker) -> Option<MemberId> {
+        let handle = match speaker {
+            Speaker::Own => return Some(node.member()).filter(|member| self.hosts(node, member)),
+            Speaker::Other(handle) => handle,
+        };
+        let from = MemberId(lowest(&handle));
+        let here = self.residents.range(from..).map(|(member, _)| member);
+        let lost = self.departing.range(from..).map(|(member, _)| member);
+        let named = |member: &&MemberId| member.0.starts_with(&handle);
+        let mut all = here.take_while(named).chain(lost.take_while(named));
+        all.find(|member| self.hosts(node, member)).copied()
     }
 
     /// Marks the members on nodes that are not in `nodes` as lost, and returns them. With `heard`,

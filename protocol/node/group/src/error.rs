@@ -26,6 +26,9 @@ pub enum GroupError {
         /// In which group.
         group: GroupId,
     },
+    /// A node sent data of a member that it does not host in the group.
+    #[error("{0} sent data of a member that it does not host")]
+    PeerSpokeForNobody(NodeId),
     /// A node that is not in the configuration, as far as we know.
     #[error("{0} is not in the configuration")]
     PeerNotInConfiguration(NodeId),

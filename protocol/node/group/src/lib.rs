@@ -36,9 +36,11 @@ pub use output::Output;
 use bytes::Bytes;
 use circle::Circle;
 use folkmoot_base::codec::BLOB_BYTES_MAX;
-use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, Mutant, NodeId, Service, ViewId};
+use folkmoot_base::{
+    Cause, ConfigurationId, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Service, ViewId,
+};
 use mark::MarkId;
-use message::{Control, Message, Stamp};
+use message::{Control, Handle, Message, Stamp, lowest};
 use ordered::{Change, What};
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -215,13 +217,14 @@ impl Group {
         member: MemberId,
         group: GroupId,
         service: Service,
-        payload: &[u8],
+        payload: Bytes,
     ) -> Result<(), GroupError> {
         self.check_joined(member, group)?;
         if payload.len() > BLOB_BYTES_MAX {
             return Err(GroupError::LocalTooLong(payload.len()));
         }
-        self.submit(service, message::encode_data(self.config.me, &group, member, payload));
+        let lead = message::data_lead(self.config.me, &group, &member);
+        self.out.push_back(Output::Submit { party: party_of(&member), service, lead, payload });
         Ok(())
     }
 
@@ -333,8 +336,8 @@ impl Group {
         self.place = order;
         match message::decode(sender, &payload) {
             Err(source) => Err(GroupError::PeerMalformed { peer: sender, source }),
-            Ok(Message::Data { group, sender: member, payload }) => {
-                self.data(Deferred { node: sender, group, sender: member, service, payload })
+            Ok(Message::Data { group, sender: speaker, payload }) => {
+                self.data(Deferred { node: sender, group, sender: speaker, service, payload })
             }
             Ok(Message::Control(control)) => self.control(sender, *control, roster),
         }
@@ -410,38 +413,37 @@ impl Group {
 
     /// GRP-04, GRP-11: delivered to the local members, if the sender's node hosts the sender.
     fn data(&mut self, data: Deferred) -> Result<(), GroupError> {
-        let Some(circle) = self.circles.get(&data.group) else { return Ok(()) };
-        if circle.hosts(data.node, &data.sender) {
-            self.hand_out(&data);
+        if self.hand_out(&data) {
             return Ok(());
         }
-        match &mut self.phase {
-            Phase::Exchange(exchange) => {
-                if !circle.local().is_empty() && !exchange.defer(data) {
-                    self.trace(
-                        "a message from the other side is dropped: too many before the merge".to_owned(),
-                    );
-                }
-                Ok(())
-            }
-            _ => Err(GroupError::PeerSpokeForAnother {
-                peer: data.node,
-                member: data.sender,
-                group: data.group,
-            }),
+        let circles = with_handle(&self.circles, &data.group);
+        let Some(has_local) = circles.map(|(_, circle)| !circle.local().is_empty()).reduce(|a, b| a || b)
+        else {
+            return Ok(()); // Nobody here has heard of the group.
+        };
+        let Phase::Exchange(exchange) = &mut self.phase else {
+            return Err(GroupError::PeerSpokeForNobody(data.node));
+        };
+        if has_local && !exchange.defer(data) {
+            self.trace("a message from the other side is dropped: too many before the merge".to_owned());
         }
+        Ok(())
     }
 
-    fn hand_out(&mut self, data: &Deferred) {
+    /// Returns whether the node hosts the sender. Of two groups with one handle the message is for
+    /// the one in which it does.
+    fn hand_out(&mut self, data: &Deferred) -> bool {
         let Deferred { node, group, sender, service, payload } = data;
-        let Some(circle) = self.circles.get(group).filter(|circle| circle.hosts(*node, sender)) else {
-            return;
-        };
-        for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
-            let (group, sender, service, payload) = (*group, *sender, *service, payload.clone());
-            let indication = Indication::Deliver { group, sender, service, payload };
+        let speaks =
+            |(id, circle): (&GroupId, &'_ Circle)| circle.speaker(*node, *sender).map(|sender| (*id, sender));
+        let Some((group, sender)) = with_handle(&self.circles, group).find_map(speaks) else { return false };
+        let local = self.circles.get(&group).map(Circle::local).into_iter().flatten();
+        for to in local.filter(|member| self.audience.hears(member)) {
+            let indication =
+                Indication::Deliver { group, sender, service: *service, payload: payload.clone() };
             self.out.push_back(Output::Member { to: *to, indication });
         }
+        true
     }
 
     fn check_attached(&self, member: MemberId) -> Result<(), GroupError> {
@@ -460,11 +462,18 @@ impl Group {
     }
 
     fn order(&mut self, control: &Control) {
-        self.submit(Service::Agreed, message::encode(control));
+        // A member's own words keep their order, and come after what it sent before.
+        let party = control.member().map_or(NODE_PARTY, party_of);
+        self.submit(party, message::encode(control));
     }
 
-    fn submit(&mut self, service: Service, bytes: Bytes) {
-        self.out.push_back(Output::Submit { service, bytes });
+    fn submit_control(&mut self, bytes: Bytes) {
+        self.submit(NODE_PARTY, bytes);
+    }
+
+    fn submit(&mut self, party: u16, payload: Bytes) {
+        let service = Service::Agreed;
+        self.out.push_back(Output::Submit { party, service, lead: Lead::NONE, payload });
     }
 
     fn indicate(&mut self, to: MemberId, indication: Indication) {
@@ -476,4 +485,21 @@ impl Group {
     fn trace(&mut self, text: String) {
         self.out.push_back(Output::Trace(text));
     }
+}
+
+/// The tables of the groups with this handle: one, unless somebody has made two ids that begin alike.
+fn with_handle<'a>(
+    circles: &'a BTreeMap<GroupId, Circle>,
+    handle: &'a Handle,
+) -> impl Iterator<Item = (&'a GroupId, &'a Circle)> {
+    circles.range(GroupId(lowest(handle))..).take_while(move |(group, _)| group.0.starts_with(handle))
+}
+
+/// What the node itself orders.
+const NODE_PARTY: u16 = 0;
+
+/// A number for a member of this node: what it orders keeps its order.
+fn party_of(member: &MemberId) -> u16 {
+    let [a, b, ..] = member.0;
+    u16::from_be_bytes([a, b])
 }

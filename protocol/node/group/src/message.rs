@@ -13,18 +13,21 @@
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
 //! ```text
-//!   0xD1 | group 32 | sender 32 | payload ...
-//!   0xE1 | group 32 | payload ...              the sender has the node's own key
+//!   0xD1 | group 8 | sender 8 | payload ...
+//!   0xE1 | group 8 | payload ...              the sender has the node's own key
 //! ```
+//! Group and sender are named by handles, the first bytes of their ids. The table says whose they
+//! are: the node must host the sender in the group.
 
 use crate::mark::Mark;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Blob, ConfigurationId, DecodeError, Digest, GroupId, MemberId, NodeId, ViewId, digest};
+use folkmoot_base::{
+    Blob, ConfigurationId, DecodeError, Digest, GroupId, Lead, MemberId, NodeId, ViewId, digest,
+};
 
 const DATA: u8 = 0xD1;
 const OWN_DATA: u8 = 0xE1;
-const ID_BYTES: usize = 32;
 
 /// A control message.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -87,6 +90,20 @@ pub enum Control {
         /// The mark.
         mark: Mark,
     },
+}
+
+impl Control {
+    /// The member of the sending node whose word it is; none if it is the node's own.
+    pub(crate) fn member(&self) -> Option<&MemberId> {
+        match self {
+            Self::Join { member, .. }
+            | Self::Leave { member, .. }
+            | Self::Detach { member }
+            | Self::Refresh { member, .. }
+            | Self::Complain { member, .. } => Some(member),
+            Self::Item { .. } | Self::State(_) | Self::Mark { .. } => None,
+        }
+    }
 }
 
 /// What a node says of itself once in each configuration. A node is the authority on its own
@@ -165,12 +182,40 @@ pub enum Message {
     /// For the members.
     Data {
         /// The group.
-        group: GroupId,
+        group: Handle,
         /// The sender.
-        sender: MemberId,
+        sender: Speaker,
         /// The payload.
         payload: Bytes,
     },
+}
+
+/// Short name of a group or a member on data: the first bytes of its id. The table of the groups
+/// says which one is meant.
+pub type Handle = [u8; HANDLE_BYTES];
+
+const HANDLE_BYTES: usize = 8;
+
+/// The handle of the group or member with this id.
+pub fn handle_of(id: &Digest) -> Handle {
+    let [a, b, c, d, e, f, g, h, ..] = *id;
+    [a, b, c, d, e, f, g, h]
+}
+
+/// The lowest id with this handle: others come after it, and before any of another handle.
+pub(crate) fn lowest(handle: &Handle) -> Digest {
+    let mut id = Digest::default();
+    id.iter_mut().zip(handle).for_each(|(to, from)| *to = *from);
+    id
+}
+
+/// Who speaks, among the members at a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The member with the node's own key.
+    Own,
+    /// Another one.
+    Other(Handle),
 }
 
 /// Encodes a control message.
@@ -178,17 +223,12 @@ pub fn encode(control: &Control) -> Bytes {
     codec::encode(control).into()
 }
 
-/// Encodes a data message of `sender`, who lives at `node`.
-pub fn encode_data(node: NodeId, group: &GroupId, sender: MemberId, payload: &[u8]) -> Bytes {
-    let own = sender == node.member();
-    let mut out = BytesMut::with_capacity(payload.len().saturating_add(1 + 2 * ID_BYTES));
-    out.put_u8(if own { OWN_DATA } else { DATA });
-    out.put_slice(&group.0);
-    if !own {
-        out.put_slice(&sender.0);
+/// The head of a data message of `sender`, who lives at `node`; the payload follows.
+pub fn data_lead(node: NodeId, group: &GroupId, sender: &MemberId) -> Lead {
+    if *sender == node.member() {
+        return Lead::of(&[&[OWN_DATA], &handle_of(&group.0)]);
     }
-    out.put_slice(payload);
-    out.freeze()
+    Lead::of(&[&[DATA], &handle_of(&group.0), &handle_of(&sender.0)])
 }
 
 /// Decodes the bytes that `node` ordered.
@@ -198,24 +238,23 @@ pub fn encode_data(node: NodeId, group: &GroupId, sender: MemberId, payload: &[u
 pub fn decode(node: NodeId, bytes: &Bytes) -> Result<Message, DecodeError> {
     match bytes.first() {
         Some(&OWN_DATA) => {
-            let (group, payload) = split_id(bytes, 1)?;
-            Ok(Message::Data { group: GroupId(group), sender: node.member(), payload })
+            let (group, payload) = split_handle(bytes, 1)?;
+            Ok(Message::Data { group, sender: Speaker::Own, payload })
         }
         Some(&DATA) => {
-            let (group, rest) = split_id(bytes, 1)?;
-            let (sender, payload) = split_id(&rest, 0)?;
-            let sender = MemberId(sender);
-            if sender == node.member() {
+            let (group, rest) = split_handle(bytes, 1)?;
+            let (sender, payload) = split_handle(&rest, 0)?;
+            if sender == handle_of(&node.0) {
                 return Err(DecodeError::NotCanonical);
             }
-            Ok(Message::Data { group: GroupId(group), sender, payload })
+            Ok(Message::Data { group, sender: Speaker::Other(sender), payload })
         }
         _ => codec::decode(bytes).map(|control| Message::Control(Box::new(control))),
     }
 }
 
-fn split_id(bytes: &Bytes, from: usize) -> Result<(Digest, Bytes), DecodeError> {
-    let to = from.saturating_add(ID_BYTES);
-    let id = bytes.get(from..to).and_then(|id| id.try_into().ok()).ok_or(DecodeError::Malformed)?;
-    Ok((id, bytes.slice(to..)))
+fn split_handle(bytes: &Bytes, from: usize) -> Result<(Handle, Bytes), DecodeError> {
+    let to = from.saturating_add(HANDLE_BYTES);
+    let handle = bytes.get(from..to).and_then(|handle| handle.try_into().ok());
+    Ok((handle.ok_or(DecodeError::Malformed)?, bytes.slice(to..)))
 }

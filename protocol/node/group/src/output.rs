@@ -2,7 +2,7 @@
 
 use crate::Mark;
 use bytes::Bytes;
-use folkmoot_base::{Indication, MemberId, Service};
+use folkmoot_base::{Indication, Lead, MemberId, Service};
 
 /// An output of the group layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,10 +10,14 @@ pub enum Output {
     /// Order this on the ring, after everything submitted before. The ring must accept it: these
     /// outputs are not held back for congestion, except those that come from [`Group::send`].
     Submit {
+        /// Whose it is: what one party submits keeps its order.
+        party: u16,
         /// The service.
         service: Service,
-        /// A message of this layer.
-        bytes: Bytes,
+        /// A message of this layer: these bytes, and then those of `payload`.
+        lead: Lead,
+        /// The rest of it.
+        payload: Bytes,
     },
     /// Tell an attached member.
     Member {

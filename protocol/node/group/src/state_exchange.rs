@@ -15,7 +15,7 @@
 
 use crate::circle::Circle;
 use crate::mark::MarkId;
-use crate::message::{Control, GroupState, Noticed, STOOD_MAX, Stamp, State, encode};
+use crate::message::{Control, GroupState, Handle, Noticed, STOOD_MAX, Speaker, Stamp, State, encode};
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
 use bytes::Bytes;
@@ -48,8 +48,8 @@ pub(crate) struct StateExchange {
 #[derive(Debug)]
 pub(crate) struct Deferred {
     pub(crate) node: NodeId,
-    pub(crate) group: GroupId,
-    pub(crate) sender: MemberId,
+    pub(crate) group: Handle,
+    pub(crate) sender: Speaker,
     pub(crate) service: Service,
     pub(crate) payload: Bytes,
 }
@@ -89,7 +89,7 @@ impl Group {
         let state = State { configuration: id, mark: self.mark.clone(), groups: self.own_groups() };
         self.stated = self.mark.id();
         self.stating = true;
-        self.submit(Service::Agreed, encode(&Control::State(state)));
+        self.submit_control(encode(&Control::State(state)));
     }
 
     /// Changes ordered since the tables were last merged: our own take effect now, and those of
@@ -234,7 +234,7 @@ impl Group {
         let message = Control::Mark { configuration: configuration.id, mark: self.mark.clone() };
         self.stated = self.mark.id();
         self.stating = true;
-        self.submit(Service::Agreed, encode(&message));
+        self.submit_control(encode(&message));
     }
 
     /// GRP-10: for each mark, the first node that shows it provides what nodes with other marks

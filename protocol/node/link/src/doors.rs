@@ -265,7 +265,7 @@ impl<C: Credentials> Links<C> {
         let dial = self.dials.get_mut(&to).ok_or(LinkError::WireUnknown(from))?;
         let Stage::Finish(proved, _) = &mut dial.stage else { return Err(LinkError::WireUnknown(from)) };
         check_version(&proved.association, from, bytes, self.config.danger)?;
-        let mut plaintext = self.arena.buffer(bytes.len());
+        let mut plaintext = self.pool.buffer(bytes.len());
         proved.association.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
         let node = proved.claim.node;
         let dial = self.dials.remove(&to).ok_or(LinkError::WireUnknown(from))?;

@@ -78,7 +78,7 @@ impl<C: Credentials> Links<C> {
         }
         former.told = Some(now);
         let message = Control::Superseded(later.start.clone()).encode();
-        let mut packet = self.arena.buffer(DATAGRAM_BYTES_MAX);
+        let mut packet = self.pool.buffer(DATAGRAM_BYTES_MAX);
         begin_data(&mut packet);
         put_frame(&mut packet, Lane::Control, &[&message], message.len());
         address_data(&mut packet, former.association.common.version, former.association.remote);
@@ -97,7 +97,7 @@ impl<C: Credentials> Links<C> {
         bytes: &Bytes,
     ) -> Result<(), LinkError> {
         let former = self.formers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
-        let mut plaintext = self.arena.buffer(bytes.len());
+        let mut plaintext = self.pool.buffer(bytes.len());
         former.association.seal.open(bytes, &mut plaintext).map_err(|error| match error {
             OpenError::Forged => LinkError::WireForged(from),
             OpenError::Replayed => LinkError::WireReplayed(from),

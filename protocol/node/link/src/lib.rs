@@ -16,7 +16,6 @@
 //! WireGuard's receiver indices, cookies and roaming; DECISIONS D1, O3.
 
 mod api;
-mod arena;
 mod assembly;
 mod company;
 mod cookie;

@@ -68,11 +68,9 @@ pub(crate) const REPEAT_MIN: Duration = Duration::from_millis(50);
 /// Bytes of one part of a handshake message.
 pub(crate) const PART_BYTES: usize = DATAGRAM_BYTES_MAX - crate::message::PART_HEADER_BYTES;
 /// Bytes of one fragment of a long frame.
-pub(crate) const FRAGMENT_BYTES: usize = FRAME_BYTES_MAX;
+pub(crate) const FRAGMENT_BYTES: usize = FRAME_BYTES_MAX - crate::message::FRAGMENT_HEADER_BYTES;
 /// Longest handshake message.
 pub(crate) const HANDSHAKE_BYTES_MAX: usize = CERTIFICATE_BYTES_MAX + 1_024 + crate::kem::CIPHERTEXT_BYTES;
-/// Bytes of one allocation, from which datagrams are cut.
-pub(crate) const CHUNK_BYTES: usize = 16 * 1024;
 
 const _: () = assert!(HANDSHAKE_BYTES_MAX.div_ceil(PART_BYTES) <= 64);
 const _: () = assert!(LONG_FRAME_BYTES_MAX.div_ceil(FRAGMENT_BYTES) <= 64);
@@ -89,4 +87,3 @@ const _: () = assert!(
         + crate::message::TAG_BYTES
         <= DATAGRAM_BYTES_MAX
 );
-const _: () = assert!(CHUNK_BYTES >= DATAGRAM_BYTES_MAX);

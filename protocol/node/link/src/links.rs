@@ -1,6 +1,5 @@
 //! The state machine: inputs to handlers, outputs in order, timers.
 
-use crate::arena::Arena;
 use crate::company::Company;
 use crate::cookie::Cookies;
 use crate::former::Former;
@@ -13,7 +12,7 @@ use crate::shares::Shares;
 use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Entropy, Instant, Locator, NodeId, digest, draw};
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, Pool, digest, draw};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What an index of ours belongs to.
@@ -43,7 +42,7 @@ pub struct Links<C> {
     pub(crate) formers: BTreeMap<NodeId, Former>,
     pub(crate) out: VecDeque<Output>,
     pub(crate) dirty: VecDeque<NodeId>,
-    pub(crate) arena: Arena,
+    pub(crate) pool: Pool,
     pub(crate) counters: Counters,
     pub(crate) guests_grew: bool,
     wake: Option<Instant>,
@@ -68,7 +67,7 @@ impl<C: Credentials> Links<C> {
             formers: BTreeMap::new(),
             out: VecDeque::new(),
             dirty: VecDeque::new(),
-            arena: Arena::default(),
+            pool: Pool::default(),
             counters: Counters::default(),
             guests_grew: false,
             wake: None,

@@ -69,9 +69,9 @@ impl<C: Credentials> Links<C> {
             peer.queued = true;
             self.dirty.push_back(to);
         }
-        let arena = &mut self.arena;
+        let pool = &mut self.pool;
         Ok(peer.packet.get_or_insert_with(|| {
-            let mut packet = arena.buffer(DATAGRAM_BYTES_MAX);
+            let mut packet = pool.buffer(DATAGRAM_BYTES_MAX);
             begin_data(&mut packet);
             packet
         }))
@@ -151,7 +151,7 @@ impl<C: Credentials> Links<C> {
         let peer = self.peers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
         let association = peer.association(index).ok_or(LinkError::WireUnknown(from))?;
         check_version(association, from, bytes, self.config.danger)?;
-        let mut plaintext = self.arena.buffer(bytes.len());
+        let mut plaintext = self.pool.buffer(bytes.len());
         let (counter, newest) =
             association.seal.open(bytes, &mut plaintext).map_err(|error| match error {
                 OpenError::Forged => LinkError::WireForged(from),

@@ -12,8 +12,9 @@ use crate::config::{
     ACCELERATED_PACKETS, Config, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX, STORE_PACKETS_MAX,
     VISIT_PACKETS, WINDOW_PACKETS,
 };
+use crate::data::{Data, Head};
 use crate::error::RingError;
-use crate::message::{Control, Data, Head, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
+use crate::message::{Control, Hurry, Last, NOBODY, Token, neighbours, visiting_order};
 use crate::output::{Counters, Output};
 use crate::pace::Pace;
 use crate::store::Stored;
@@ -299,7 +300,8 @@ impl Circuit {
         }
         let mut fresh = Vec::new();
         for _ in 0..Self::allowance(token, again, backlog) {
-            let head = Head { seq: token.seq.saturating_add(1), sender: self.mine, ring: self.stream.ring() };
+            let head =
+                Head { seq: token.seq.saturating_add(1), sender: self.mine, ring: self.stream.handle() };
             let Some(packet) = source.packet(head) else { break };
             fresh.push(packet.frame.clone());
             token.seq = head.seq;

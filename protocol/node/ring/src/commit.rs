@@ -77,7 +77,7 @@ impl Commit {
         old: Option<Stream>,
         ctx: &mut Context,
     ) -> Self {
-        ctx.attempt(token.id.ring_seq);
+        ctx.attempt(&token.id);
         let mine = old_ring(old.as_ref());
         token.old_rings.push(mine);
         let repeat = Repeat::start(now, &token, ctx);

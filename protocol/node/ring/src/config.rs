@@ -25,8 +25,14 @@ pub(crate) const RING_SEQ_MAX: u64 = 1 << 63;
 /// So much higher than the last attempt that a node took part in may the next one be: whoever lies
 /// about ring numbers needs two thousand million attempts to use them up (RING-21).
 pub(crate) const RING_SEQ_STEP_MAX: u64 = 1 << 32;
-/// The highest packet number accepted from a peer; a ring would need centuries to reach it.
-pub(crate) const PACKET_SEQ_MAX: u64 = 1 << 50;
+/// The highest packet number: a packet has four bytes for it. A ring that comes halfway begins
+/// anew.
+pub(crate) const PACKET_SEQ_MAX: u64 = u32::MAX as u64;
+/// The highest number of a pass of the token that is accepted from a peer; a ring would need
+/// centuries to reach it.
+pub(crate) const TOKEN_SEQ_MAX: u64 = 1 << 50;
+/// How many attempts a node remembers so as not to take part in another of the same handle.
+pub(crate) const HANDLES_KEPT: usize = 16;
 
 const _: () = assert!(GAP_PACKETS_MAX * 3 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
 const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);

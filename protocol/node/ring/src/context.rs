@@ -1,10 +1,11 @@
 //! What all states of one node share: timing, ring number, candidates, queue and outputs.
 
 use crate::candidates::Candidates;
-use crate::config::{Config, RING_SEQ_STEP_MAX};
+use crate::config::{Config, HANDLES_KEPT, RING_SEQ_STEP_MAX};
+use crate::data::RingHandle;
 use crate::hearing::Report;
 use crate::merging::Merging;
-use crate::message::{CommitToken, Control, Join, Last};
+use crate::message::{CommitToken, Control, Join, Last, RingNonce};
 use crate::output::{Cause, Change, Counters, Output, Phase};
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
@@ -31,6 +32,8 @@ pub(crate) struct Context {
     /// The highest ring number of an attempt that this node took part in, or could have taken part
     /// in before it last started.
     pub(crate) attempted: u64,
+    /// The handles of the attempts that this node took part in last.
+    handles: VecDeque<RingHandle>,
     /// The number on disk: no attempt with a higher one leaves this node.
     reserved: u64,
     /// The number of the last JOIN that this node made, and what the JOIN said.
@@ -60,6 +63,7 @@ impl Context {
             out: VecDeque::new(),
             ring_seq,
             attempted: ring_seq,
+            handles: VecDeque::new(),
             reserved: ring_seq,
             join_number: 0,
             said: None,
@@ -84,8 +88,13 @@ impl Context {
         }
     }
 
-    /// Takes part in the attempt with this ring number.
-    pub(crate) fn attempt(&mut self, ring_seq: u64) {
+    /// Takes part in this attempt.
+    pub(crate) fn attempt(&mut self, id: &ConfigurationId) {
+        let ring_seq = id.ring_seq;
+        if self.handles.len() >= HANDLES_KEPT {
+            self.handles.pop_front();
+        }
+        self.handles.push_back(RingHandle::of(&id.nonce));
         self.ring_seq = self.ring_seq.max(ring_seq);
         self.attempted = self.attempted.max(ring_seq);
         if ring_seq > self.reserved {
@@ -93,9 +102,15 @@ impl Context {
         }
     }
 
-    /// Whether an attempt with this ring number may be taken part in (RING-09, RING-21).
-    pub(crate) fn may_attempt(&self, ring_seq: u64) -> bool {
-        ring_seq > self.attempted && ring_seq <= self.attempted.saturating_add(RING_SEQ_STEP_MAX)
+    /// Whether this attempt may be taken part in (RING-09, RING-21, RING-22).
+    pub(crate) fn may_attempt(&self, id: &ConfigurationId) -> bool {
+        let most = self.attempted.saturating_add(RING_SEQ_STEP_MAX);
+        id.ring_seq > self.attempted && id.ring_seq <= most && self.is_new(&id.nonce)
+    }
+
+    /// RING-22: whether no attempt of late had the handle of this nonce.
+    pub(crate) fn is_new(&self, ring: &RingNonce) -> bool {
+        !self.handles.contains(&RingHandle::of(ring))
     }
 
     fn reserve(&mut self, ring_seq: u64) {

@@ -17,8 +17,9 @@
 //! Departures: docs/protocol/ring.md, docs/decisions/0009-cliques.md.
 
 use crate::context::{Context, Step};
+use crate::data::Data;
 use crate::hearing::{Report, choice};
-use crate::message::{CommitToken, Data, Join, Last, neighbours};
+use crate::message::{CommitToken, Join, Last, neighbours};
 use crate::output::Cause;
 use crate::stream::Stream;
 use core::time::Duration;
@@ -209,7 +210,7 @@ impl Gather {
 
     /// A late packet of the old configuration.
     pub(crate) fn data(&mut self, from: NodeId, data: Data) -> bool {
-        let Some(old) = self.old.as_mut().filter(|old| old.ring() == data.ring) else { return false };
+        let Some(old) = self.old.as_mut().filter(|old| old.handle() == data.ring) else { return false };
         let legal = old.members.binary_search(&from).is_ok() && usize::from(data.sender) < old.members.len();
         if legal {
             old.store.insert(data);
@@ -285,5 +286,5 @@ pub(crate) fn is_turn(token: &CommitToken, from: NodeId, ctx: &Context) -> bool 
     token.rotation == 1
         && place.is_some_and(|place| place > 0 && token.old_rings.len() == place)
         && before == Some(from)
-        && ctx.may_attempt(token.id.ring_seq)
+        && ctx.may_attempt(&token.id)
 }

@@ -23,6 +23,7 @@ mod circuit;
 mod commit;
 mod config;
 mod context;
+pub mod data;
 mod error;
 mod gather;
 mod hearing;
@@ -44,9 +45,10 @@ pub use output::{Cause, Change, Counters, Delivery, Output, Phase, Status};
 use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
-use folkmoot_base::{ConfigurationId, Entropy, Instant, NodeId, Service, draw};
+use data::Data;
+use folkmoot_base::{ConfigurationId, Entropy, Instant, Lead, NodeId, Service, draw};
 use gather::Gather;
-use message::{CommitToken, Control, Data, Frame, Join, Token};
+use message::{CommitToken, Control, Frame, Join, Token};
 use operational::Operational;
 use recover::Recover;
 use std::collections::BTreeSet;
@@ -56,6 +58,9 @@ use stream::Stream;
 pub const STORE_TABLE: &str = "ring";
 /// The key of the ring number in [`STORE_TABLE`].
 pub const STORE_KEY_RING_SEQ: &[u8] = b"ring_seq";
+
+/// How often a nonce is drawn until its handle is a new one (RING-22).
+const NONCE_DRAWS: usize = 8;
 
 /// Reads a stored ring number; absent means 0.
 ///
@@ -191,10 +196,10 @@ impl Ring {
     fn take_data(&mut self, now: Instant, from: NodeId, data: Data) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
         match self.state.as_mut() {
-            Some(State::Operational(state)) if data.ring == state.circuit.stream.ring() => {
+            Some(State::Operational(state)) if data.ring == state.circuit.stream.handle() => {
                 state.data(from, data, ctx)
             }
-            Some(State::Recover(state)) if data.ring == state.circuit.stream.ring() => {
+            Some(State::Recover(state)) if data.ring == state.circuit.stream.handle() => {
                 state.data(now, from, data)
             }
             Some(State::Gather(state)) => {
@@ -271,12 +276,20 @@ impl Ring {
         }
     }
 
-    /// Takes one message to be ordered. It is also delivered here, at its place in the order.
+    /// Takes one message to be ordered. It is also delivered here, at its place in the order. The
+    /// messages of one `party` of this node keep their order; those of different parties take
+    /// turns. The message is `lead`, and then `payload`.
     ///
     /// # Errors
     /// [`SubmitError`]; the message was not taken.
-    pub fn submit(&mut self, now: Instant, service: Service, payload: Bytes) -> Result<(), SubmitError> {
-        self.ctx.queue.push(service, payload)?;
+    pub fn submit(
+        &mut self,
+        now: Instant,
+        party: u16,
+        service: Service,
+        (lead, payload): (Lead, Bytes),
+    ) -> Result<(), SubmitError> {
+        self.ctx.queue.push(party, service, (lead, payload))?;
         if let Some(State::Operational(state)) = self.state.as_mut() {
             state.submitted(now, &mut self.ctx);
         }
@@ -442,14 +455,16 @@ impl Ring {
     /// Makes the commit token of a new attempt.
     fn propose(&mut self, now: Instant, members: Vec<NodeId>, entropy: &mut dyn Entropy) {
         let ring_seq = self.ctx.ring_seq.saturating_add(1);
-        let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce: draw(entropy) };
+        let nonce = (0..NONCE_DRAWS).map(|_| draw(entropy)).find(|nonce| self.ctx.is_new(nonce));
+        let nonce = nonce.unwrap_or_else(|| draw(entropy));
+        let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce };
         let alone = members.len() <= 1;
         let token = CommitToken { id, members, old_rings: Vec::new(), rotation: 1 };
         if !alone {
             self.commit(now, token);
             return;
         }
-        self.ctx.attempt(ring_seq);
+        self.ctx.attempt(&id);
         let old_ring = commit::old_ring(self.state.as_ref().and_then(State::installed));
         self.recover(now, CommitToken { old_rings: vec![old_ring], ..token }, entropy);
     }

@@ -9,33 +9,24 @@
 //! | JOIN | any node → an eligible node outside its ring | when what it says changes, then every `report_repeat`; in answer |
 //! | COMMIT | member → the next in the ring; twice round | the set is agreed |
 //!
+//! DATA has a layout of its own: [`crate::data`]. The others:
 //! ```text
-//! DATA   | version 1 | kind 0x10 | class | sender index | seq (8) | ring nonce (16) | pieces ...
-//! piece  | first:1 last:1 length:14 | bytes ...            class: 16 agreed, 32 safe, 1 recovered, 2 end of recovery
-//! recovered: the rest is one whole DATA frame of an old ring, as it was first sent
-//! others | version 1 | kind 1..4 | TLS presentation language
+//! version 1 | kind 1..4 | TLS presentation language
 //! ```
 
-use crate::config::{GAP_PACKETS_MAX, PACKET_SEQ_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX};
-use bytes::{BufMut, Bytes, BytesMut};
+use crate::config::{
+    GAP_PACKETS_MAX, PACKET_SEQ_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
+};
+use crate::data::Data;
+use bytes::Bytes;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::limits::{FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX, NODES_MAX};
+use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId, codec};
 
-/// Length of the header of DATA.
-pub const HEADER_BYTES: usize = 28;
-/// Longest DATA frame with application messages: its recovered form still fits a frame.
-pub const PACKET_BYTES_MAX: usize = FRAME_BYTES_MAX - HEADER_BYTES;
-/// Length of the header of a piece.
-pub const PIECE_HEADER_BYTES: usize = 2;
 /// No member: in [`Token::aru_holder`].
 pub const NOBODY: u8 = u8::MAX;
-const KIND_DATA: u8 = 0x10;
-const FIRST: u16 = 0x8000;
-const LAST: u16 = 0x4000;
-const LENGTH: u16 = 0x3fff;
 
-/// Identifies a ring on its frames: the nonce of its configuration's id.
+/// Identifies a ring on all frames but DATA: the nonce of its configuration's id.
 pub type RingNonce = [u8; 16];
 
 /// All frames except DATA.
@@ -158,55 +149,6 @@ pub struct Hurry {
     pub ring: RingNonce,
 }
 
-/// What a packet carries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// Messages in agreed order.
-    Agreed,
-    /// Messages in safe order.
-    Safe,
-    /// A packet of an old ring.
-    Recovered,
-    /// Nothing more to recover from this member.
-    End,
-}
-
-impl Class {
-    fn byte(self) -> u8 {
-        match self {
-            Self::Agreed => 16,
-            Self::Safe => 32,
-            Self::Recovered => 1,
-            Self::End => 2,
-        }
-    }
-
-    fn from_byte(byte: u8) -> Option<Self> {
-        match byte {
-            16 => Some(Self::Agreed),
-            32 => Some(Self::Safe),
-            1 => Some(Self::Recovered),
-            2 => Some(Self::End),
-            _ => None,
-        }
-    }
-}
-
-/// The header of DATA, and the whole frame.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Data {
-    /// What it carries.
-    pub class: Class,
-    /// The member that numbered it: its index among the ring's members.
-    pub sender: u8,
-    /// Its number.
-    pub seq: u64,
-    /// Which ring.
-    pub ring: RingNonce,
-    /// Header and body, as on the wire.
-    pub frame: Bytes,
-}
-
 /// Any frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
@@ -225,7 +167,7 @@ impl Frame {
         if frame.len() > LONG_FRAME_BYTES_MAX {
             return Err(DecodeError::TooLong { got: frame.len(), most: LONG_FRAME_BYTES_MAX });
         }
-        if frame.get(1) == Some(&KIND_DATA) {
+        if Data::is_data(&frame) {
             return Data::decode(frame).map(Self::Data);
         }
         let control: Control = codec::decode(&frame)?;
@@ -339,138 +281,11 @@ impl OldRing {
 impl Token {
     fn is_legal(&self) -> bool {
         self.seq <= PACKET_SEQ_MAX
-            && self.token_seq <= PACKET_SEQ_MAX
+            && self.token_seq <= TOKEN_SEQ_MAX
             && self.aru <= self.seq
             && self.seq.saturating_sub(self.aru) <= GAP_PACKETS_MAX
             && self.requests.len() <= REQUESTS_MAX
             && self.requests.is_sorted_by(|a, b| a < b)
             && self.requests.iter().all(|seq| *seq >= 1 && *seq <= self.seq)
-    }
-}
-
-/// What the header of a new DATA frame says.
-#[derive(Debug, Clone, Copy)]
-pub struct Head {
-    /// Its number.
-    pub seq: u64,
-    /// The member that numbers it.
-    pub sender: u8,
-    /// Which ring.
-    pub ring: RingNonce,
-}
-
-impl Head {
-    /// Begins a frame with room for `body` more bytes.
-    pub fn begin(&self, class: Class, body: usize) -> BytesMut {
-        let mut frame = BytesMut::with_capacity(HEADER_BYTES.saturating_add(body));
-        frame.put_u8(codec::WIRE_VERSION);
-        frame.put_u8(KIND_DATA);
-        frame.put_u8(class.byte());
-        frame.put_u8(self.sender);
-        frame.put_u64(self.seq);
-        frame.put_slice(&self.ring);
-        frame
-    }
-}
-
-/// Appends a piece. The caller has made sure that there is room.
-pub fn put_piece(frame: &mut BytesMut, bytes: &[u8], first: bool, last: bool) {
-    let length = u16::try_from(bytes.len()).unwrap_or(LENGTH) & LENGTH;
-    frame.put_u16(length | if first { FIRST } else { 0 } | if last { LAST } else { 0 });
-    frame.put_slice(bytes);
-}
-
-/// One piece of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
-    /// Begins its message.
-    pub first: bool,
-    /// Ends its message.
-    pub last: bool,
-    /// Shares the frame's memory.
-    pub bytes: Bytes,
-}
-
-impl Data {
-    fn decode(frame: Bytes) -> Result<Self, DecodeError> {
-        if frame.len() > FRAME_BYTES_MAX {
-            return Err(DecodeError::TooLong { got: frame.len(), most: FRAME_BYTES_MAX });
-        }
-        let (head, _) = frame.split_first_chunk::<HEADER_BYTES>().ok_or(DecodeError::Malformed)?;
-        let [version, _, class, sender, rest @ ..] = *head;
-        let [s0, s1, s2, s3, s4, s5, s6, s7, ring @ ..] = rest;
-        if version != codec::WIRE_VERSION {
-            return Err(DecodeError::Version(version));
-        }
-        let class = Class::from_byte(class).ok_or(DecodeError::Malformed)?;
-        let seq = u64::from_be_bytes([s0, s1, s2, s3, s4, s5, s6, s7]);
-        let data = Self { class, sender, seq, ring, frame };
-        if data.is_legal() { Ok(data) } else { Err(DecodeError::Malformed) }
-    }
-
-    fn is_legal(&self) -> bool {
-        let numbered = self.seq >= 1 && self.seq <= PACKET_SEQ_MAX && usize::from(self.sender) < NODES_MAX;
-        numbered
-            && match self.class {
-                Class::End => self.frame.len() == HEADER_BYTES,
-                Class::Recovered => self.recovered().is_ok(),
-                Class::Agreed | Class::Safe => {
-                    self.frame.len() <= PACKET_BYTES_MAX && self.pieces_are_legal()
-                }
-            }
-    }
-
-    fn pieces_are_legal(&self) -> bool {
-        let mut rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
-        if rest.is_empty() {
-            return false;
-        }
-        while !rest.is_empty() {
-            let Some((head, after)) = rest.split_first_chunk::<PIECE_HEADER_BYTES>() else { return false };
-            let length = usize::from(u16::from_be_bytes(*head) & LENGTH);
-            let Some(after) = after.get(length..) else { return false };
-            rest = after;
-        }
-        true
-    }
-
-    /// The old ring's packet inside a recovered one.
-    ///
-    /// # Errors
-    /// [`DecodeError`]; a packet inside a packet inside a packet is malformed.
-    pub fn recovered(&self) -> Result<Self, DecodeError> {
-        let inner = self.frame.slice(HEADER_BYTES.min(self.frame.len())..);
-        if inner.get(1) != Some(&KIND_DATA) || matches!(inner.get(2), Some(1 | 2) | None) {
-            return Err(DecodeError::Malformed);
-        }
-        Self::decode(inner)
-    }
-
-    /// The pieces of a packet of messages.
-    pub fn pieces(&self) -> Pieces<'_> {
-        Pieces { frame: &self.frame, at: HEADER_BYTES }
-    }
-}
-
-/// Walks the pieces of a packet.
-#[derive(Debug)]
-pub struct Pieces<'a> {
-    frame: &'a Bytes,
-    at: usize,
-}
-
-impl Iterator for Pieces<'_> {
-    type Item = Piece;
-
-    fn next(&mut self) -> Option<Piece> {
-        let (head, _) = self.frame.get(self.at..)?.split_first_chunk::<PIECE_HEADER_BYTES>()?;
-        let head = u16::from_be_bytes(*head);
-        let start = self.at.checked_add(PIECE_HEADER_BYTES)?;
-        let end = start.checked_add(usize::from(head & LENGTH))?;
-        if end > self.frame.len() {
-            return None;
-        }
-        self.at = end;
-        Some(Piece { first: head & FIRST != 0, last: head & LAST != 0, bytes: self.frame.slice(start..end) })
     }
 }

@@ -7,10 +7,11 @@
 use crate::circuit::{Circuit, Lost};
 use crate::config::PACKET_SEQ_MAX;
 use crate::context::{Context, Step};
+use crate::data::{Data, Head};
 use crate::error::RingError;
 use crate::hearing::Report;
 use crate::merging::newcomer;
-use crate::message::{CommitToken, Data, Head, Hurry, Join, Token};
+use crate::message::{CommitToken, Hurry, Join, Token};
 use crate::output::Cause;
 use crate::recover::is_stale;
 use crate::store::Stored;
@@ -64,15 +65,23 @@ impl Operational {
         if !self.circuit.is_alone() {
             return;
         }
-        let stream = &mut self.circuit.stream;
-        while !ctx.queue.is_empty() {
-            let head = Head { seq: stream.store.high().saturating_add(1), sender: 0, ring: stream.ring() };
+        while !ctx.queue.is_empty() && !self.is_spent() {
+            let stream = &mut self.circuit.stream;
+            let head = Head { seq: stream.store.high().saturating_add(1), sender: 0, ring: stream.handle() };
             let Some(packet) = ctx.queue.packet(head) else { break };
             stream.store.insert(packet);
             stream.safe = stream.store.aru();
             stream.deliver_ready(&mut ctx.out);
         }
+        if self.is_spent() {
+            self.look_at = Some(Instant::default());
+        }
         ctx.watch_queue();
+    }
+
+    /// A node alone has used the numbers of its packets up.
+    fn is_spent(&self) -> bool {
+        self.circuit.is_alone() && self.circuit.stream.store.high() >= PACKET_SEQ_MAX / 2
     }
 
     /// The queue has something new.
@@ -199,6 +208,9 @@ impl Operational {
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) -> Step {
+        if self.is_spent() {
+            return Step::Gather(Cause::NumbersSpent);
+        }
         if self.look_at.is_some_and(|at| at <= now) {
             let step = self.look(now, ctx);
             if !matches!(step, Step::Stay) {

@@ -1,12 +1,18 @@
 //! This node's messages that wait for the token, and how they are cut and packed into packets.
+//!
+//! Each party of this node has a line of its own, up to [`LINES`], and they take turns, a packet each: so a small
+//! message of one waits for a packet of another's large one, and not for all of it. The messages of
+//! one party keep their order.
 
 use crate::circuit::Source;
+use crate::data::{
+    Class, Data, HEADER_BYTES, Head, PACKET_BYTES_MAX, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, put_piece,
+};
 use crate::error::SubmitError;
-use crate::message::{Class, Data, HEADER_BYTES, Head, PACKET_BYTES_MAX, PIECE_HEADER_BYTES, put_piece};
 use crate::output::Counters;
-use bytes::Bytes;
-use folkmoot_base::Service;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
+use folkmoot_base::{Lead, Pool, Service};
 use std::collections::VecDeque;
 
 /// What a queued message costs in addition to its bytes, so that empty messages are bounded too.
@@ -17,32 +23,117 @@ pub(crate) const CONGESTED_BYTES: usize = 2 * 1024 * 1024;
 pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
 /// If a packet has less room left than this, no further message is begun in it.
 const PIECE_BYTES_MIN: usize = 32;
+/// How many queues there are: so many messages of one node are on their way in pieces at most
+/// (RING-12).
+pub(crate) const LINES: usize = 16;
 
 const _: () = assert!(CONGESTED_BYTES + ORDERED_BYTES_MAX + MESSAGE_COST_BYTES < SEND_QUEUE_BYTES_MAX);
 
-/// Messages in the order in which they were taken. Survives changes of configuration.
+/// A message that waits: its bytes are those of `lead`, and then those of `payload`.
+#[derive(Debug)]
+struct Message {
+    class: Class,
+    lead: Lead,
+    payload: Bytes,
+}
+
+impl Message {
+    fn len(&self) -> usize {
+        self.lead.len().saturating_add(self.payload.len())
+    }
+
+    /// The bytes from `offset` on, at most `most` of them.
+    fn part(&self, offset: usize, most: usize) -> [&[u8]; 2] {
+        let lead = self.lead.as_slice().get(offset..).unwrap_or_default();
+        let lead = lead.get(..most).unwrap_or(lead);
+        let rest = self.payload.get(offset.saturating_sub(self.lead.len())..).unwrap_or_default();
+        let most = most.saturating_sub(lead.len());
+        [lead, rest.get(..most).unwrap_or(rest)]
+    }
+}
+
+/// Messages in the order in which they were taken.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
-    messages: VecDeque<(Class, Bytes)>,
+struct Line {
+    messages: VecDeque<Message>,
     /// How much of the first message has been numbered in this configuration.
     offset: usize,
+    /// What its pieces say which message they are of.
+    message: u16,
+}
+
+/// What was put into a packet.
+enum Put {
+    /// A whole message, or the last piece of one.
+    End,
+    /// A piece: the packet is full.
+    Piece,
+    /// Nothing: there is no room.
+    Nothing,
+}
+
+impl Line {
+    fn class(&self) -> Option<Class> {
+        self.messages.front().map(|message| message.class)
+    }
+
+    /// Puts as much of the first message into `frame` as there is room for.
+    fn put(&mut self, frame: &mut BytesMut, next_message: &mut u16) -> Put {
+        let Some(message) = self.messages.front() else { return Put::Nothing };
+        let rest = message.len().saturating_sub(self.offset);
+        let room = PACKET_BYTES_MAX.saturating_sub(frame.len());
+        let first = self.offset == 0;
+        if first && rest.saturating_add(PIECE_HEADER_BYTES) <= room {
+            put_piece(frame, Part::WHOLE, &message.part(0, rest));
+            return Put::End;
+        }
+        let room = room.saturating_sub(PART_HEADER_BYTES);
+        let last = !first && rest <= room;
+        if !last && room < PIECE_BYTES_MIN {
+            return Put::Nothing;
+        }
+        if first {
+            self.message = *next_message;
+            *next_message = next_message.wrapping_add(1);
+        }
+        let part = Part { first, last, message: self.message };
+        put_piece(frame, part, &message.part(self.offset, room));
+        self.offset = self.offset.saturating_add(rest.min(room));
+        if last { Put::End } else { Put::Piece }
+    }
+}
+
+/// Messages that wait. Survives changes of configuration.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    lines: [Line; LINES],
+    /// Whose turn it is.
+    turn: usize,
     bytes: usize,
+    next_message: u16,
+    pool: Pool,
     /// Bytes of messages that were put into packets.
     copied: u64,
 }
 
 impl Queue {
-    pub(crate) fn push(&mut self, service: Service, payload: Bytes) -> Result<(), SubmitError> {
-        if payload.len() > ORDERED_BYTES_MAX {
-            return Err(SubmitError::LocalTooLong { got: payload.len(), most: ORDERED_BYTES_MAX });
-        }
-        let bytes = self.bytes.saturating_add(payload.len()).saturating_add(MESSAGE_COST_BYTES);
-        if bytes > SEND_QUEUE_BYTES_MAX {
-            return Err(SubmitError::LocalFull);
-        }
-        self.bytes = bytes;
+    pub(crate) fn push(
+        &mut self,
+        party: u16,
+        service: Service,
+        (lead, payload): (Lead, Bytes),
+    ) -> Result<(), SubmitError> {
         let class = if service == Service::Safe { Class::Safe } else { Class::Agreed };
-        self.messages.push_back((class, payload));
+        let message = Message { class, lead, payload };
+        if message.len() > ORDERED_BYTES_MAX {
+            return Err(SubmitError::LocalTooLong { got: message.len(), most: ORDERED_BYTES_MAX });
+        }
+        let bytes = self.bytes.saturating_add(message.len()).saturating_add(MESSAGE_COST_BYTES);
+        let place = usize::from(party) % LINES;
+        let line = self.lines.get_mut(place).filter(|_| bytes <= SEND_QUEUE_BYTES_MAX);
+        let line = line.ok_or(SubmitError::LocalFull)?;
+        self.bytes = bytes;
+        line.messages.push_back(message);
         Ok(())
     }
 
@@ -55,55 +146,68 @@ impl Queue {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
+        self.bytes == 0
     }
 
     /// A new configuration: a message that is only half numbered is sent again from its start.
     pub(crate) fn restart(&mut self) {
-        self.offset = 0;
+        for line in &mut self.lines {
+            line.offset = 0;
+        }
     }
 
     /// Only for a mutant.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
+
+    /// Bytes that have no number yet.
+    fn waiting(&self) -> usize {
+        self.lines.iter().fold(self.bytes, |bytes, line| bytes.saturating_sub(line.offset))
+    }
+
+    /// Fills `frame` with what a line has of `class`. Returns whether there is room for more.
+    fn fill(&mut self, place: usize, class: Class, frame: &mut BytesMut) -> bool {
+        let Some(line) = self.lines.get_mut(place) else { return true };
+        while line.class() == Some(class) {
+            let before = frame.len();
+            let put = line.put(frame, &mut self.next_message);
+            let taken = frame.len().saturating_sub(before);
+            self.copied = self.copied.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
+            if !matches!(put, Put::End) {
+                return false;
+            }
+            line.offset = 0;
+            let length = line.messages.pop_front().map_or(0, |message| message.len());
+            self.bytes = self.bytes.saturating_sub(length).saturating_sub(MESSAGE_COST_BYTES);
+        }
+        true
+    }
 }
 
 impl Source for Queue {
     fn packet(&mut self, head: Head) -> Option<Data> {
-        let (class, _) = *self.messages.front()?;
-        let waiting = self.bytes.saturating_sub(self.offset);
-        let body = waiting.min(PACKET_BYTES_MAX - HEADER_BYTES);
-        let mut frame = head.begin(class, body);
-        while let Some((next, payload)) = self.messages.front() {
-            let room = PACKET_BYTES_MAX.saturating_sub(frame.len()).saturating_sub(PIECE_HEADER_BYTES);
-            let rest = payload.get(self.offset..).unwrap_or_default();
-            if *next != class || frame.len().saturating_add(PIECE_HEADER_BYTES) > PACKET_BYTES_MAX {
+        let turn = self.turn;
+        let turns = (0..LINES).map(|step| turn.wrapping_add(step) % LINES);
+        let class_of = |place: usize| self.lines.get(place).and_then(Line::class);
+        let (first, class) = turns.clone().find_map(|place| class_of(place).map(|class| (place, class)))?;
+        let body = self.waiting().min(PACKET_BYTES_MAX - HEADER_BYTES);
+        let mut frame = self.pool.buffer(body.saturating_add(HEADER_BYTES));
+        head.begin(class, &mut frame);
+        for place in turns {
+            if !self.fill(place, class, &mut frame) {
                 break;
             }
-            if rest.len() > room && room < PIECE_BYTES_MIN {
-                break;
-            }
-            let taken = rest.get(..room).unwrap_or(rest);
-            let last = taken.len() == rest.len();
-            put_piece(&mut frame, taken, self.offset == 0, last);
-            self.copied = self.copied.saturating_add(u64::try_from(taken.len()).unwrap_or(u64::MAX));
-            if !last {
-                self.offset = self.offset.saturating_add(taken.len());
-                break;
-            }
-            self.bytes = self.bytes.saturating_sub(payload.len()).saturating_sub(MESSAGE_COST_BYTES);
-            self.offset = 0;
-            self.messages.pop_front();
         }
-        Some(Data { class, sender: head.sender, seq: head.seq, ring: head.ring, frame: frame.freeze() })
+        self.turn = first.wrapping_add(1) % LINES;
+        Some(head.end(class, frame))
     }
 
     fn backlog(&self) -> u32 {
-        if self.messages.is_empty() {
+        if self.is_empty() {
             return 0;
         }
-        let packets = self.bytes.saturating_sub(self.offset) / (PACKET_BYTES_MAX - HEADER_BYTES);
+        let packets = self.waiting() / (PACKET_BYTES_MAX - HEADER_BYTES);
         u32::try_from(packets).unwrap_or(u32::MAX).saturating_add(1)
     }
 }

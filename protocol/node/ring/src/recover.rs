@@ -18,11 +18,12 @@
 use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
+use crate::data::{Class, Data, HEADER_BYTES, Head};
 use crate::error::RingError;
-use crate::message::{Class, CommitToken, Data, Head, Join, Last, OldRing, Token};
+use crate::message::{CommitToken, Join, Last, OldRing, Token};
 use crate::output::{Cause, Output};
 use crate::stream::{Stream, bit};
-use bytes::BufMut;
+use bytes::{BufMut, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{Danger, Instant, NodeId};
 use std::collections::{BTreeSet, VecDeque};
@@ -103,23 +104,18 @@ impl Source for Recovered<'_> {
             if !self.plan.seen.insert(seq) {
                 continue;
             }
-            let mut frame = head.begin(Class::Recovered, packet.frame.len());
+            let mut frame = BytesMut::with_capacity(HEADER_BYTES.saturating_add(packet.frame.len()));
+            head.begin(Class::Recovered, &mut frame);
             frame.put_slice(&packet.frame);
-            let frame = frame.freeze();
-            return Some(Data {
-                class: Class::Recovered,
-                sender: head.sender,
-                seq: head.seq,
-                ring: head.ring,
-                frame,
-            });
+            return Some(head.end(Class::Recovered, frame));
         }
         if self.plan.ended {
             return None;
         }
         self.plan.ended = true;
-        let frame = head.begin(Class::End, 0).freeze();
-        Some(Data { class: Class::End, sender: head.sender, seq: head.seq, ring: head.ring, frame })
+        let mut frame = BytesMut::with_capacity(HEADER_BYTES);
+        head.begin(Class::End, &mut frame);
+        Some(head.end(Class::End, frame))
     }
 
     fn backlog(&self) -> u32 {
@@ -280,7 +276,7 @@ impl Recover {
         // RING-11: only what survivors of our own old configuration say about it counts.
         let sender = self.circuit.stream.members.get(usize::from(packet.sender));
         let survivor = sender.is_some_and(|node| self.plan.survivors.binary_search(node).is_ok());
-        if inner.ring != old.ring() || !survivor || usize::from(inner.sender) >= old.members.len() {
+        if inner.ring != old.handle() || !survivor || usize::from(inner.sender) >= old.members.len() {
             return;
         }
         self.plan.seen.insert(inner.seq);

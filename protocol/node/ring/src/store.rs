@@ -1,7 +1,7 @@
 //! The packets of one ring that a member may still need, by number.
 
 use crate::config::STORE_PACKETS_MAX;
-use crate::message::Data;
+use crate::data::Data;
 use std::collections::VecDeque;
 
 /// A window of packets with consecutive numbers. Once it has grown to the size that the ring needs,

@@ -1,10 +1,12 @@
 //! The packets of one configuration at this node, and their delivery in order.
 
-use crate::message::{Class, Data, Piece, RingNonce};
+use crate::data::{Class, Data, Part, Piece, RingHandle};
+use crate::message::RingNonce;
 use crate::output::{Delivery, Output};
+use crate::queue::LINES;
 use crate::store::Store;
-use bytes::{Bytes, BytesMut};
-use folkmoot_base::limits::ORDERED_BYTES_MAX;
+use bytes::Bytes;
+use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Service};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,8 +16,9 @@ const ORDER_PIECE_BITS: u32 = 11;
 const _: () = assert!(folkmoot_base::limits::FRAME_BYTES_MAX < 1 << ORDER_PIECE_BITS);
 
 /// A message of which some pieces have come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Partial {
+    message: u16,
     pieces: Vec<Bytes>,
     length: usize,
 }
@@ -33,7 +36,8 @@ pub(crate) struct Stream {
     /// Members, by index, whose packets must be delivered even after a hole: another member may
     /// have delivered them already.
     pub(crate) obligations: u64,
-    partials: Vec<Option<Partial>>,
+    /// By sender, in the order in which they began.
+    partials: Vec<VecDeque<Partial>>,
     mine: u8,
     danger: Mutant,
     /// Bytes of messages that came in pieces, as they were joined.
@@ -42,7 +46,7 @@ pub(crate) struct Stream {
 
 impl Stream {
     pub(crate) fn new(id: ConfigurationId, members: Arc<[NodeId]>, mine: u8, danger: Mutant) -> Self {
-        let partials = members.iter().map(|_| None).collect();
+        let partials = members.iter().map(|_| VecDeque::new()).collect();
         Self {
             id,
             members,
@@ -59,6 +63,10 @@ impl Stream {
 
     pub(crate) fn ring(&self) -> RingNonce {
         self.id.nonce
+    }
+
+    pub(crate) fn handle(&self) -> RingHandle {
+        RingHandle::of(&self.id.nonce)
     }
 
     /// The bit of `node` in sets of members of this configuration; 0 for other nodes.
@@ -116,32 +124,39 @@ impl Stream {
         }
     }
 
+    /// The message that `piece` completes. What is dropped, all drop alike: they have the same
+    /// packets (RING-12).
     fn join_pieces(&mut self, sender: u8, piece: Piece) -> Option<Bytes> {
-        let slot = self.partials.get_mut(usize::from(sender))?;
-        if piece.first {
-            *slot = None;
-            if piece.last {
-                return Some(piece.bytes);
+        if piece.part == Part::WHOLE {
+            return Some(piece.bytes);
+        }
+        let open = self.partials.get_mut(usize::from(sender))?;
+        let message = piece.part.message;
+        if piece.part.first {
+            open.retain(|partial| partial.message != message);
+            if open.len() >= LINES {
+                open.pop_front();
             }
-            *slot = Some(Partial::default());
+            open.push_back(Partial { message, pieces: Vec::new(), length: 0 });
         }
-        let partial = slot.as_mut()?;
-        partial.length = partial.length.saturating_add(piece.bytes.len().max(1));
+        let place = open.iter().position(|partial| partial.message == message)?;
+        let others: usize = open.iter().map(|partial| partial.length).sum();
+        let partial = open.get_mut(place)?;
+        let length = piece.bytes.len().max(1);
+        partial.length = partial.length.saturating_add(length);
+        let too_much = others.saturating_add(length) > SEND_QUEUE_BYTES_MAX;
+        if partial.length > ORDERED_BYTES_MAX || too_much {
+            open.remove(place);
+            return None;
+        }
         partial.pieces.push(piece.bytes);
-        if partial.length > ORDERED_BYTES_MAX {
-            *slot = None; // RING-12: all have the same packets, so all decide the same.
+        if !piece.part.last {
             return None;
         }
-        if !piece.last {
-            return None;
-        }
-        let partial = slot.take()?;
-        let mut whole = BytesMut::with_capacity(partial.length);
-        for bytes in &partial.pieces {
-            whole.extend_from_slice(bytes);
-        }
+        let partial = open.remove(place)?;
+        let whole = partial.pieces.concat();
         self.copied = self.copied.saturating_add(u64::try_from(whole.len()).unwrap_or(u64::MAX));
-        Some(whole.freeze())
+        Some(whole.into())
     }
 
     /// Ends the configuration: delivers what is left by the one line and the rule for holes (O2).

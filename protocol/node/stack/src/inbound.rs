@@ -1,6 +1,7 @@
 //! The way up: from the links to the ring, from the ring to the group layer, and from there to the
 //! members.
 
+use crate::outbound::Submission;
 use crate::{Node, RingEvent, Theirs};
 use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
@@ -109,7 +110,9 @@ impl Node {
 
     pub(crate) fn hear_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
         match output {
-            group::Output::Submit { service, bytes } => self.submit(now, service, bytes),
+            group::Output::Submit { party, service, lead, payload } => {
+                self.submit(now, Submission { party, service, lead, payload });
+            }
             group::Output::Member { to, indication } => {
                 self.out.push_back(GroundOutput::To(to, ToMember::Group(indication)));
             }

@@ -135,6 +135,8 @@ pub enum RingEvent {
         digest: Digest,
         /// The service.
         service: Service,
+        /// Whose it is: what one party hands over keeps its order.
+        party: u16,
     },
     /// A message was delivered.
     Delivered {
@@ -175,8 +177,6 @@ pub struct Counters {
     pub link: folkmoot_link::Counters,
     /// The ring.
     pub ring: folkmoot_ring::Counters,
-    /// Bytes of members' messages that were copied behind the header of their group.
-    pub copied: u64,
 }
 
 /// One node.
@@ -209,7 +209,7 @@ pub struct Node {
     /// The start of a later process with this identity: this one has stopped.
     superseded: Option<u64>,
     members: Vec<NodeId>,
-    backlog: VecDeque<(Service, Bytes)>,
+    backlog: VecDeque<outbound::Submission>,
     backlog_bytes: usize,
     announce: bool,
     mark_due: bool,
@@ -220,8 +220,6 @@ pub struct Node {
     patience: Patience,
     wall: early::Wall,
     refused: u64,
-    /// Bytes of members' messages that were put behind the header of their group.
-    copied: u64,
     events: Vec<RingEvent>,
     out: VecDeque<GroundOutput>,
 }
@@ -272,7 +270,6 @@ impl Node {
             patience: Patience::default(),
             wall: early::Wall::default(),
             refused: 0,
-            copied: 0,
             events: Vec::new(),
             out: VecDeque::new(),
             admission: transcript.roster().member(&me.member()).map(|held| held.request),
@@ -312,7 +309,7 @@ impl Node {
 
     /// Counts of what its layers did so far.
     pub fn counters(&self) -> Counters {
-        Counters { link: self.links.counters(), ring: self.ring.counters(), copied: self.copied }
+        Counters { link: self.links.counters(), ring: self.ring.counters() }
     }
 
     /// Where a peer's link is, if it is up.

@@ -2,13 +2,22 @@
 
 use crate::{Node, RingEvent};
 use base::limits::SEND_QUEUE_BYTES_MAX;
-use base::{Entropy, Instant, NodeId, Service, digest};
+use base::{Entropy, Instant, Lead, NodeId, Service, digest};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_link::{Channel, Input};
 use folkmoot_ring::SubmitError;
 use std::collections::BTreeSet;
+
+/// A message on its way to the ring.
+#[derive(Debug)]
+pub(crate) struct Submission {
+    pub(crate) party: u16,
+    pub(crate) service: Service,
+    pub(crate) lead: Lead,
+    pub(crate) payload: Bytes,
+}
 
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
@@ -18,8 +27,7 @@ impl Node {
             ToNode::Join { member, group } => self.group.join(member, group),
             ToNode::Leave { member, group } => self.group.leave(member, group),
             ToNode::Send { member, group, service, payload } => {
-                self.copied = self.copied.saturating_add(u64::try_from(payload.len()).unwrap_or(u64::MAX));
-                self.group.send(member, group, service, &payload)
+                self.group.send(member, group, service, payload)
             }
             ToNode::Complain { member, group, view, suspect } => {
                 self.group.complain(member, group, view, suspect)
@@ -36,40 +44,46 @@ impl Node {
     }
 
     /// To the ring, in order. While the ring is congested, what does not fit waits here.
-    pub(crate) fn submit(&mut self, now: Instant, service: Service, bytes: Bytes) {
+    pub(crate) fn submit(&mut self, now: Instant, message: Submission) {
         if self.config.observe {
-            self.events.push(RingEvent::Submitted { digest: digest(&[&bytes]), service });
+            let digest = digest(&[message.lead.as_slice(), &message.payload]);
+            self.events.push(RingEvent::Submitted { digest, service: message.service, party: message.party });
         }
         if !self.backlog.is_empty() {
-            return self.keep(service, bytes);
+            return self.keep(message);
         }
-        match self.ring.submit(now, service, bytes.clone()) {
+        match self.hand_over(now, &message) {
             Ok(()) => {}
-            Err(SubmitError::LocalFull) => self.keep(service, bytes),
+            Err(SubmitError::LocalFull) => self.keep(message),
             Err(error) => self.refuse("ring", &error),
         }
     }
 
-    fn keep(&mut self, service: Service, bytes: Bytes) {
-        self.backlog_bytes = self.backlog_bytes.saturating_add(bytes.len());
+    fn hand_over(&mut self, now: Instant, message: &Submission) -> Result<(), SubmitError> {
+        let Submission { party, service, lead, ref payload } = *message;
+        self.ring.submit(now, party, service, (lead, payload.clone()))
+    }
+
+    fn keep(&mut self, message: Submission) {
+        let length = message.payload.len();
+        self.backlog_bytes = self.backlog_bytes.saturating_add(length);
         if self.backlog_bytes > SEND_QUEUE_BYTES_MAX {
-            self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
+            self.backlog_bytes = self.backlog_bytes.saturating_sub(length);
             // It may have been an item: the stage has what will not come.
             (self.staged, self.on_way) = (None, BTreeSet::new());
             return self
                 .refuse("node", &"a message for the ring was dropped: the members here ignore congestion");
         }
-        self.backlog.push_back((service, bytes));
+        self.backlog.push_back(message);
     }
 
     pub(crate) fn drain_backlog(&mut self, now: Instant) {
-        while let Some((service, bytes)) = self.backlog.front() {
-            let done = self.ring.submit(now, *service, bytes.clone());
+        while let Some(message) = self.backlog.pop_front() {
+            let done = self.hand_over(now, &message);
             if done == Err(SubmitError::LocalFull) {
-                return;
+                return self.backlog.push_front(message);
             }
-            self.backlog_bytes = self.backlog_bytes.saturating_sub(bytes.len());
-            self.backlog.pop_front();
+            self.backlog_bytes = self.backlog_bytes.saturating_sub(message.payload.len());
             // Nobody waits behind a message that no ring will ever take.
             if let Err(error) = done {
                 self.refuse("ring", &error);

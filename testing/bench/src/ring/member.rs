@@ -228,7 +228,7 @@ impl Hand {
             self.handle.look(|machine, _, _| (machine.ground.counters(), machine.upper.member.counters()));
         let (node, session) = look.await?;
         let (wire, link, ring) = (engine.wire, node.link, node.ring);
-        let copied = [wire.copied, link.copied, ring.copied, node.copied, session.copied].into_iter().sum();
+        let copied = [wire.copied, link.copied, ring.copied, session.copied].into_iter().sum();
         let counts = [
             ("cpu_ns", u64::try_from(process_worked().as_nanos()).unwrap_or(u64::MAX)),
             ("turns", engine.turns),

@@ -64,7 +64,7 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
 fn sends(story: &Story) -> BTreeMap<RingMessage, Vec<usize>> {
     let mut out: BTreeMap<RingMessage, Vec<usize>> = BTreeMap::new();
     for life in story.lives.values() {
-        for (entry, message) in &life.ring.sent {
+        for (entry, message, _) in &life.ring.sent {
             out.entry(*message).or_default().push(*entry);
         }
     }

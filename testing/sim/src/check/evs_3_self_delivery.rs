@@ -14,7 +14,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
         for place in life.ring.segments.iter().flat_map(|segment| &segment.delivered) {
             *got.entry(place.message).or_default() += 1;
         }
-        for (entry, message) in &life.ring.sent {
+        for (entry, message, _) in &life.ring.sent {
             let count = got.entry(*message).or_default();
             match count.checked_sub(1) {
                 Some(left) => *count = left,

@@ -1,5 +1,6 @@
 //! EVS 5, causal delivery: a node that delivers a message delivered before it everything that the
-//! sender had sent or delivered in that configuration before it sent the message.
+//! sender had sent or delivered in that configuration before it sent the message. The senders are
+//! the parties of a node: none waits for another's message before it has been delivered.
 //! Source: EVS §3, specification 5.
 
 use super::order::{positions, reach};
@@ -25,18 +26,19 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The sender's messages in this configuration, in the order of sending: entry of the send, number.
-fn sends_in(life: &Life, own: &RingSegment, sender: Process) -> Vec<(usize, u64)> {
-    let mut sent: BTreeMap<RingMessage, VecDeque<usize>> = BTreeMap::new();
-    for (entry, message) in &life.ring.sent {
-        sent.entry(*message).or_default().push_back(*entry);
+/// The sender's messages in this configuration, in the order of sending: entry of the send, number,
+/// party.
+fn sends_in(life: &Life, own: &RingSegment, sender: Process) -> Vec<(usize, u64, u16)> {
+    let mut sent: BTreeMap<RingMessage, VecDeque<(usize, u16)>> = BTreeMap::new();
+    for (entry, message, party) in &life.ring.sent {
+        sent.entry(*message).or_default().push_back((*entry, *party));
     }
     let mut out = Vec::new();
     for place in life.ring.segments.iter().flat_map(|segment| &segment.delivered) {
         if place.message.sender == sender.player {
             let entry = sent.get_mut(&place.message).and_then(VecDeque::pop_front);
-            if let (Some(entry), true) = (entry, place.configuration == own.id) {
-                out.push((entry, place.number));
+            if let (Some((entry, party)), true) = (entry, place.configuration == own.id) {
+                out.push((entry, place.number, party));
             }
         }
     }
@@ -46,7 +48,7 @@ fn sends_in(life: &Life, own: &RingSegment, sender: Process) -> Vec<(usize, u64)
 
 fn judge_pair(
     own: &RingSegment,
-    sends: &[(usize, u64)],
+    sends: &[(usize, u64, u16)],
     process: Process,
     theirs: &RingSegment,
 ) -> Result<(), Broken> {
@@ -54,11 +56,11 @@ fn judge_pair(
     let other: Vec<u64> = theirs.delivered.iter().map(|place| place.number).collect();
     let other = positions(&other);
     let reach = reach(&list, &other);
-    let mut earlier: Option<(u64, Option<usize>)> = None;
-    for (entry, number) in sends {
+    let mut earlier: BTreeMap<u16, (u64, Option<usize>)> = BTreeMap::new();
+    for (entry, number, party) in sends {
         let before = own.delivered.partition_point(|place| place.entry < *entry);
         let Some(at) = other.get(number).copied() else {
-            earlier = Some((*number, None));
+            earlier.insert(*party, (*number, None));
             continue;
         };
         let heard = before.checked_sub(1).and_then(|last| reach.get(last).copied());
@@ -68,13 +70,13 @@ fn judge_pair(
             return Err((process, Some(*entry), what));
         }
         if let Some((number, false)) =
-            earlier.map(|(number, place)| (number, place.is_some_and(|place| place < at)))
+            earlier.get(party).map(|(number, place)| (*number, place.is_some_and(|place| place < at)))
         {
             let what =
                 format!("delivered a later message of the same sender without, or before, number {number}");
             return Err((process, Some(*entry), what));
         }
-        earlier = Some((*number, Some(at)));
+        earlier.insert(*party, (*number, Some(at)));
     }
     Ok(())
 }

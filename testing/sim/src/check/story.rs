@@ -96,7 +96,7 @@ pub struct RingLife {
     /// Configurations, one after the other.
     pub segments: Vec<RingSegment>,
     /// What was handed to the ring: entry and name.
-    pub sent: Vec<(usize, RingMessage)>,
+    pub sent: Vec<(usize, RingMessage, u16)>,
     /// Deliveries before the first configuration.
     pub stray: Vec<RingPlace>,
 }
@@ -270,7 +270,7 @@ impl RingLife {
                     segment.transitional.get_or_insert((entry, nodes.clone()));
                 }
             }
-            RingEvent::Sent(message) => self.sent.push((entry, *message)),
+            RingEvent::Sent(message, party) => self.sent.push((entry, *message, *party)),
             RingEvent::Delivered { message, configuration, number, service } => {
                 let place = RingPlace {
                     entry,

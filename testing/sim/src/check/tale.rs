@@ -103,7 +103,7 @@ impl Tale {
     }
 
     pub(crate) fn ring_send(self, player: Player, name: u8) -> Self {
-        self.add(player, What::Ring(RingEvent::Sent(RingMessage { sender: player, digest: [name; 16] })))
+        self.add(player, What::Ring(RingEvent::Sent(RingMessage { sender: player, digest: [name; 16] }, 1)))
     }
 
     /// `player` delivers message `name` of `sender`, numbered `number` in configuration `in_ring`.

@@ -25,14 +25,15 @@ pub(super) struct Run<'a> {
     pub(super) instance: &'a [u8],
 }
 
-const OPEN: u8 = 1;
-const FLUSH: u8 = 2;
-const FLUSH_DATA: u8 = 0xD1;
-/// Kind 1, tag 16, service 1.
-const FLUSH_HEADER_BYTES: usize = 18;
-const KEYING: u8 = 1;
-const SEALED: u8 = 2;
-const SEALED_HEADER_BYTES: usize = 19;
+const OPEN: u8 = 0xB0;
+/// Without the bit for safe order.
+const KEYING: u8 = 0xD0;
+const SEALED: u8 = 0xD2;
+const SAFE_BIT: u8 = 1;
+/// Kind 1, tag 8.
+const FLUSH_HEADER_BYTES: usize = 9;
+/// Epoch 8, counter 4.
+const SEALED_HEADER_BYTES: usize = 12;
 /// Version 1, view 96.
 const VIEW_BYTES: usize = 97;
 const ATTEMPT_BYTES: usize = 4;
@@ -41,28 +42,15 @@ const CONFIRM: u8 = 200;
 
 /// Tells the kind of `payload`.
 pub(super) fn of(payload: &[u8]) -> Kind<'_> {
-    match payload.split_first() {
-        Some((&OPEN, _)) => Kind::Step(Mute::Admission, None),
-        Some((&FLUSH, frame)) => of_frame(frame),
-        _ => Kind::Other,
-    }
-}
-
-fn of_frame(frame: &[u8]) -> Kind<'_> {
-    match frame {
-        [FLUSH_DATA, ..] => frame.get(FLUSH_HEADER_BYTES..).map_or(Kind::Other, of_data),
+    let data = payload.get(FLUSH_HEADER_BYTES..).unwrap_or_default();
+    match *payload {
+        [OPEN, ..] => Kind::Step(Mute::Admission, None),
+        [kind, ..] if kind & !SAFE_BIT == KEYING => of_envelope(data).unwrap_or(Kind::Other),
+        [kind, ..] if kind & !SAFE_BIT == SEALED => {
+            data.get(..SEALED_HEADER_BYTES).map_or(Kind::Other, |header| Kind::Sealed(header, data))
+        }
         [_, 1, ..] => Kind::Step(Mute::FlushOk, None),
         [_, 2, ..] => Kind::Step(Mute::FlushReceived, None),
-        _ => Kind::Other,
-    }
-}
-
-fn of_data(data: &[u8]) -> Kind<'_> {
-    match data.split_first() {
-        Some((&SEALED, sealed)) => {
-            sealed.get(..SEALED_HEADER_BYTES).map_or(Kind::Other, |header| Kind::Sealed(header, sealed))
-        }
-        Some((&KEYING, envelope)) => of_envelope(envelope).unwrap_or(Kind::Other),
         _ => Kind::Other,
     }
 }

@@ -99,7 +99,9 @@ impl Tap {
     fn ring_event(&self, event: folkmoot_node::RingEvent) -> Option<RingEvent> {
         let me = || self.names.player(&self.node.id().member());
         Some(match event {
-            folkmoot_node::RingEvent::Submitted { digest, .. } => RingEvent::Sent(named(me()?, digest)),
+            folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
+                RingEvent::Sent(named(me()?, digest), party)
+            }
             folkmoot_node::RingEvent::Delivered { configuration, order, sender, service, digest, .. } => {
                 let sender = self.names.player(&sender.member())?;
                 RingEvent::Delivered { message: named(sender, digest), configuration, number: order, service }
@@ -206,7 +208,7 @@ impl Desk {
         match kind::of(payload) {
             Kind::Sealed(header, sealed) => {
                 self.mark(Seen::Sealed);
-                self.tell(Told::Used("nonce", header.to_vec()));
+                self.tell(Told::Used("nonce", [&self.member.id().0, header].concat()));
                 self.tell(Told::Crossing(payload.slice_ref(sealed)));
                 true
             }

@@ -5,6 +5,7 @@
 use crate::common::actor::Actor;
 use crate::common::place::Place;
 use crate::common::program::wait_for_ready;
+use bytes::Bytes;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, UnixTime};
 use folkmoot_keying::message::{CONFIRM, Envelope};
@@ -69,8 +70,8 @@ impl UpperStack for Withholding {
         self.0.can_send(group)
     }
 
-    fn sending(&self, message: Sending) -> Command {
-        self.0.sending(message)
+    fn sending(&self, first: Sending, more: Vec<Bytes>) -> Command {
+        self.0.sending(first, more)
     }
 
     fn note(&self, event: &Event) -> Note {

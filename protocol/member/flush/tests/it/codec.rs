@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use folkmoot_base::{ConfigurationId, DecodeError, GroupId, NodeId, Service, ViewId};
 use folkmoot_flush::DATA_HEADER_BYTES;
-use folkmoot_flush::message::{BRINGS_BYTES_MAX, Control, Frame, ViewTag, data_header, decode, encode};
+use folkmoot_flush::message::{BRINGS_BYTES_MAX, Control, For, Frame, ViewTag, data_header, decode, encode};
 use proptest::prelude::*;
 
 fn view() -> impl Strategy<Value = ViewId> {
@@ -45,10 +45,11 @@ proptest! {
     }
 
     #[test]
-    fn data_has_one_encoding(view in view(), safe in any::<bool>(), payload in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn data_has_one_encoding(view in view(), safe in any::<bool>(), keys in any::<bool>(), payload in prop::collection::vec(any::<u8>(), 0..64)) {
         let (tag, service) = (ViewTag::of(&view), if safe { Service::Safe } else { Service::Agreed });
-        let bytes = Bytes::from([&data_header(&tag, service)[..], &payload].concat());
-        prop_assert_eq!(decode(&bytes), Ok(Frame::Data { tag, service, payload: payload.into() }));
+        let to = if keys { For::Keying } else { For::Session };
+        let bytes = Bytes::from([&data_header(&tag, service, to)[..], &payload].concat());
+        prop_assert_eq!(decode(&bytes), Ok(Frame::Data { tag, service, to, payload: payload.into() }));
         for length in 0..DATA_HEADER_BYTES {
             prop_assert_eq!(decode(&bytes.slice(..length)), Err(DecodeError::Malformed));
         }

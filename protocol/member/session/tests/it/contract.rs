@@ -1,12 +1,14 @@
 //! The promise: what a member sealed opens at every member, once, unaltered; nothing else opens
 //! anywhere.
 
-use crate::common::{AES, GROUP, Hears, config, key, member, members, message, opened, sessions, view};
+use crate::common::{
+    AES, GROUP, Hears, Texts, config, key, member, members, message, opened, sessions, view,
+};
 use bytes::Bytes;
-use folkmoot_base::{Cipher, Danger, GroupId, Mutant};
+use folkmoot_base::{Cipher, Danger, GroupId, Mutant, Pool};
 use folkmoot_session::{
-    Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session, SessionError,
-    TAG_BYTES, VERSION, WINDOW,
+    Bundle, Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session,
+    SessionError, TAG_BYTES, WINDOW,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -19,7 +21,7 @@ proptest! {
         let mut sessions = opened(3, None);
         for (turn, text) in texts.iter().enumerate() {
             let from = turn % 3;
-            let sealed = sessions[from].seal(text).unwrap();
+            let sealed = sessions[from].text(text).unwrap();
             prop_assert_eq!(sealed.len(), HEADER_BYTES + PLAIN_BYTES + text.len() + TAG_BYTES);
             for session in &mut sessions {
                 let sender = member(u8::try_from(from).unwrap() + 1);
@@ -44,7 +46,7 @@ proptest! {
                 1 => session.stop(),
                 2 => session.close_previous(),
                 3 => prop_assert!(order == 0 || session.open_epoch(view(order), &members(2), &key(1), AES).is_err()),
-                _ => if let Ok(sealed) = session.seal(b"x") {
+                _ => if let Ok(sealed) = session.text(b"x") {
                     prop_assert!(seen.insert(sealed[..HEADER_BYTES].to_vec()), "a nonce came twice");
                 },
             }
@@ -55,7 +57,7 @@ proptest! {
 #[test]
 fn in_place_and_shared_bytes_open_alike() {
     let mut sessions = opened(2, None);
-    let sealed = sessions[0].seal(b"once").unwrap();
+    let sealed = sessions[0].text(b"once").unwrap();
     let shared = sessions[1].hear(member(1), sealed.clone()).unwrap();
     assert_eq!(&message(shared)[..], b"once");
     let owned = sessions[0].hear(member(1), sealed).unwrap();
@@ -63,24 +65,26 @@ fn in_place_and_shared_bytes_open_alike() {
 }
 
 #[test]
-fn ses_02_a_sender_has_one_number() {
+fn ses_02_a_message_opens_under_its_senders_key_alone() {
     let mut sessions = opened(3, None);
-    let sealed = sessions[0].seal(b"mine").unwrap();
-    assert_eq!(sessions[2].hear(member(2), sealed.clone()), Err(OpenError::PeerNotSender(member(2))));
+    let sealed = sessions[0].text(b"mine").unwrap();
+    assert_eq!(sessions[2].hear(member(2), sealed.clone()), Err(OpenError::WireForged));
+    assert_eq!(sessions[2].hear(member(3), sealed.clone()), Err(OpenError::WireForged));
+    assert_eq!(sessions[2].hear(member(9), sealed.clone()), Err(OpenError::PeerNotSender(member(9))));
     assert!(sessions[2].hear(member(1), sealed).is_ok(), "the refusal cost the true sender nothing");
 }
 
 #[test]
 fn ses_03_every_altered_byte_is_refused() {
     let mut sessions = opened(2, None);
-    let sealed = sessions[0].seal(b"to be altered").unwrap();
+    let sealed = sessions[0].text(b"to be altered").unwrap();
     for at in 0..sealed.len() {
         for bit in 0..8 {
             let mut altered = sealed.to_vec();
             altered[at] ^= 1 << bit;
             match sessions[1].hear(member(1), altered.into()) {
                 Ok(Opened::Message(_)) => panic!("byte {at} bit {bit} was taken"),
-                Ok(Opened::Held) => assert!((1..9).contains(&at), "only another epoch's tag is held"),
+                Ok(Opened::Held) => assert!((0..8).contains(&at), "only another epoch's tag is held"),
                 Err(_) => {}
             }
         }
@@ -90,7 +94,7 @@ fn ses_03_every_altered_byte_is_refused() {
 
 #[test]
 fn ses_03_another_view_list_or_key_opens_nothing() {
-    let sealed = opened(2, None)[0].seal(b"here only").unwrap();
+    let sealed = opened(2, None)[0].text(b"here only").unwrap();
     let mut other = Session::new(member(2), GROUP, config(None));
     for (view, list, key) in
         [(view(2), members(2), key(1)), (view(1), members(3), key(1)), (view(1), members(2), key(2))]
@@ -98,24 +102,63 @@ fn ses_03_another_view_list_or_key_opens_nothing() {
         other.open_epoch(view, &list, &key, AES).unwrap();
         assert_eq!(other.hear(member(1), sealed.clone()), Ok(Opened::Held), "an unknown epoch, never tried");
         // Even under the right tag it does not open.
-        let mine = other.seal(b"").unwrap();
+        let mine = other.text(b"").unwrap();
         let mut forged = sealed.to_vec();
-        forged[1..9].copy_from_slice(&mine[1..9]);
+        forged[..8].copy_from_slice(&mine[..8]);
         assert_eq!(other.hear(member(1), forged.into()), Err(OpenError::WireForged));
     }
+}
+
+/// Several texts are sealed once. Each has its number, and none of the numbers comes again.
+#[test]
+fn several_texts_are_sealed_together_and_keep_their_numbers() {
+    let mut sessions = opened(2, None);
+    let texts: [&[u8]; 3] = [b"one", b"", b"three"];
+    let mut bundle = Bundle::with_room(100, &mut Pool::default());
+    texts.iter().for_each(|text| bundle.push(text));
+    let sealed = sessions[0].seal(b"before", bundle.body()).unwrap();
+    assert_eq!(&sealed[..6], b"before");
+    let alone = sessions[0].text(b"four").unwrap();
+    for to in [1, 0] {
+        let mut heard = Vec::new();
+        for sealed in [sealed.slice(6..), alone.clone()] {
+            let Ok(Opened::Message(message)) = sessions[to].hear(member(1), sealed) else { panic!("opens") };
+            heard.extend(message.texts().map(|(origin, text)| (origin.number, text)));
+        }
+        let expected = [(0, &b"one"[..]), (1, b""), (2, b"three"), (3, b"four")];
+        assert!(heard.iter().map(|(number, text)| (*number, &text[..])).eq(expected), "{heard:?}");
+    }
+}
+
+/// An own message that comes back as it left is not opened; one that does not is, and is refused.
+#[test]
+fn own_messages_come_back_without_being_opened() {
+    let mut session = opened(2, None).remove(0);
+    let sealed: Vec<Bytes> = (0..4_u8).map(|text| session.text(&[text]).unwrap()).collect();
+    let mut altered = sealed[1].to_vec();
+    *altered.last_mut().unwrap() ^= 1;
+    assert_eq!(message(session.hear(member(1), sealed[0].clone()).unwrap()), [0][..]);
+    assert_eq!(session.counters().opened, 0);
+    assert_eq!(session.hear(member(1), altered.into()), Err(OpenError::WireForged));
+    // The second never comes back whole: the third is found all the same.
+    assert_eq!(message(session.hear(member(1), sealed[2].clone()).unwrap()), [2][..]);
+    assert_eq!(session.hear(member(1), sealed[2].clone()), Err(OpenError::PeerReplayed(member(1))));
+    assert_eq!(session.counters().opened, 0);
+    assert_eq!(message(session.hear(member(1), sealed[1].clone()).unwrap()), [1][..]);
+    assert_eq!(session.counters().opened, 1, "late, and opened like anybody's");
 }
 
 #[test]
 fn ses_06_replays_are_refused() {
     let mut sessions = opened(2, None);
-    let first = sessions[0].seal(b"0").unwrap();
+    let first = sessions[0].text(b"0").unwrap();
     assert!(sessions[1].hear(member(1), first.clone()).is_ok());
     let replayed = Err(OpenError::PeerReplayed(member(1)));
     assert_eq!(sessions[1].hear(member(1), first.clone()), replayed);
-    let late = sessions[0].seal(b"1").unwrap();
+    let late = sessions[0].text(b"1").unwrap();
     let mut last = Bytes::new();
     for _ in 0..WINDOW - 1 {
-        last = sessions[0].seal(b"n").unwrap();
+        last = sessions[0].text(b"n").unwrap();
     }
     assert!(sessions[1].hear(member(1), last.clone()).is_ok());
     assert!(sessions[1].hear(member(1), late.clone()).is_ok(), "within the window");
@@ -127,9 +170,9 @@ fn ses_06_replays_are_refused() {
 #[test]
 fn ses_07_nothing_is_sealed_after_stop() {
     let mut sessions = opened(2, None);
-    let before = sessions[0].seal(b"before").unwrap();
+    let before = sessions[0].text(b"before").unwrap();
     sessions.iter_mut().for_each(Session::stop);
-    assert_eq!(sessions[0].seal(b"after"), Err(SealError::NoEpoch));
+    assert_eq!(sessions[0].text(b"after"), Err(SealError::NoEpoch));
     assert!(!sessions[0].can_seal());
     assert!(sessions[1].hear(member(1), before).is_ok(), "opening goes on");
     sessions[0].hold(Bytes::from_static(b"after")).unwrap();
@@ -145,7 +188,7 @@ fn ses_07_ex_members_open_nothing_later() {
         session.stop();
         session.open_epoch(view(2), &members(2), &key(2), AES).unwrap();
     }
-    let sealed = sessions[0].seal(b"without you").unwrap();
+    let sealed = sessions[0].text(b"without you").unwrap();
     assert_eq!(sessions[2].hear(member(1), sealed.clone()), Ok(Opened::Held));
     assert!(sessions[2].held().is_none());
     // The old key under the new view and list does not help.
@@ -163,26 +206,26 @@ fn ses_08_epochs_end_in_time() {
     session.open_epoch(view(1), &members(1), &key(1), AES).unwrap();
     for sealed in 0..8 {
         assert_eq!(session.poll_refresh(), sealed == 6, "asked for once, at three quarters");
-        session.seal(b"x").unwrap();
+        session.text(b"x").unwrap();
     }
-    assert_eq!(session.seal(b"x"), Err(SealError::EpochSpent));
+    assert_eq!(session.text(b"x"), Err(SealError::EpochSpent));
     session.hold(Bytes::from_static(b"x")).unwrap();
     assert_eq!(session.take_held(), None);
     session.open_epoch(view(1), &members(1), &key(2), AES).unwrap();
     assert!(session.take_held().is_some());
-    assert!(session.seal(b"x").is_ok());
+    assert!(session.text(b"x").is_ok());
 }
 
 #[test]
 fn the_previous_epoch_opens_until_closed() {
     let mut sessions = opened(2, None);
-    let old = [sessions[0].seal(b"a").unwrap(), sessions[0].seal(b"b").unwrap()];
+    let old = [sessions[0].text(b"a").unwrap(), sessions[0].text(b"b").unwrap()];
     sessions[1].open_epoch(view(1), &members(2), &key(2), AES).unwrap();
     assert!(sessions[1].hear(member(1), old[0].clone()).is_ok());
     sessions[1].close_previous();
     assert_eq!(sessions[1].hear(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
     sessions[0].close();
-    assert_eq!(sessions[0].seal(b"c"), Err(SealError::NoEpoch));
+    assert_eq!(sessions[0].text(b"c"), Err(SealError::NoEpoch));
     assert_eq!(sessions[0].hear(member(1), old[1].clone()), Err(OpenError::WireClosedEpoch));
 }
 
@@ -205,13 +248,13 @@ fn ses_05_an_epoch_opens_once() {
 fn ses_09_data_of_an_epoch_not_open_is_held_and_bounded() {
     let mut sessions = opened(2, None);
     sessions[0].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
-    let early = [sessions[0].seal(b"1").unwrap(), sessions[0].seal(b"2").unwrap()];
+    let early = [sessions[0].text(b"1").unwrap(), sessions[0].text(b"2").unwrap()];
     for sealed in &early {
         assert_eq!(sessions[1].hear(member(1), sealed.clone()), Ok(Opened::Held));
     }
     let mut full = false;
     for _ in 0..100 {
-        full |= sessions[1].hear(member(1), Bytes::from(vec![VERSION; 64])) == Err(OpenError::WireHeldFull);
+        full |= sessions[1].hear(member(1), Bytes::from(vec![2; 64])) == Err(OpenError::WireHeldFull);
     }
     assert!(full, "bounded");
     sessions[1].open_epoch(view(2), &members(2), &key(2), AES).unwrap();
@@ -238,7 +281,7 @@ fn ses_10_held_sends_are_bounded_and_keep_their_order() {
     assert_eq!(session.drop_held().len(), usize::from(held - held / 2));
     assert_eq!(session.take_held(), None);
     let long = Bytes::from(vec![0; folkmoot_base::limits::MESSAGE_BYTES_MAX + 3]);
-    assert_eq!(session.seal(&long), Err(SealError::LocalTooLong { excess_bytes: 3 }));
+    assert_eq!(session.text(&long), Err(SealError::LocalTooLong { excess_bytes: 3 }));
     assert_eq!(session.hold(long), Err(HoldError::LocalTooLong { excess_bytes: 3 }));
 }
 
@@ -246,15 +289,15 @@ fn ses_10_held_sends_are_bounded_and_keep_their_order() {
 fn mutants_break_exactly_what_they_name() {
     let mut sealing = opened(2, Some(Danger::SessionSealsAfterRemoval)).remove(0);
     sealing.stop();
-    assert!(sealing.seal(b"after").is_ok());
+    assert!(sealing.text(b"after").is_ok());
 
     let mut twice = opened(2, Some(Danger::SessionNoReplayCheck));
-    let sealed = twice[0].seal(b"again").unwrap();
+    let sealed = twice[0].text(b"again").unwrap();
     assert!(twice[1].hear(member(1), sealed.clone()).is_ok());
     assert!(twice[1].hear(member(1), sealed).is_ok());
 
     let mut plain = opened(2, Some(Danger::SessionPlain));
-    let mut sealed = plain[0].seal(b"readable").unwrap().to_vec();
+    let mut sealed = plain[0].text(b"readable").unwrap().to_vec();
     assert!(sealed.windows(8).any(|part| part == b"readable"));
     sealed[HEADER_BYTES + PLAIN_BYTES] ^= 1;
     assert!(plain[1].hear(member(1), sealed.into()).is_ok());
@@ -265,14 +308,14 @@ fn ses_11_every_cipher_seals_and_none_opens_anothers() {
     for cipher in Cipher::ALL {
         let mut both = sessions(2, None);
         both.iter_mut().for_each(|one| one.open_epoch(view(1), &members(2), &key(1), *cipher).unwrap());
-        let sealed = both[0].seal(b"a word").unwrap();
+        let sealed = both[0].text(b"a word").unwrap();
         for other in Cipher::ALL.iter().filter(|other| *other != cipher) {
             let mut stranger = Session::new(member(2), GROUP, config(None));
             stranger.open_epoch(view(1), &members(2), &key(1), *other).unwrap();
             // For this session it is another epoch: the message waits for a key that never comes.
             assert_eq!(stranger.hear(member(1), sealed.clone()), Ok(Opened::Held), "{cipher:?}");
             let mut disguised = sealed.to_vec();
-            disguised[1..9].copy_from_slice(&stranger.seal(b"").unwrap()[1..9]);
+            disguised[..8].copy_from_slice(&stranger.text(b"").unwrap()[..8]);
             assert_eq!(stranger.hear(member(1), disguised.into()), Err(OpenError::WireForged));
         }
         assert_eq!(message(both[1].hear(member(1), sealed).unwrap()), "a word");
@@ -284,10 +327,10 @@ fn ses_11_every_cipher_seals_and_none_opens_anothers() {
 #[test]
 fn ses_11_a_group_moves_from_one_cipher_to_the_other() {
     let mut both = opened(2, None);
-    let before = both[0].seal(b"before").unwrap();
+    let before = both[0].text(b"before").unwrap();
     let chacha = Cipher::ChaCha20Poly1305;
     both.iter_mut().for_each(|one| one.open_epoch(view(1), &members(2), &key(2), chacha).unwrap());
-    let after = both[0].seal(b"after").unwrap();
+    let after = both[0].text(b"after").unwrap();
     assert_eq!(message(both[1].hear(member(1), before).unwrap()), "before");
     assert_eq!(message(both[1].hear(member(1), after).unwrap()), "after");
 }

@@ -4,7 +4,8 @@ use bytes::Bytes;
 use folkmoot_base::{Blob, ConfigurationId, DecodeError, GroupId, Head, MemberId, NodeId, ViewId};
 use folkmoot_group::Mark;
 use folkmoot_group::message::{
-    Control, GroupState, Joined, Message, Noticed, Stamp, State, decode, encode, encode_data,
+    Control, GroupState, Joined, Message, Noticed, Speaker, Stamp, State, data_lead, decode, encode,
+    handle_of,
 };
 use proptest::prelude::*;
 
@@ -92,8 +93,9 @@ proptest! {
     fn data_has_one_encoding(group in any::<[u8; 32]>(), sender in any::<[u8; 32]>(), own in any::<bool>(),
                              payload in prop::collection::vec(any::<u8>(), 0..64)) {
         let (group, sender) = (GroupId(group), if own { NODE.member() } else { MemberId(sender) });
-        let bytes = encode_data(NODE, &group, sender, &payload);
-        let expected = Message::Data { group, sender, payload: payload.clone().into() };
+        let bytes = Bytes::from([data_lead(NODE, &group, &sender).as_slice(), &payload].concat());
+        let sender = if own { Speaker::Own } else { Speaker::Other(handle_of(&sender.0)) };
+        let expected = Message::Data { group: handle_of(&group.0), sender, payload: payload.clone().into() };
         prop_assert_eq!(decode(NODE, &bytes), Ok(expected));
         for length in 0..bytes.len() - payload.len() {
             prop_assert_eq!(decode(NODE, &bytes.slice(..length)).ok(), None);
@@ -110,6 +112,6 @@ proptest! {
 
 #[test]
 fn a_node_does_not_spell_out_its_own_key() {
-    let long = [&[0xD1][..], &[1; 32], &NODE.0, b"payload"].concat();
+    let long = [&[0xD1][..], &[1; 8], &handle_of(&NODE.0), b"payload"].concat();
     assert_eq!(decode(NODE, &long.into()), Err(DecodeError::NotCanonical));
 }

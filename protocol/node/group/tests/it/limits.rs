@@ -102,8 +102,9 @@ fn grp_06_a_member_lives_on_one_node() {
     fed.state(OTHER, claim());
     fed.state(ME, claim());
     assert!(matches!(fed.indications()[..], [Indication::Notice { .. }]));
-    let from_other = message::encode_data(OTHER, &GROUP, member(1), b"mine?");
-    assert!(matches!(fed.bytes(OTHER, from_other), Err(GroupError::PeerSpokeForAnother { .. })));
+    let from_other =
+        Bytes::from([message::data_lead(OTHER, &GROUP, &member(1)).as_slice(), b"mine?"].concat());
+    assert_eq!(fed.bytes(OTHER, from_other), Err(GroupError::PeerSpokeForNobody(OTHER)));
 }
 
 #[test]
@@ -192,8 +193,8 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
     let mut fed = Fed { group, place: 0 };
     fed.indications();
     fed.state(OTHER, of(2));
-    let early = message::encode_data(OTHER, &GROUP, member(2), b"early");
-    let forged = message::encode_data(OTHER, &GROUP, member(3), b"forged");
+    let early = Bytes::from([message::data_lead(OTHER, &GROUP, &member(2)).as_slice(), b"early"].concat());
+    let forged = Bytes::from([message::data_lead(OTHER, &GROUP, &member(3)).as_slice(), b"forged"].concat());
     assert_eq!((fed.bytes(OTHER, early), fed.bytes(OTHER, forged)), (Ok(()), Ok(())));
     assert_eq!(fed.indications(), []);
     fed.state(ME, of(1));
@@ -210,7 +211,7 @@ fn a_node_refuses_what_its_members_may_not_ask() {
     assert_eq!(group.attach(member(1)), Err(GroupError::LocalAttached(member(1))));
     assert_eq!(group.detach(member(2)), Err(GroupError::LocalNotAttached(member(2))));
     assert_eq!(group.join(member(2), GROUP), Err(GroupError::LocalNotAttached(member(2))));
-    let send = group.send(member(1), GROUP, Service::Safe, b"");
+    let send = group.send(member(1), GROUP, Service::Safe, Bytes::new());
     assert_eq!(send, Err(GroupError::LocalNotJoined(member(1), GROUP)));
     let view = ViewId { configuration: ID, order: 0, group: GROUP };
     assert!(group.complain(member(1), GROUP, view, member(2)).is_err());

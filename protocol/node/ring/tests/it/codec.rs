@@ -1,13 +1,11 @@
 //! Every frame survives the round trip. Input that is cut, lengthened or altered gives a typed
 //! error or a legal frame, and no panic.
 
-use bytes::Bytes;
-use folkmoot_base::limits::{FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX, NODES_MAX};
+use bytes::{Bytes, BytesMut};
+use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
-use folkmoot_ring::message::{
-    Class, CommitToken, Control, Frame, Head, Hurry, Join, NOBODY, OldRing, PACKET_BYTES_MAX, Token,
-    put_piece,
-};
+use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, RingHandle, put_piece};
+use folkmoot_ring::message::{CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Token};
 use proptest::prelude::*;
 
 fn id(seq: u64, representative: NodeId) -> ConfigurationId {
@@ -63,18 +61,24 @@ fn controls() -> impl Strategy<Value = Control> {
     prop_oneof![join, commit, token, Just(Control::Hurry(Hurry { ring: [9; 16] }))]
 }
 
+fn begun(head: Head, class: Class) -> BytesMut {
+    let mut frame = BytesMut::new();
+    head.begin(class, &mut frame);
+    frame
+}
+
 fn packets() -> impl Strategy<Value = Bytes> {
-    let pieces = prop::collection::vec((0..200_usize, any::<bool>(), any::<bool>()), 1..6);
+    let pieces = prop::collection::vec((0..200_usize, any::<(bool, bool, u16)>()), 1..6);
     (1..1_000_u64, 0..64_u8, pieces, any::<bool>()).prop_map(|(seq, sender, pieces, recovered)| {
-        let head = Head { seq, sender, ring: [3; 16] };
-        let mut frame = head.begin(Class::Safe, 100);
-        for (length, first, last) in pieces {
-            put_piece(&mut frame, &vec![0xab; length], first, last);
+        let head = Head { seq, sender, ring: RingHandle([3; 4]) };
+        let mut frame = begun(head, Class::Safe);
+        for (length, (first, last, message)) in pieces {
+            put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
         }
         if !recovered {
             return frame.freeze();
         }
-        let mut outer = head.begin(Class::Recovered, frame.len());
+        let mut outer = begun(head, Class::Recovered);
         outer.extend_from_slice(&frame);
         outer.freeze()
     })
@@ -135,8 +139,7 @@ proptest! {
 fn ring_01_overlong_frames_are_refused() {
     let long = Bytes::from(vec![1_u8; LONG_FRAME_BYTES_MAX + 1]);
     assert!(matches!(Frame::decode(long), Err(DecodeError::TooLong { .. })));
-    let head = Head { seq: 1, sender: 0, ring: [0; 16] };
-    let mut frame = head.begin(Class::Agreed, FRAME_BYTES_MAX);
-    put_piece(&mut frame, &[0; PACKET_BYTES_MAX], true, true);
+    let mut frame = begun(Head { seq: 1, sender: 0, ring: RingHandle([0; 4]) }, Class::Agreed);
+    put_piece(&mut frame, Part::WHOLE, &[&[0; PACKET_BYTES_MAX]]);
     assert!(Frame::decode(frame.freeze()).is_err(), "its recovered form would not fit a frame");
 }

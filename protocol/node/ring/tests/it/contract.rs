@@ -1,11 +1,11 @@
 //! What the ring promises, with one scenario for each promise; the random schedules are in
 //! schedules.rs.
 
-use crate::harness::{Event, Rng, World, check, node};
+use crate::harness::{Event, Rng, World, check, is_data, node};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
-use folkmoot_base::{Instant, NodeId, Service};
+use folkmoot_base::{Instant, Lead, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Join};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError, SubmitError, stored_ring_seq};
 
@@ -110,8 +110,8 @@ fn a_half_sent_message_is_sent_again_in_the_next_configuration() {
 fn a_safe_message_that_half_have_is_not_delivered_as_safe() {
     for seed in 0..20 {
         let mut world = whole(4, 100 + seed);
-        // Packets (kind 0x10) reach only the near half.
-        world.drop_frame = Some(|from, to, bytes| bytes.get(1) == Some(&0x10) && (from < 2) != (to < 2));
+        // Packets reach only the near half.
+        world.drop_frame = Some(|from, to, bytes| is_data(bytes) && (from < 2) != (to < 2));
         world.submit(0, Service::Safe, 500);
         world.ms(20 + seed * 3);
         world.partition(&[0, 0, 1, 1]);
@@ -150,12 +150,15 @@ fn an_idle_ring_is_quiet_and_wakes_at_once() {
 fn the_queue_is_bounded_and_says_so() {
     let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
     let block = Bytes::from(vec![7_u8; ORDERED_BYTES_MAX]);
-    assert_eq!(ring.submit(Instant(0), Service::Agreed, block.clone()), Ok(()));
-    assert_eq!(ring.submit(Instant(0), Service::Agreed, block.clone()), Ok(()));
-    assert_eq!(ring.submit(Instant(0), Service::Agreed, block), Err(SubmitError::LocalFull));
+    assert_eq!(ring.submit(Instant(0), 0, Service::Agreed, (Lead::NONE, block.clone())), Ok(()));
+    assert_eq!(ring.submit(Instant(0), 0, Service::Agreed, (Lead::NONE, block.clone())), Ok(()));
+    assert_eq!(ring.submit(Instant(0), 0, Service::Agreed, (Lead::NONE, block)), Err(SubmitError::LocalFull));
     assert!(ring.status().queued_bytes <= SEND_QUEUE_BYTES_MAX);
     let long = Bytes::from(vec![7_u8; ORDERED_BYTES_MAX + 1]);
-    assert!(matches!(ring.submit(Instant(0), Service::Agreed, long), Err(SubmitError::LocalTooLong { .. })));
+    assert!(matches!(
+        ring.submit(Instant(0), 0, Service::Agreed, (Lead::NONE, long)),
+        Err(SubmitError::LocalTooLong { .. })
+    ));
     let congested = std::iter::from_fn(|| ring.poll_output()).any(|o| o == Output::Congested(true));
     assert!(congested);
 }

@@ -1,7 +1,7 @@
 //! Rings if not every node hears every other: who goes with whom, how soon, that it stays so, and
 //! how it ends. The times are those that docs/protocol/ring.md states.
 
-use crate::harness::{Event, Rng, World, check};
+use crate::harness::{Event, Rng, World, check, is_data};
 use core::time::Duration;
 use folkmoot_base::Service;
 use std::collections::BTreeSet;
@@ -228,10 +228,8 @@ fn ring_20_who_stops_all_progress_is_left_out() {
         let ring = |i: usize| world.nodes[i].ring.as_ref().unwrap().status();
         (0..4).filter(|i| *i != 2 && ring(*i).members.len() == 3).count()
     };
-    let drops: [fn(usize, usize, &bytes::Bytes) -> bool; 2] = [
-        |_, to, frame| to == 2 && frame.get(1) == Some(&0x10),
-        |from, _, frame| from == 2 && frame.get(1) == Some(&0x10),
-    ];
+    let drops: [fn(usize, usize, &bytes::Bytes) -> bool; 2] =
+        [|_, to, frame| to == 2 && is_data(frame), |from, _, frame| from == 2 && is_data(frame)];
     for (seed, drop) in drops.into_iter().enumerate() {
         for stands in [true, false] {
             let mut world =

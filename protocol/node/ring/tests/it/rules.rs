@@ -5,13 +5,12 @@
 //! two.
 
 use crate::harness::{Rng, node};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::ORDERED_BYTES_MAX;
-use folkmoot_base::{ConfigurationId, Instant, NodeId, Service};
-use folkmoot_ring::message::{
-    Class, CommitToken, Control, Frame, Head, Join, NOBODY, OldRing, PACKET_BYTES_MAX, Token, put_piece,
-};
+use folkmoot_base::{ConfigurationId, Instant, Lead, NodeId, Service};
+use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
+use folkmoot_ring::message::{CommitToken, Control, Frame, Join, NOBODY, OldRing, Token};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
 
 const PEER: usize = 0;
@@ -38,10 +37,16 @@ fn join(number: u64, hears: &[usize]) -> Join {
     Join { wants: hears.clone(), hears, bound: 0, number, ring_seq: 5, current: None, last: None }
 }
 
+fn begun(head: Head, class: Class) -> BytesMut {
+    let mut frame = BytesMut::new();
+    head.begin(class, &mut frame);
+    frame
+}
+
 fn data(head: Head, pieces: &[(&[u8], bool, bool)]) -> Bytes {
-    let mut frame = head.begin(Class::Agreed, PACKET_BYTES_MAX);
+    let mut frame = begun(head, Class::Agreed);
     for (bytes, first, last) in pieces {
-        put_piece(&mut frame, bytes, *first, *last);
+        put_piece(&mut frame, Part { first: *first, last: *last, message: 7 }, &[bytes]);
     }
     frame.freeze()
 }
@@ -104,11 +109,11 @@ impl Pair {
     fn installed(old_ring: OldRing, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
         let mut pair = Self::recovering(old_ring);
         if let Some(old) = recovered {
-            let mut frame = pair.head().begin(Class::Recovered, old.len());
+            let mut frame = begun(pair.head(), Class::Recovered);
             frame.extend_from_slice(&old);
             pair.sends(frame.freeze());
         }
-        let end = pair.head().begin(Class::End, 0).freeze();
+        let end = begun(pair.head(), Class::End).freeze();
         pair.sends(end);
         pair.passes();
         pair.seq += 1; // Its own END.
@@ -125,7 +130,7 @@ impl Pair {
     /// The header of the peer's next packet.
     fn head(&mut self) -> Head {
         self.seq += 1;
-        Head { seq: self.seq, sender: PEER as u8, ring: self.id.nonce }
+        Head { seq: self.seq, sender: PEER as u8, ring: RingHandle::of(&self.id.nonce) }
     }
 
     fn token(&self) -> Token {
@@ -283,11 +288,26 @@ fn ring_21_an_attempt_is_not_far_above_the_last_one() {
     assert_eq!(pair.ring.status().phase, Phase::Commit);
 }
 
+/// DATA names its ring by four bytes. A COMMIT whose four bytes are those of the ring we leave is
+/// ignored: late packets of one ring are never taken for the other's.
+#[test]
+fn ring_22_no_two_attempts_in_a_row_have_one_handle() {
+    let mut pair = Pair::agreed();
+    let good = pair.commit(vec![OldRing::default()], 1);
+    let old = pair.ring.status().configuration.unwrap();
+    let mut nonce = good.id.nonce;
+    nonce[..4].copy_from_slice(&old.nonce[..4]);
+    let id = ConfigurationId { nonce, ..good.id };
+    pair.ignores(Control::Commit(CommitToken { id, ..good.clone() }));
+    pair.takes(Control::Commit(good));
+    assert_eq!(pair.ring.status().phase, Phase::Commit);
+}
+
 /// The same packet counts if its sender comes from our old configuration, and otherwise does not.
 #[test]
 fn ring_11_recovered_packets_count_from_survivors_only() {
     let old = Pair::alone().id;
-    let head = Head { seq: 1, sender: 0, ring: old.nonce };
+    let head = Head { seq: 1, sender: 0, ring: RingHandle::of(&old.nonce) };
     let packet = data(head, &[(b"old", true, true)]);
     let survivor = OldRing { id: Some(old), aru: 1, high: 1, ..OldRing::default() };
     let stranger = OldRing { id: Some(ConfigurationId { nonce: [9; 16], ..old }), ..survivor };
@@ -318,6 +338,29 @@ fn ring_12_messages_longer_than_any_may_be_are_dropped() {
         // What follows is heard as before.
         let frame = data(pair.head(), &[(b"next", true, true)]);
         assert_eq!(pair.sends(frame), ["next"]);
+    }
+}
+
+/// Pieces of several messages of one sender come one after another's: as many as it has lines.
+#[test]
+fn ring_12_messages_in_pieces_are_told_apart_and_bounded() {
+    let piece = |message, first, last| Part { first, last, message };
+    let frame = |pair: &mut Pair, part: Part, bytes: &[u8]| {
+        let mut frame = begun(pair.head(), Class::Agreed);
+        put_piece(&mut frame, part, &[bytes]);
+        pair.sends(frame.freeze())
+    };
+    let mut pair = Pair::together();
+    for message in 0..16 {
+        assert!(frame(&mut pair, piece(message, true, false), &[message as u8]).is_empty());
+    }
+    assert_eq!(frame(&mut pair, Part::WHOLE, b"short"), ["short"], "it does not wait for the long ones");
+    // A seventeenth makes the one go that began first.
+    assert!(frame(&mut pair, piece(16, true, false), &[16]).is_empty());
+    assert!(frame(&mut pair, piece(0, false, true), b"end").is_empty());
+    for message in (1..=16).rev() {
+        let whole = [&[message as u8][..], b"end"].concat();
+        assert_eq!(frame(&mut pair, piece(message, false, true), b"end"), [whole]);
     }
 }
 
@@ -373,9 +416,38 @@ fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
 #[test]
 fn refusals_do_not_stop_the_ring() {
     let mut pair = Pair::together();
-    pair.ring.submit(pair.now, Service::Agreed, Bytes::from_static(b"mine")).unwrap();
+    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
     pair.outputs();
     let bad = Token { aru: 0, seq: 0, ..pair.token() };
     assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
     assert_eq!(pair.passes(), ["mine"]);
+}
+
+/// A large message of one party of a node does not hold up another party's small one. Each party's
+/// own messages keep their order.
+#[test]
+fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
+    let mut pair = Pair::together();
+    let large = Bytes::from(vec![1_u8; 1_000_000]);
+    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, large.clone())).unwrap();
+    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"after it"))).unwrap();
+    pair.ring.submit(pair.now, 1, Service::Agreed, (Lead::NONE, Bytes::from_static(b"small"))).unwrap();
+    let mut delivered = Vec::new();
+    for _ in 0..40 {
+        let token = pair.token();
+        pair.token_seq += 2;
+        pair.takes_quietly(Control::Token(token));
+        for output in pair.outputs() {
+            match output {
+                Output::Deliver(delivery) => delivered.push(delivery.payload),
+                Output::Send { frame, .. } => {
+                    if let Ok(Frame::Control(Control::Token(token))) = Frame::decode(frame) {
+                        pair.seq = token.seq;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(delivered, [Bytes::from_static(b"small"), large, Bytes::from_static(b"after it")]);
 }

@@ -47,8 +47,8 @@ fn ordered(node: &mut Node) -> Vec<Bytes> {
     let me = node.id();
     let mut items = Vec::new();
     while let Some(output) = node.group.poll_output() {
-        let folkmoot_group::Output::Submit { bytes, .. } = output else { continue };
-        if let Ok(Message::Control(control)) = decode(me, &bytes)
+        let folkmoot_group::Output::Submit { payload, .. } = output else { continue };
+        if let Ok(Message::Control(control)) = decode(me, &payload)
             && let Control::Item { item } = *control
         {
             items.push(item.0);

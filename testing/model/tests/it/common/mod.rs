@@ -6,7 +6,7 @@ use folkmoot_base::{
     Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service,
     SignatureBytes, ViewId, digest, hmac_sha256,
 };
-use folkmoot_flush::message::{Control, Frame};
+use folkmoot_flush::message::{Control, For, Frame};
 use folkmoot_flush::{Flush, Output as Below, message as frames};
 use folkmoot_keying::message::Envelope;
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, State, Terms, View};
@@ -226,7 +226,7 @@ impl Real {
                 }
             }
             Output::Send { service, bytes } => {
-                if self.flush.send(service, &bytes).is_err() {
+                if self.flush.send(service, For::Keying, &bytes).is_err() {
                     told.push(Effect::Late);
                 }
             }

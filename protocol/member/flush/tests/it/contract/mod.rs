@@ -10,7 +10,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::STEP_DEADLINE;
 use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, MemberId, Mutant, NodeId, Service, ViewId};
-use folkmoot_flush::message::{self, Control, ViewTag};
+use folkmoot_flush::message::{self, Control, For, ViewTag};
 use folkmoot_flush::{Config, Flush, FlushError, Output, Phase, View};
 use proptest::prelude::*;
 
@@ -260,24 +260,24 @@ fn flu_05_no_send_between_flush_and_view_and_no_second_flush() {
     assert_eq!(flush.flush_ok(T0, Bytes::new()), Err(FlushError::LocalNotAsked));
     flush.notice(T0, id(2), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
     assert_eq!(outputs(&mut flush), [Output::FlushRequest]);
-    assert_eq!(flush.send(Service::Safe, b"still allowed"), Ok(()));
+    assert_eq!(flush.send(Service::Safe, For::Session, b"still allowed"), Ok(()));
     assert_eq!(flush.flush_ok(T0, Bytes::new()), Ok(()));
     assert_eq!(flush.flush_ok(T0, Bytes::new()), Err(FlushError::LocalNotAsked));
-    assert_eq!(flush.send(Service::Safe, b"no"), Err(FlushError::LocalNotAllowed));
+    assert_eq!(flush.send(Service::Safe, For::Session, b"no"), Err(FlushError::LocalNotAllowed));
     assert_eq!(flush.phase(), Phase::Agree);
     flush.notice(T0, id(3), ids(&[0, 1]), &[bus::member(2)], Cause::Leave).unwrap();
-    assert_eq!(flush.send(Service::Safe, b"no"), Err(FlushError::LocalNotAllowed));
+    assert_eq!(flush.send(Service::Safe, For::Session, b"no"), Err(FlushError::LocalNotAllowed));
     hear(&mut flush, 0, &word(id(3), 0)).unwrap();
     hear(&mut flush, 1, &word(id(3), 0)).unwrap();
     assert!(flush.may_send());
     flush.leave();
-    assert_eq!(flush.send(Service::Safe, b"no"), Err(FlushError::LocalNotAllowed));
+    assert_eq!(flush.send(Service::Safe, For::Session, b"no"), Err(FlushError::LocalNotAllowed));
 }
 
 #[test]
 fn flu_01_what_is_no_frame_is_refused() {
     let mut flush = pair();
-    for bytes in [&b""[..], b"\x01\x09", b"\xD1short", &[[0xD1].as_slice(), &[0; 17]].concat()] {
+    for bytes in [&b""[..], b"\x01\x09", b"\xD1short", &[[0xD4].as_slice(), &[0; 17]].concat()] {
         let refused = hear(&mut flush, 1, &Bytes::copy_from_slice(bytes));
         assert!(matches!(refused, Err(FlushError::PeerMalformed { .. })));
     }
@@ -285,7 +285,7 @@ fn flu_01_what_is_no_frame_is_refused() {
 }
 
 fn data(view: u64, service: Service) -> Bytes {
-    let header = message::data_header(&ViewTag::of(&id(view)), service);
+    let header = message::data_header(&ViewTag::of(&id(view)), service, For::Session);
     [header.as_slice(), b"payload"].concat().into()
 }
 

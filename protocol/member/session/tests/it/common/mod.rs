@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use folkmoot_base::{Cipher, ConfigurationId, Danger, GroupId, MemberId, NodeId, Secret, Service, ViewId};
-use folkmoot_session::{Config, Message, OpenError, Opened, Session};
+use folkmoot_session::{Body, Config, Message, OpenError, Opened, SealError, Session};
 
 pub const GROUP: GroupId = GroupId([7; 32]);
 
@@ -63,5 +63,16 @@ impl Hears for Session {
 
     fn held(&mut self) -> Option<(MemberId, Result<Message, OpenError>)> {
         self.poll_received(&|_, _, _| false).map(|((sender, _), opened)| (sender, opened))
+    }
+}
+
+/// Sealing of one text, with nothing before it.
+pub trait Texts {
+    fn text(&mut self, text: &[u8]) -> Result<Bytes, SealError>;
+}
+
+impl Texts for Session {
+    fn text(&mut self, text: &[u8]) -> Result<Bytes, SealError> {
+        self.seal(&[], Body::text(Bytes::copy_from_slice(text)))
     }
 }

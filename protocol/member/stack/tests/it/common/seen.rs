@@ -4,6 +4,7 @@ use super::Moot;
 use super::people::id;
 use bytes::Bytes;
 use folkmoot_base::{Cause, MemberId, ViewId};
+use folkmoot_flush::message::{For, Frame, decode};
 use folkmoot_member::{Event, SendError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,12 +95,10 @@ impl Moot {
 
     /// How many messages this member sealed in each epoch, by the epoch's name on the wire.
     pub fn sealed_by_epoch(&self, number: usize) -> BTreeMap<Bytes, u64> {
-        const SEALED: u8 = 2;
         let mut counts = BTreeMap::new();
         for (_, payload) in &self.chairs[number].sealed {
-            let data = payload.slice((1 + folkmoot_flush::DATA_HEADER_BYTES).min(payload.len())..);
-            if data.len() > 10 && data[0] == SEALED && data[1] == folkmoot_session::VERSION {
-                *counts.entry(data.slice(2..10)).or_default() += 1;
+            if let Ok(Frame::Data { to: For::Session, payload, .. }) = decode(payload) {
+                *counts.entry(payload.slice(..8)).or_default() += 1;
             }
         }
         counts

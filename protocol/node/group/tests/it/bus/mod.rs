@@ -132,7 +132,7 @@ impl<U: Upper> Bus<U> {
                 let _ = match call {
                     Call::Join => host.group.join(me, GROUP),
                     Call::Leave => host.group.leave(me, GROUP),
-                    Call::Send(service, bytes) => host.group.send(me, GROUP, service, &bytes),
+                    Call::Send(service, bytes) => host.group.send(me, GROUP, service, bytes),
                     Call::Complain(view, suspect) => host.group.complain(me, GROUP, view, suspect),
                 };
             }
@@ -149,7 +149,9 @@ impl<U: Upper> Bus<U> {
     fn output(&mut self, index: usize, output: Output) {
         let (now, host) = (self.now, &mut self.hosts[index]);
         match output {
-            Output::Submit { service, bytes } => host.queue.push_back((service, bytes)),
+            Output::Submit { service, lead, payload, .. } => {
+                host.queue.push_back((service, [lead.as_slice(), &payload].concat().into()));
+            }
             Output::Member { to, indication } => {
                 assert_eq!(to, member(index));
                 host.upper.indication(now, indication);

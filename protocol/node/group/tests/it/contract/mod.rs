@@ -464,19 +464,50 @@ fn grp_04_a_node_speaks_only_for_its_own() {
     let id = bus.hosts[0].upper.newest().0.configuration;
     let host = &mut bus.hosts[0];
     let all = |_: MemberId| true;
-    let forged = message::encode_data(node(1), &GROUP, member(0), b"not mine");
+    let forged =
+        Bytes::from([message::data_lead(node(1), &GROUP, &member(0)).as_slice(), b"not mine"].concat());
     let result = host.group.deliver(id, 900, node(1), Service::Agreed, forged, &all);
-    assert!(matches!(result, Err(GroupError::PeerSpokeForAnother { .. })));
+    assert_eq!(result, Err(GroupError::PeerSpokeForNobody(node(1))));
     let leave = message::encode(&Control::Leave { member: member(0), group: GROUP });
     assert!(host.group.deliver(id, 901, node(1), Service::Agreed, leave, &all).is_err());
     assert!(host.group.poll_output().is_none());
+}
+
+/// Somebody has made the id of a second group that begins as another's does. Data is for the group
+/// in which the node hosts the sender; a member of both is heard in the first alone, and nobody
+/// else is disturbed.
+#[test]
+fn grp_04_of_two_groups_with_one_handle_it_is_the_one_that_has_the_sender() {
+    let mut other = GROUP;
+    other.0[31] ^= 1;
+    let mut bus = joined(2);
+    let id = bus.hosts[0].upper.newest().0.configuration;
+    let host = &mut bus.hosts[0];
+    let all = |_: MemberId| true;
+    let third = member(7);
+    let join = message::encode(&Control::Join { member: third, group: other });
+    host.group.deliver(id, 900, node(1), Service::Agreed, join, &all).unwrap();
+    for (sender, heard) in [(member(1), true), (third, false)] {
+        let data = Bytes::from([message::data_lead(node(1), &GROUP, &sender).as_slice(), b"word"].concat());
+        host.group.deliver(id, 901, node(1), Service::Agreed, data, &all).unwrap();
+        let deliver = |output: Output| match output {
+            Output::Member { indication: Indication::Deliver { group, sender, .. }, .. } => {
+                Some((group, sender))
+            }
+            _ => None,
+        };
+        let delivered: Vec<_> = std::iter::from_fn(|| host.group.poll_output()).filter_map(deliver).collect();
+        // Nobody of the other group lives here.
+        assert_eq!(delivered, if heard { vec![(GROUP, sender)] } else { vec![] });
+    }
 }
 
 #[test]
 fn a_payload_is_a_slice_of_what_the_ring_delivered() {
     let mut bus = joined(1);
     let id = bus.hosts[0].upper.newest().0.configuration;
-    let frame = message::encode_data(node(0), &GROUP, member(0), b"payload");
+    let frame =
+        Bytes::from([message::data_lead(node(0), &GROUP, &member(0)).as_slice(), b"payload"].concat());
     let range = frame.as_ptr_range();
     let host = &mut bus.hosts[0];
     host.group.deliver(id, 900, node(0), Service::Safe, frame.clone(), &|_: MemberId| true).unwrap();

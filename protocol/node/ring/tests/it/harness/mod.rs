@@ -8,7 +8,7 @@ pub mod play;
 
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Danger, Entropy, Instant, NodeId, Service};
+use folkmoot_base::{Danger, Entropy, Instant, Lead, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Token};
 use folkmoot_ring::{Config, Delivery, Output, Phase, Ring, WINDOW_PACKETS, stored_ring_seq};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +52,11 @@ pub fn node(i: usize) -> NodeId {
 
 pub fn index(id: &NodeId) -> usize {
     id.0[1] as usize
+}
+
+/// Whether the frame is DATA.
+pub fn is_data(frame: &Bytes) -> bool {
+    frame.first().is_some_and(|byte| byte & 0xfc == 0xa0)
 }
 
 /// What a process was told, or did.
@@ -295,7 +300,7 @@ impl World {
         }
         let payload = Bytes::from(payload);
         let Some(ring) = self.nodes[i].ring.as_mut() else { return false };
-        let taken = ring.submit(now, service, payload.clone()).is_ok();
+        let taken = ring.submit(now, 0, service, (Lead::NONE, payload.clone())).is_ok();
         if taken {
             self.processes[process].submitted.push(payload);
         }
