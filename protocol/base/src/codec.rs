@@ -5,7 +5,7 @@
 //! version byte in front. [`decode`] refuses unknown versions, leftover bytes, and any input that
 //! is not the one encoding of its value.
 
-use bytes::Bytes;
+use bytes::{BufMut as _, Bytes, BytesMut};
 use std::io::Write;
 pub use tls_codec::{self, DeserializeBytes, Serialize, Size, TlsDeserializeBytes, TlsSerialize, TlsSize};
 
@@ -47,6 +47,13 @@ pub fn encode<T: Serialize + Size>(message: &T) -> Vec<u8> {
     let written = message.tls_serialize(&mut out);
     debug_assert!(written.is_ok(), "a message broke its own bounds: {written:?}");
     out
+}
+
+/// [`encode`], at the end of `out`.
+pub fn encode_into<T: Serialize + Size>(message: &T, out: &mut BytesMut) {
+    out.put_u8(WIRE_VERSION);
+    let written = message.tls_serialize(&mut out.writer());
+    debug_assert!(written.is_ok(), "a message broke its own bounds: {written:?}");
 }
 
 /// Whatever [`encode`] and [`decode`] take.

@@ -37,6 +37,9 @@ pub(crate) enum Bench {
     /// Measures bytes and time of a handshake between two nodes, by X25519 alone and with
     /// ML-KEM-768 as well.
     Links(BenchLinks),
+    /// Measures what a message costs both stacks of each member: allocations and processor time.
+    /// All run in one thread, without runtime, sockets and disk.
+    Stacks(BenchStacks),
     /// Measures what signing by each scheme costs, by one signer and by several, and what a join
     /// costs. Each member has a node of its own, on loopback.
     Admission(BenchAdmission),
@@ -108,6 +111,19 @@ pub(crate) struct BenchAdmission {
     /// Draws the time of a join against votes and members, as an SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchStacks {
+    /// How many members.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u8).range(2..=32))]
+    pub(crate) members: u8,
+    /// Bytes of each message, with commas between several sizes.
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', default_values_t = [100, 1_350, 8_192])]
+    pub(crate) bytes: Vec<usize>,
+    /// How many messages each member sends, and before that as many that are not counted.
+    #[arg(long, value_name = "NUMBER", default_value_t = 20_000)]
+    pub(crate) messages: u64,
 }
 
 #[derive(Debug, Args)]

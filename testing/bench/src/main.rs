@@ -6,6 +6,7 @@
 //! compare                runs of ring, reference and corosync in turn
 //! keying, admission      members in this process, each node with sockets and a store of its own
 //! links                  two nodes, no network
+//! stacks                 both stacks of several members in one thread, no network
 //! transcript             a reader of files, no network
 //! line                   an old group and a newcomer, no network
 //! chart                  results of earlier runs: saved.rs, chart.rs
@@ -18,6 +19,7 @@ mod chart;
 mod compare;
 mod counts;
 mod crew;
+mod heap;
 mod line;
 mod links;
 mod live;
@@ -29,12 +31,16 @@ mod reference;
 mod ring;
 mod saved;
 mod split;
+mod stacks;
 mod transcript;
 
 use args::{Bench, BenchKeying, Cli};
 use folkmoot_cli::exit::Failure;
 use folkmoot_cli::start;
 use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: heap::Counting = heap::Counting;
 
 fn main() -> ExitCode {
     // A process of a bench: its role, and how it begins.
@@ -72,6 +78,7 @@ async fn dispatch(Cli { json, bench }: Cli) -> Result<(), Failure> {
         Bench::Compare(options) => compare::compare(&options, json).await,
         Bench::Keying(options) => keying(&options, json).await,
         Bench::Links(options) => links::links(&options, json),
+        Bench::Stacks(options) => stacks::stacks(&options, json),
         Bench::Transcript(options) => transcript::transcript(&options, json),
         Bench::Admission(options) => admission::admission(&options, json).await,
         Bench::Line(options) => line::line(&options, json),

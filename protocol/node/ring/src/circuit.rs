@@ -21,9 +21,12 @@ use crate::store::Stored;
 use crate::stream::Stream;
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{ConfigurationId, Instant, NodeId};
+use folkmoot_base::{ConfigurationId, Instant, NodeId, Pool};
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// Room for a token without many requests; a longer one takes room of its own.
+const TOKEN_BYTES_MAX: usize = 128;
 
 /// Where new packets come from: the queue of messages, or what is to be recovered.
 pub(crate) trait Source {
@@ -72,6 +75,9 @@ pub(crate) struct Circuit {
     /// The number of the last token passed on here; 0 if there is none yet.
     passed_seq: u64,
     last: Visit,
+    /// Room for the packets of a visit; empty between visits.
+    fresh: Vec<Bytes>,
+    pool: Pool,
     passed: Option<Passed>,
     idle: Option<IdleToken>,
     idle_span: Duration,
@@ -106,6 +112,8 @@ impl Circuit {
             stream: Stream::new(id, members, mine, config.danger),
             token_seq: 0,
             last: Visit::default(),
+            fresh: Vec::new(),
+            pool: Pool::default(),
             passed: None,
             idle: None,
             idle_span: config.timing.idle_hold,
@@ -295,10 +303,10 @@ impl Circuit {
 
     fn number(&mut self, token: &mut Token, again: u32, source: &mut dyn Source) -> Vec<Bytes> {
         let backlog = source.backlog();
+        let mut fresh = core::mem::take(&mut self.fresh);
         if backlog == 0 {
-            return Vec::new();
+            return fresh;
         }
-        let mut fresh = Vec::new();
         for _ in 0..Self::allowance(token, again, backlog) {
             let head =
                 Head { seq: token.seq.saturating_add(1), sender: self.mine, ring: self.stream.handle() };
@@ -341,13 +349,13 @@ impl Circuit {
         &mut self,
         now: Instant,
         mut token: Token,
-        fresh: Vec<Bytes>,
+        mut fresh: Vec<Bytes>,
         config: &Config,
         out: &mut VecDeque<Output>,
     ) {
         let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
-        let mut fresh = fresh.into_iter();
-        for frame in fresh.by_ref().take(leading) {
+        let mut rest = fresh.drain(..);
+        for frame in rest.by_ref().take(leading) {
             out.push_back(Output::Multicast { to: self.others.clone(), frame });
         }
         let idle = usize::from(token.quiet) >= self.idle_visits();
@@ -366,12 +374,13 @@ impl Circuit {
         let (seq, span) = (token.seq, config.timing.token_repeat);
         let rests = usize::from(token.quiet) >= Pace::rest(self.others.len().saturating_add(1));
         let wait = if rests && !self.represents() { self.pace.patience(config) } else { span };
-        let frame = Control::Token(token).encode();
+        let frame = Control::Token(token).encode_into(self.pool.buffer(TOKEN_BYTES_MAX));
         self.passed = Some(Passed { frame: frame.clone(), seq, at: now + wait, span });
         out.push_back(Output::Send { to: self.next, frame });
-        for frame in fresh {
+        for frame in rest {
             out.push_back(Output::Multicast { to: self.others.clone(), frame });
         }
+        self.fresh = fresh;
     }
 
     /// Lets the held token go.

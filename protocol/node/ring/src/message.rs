@@ -18,7 +18,7 @@ use crate::config::{
     GAP_PACKETS_MAX, PACKET_SEQ_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
 use crate::data::Data;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId, codec};
@@ -179,6 +179,12 @@ impl Control {
     /// The frame.
     pub fn encode(&self) -> Bytes {
         codec::encode(self).into()
+    }
+
+    /// The frame, in `room`, which is empty.
+    pub(crate) fn encode_into(&self, mut room: BytesMut) -> Bytes {
+        codec::encode_into(self, &mut room);
+        room.freeze()
     }
 
     fn is_legal(&self) -> bool {

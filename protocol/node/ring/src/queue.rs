@@ -21,8 +21,11 @@ const MESSAGE_COST_BYTES: usize = 64;
 pub(crate) const CONGESTED_BYTES: usize = 2 * 1024 * 1024;
 /// Below this it says `Congested(false)`.
 pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
-/// If a packet has less room left than this, no further message is begun in it.
+/// If a packet has less room left than this, no message is begun in it that is longer than that.
 const PIECE_BYTES_MIN: usize = 32;
+/// The same for a message that fits a packet of its own: to cut it and to join it again costs more
+/// than so much room.
+const CUT_BYTES_MIN: usize = PACKET_BYTES_MAX / 4;
 /// How many queues there are: so many messages of one node are on their way in pieces at most
 /// (RING-12).
 pub(crate) const LINES: usize = 16;
@@ -89,7 +92,8 @@ impl Line {
         }
         let room = room.saturating_sub(PART_HEADER_BYTES);
         let last = !first && rest <= room;
-        if !last && room < PIECE_BYTES_MIN {
+        let fits_another = first && rest <= PACKET_BYTES_MAX - HEADER_BYTES - PIECE_HEADER_BYTES;
+        if !last && room < if fits_another { CUT_BYTES_MIN } else { PIECE_BYTES_MIN } {
             return Put::Nothing;
         }
         if first {

@@ -7,13 +7,16 @@ use crate::queue::LINES;
 use crate::store::Store;
 use bytes::Bytes;
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
-use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Service};
+use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Pool, Service};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Bits of a delivery's order number that count the pieces in a packet.
 const ORDER_PIECE_BITS: u32 = 11;
 const _: () = assert!(folkmoot_base::limits::FRAME_BYTES_MAX < 1 << ORDER_PIECE_BITS);
+
+/// Lists of pieces with room for more than this are not kept for the next message.
+const SPARE_PIECES_MAX: usize = 64;
 
 /// A message of which some pieces have come.
 #[derive(Debug)]
@@ -38,6 +41,9 @@ pub(crate) struct Stream {
     pub(crate) obligations: u64,
     /// By sender, in the order in which they began.
     partials: Vec<VecDeque<Partial>>,
+    /// Room for pieces, and for what they are joined to.
+    spare: Vec<Vec<Bytes>>,
+    pool: Pool,
     mine: u8,
     danger: Mutant,
     /// Bytes of messages that came in pieces, as they were joined.
@@ -55,6 +61,8 @@ impl Stream {
             safe: 0,
             obligations: 0,
             partials,
+            spare: Vec::new(),
+            pool: Pool::default(),
             mine,
             danger,
             copied: 0,
@@ -137,7 +145,8 @@ impl Stream {
             if open.len() >= LINES {
                 open.pop_front();
             }
-            open.push_back(Partial { message, pieces: Vec::new(), length: 0 });
+            let pieces = self.spare.pop().unwrap_or_default();
+            open.push_back(Partial { message, pieces, length: 0 });
         }
         let place = open.iter().position(|partial| partial.message == message)?;
         let others: usize = open.iter().map(|partial| partial.length).sum();
@@ -153,10 +162,14 @@ impl Stream {
         if !piece.part.last {
             return None;
         }
-        let partial = open.remove(place)?;
-        let whole = partial.pieces.concat();
+        let mut partial = open.remove(place)?;
+        let mut whole = self.pool.buffer(partial.length);
+        partial.pieces.drain(..).for_each(|piece| whole.extend_from_slice(&piece));
         self.copied = self.copied.saturating_add(u64::try_from(whole.len()).unwrap_or(u64::MAX));
-        Some(whole.into())
+        if partial.pieces.capacity() <= SPARE_PIECES_MAX && self.spare.len() < LINES {
+            self.spare.push(partial.pieces);
+        }
+        Some(whole.freeze())
     }
 
     /// Ends the configuration: delivers what is left by the one line and the rule for holes (O2).
