@@ -27,8 +27,10 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Orders that wait for the engine; then their callers wait.
 pub const ORDERS_WAITING_MAX: usize = 64;
-/// Events handed over without a copy of the queue.
-pub(crate) const EVENTS_CHANNEL: usize = 1_024;
+/// Events that are handed over together.
+pub(crate) const EVENTS_TOGETHER: usize = 256;
+/// How often events are handed over before the application takes them.
+pub(crate) const EVENTS_CHANNEL: usize = 4;
 /// Messages taken in one turn: enough to fill datagrams, few enough to pass the token on in time.
 const SENDS_PER_TURN: usize = 128;
 /// Transport errors in a row that end the engine.
@@ -251,8 +253,8 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             return Ok(());
         }
         self.turn.wire_errors = 0;
+        let now = self.clock.now();
         for (from, datagram) in inbox.drain(..) {
-            let now = self.clock.now();
             self.machine.handle(now, Input::Datagram(from, datagram), &mut self.entropy);
             gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
         }

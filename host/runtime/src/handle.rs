@@ -31,7 +31,9 @@ impl<G: Ground, U: UpperStack> Clone for Handle<G, U> {
 pub struct Running<G: Ground, U: UpperStack> {
     /// For orders and questions.
     pub handle: Handle<G, U>,
-    events: mpsc::Receiver<U::Event>,
+    events: mpsc::Receiver<Vec<U::Event>>,
+    /// Events that were taken together, and are told one by one.
+    taken: std::vec::IntoIter<U::Event>,
     task: Option<JoinHandle<Result<(), RuntimeError>>>,
 }
 
@@ -61,7 +63,7 @@ where
     let engine = Engine { machine, wire, clock, entropy, orders, sends, outcomes, turn: Turn::default() };
     let task = tokio::spawn(engine.run());
     let handle = Handle { orders: order, sends: send, room: Room::default() };
-    Ok(Running { handle, events, task: Some(task) })
+    Ok(Running { handle, events, taken: Vec::new().into_iter(), task: Some(task) })
 }
 
 impl<G: Ground, U: UpperStack> Running<G, U> {
@@ -70,8 +72,12 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
     /// # Errors
     /// Why the member stopped, once.
     pub async fn next(&mut self) -> Result<Option<U::Event>, RuntimeError> {
-        if let Some(event) = self.events.recv().await {
-            return Ok(Some(event));
+        loop {
+            if let Some(event) = self.taken.next() {
+                return Ok(Some(event));
+            }
+            let Some(events) = self.events.recv().await else { break };
+            self.taken = events.into_iter();
         }
         match self.task.take() {
             Some(task) => task.await.map_err(|_| RuntimeError::Stopped)?.map(|()| None),

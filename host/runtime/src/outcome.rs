@@ -10,6 +10,7 @@
 //! them; of datagrams that wait, [`TRANSMIT_BYTES_MAX`] bytes are kept, and more are lost, as in a
 //! network.
 
+use crate::engine::EVENTS_TOGETHER;
 use crate::{RuntimeError, StoreError, Wire, Writer};
 use bytes::Bytes;
 use folkmoot_base::{Locator, Persist};
@@ -49,7 +50,7 @@ impl<E> Default for Outcome<E> {
 /// What is on its way to the disk, to the network and to the application.
 pub(crate) struct Outcomes<E> {
     store: Writer,
-    events: mpsc::Sender<E>,
+    events: mpsc::Sender<Vec<E>>,
     gathered: Outcome<E>,
     /// What is being written, and what may go out when it is.
     flying: Option<(Written, Outcome<E>)>,
@@ -60,7 +61,7 @@ pub(crate) struct Outcomes<E> {
 }
 
 impl<E> Outcomes<E> {
-    pub(crate) fn new(store: Writer, events: mpsc::Sender<E>) -> Self {
+    pub(crate) fn new(store: Writer, events: mpsc::Sender<Vec<E>>) -> Self {
         let (gathered, flying, told, waiting) = Default::default();
         Self { store, events, gathered, flying, told, waiting }
     }
@@ -157,14 +158,23 @@ impl<E> Outcomes<E> {
         self.tell();
     }
 
+    /// Hands over what the application has room for, many at a time: each time it may have to be
+    /// woken.
     fn tell(&mut self) {
-        while let Some((event, size)) = self.told.pop_front() {
-            match self.events.try_send(event) {
-                // If the application has dropped its end, events have no reader: its choice.
-                Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => {
-                    self.waiting = (self.waiting.0.saturating_sub(1), self.waiting.1.saturating_sub(size));
-                }
-                Err(mpsc::error::TrySendError::Full(event)) => return self.told.push_front((event, size)),
+        while !self.told.is_empty() {
+            // If the application has dropped its end, events have no reader: its choice.
+            let room = match self.events.try_reserve() {
+                Ok(room) => Some(room),
+                Err(mpsc::error::TrySendError::Closed(())) => None,
+                Err(mpsc::error::TrySendError::Full(())) => return,
+            };
+            let count = self.told.len().min(EVENTS_TOGETHER);
+            let bytes: usize = self.told.iter().take(count).map(|(_, size)| size).sum();
+            self.waiting = (self.waiting.0.saturating_sub(count), self.waiting.1.saturating_sub(bytes));
+            let events = self.told.drain(..count).map(|(event, _)| event);
+            match room {
+                Some(room) => room.send(events.collect()),
+                None => drop(events),
             }
         }
     }
