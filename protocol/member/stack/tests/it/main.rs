@@ -17,3 +17,4 @@ mod renewal;
 mod roster;
 mod shares;
 mod stalled;
+mod together;

@@ -1,0 +1,59 @@
+//! MEM-02: short messages share a seal, and keep their order and their numbers.
+
+use crate::common::Moot;
+use crate::common::people::Dice;
+use bytes::Bytes;
+use folkmoot_base::Service;
+use folkmoot_identity::Minority;
+use folkmoot_member::{Command, Event};
+
+fn together(moot: &Moot, texts: &[String]) -> Command {
+    let payloads = texts.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect();
+    Command::SendMany { group: moot.group, service: Service::Agreed, payloads }
+}
+
+/// How many sealed messages this member has made.
+fn seals(moot: &Moot, number: usize) -> u64 {
+    moot.sealed_by_epoch(number).values().sum()
+}
+
+#[test]
+fn mem_02_short_messages_share_a_seal_and_keep_order_and_numbers() {
+    let mut dice = Dice(5);
+    let mut moot = Moot::new(3, 3, Minority::Continue, None);
+    moot.settle(&mut dice);
+    // 40 of 30 bytes fit one seal with their lengths, 43 do not; the long one goes alone.
+    let mut texts: Vec<String> = (0..43).map(|number| format!("{number:030}")).collect();
+    texts.push("x".repeat(5_000));
+    texts.push("last".into());
+    moot.send(0, "alone");
+    moot.command(0, together(&moot, &texts));
+    moot.settle(&mut dice);
+    let all: Vec<String> = std::iter::once("alone".to_owned()).chain(texts).collect();
+    for number in 0..3 {
+        assert_eq!(moot.texts(number), all);
+        let numbers = moot.chairs[number].events.iter().filter_map(|event| match event {
+            Event::Message { origin, .. } => Some(origin.number),
+            _ => None,
+        });
+        assert!(numbers.eq(0..46), "each text has its own number");
+    }
+    assert_eq!(seals(&moot, 0), 5, "one, 42, one, the long one, the last");
+}
+
+/// What is refused is refused from there on, and each of these is told; what is held keeps its
+/// order.
+#[test]
+fn mem_02_without_a_quorum_each_of_them_is_refused() {
+    let mut dice = Dice(6);
+    let mut moot = Moot::new(3, 3, Minority::ReadOnly, None);
+    moot.settle(&mut dice);
+    moot.split(&[2].into());
+    moot.settle(&mut dice);
+    let texts: Vec<String> = ["a", "b", "c"].map(String::from).into();
+    moot.command(2, together(&moot, &texts));
+    assert_eq!(moot.failures(2).len(), 3);
+    moot.command(0, together(&moot, &texts));
+    moot.settle(&mut dice);
+    assert_eq!((moot.texts(0), moot.texts(1)), (texts.clone(), texts));
+}
