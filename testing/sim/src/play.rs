@@ -102,6 +102,21 @@ impl<'a> Director<'a> {
                     self.world.stop(player, micros);
                 }
             }
+            Step::Copy { who, skew } => {
+                if let Some(player) = self.living(who) {
+                    self.world.start_again(player, skew);
+                }
+            }
+            Step::Slander { who, how } => {
+                if let Some(player) = self.insider(who) {
+                    self.world.command(player, Command::Slander(how));
+                }
+            }
+            Step::Deaf { who, micros, room } => {
+                if let Some(player) = self.living(who) {
+                    self.world.deafen(player, micros, room.into());
+                }
+            }
             Step::Restart(who) => self.restart(who, None),
             Step::RestartOld { who, back } => self.restart(who, Some(back)),
             Step::Split(mask) => {
@@ -159,7 +174,7 @@ impl<'a> Director<'a> {
     }
 
     fn is_rostered(&self, player: Player) -> bool {
-        self.world.chair(player).is_some_and(|chair| chair.roster.contains(&player))
+        self.world.chair(player).is_some_and(|chair| chair.roster.contains(&chair.player))
     }
 
     fn send(&mut self, who: u8, service: Service, bytes: u32, count: u8) {
@@ -206,8 +221,9 @@ impl<'a> Director<'a> {
 
     /// Players that lived and are dead.
     fn dead(&self) -> Vec<Player> {
-        let dead = self.world.chairs.iter().filter(|chair| chair.machine.is_none() && chair.role.is_some());
-        dead.map(|chair| chair.player).collect()
+        let chairs = self.world.chairs.iter().zip(0..);
+        let dead = chairs.filter(|(chair, _)| chair.machine.is_none() && chair.role.is_some());
+        dead.map(|(_, place)| place).collect()
     }
 
     fn restart(&mut self, who: u8, back: Option<u8>) {
@@ -243,7 +259,8 @@ impl<'a> Director<'a> {
 
     fn expel(&mut self, by: u8, who: u8, yes: u8) {
         let target = who % self.schedule.players;
-        let Some(by) = self.insider(by).filter(|by| *by != target) else { return };
+        let other = |by: &Player| self.world.process(*by).player != target;
+        let Some(by) = self.insider(by).filter(other) else { return };
         for voter in (0..self.schedule.players).filter(|voter| *voter != target) {
             if (yes >> voter) & 1 == 1 {
                 self.world.wish_expel(voter, target);
@@ -288,7 +305,7 @@ impl<'a> Director<'a> {
             return self.world.attacker.race(u16::from(count) * 4);
         }
         for _ in 0..count {
-            let lives: Vec<u16> = (0..self.schedule.players).map(|player| self.world.life(player)).collect();
+            let lives: Vec<u16> = self.world.chairs.iter().map(|chair| chair.process().life).collect();
             let life_of = |player: Player| lives.get(usize::from(player)).copied().unwrap_or(0);
             let forged = self.world.attacker.make(how, self.schedule.players, &life_of);
             let delay = self.rng.range(0, 20_000);
@@ -320,6 +337,7 @@ impl<'a> Director<'a> {
         for (_, player) in std::mem::take(&mut self.unmute) {
             self.world.command(player, Command::Mute(None));
         }
+        self.world.all_read();
         self.world.play_until(self.world.all_go_on().max(self.world.now));
     }
 
@@ -327,6 +345,9 @@ impl<'a> Director<'a> {
     /// missing if that does not come.
     fn endure(&mut self) {
         self.quieten();
+        for [earlier, _] in self.world.twice() {
+            self.world.crash(earlier, 0);
+        }
         let limit = self.world.now.saturating_add(ENDURE_MICROS);
         let mut since = None;
         let mut why = "no time was left".to_owned();
@@ -362,6 +383,12 @@ impl<'a> Director<'a> {
                 self.restart_player(player);
             }
         }
+        // Nobody could tell that they are two.
+        for [earlier, later] in self.world.twice() {
+            if !self.world.has_third([earlier, later]) {
+                self.world.crash(earlier, 0);
+            }
+        }
         self.tell_the_lonely();
     }
 
@@ -373,7 +400,8 @@ impl<'a> Director<'a> {
         let alone = |role| matches!(role, Some(Role::Stranger { contact }) if !living.contains(&contact));
         let lonely: Vec<Player> = living.iter().copied().filter(|player| alone(role(*player))).collect();
         for player in lonely {
-            if let Some(other) = living.iter().copied().find(|other| *other != player) {
+            let of = |place: Player| self.world.process(place).player;
+            if let Some(other) = living.iter().copied().find(|other| of(*other) != of(player)) {
                 self.world.command(player, Command::Dial(other));
             }
         }
@@ -396,7 +424,8 @@ impl<'a> Director<'a> {
         let limit = self.finish_signing(limit);
         for standing in standings(&self.world) {
             if standing.expected {
-                self.world.send(standing.process.player, Service::Safe, 64);
+                let place = self.world.place_of(standing.process.player);
+                self.world.send(place, Service::Safe, 64);
             }
         }
         self.world.record.settled = self.rest(limit);

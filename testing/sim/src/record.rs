@@ -190,6 +190,8 @@ pub enum Disk {
     Synced,
     /// What was committed some time ago.
     Old,
+    /// A copy of the player's folder, and everything that was committed there since.
+    Copied,
 }
 
 /// Why a message of the application was not sent.
@@ -287,6 +289,20 @@ pub enum What {
     Note(&'static str, String),
     /// The machine handed out more at one moment of the clock than is sane.
     Spinning,
+    /// The number of this process: of two processes with one identity the higher one goes on.
+    Started(u64),
+    /// It stopped, since it was shown that the process with this number started later.
+    Superseded(u64),
+    /// From now on it can hear two processes of this player, and each of them can hear it.
+    Meets(Player),
+    /// It can no longer, or one of the two is gone.
+    Parts(Player),
+    /// Its application takes no events from now on; so many may wait.
+    Deaf(usize),
+    /// Its application takes events again.
+    Reads,
+    /// More events waited for the application than may: the process ends.
+    SlowReader(usize),
 }
 
 /// One line of the run.

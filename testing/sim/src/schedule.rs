@@ -80,6 +80,17 @@ pub enum Forgery {
     Race,
 }
 
+/// Which start a liar shows to a peer, so that it stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slander {
+    /// The peer's own.
+    Own,
+    /// The peer's, made later: nobody signed that.
+    Later,
+    /// That of another peer.
+    Other,
+}
+
 /// One thing that the schedule does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -114,6 +125,30 @@ pub enum Step {
         who: u8,
         /// For how many microseconds.
         micros: u64,
+    },
+    /// Another process of a player starts, elsewhere, on a copy of its folder; while the first one
+    /// runs, if that does.
+    Copy {
+        /// Whose.
+        who: u8,
+        /// How far the clock is ahead there, in seconds.
+        skew: i8,
+    },
+    /// A member shows its peers starts of processes that never started.
+    Slander {
+        /// Who.
+        who: u8,
+        /// Which.
+        how: Slander,
+    },
+    /// An application takes no events.
+    Deaf {
+        /// Whose.
+        who: u8,
+        /// For how many microseconds.
+        micros: u64,
+        /// How many events may wait.
+        room: u16,
     },
     /// A dead process comes back with its disk.
     Restart(u8),

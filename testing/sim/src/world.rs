@@ -3,13 +3,18 @@
 //! Everything happens at a microsecond and in an order that the seed decides. A machine's outputs
 //! take effect one by one. A [`What::Crash`] in the middle of a batch loses all that come after it;
 //! committed writes stay.
+//!
+//! Players are named by the places of their chairs. A second process of a player has a place of its
+//! own behind those of the players ([`twice`]).
 
 mod attacker;
 mod chair;
 mod host;
 mod observe;
+mod reader;
 mod signing;
 mod thief;
+mod twice;
 
 pub use attacker::Attacker;
 pub use chair::{Chair, Wishes};
@@ -74,6 +79,13 @@ enum Event {
         life: u16,
         wish: Wish,
     },
+    /// The application takes events again.
+    Reads {
+        player: Player,
+        life: u16,
+    },
+    /// Time to look who can hear two processes of one player.
+    Witness,
     /// A datagram for the attacker's node with this key.
     Stolen {
         key: Player,
@@ -144,6 +156,8 @@ pub struct World {
     lines: Lines,
     /// Who was led astray, and has been shown to somebody as being on another line.
     shown: BTreeSet<Player>,
+    players: Player,
+    witnesses: BTreeMap<(Player, Player), Process>,
 }
 
 impl World {
@@ -167,6 +181,8 @@ impl World {
             thief_at: None,
             lines: Lines::default(),
             shown: BTreeSet::new(),
+            players: schedule.players,
+            witnesses: BTreeMap::new(),
             cast,
             options,
             queue: BinaryHeap::new(),
@@ -211,14 +227,18 @@ impl World {
     pub fn boot(&mut self, player: Player, role: Role, disk: Disk) {
         let clock = self.clock_of(player);
         let danger = self.danger(player);
+        let (life, others) = (self.next_life(player), self.others(player));
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.machine.is_some() {
             return;
         }
-        chair.begin(self.now, role);
+        chair.begin(self.now, role, life);
         let process = chair.process();
+        let disk = if chair.copied { Disk::Copied } else { disk };
+        let contents = chair.disk.contents();
+        let of = chair.player;
         let entrance =
-            Entrance { player, life: process.life, role, disk: chair.disk.contents(), clock, danger };
+            Entrance { player: of, place: player, others: &others, life, role, disk: contents, clock, danger };
         let machine = self.cast.enter(&entrance, &mut chair.entropy);
         self.record.push(self.now, process, What::Boot(disk));
         let _ = self.record.entries.last().map(|entry| self.lines.read(entry));
@@ -228,6 +248,7 @@ impl World {
                 self.drain(player, Origin::Honest);
                 self.schedule(self.now, Event::Clock { player, life: process.life });
                 self.look_for_forgotten(player);
+                self.note_starts(of);
             }
             Err(error) => {
                 self.record.push(self.now, process, What::Note("disk", error));
@@ -280,7 +301,7 @@ impl World {
     /// A forged datagram reaches `to`, as if it came from `from`.
     pub fn forge(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
         let Locator::Memory(port) = from else { return };
-        if self.net.admit(to, bytes.len()) {
+        if self.net.admit(self.site(to), bytes.len()) {
             let event = Event::Arrive { to, from: port, bytes, forged: true };
             self.schedule(self.now.saturating_add(delay), event);
         }
@@ -289,7 +310,8 @@ impl World {
     /// The living players that do not stand still.
     pub fn living(&self) -> Vec<Player> {
         let moves = |chair: &&Chair| chair.machine.is_some() && chair.stopped <= self.now;
-        self.chairs.iter().filter(moves).map(|chair| chair.player).collect()
+        let places = self.chairs.iter().zip(0..);
+        places.filter(|(chair, _)| moves(chair)).map(|(_, place)| place).collect()
     }
 
     /// The chair of `player`.
@@ -304,7 +326,7 @@ impl World {
 
     fn danger(&self, player: Player) -> Option<Danger> {
         let (danger, only) = self.options.danger?;
-        only.is_none_or(|only| only == player).then_some(danger)
+        only.is_none_or(|only| only == self.process(player).player).then_some(danger)
     }
 
     fn schedule(&mut self, at: u64, event: Event) {
@@ -318,7 +340,7 @@ impl World {
         }
         match event {
             Event::Arrive { to, from, bytes, forged } => {
-                self.net.arrived(to, bytes.len());
+                self.net.arrived(self.site(to), bytes.len());
                 let from = Locator::Memory(from);
                 let origin = if forged { Origin::Forged } else { Origin::Honest };
                 if !forged {
@@ -343,6 +365,12 @@ impl World {
                     self.written(player);
                 }
             }
+            Event::Reads { player, life } => {
+                if self.life(player) == life {
+                    self.reads(player);
+                }
+            }
+            Event::Witness => self.look_for_witnesses(),
             Event::Stolen { key, from, bytes } => self.thief_hears(key, from, bytes),
             Event::Thief => self.thief_wakes(),
             Event::Speak { player, life, wish } => {
@@ -426,7 +454,8 @@ impl World {
         if let Some(forged) = self.attacker.overtakes(&bytes) {
             self.forge(locator(player), to, forged, 1);
         }
-        for at in self.net.carry(self.now, player, to, bytes.len()) {
+        let (here, there) = (self.site(player), self.site(to));
+        for at in self.net.carry(self.now, here, there, bytes.len()) {
             self.schedule(at, Event::Arrive { to, from, bytes: bytes.clone(), forged: false });
         }
     }
@@ -434,6 +463,7 @@ impl World {
     /// Sets the timer anew, and notes spinning.
     fn after_batch(&mut self, player: Player) {
         self.look_at(player);
+        self.look_at_reader(player);
         let now = self.now;
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.spins(now) > SPIN_MAX {
