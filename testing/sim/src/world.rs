@@ -234,13 +234,17 @@ impl World {
         }
         chair.begin(self.now, role, life);
         let process = chair.process();
-        let disk = if chair.copied { Disk::Copied } else { disk };
         let contents = chair.disk.contents();
         let of = chair.player;
         let entrance =
             Entrance { player: of, place: player, others: &others, life, role, disk: contents, clock, danger };
         let machine = self.cast.enter(&entrance, &mut chair.entropy);
-        self.record.push(self.now, process, What::Boot(disk));
+        if chair.copied {
+            self.record.push(self.now, process, What::Boot(Disk::Copied));
+        }
+        if !chair.copied || disk == Disk::Old {
+            self.record.push(self.now, process, What::Boot(disk));
+        }
         let _ = self.record.entries.last().map(|entry| self.lines.read(entry));
         match machine {
             Ok(machine) => {

@@ -24,6 +24,10 @@ impl World {
             self.chairs.push(copy);
             self.schedule(self.now, Event::Witness);
         }
+        if let Some(chair) = self.chairs.get_mut(usize::from(at)) {
+            // The program joins when it starts.
+            chair.wishes.away &= chair.machine.is_some();
+        }
         self.boot(at, role, Disk::Synced);
     }
 
@@ -70,7 +74,9 @@ impl World {
 
     /// Whether the processes at two places reach each other.
     pub fn reach(&self, a: Player, b: Player) -> bool {
-        self.net.reach(self.site(a), self.site(b))
+        let (here, there) = (self.site(a), self.site(b));
+        // Also two at one site may be cut off.
+        a == b || (self.net.reaches(here, there) && self.net.reaches(there, here))
     }
 
     /// The number of the next life at this place: no two lives of a player have one.
