@@ -80,6 +80,7 @@ impl Aim {
             return crate::takeover::take(schedule);
         }
         let mut rng = Rng::new(schedule.seed, "aim", 0);
+        // Half of them in calm schedules: there the checker sees what a slow reader costs others.
         if self == Self::Readers && schedule.seed.is_multiple_of(2) {
             *schedule = Schedule::draw_calm(schedule.seed);
         }
@@ -250,6 +251,7 @@ mod tests {
                 aim.take(&mut schedule);
                 schedule
             };
+            // Of an odd seed: others aim at calm ones where readers are slow.
             let plain = Schedule::draw(9);
             assert_eq!(aimed(9), aimed(9));
             assert!(aimed(9).steps.len() >= plain.steps.len() + usize::from(ROUNDS) * 3);

@@ -76,8 +76,7 @@ pub(crate) fn add(schedule: &mut Schedule) {
 pub(crate) fn readers(rng: &mut Rng) -> Vec<(When, Step)> {
     let micros = rng.range(100_000, 8_000_000);
     let room = [4, 20, 60, 1_000].get(rng.below(4)).copied().unwrap_or(20);
-    let mut steps =
-        vec![(When::After(rng.range(0, 1_000_000)), Step::Deaf { who: seat(rng), micros, room })];
+    let mut steps = vec![(When::After(rng.range(0, 1_000_000)), Step::Deaf { who: seat(rng), micros, room })];
     for _ in 0..rng.range(3, 9) {
         let send = Step::Send { who: seat(rng), service: Service::Agreed, bytes: 64, count: 4 };
         let step = if rng.chance(500_000) { send } else { Step::Chorus(Service::Safe) };
@@ -138,6 +137,17 @@ fn stop(rng: &mut Rng) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_schedules_have_slow_readers_and_copied_folders() {
+        let drawn: Vec<Schedule> = (0..400).map(Schedule::draw).collect();
+        let count = |is: fn(&Step) -> bool| {
+            drawn.iter().filter(|one| one.steps.iter().any(|(_, step)| is(step))).count()
+        };
+        let deaf = count(|step| matches!(step, Step::Deaf { .. }));
+        let copied = count(|step| matches!(step, Step::Copy { .. }));
+        assert!([deaf, copied].iter().all(|count| (20..80).contains(count)), "{deaf} {copied}");
+    }
 
     #[test]
     fn some_schedules_have_other_computers_and_the_rest_are_as_before() {

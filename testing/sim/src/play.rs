@@ -1,6 +1,8 @@
 //! The director gives each step of a schedule to whoever fits at that moment. Then it stops the
 //! faults and lets the world come to rest.
 
+mod hosts;
+
 use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};
 use crate::peace;
@@ -97,26 +99,10 @@ impl<'a> Director<'a> {
             Step::Leave(who) => self.leave(who),
             Step::Join(who) => self.join(who),
             Step::Crash { who, after } => self.crash(who, after),
-            Step::Stop { who, micros } => {
-                if let Some(player) = self.living(who) {
-                    self.world.stop(player, micros);
-                }
-            }
-            Step::Copy { who, skew } => {
-                if let Some(player) = self.living(who) {
-                    self.world.start_again(player, skew);
-                }
-            }
-            Step::Slander { who, how } => {
-                if let Some(player) = self.insider(who) {
-                    self.world.command(player, Command::Slander(how));
-                }
-            }
-            Step::Deaf { who, micros, room } => {
-                if let Some(player) = self.living(who) {
-                    self.world.deafen(player, micros, room.into());
-                }
-            }
+            Step::Stop { who, micros } => self.stop(who, micros),
+            Step::Copy { who, skew } => self.copy(who, skew),
+            Step::Slander { who, how } => self.slander(who, how),
+            Step::Deaf { who, micros, room } => self.deafen(who, micros, room),
             Step::Restart(who) => self.restart(who, None),
             Step::RestartOld { who, back } => self.restart(who, Some(back)),
             Step::Split(mask) => {
@@ -345,9 +331,7 @@ impl<'a> Director<'a> {
     /// missing if that does not come.
     fn endure(&mut self) {
         self.quieten();
-        for [earlier, _] in self.world.twice() {
-            self.world.crash(earlier, 0);
-        }
+        self.end_earlier(|_, _| true);
         let limit = self.world.now.saturating_add(ENDURE_MICROS);
         let mut since = None;
         let mut why = "no time was left".to_owned();
@@ -383,12 +367,7 @@ impl<'a> Director<'a> {
                 self.restart_player(player);
             }
         }
-        // Nobody could tell that they are two.
-        for [earlier, later] in self.world.twice() {
-            if !self.world.has_third([earlier, later]) {
-                self.world.crash(earlier, 0);
-            }
-        }
+        self.end_earlier(|world, pair| !world.has_third(pair));
         self.tell_the_lonely();
     }
 

@@ -10,6 +10,7 @@
 mod attacker;
 mod chair;
 mod host;
+mod life;
 mod observe;
 mod reader;
 mod signing;
@@ -21,10 +22,10 @@ pub use chair::{Chair, Wishes};
 
 use crate::lie::Thief;
 use crate::lines::Lines;
-use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Role, locator, player_at};
+use crate::machine::{Cast, Command, Input, Machine, Output, locator, player_at};
 use crate::net::Net;
 use crate::payload;
-use crate::record::{Disk, MessageId, Player, Process, Record, Shown, What};
+use crate::record::{MessageId, Player, Process, Record, Shown, What};
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule};
 use bytes::Bytes;
@@ -223,56 +224,6 @@ impl World {
         self.hook_seen.take().is_some()
     }
 
-    /// A life begins. Nothing happens if one is going on.
-    pub fn boot(&mut self, player: Player, role: Role, disk: Disk) {
-        let clock = self.clock_of(player);
-        let danger = self.danger(player);
-        let (life, others) = (self.next_life(player), self.others(player));
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.machine.is_some() {
-            return;
-        }
-        chair.begin(self.now, role, life);
-        let process = chair.process();
-        let contents = chair.disk.contents();
-        let of = chair.player;
-        let entrance =
-            Entrance { player: of, place: player, others: &others, life, role, disk: contents, clock, danger };
-        let machine = self.cast.enter(&entrance, &mut chair.entropy);
-        if chair.copied {
-            self.record.push(self.now, process, What::Boot(Disk::Copied));
-        }
-        if !chair.copied || disk == Disk::Old {
-            self.record.push(self.now, process, What::Boot(disk));
-        }
-        let _ = self.record.entries.last().map(|entry| self.lines.read(entry));
-        match machine {
-            Ok(machine) => {
-                chair.machine = Some(machine);
-                self.drain(player, Origin::Honest);
-                self.schedule(self.now, Event::Clock { player, life: process.life });
-                self.look_for_forgotten(player);
-                self.note_starts(of);
-            }
-            Err(error) => {
-                self.record.push(self.now, process, What::Note("disk", error));
-            }
-        }
-    }
-
-    /// A life begins on what the disk held when `hundredths` of its writes were still to come.
-    pub fn boot_old(&mut self, player: Player, role: Role, hundredths: u8) {
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.machine.is_some() {
-            return;
-        }
-        let writes = chair.disk.writes();
-        let keep = writes.saturating_sub(writes.saturating_mul(usize::from(hundredths)).div_ceil(100));
-        chair.disk.rewind(keep);
-        chair.acknowledged.retain(|(after, _)| *after <= keep);
-        self.boot(player, role, Disk::Old);
-    }
-
     /// The application in `player` sends a message of `bytes` bytes.
     pub fn send(&mut self, player: Player, service: Service, bytes: usize) -> Option<MessageId> {
         let chair = self.chairs.get_mut(usize::from(player))?;
@@ -284,17 +235,6 @@ impl World {
         self.record.push(self.now, process, What::Asked(message, service));
         self.command(player, Command::Send(message, service, payload::make(message, service, bytes)));
         Some(message)
-    }
-
-    /// The life ends now.
-    pub fn crash(&mut self, player: Player, lost: u32) {
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.machine.take().is_none() {
-            return;
-        }
-        let process = chair.process();
-        chair.end();
-        self.record.push(self.now, process, What::Crash(lost));
     }
 
     /// The application or the person in `player` speaks.

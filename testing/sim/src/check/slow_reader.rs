@@ -1,5 +1,5 @@
-//! An application that takes no events holds nobody up: what others send meanwhile comes back to them
-//! as soon as ever. And what waits for it is bounded: its process ends when more would wait.
+//! An application that takes no events holds nobody up: what others send meanwhile comes back to
+//! them as soon as ever. And what waits for it is bounded: its process ends when more would wait.
 //! The first is judged in calm schedules, where nothing else takes time.
 //! Source: host/runtime/src/engine.rs, LocalSlowReader.
 
@@ -53,7 +53,9 @@ impl Way {
         let held = |sent: u64| deaf.values().any(|waits| waits.since <= sent);
         if let Some((message, sent)) = self.sent.iter().find(|(_, sent)| late(**sent) && held(**sent)) {
             let millis = entry.at.saturating_sub(*sent) / 1_000;
-            return Some(format!("{message} is under way for {millis} ms while an application takes no events"));
+            return Some(format!(
+                "{message} is under way for {millis} ms while an application takes no events"
+            ));
         }
         self.sent.retain(|_, sent| !late(*sent));
         match &entry.what {

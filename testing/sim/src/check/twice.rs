@@ -1,18 +1,19 @@
 //! Two processes with one identity: a process stops only if another one with its identity runs, or
 //! just ran, that started later. Whoever can hear both does not do so for long, and forms few
 //! configurations meanwhile. So nobody who runs once is stopped, and the later one goes on.
-//! Source: docs/protocol/link.md, LINK-25, LINK-26; docs/protocol/node.md, NODE-19; docs/decisions/0032.
+//! Source: docs/decisions/0032; docs/protocol/link.md, LINK-25, LINK-26; node.md, NODE-19.
 
 use super::{Broken, Checker, Story};
 use crate::record::{Entry, PATIENCE, Player, Process, Record, RingEvent, What};
 use std::collections::BTreeMap;
 
-pub(super) const CHECKER: Checker = Checker { name: "twice", source: "decision 0032; LINK-25, LINK-26", judge };
+pub(super) const CHECKER: Checker =
+    Checker { name: "twice", source: "decision 0032; LINK-25, LINK-26", judge };
 
 /// How long both may be heard, in microseconds.
-const MEET_MAX: u64 = 15_000_000;
+const MEET_MAX: u64 = 10_000_000;
 /// How many configurations who hears both may install meanwhile.
-const CONFIGURATIONS_MAX: usize = 6;
+const CONFIGURATIONS_MAX: usize = 8;
 
 /// Somebody can hear both.
 struct Meeting {
@@ -30,7 +31,9 @@ struct Seen {
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut seen = Seen::default();
     for (at, entry) in record.entries.iter().enumerate() {
-        seen.over(entry.at).and_then(|()| seen.take(entry)).map_err(|what| (entry.process, Some(at), what))?;
+        seen.over(entry.at)
+            .and_then(|()| seen.take(entry))
+            .map_err(|what| (entry.process, Some(at), what))?;
     }
     let last = record.entries.last().map_or(Process { player: 0, life: 0 }, |entry| entry.process);
     seen.over(record.counts.micros).map_err(|what| (last, None, what))
@@ -78,7 +81,8 @@ impl Seen {
     }
 
     fn configuration(&mut self, process: Process) -> Result<(), String> {
-        for ((_, player), meeting) in self.meetings.iter_mut().filter(|((witness, _), _)| *witness == process) {
+        for ((_, player), meeting) in self.meetings.iter_mut().filter(|((witness, _), _)| *witness == process)
+        {
             meeting.configurations += 1;
             if meeting.configurations > CONFIGURATIONS_MAX {
                 let many = meeting.configurations;

@@ -2,8 +2,8 @@
 
 use super::clerk::Clerk;
 use super::company::Names;
-use super::slander;
 use super::scribe::{Scribe, sharing_name, short};
+use super::slander;
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
 use crate::machine::{
     Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,

@@ -1,5 +1,5 @@
-//! Two processes with one identity: a copy of a player's folder, started elsewhere while the player's
-//! own process runs, or after it.
+//! Two processes with one identity: a copy of a player's folder, started elsewhere while the
+//! player's own process runs, or after it.
 //!
 //! The copy has a chair of its own, behind those of the players. It runs where the next player
 //! does: cuts hold for it as for that one.
@@ -49,7 +49,8 @@ impl World {
         let pairs = copied.filter_map(|places| <[Player; 2]>::try_from(places).ok());
         let both = pairs.filter(|pair| pair.iter().all(|place| self.living_at(*place)));
         let number = |place: &Player| self.machine(*place).and_then(|machine| machine.started());
-        both.map(|[one, other]| if number(&one) < number(&other) { [one, other] } else { [other, one] }).collect()
+        both.map(|[one, other]| if number(&one) < number(&other) { [one, other] } else { [other, one] })
+            .collect()
     }
 
     /// Whether some third process that runs knows the player of these two places, as they know it.
@@ -148,9 +149,6 @@ impl World {
     fn can_tell(&self, third: Player, pair: [Player; 2], living: &[Player]) -> bool {
         let finds = |place: &Player| self.chair(*place).is_some_and(|chair| chair.founder);
         let able = |place: &Player| living.contains(place) && finds(place) && self.reach(third, *place);
-        self.net.is_fair(self.now)
-            && finds(&third)
-            && self.knows_both(third, pair)
-            && pair.iter().all(able)
+        self.net.is_fair(self.now) && finds(&third) && self.knows_both(third, pair) && pair.iter().all(able)
     }
 }
