@@ -359,6 +359,10 @@ pub struct Counts {
     pub misled: u64,
     /// Of these, those whom somebody else has shown to its person as being on another line.
     pub shown: u64,
+    /// Processes that stopped since another one of their identity started later.
+    pub superseded: u64,
+    /// Processes that ended since their applications took no events.
+    pub slow_readers: u64,
 }
 
 /// A whole run.
@@ -408,6 +412,8 @@ impl Record {
         match &what {
             What::Delivered(..) => self.counts.deliveries = self.counts.deliveries.saturating_add(1),
             What::View(_) => self.counts.views = self.counts.views.saturating_add(1),
+            What::Superseded(_) => self.counts.superseded = self.counts.superseded.saturating_add(1),
+            What::SlowReader(_) => self.counts.slow_readers = self.counts.slow_readers.saturating_add(1),
             _ => {}
         }
         self.entries.push(Entry { at, process, what });

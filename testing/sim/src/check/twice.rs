@@ -66,11 +66,13 @@ impl Seen {
     /// Whether it had to stop.
     fn stopped(&self, entry: &Entry, by: u64) -> Result<(), String> {
         let Process { player, .. } = entry.process;
-        let later = self.numbers.iter().find(|(other, number)| other.player == player && **number == by);
+        let other = |other: &Process| other.player == player && *other != entry.process;
+        let later = self.numbers.iter().find(|(process, number)| other(process) && **number == by);
         let Some((later, _)) = later else {
             return Err(format!("stopped, but no process of player {player} has the number {by}"));
         };
-        if self.numbers.get(&entry.process).is_none_or(|own| *own >= by) {
+        // Of two with one number the key decides, which is not seen here.
+        if self.numbers.get(&entry.process).is_none_or(|own| *own > by) {
             return Err(format!("stopped, but {later} started earlier"));
         }
         let long_gone = |ended: &u64| ended.saturating_add(PATIENCE) < entry.at;
@@ -123,9 +125,15 @@ mod tests {
     fn the_earlier_one_stops() {
         both().add(0, What::Superseded(6)).crash(0).add(1, What::Parts(0)).settled().holds(&CHECKER);
         both().add(0, What::Superseded(7)).broken(&CHECKER);
-        let mut later = both();
-        later.0.push(9, LATER, What::Superseded(5));
-        later.broken(&CHECKER);
+        for number in [5, 6] {
+            let mut later = both();
+            later.0.push(9, LATER, What::Superseded(number));
+            later.broken(&CHECKER);
+        }
+        let mut tie = both().add(0, What::Superseded(6)).crash(0);
+        tie.0.push(9, Process { player: 0, life: 2 }, What::Started(6));
+        tie.0.push(9, Process { player: 0, life: 2 }, What::Superseded(6));
+        tie.add(1, What::Parts(0)).holds(&CHECKER);
     }
 
     #[test]
