@@ -457,6 +457,7 @@ impl<'a> Director<'a> {
 
     fn finish(mut self) -> Record {
         self.world.try_outsiders();
+        self.world.note_forks();
         let standings = standings(&self.world);
         let mut record = std::mem::take(&mut self.world.record);
         record.calm = self.schedule.calm;

@@ -363,6 +363,8 @@ pub struct Counts {
     pub superseded: u64,
     /// Processes that ended since their applications took no events.
     pub slow_readers: u64,
+    /// Forks that members saw.
+    pub forks: u64,
 }
 
 /// A whole run.
@@ -413,6 +415,7 @@ impl Record {
             What::Delivered(..) => self.counts.deliveries = self.counts.deliveries.saturating_add(1),
             What::View(_) => self.counts.views = self.counts.views.saturating_add(1),
             What::Superseded(_) => self.counts.superseded = self.counts.superseded.saturating_add(1),
+            What::Fork(..) => self.counts.forks = self.counts.forks.saturating_add(1),
             What::SlowReader(_) => self.counts.slow_readers = self.counts.slow_readers.saturating_add(1),
             _ => {}
         }

@@ -67,6 +67,7 @@ fn take(sum: &Mutex<Sum>, outcome: &Outcome, arguments: &Arguments, begun: Insta
     all.shown += one.shown;
     all.superseded += one.superseded;
     all.slow_readers += one.slow_readers;
+    all.forks += one.forks;
     if let Some(digest) = &outcome.digest {
         sum.digests.insert(outcome.seed, digest.clone());
     }
@@ -93,7 +94,7 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
         by_property.entry(property).or_default().push(*seed);
     }
     let Counts { steps, deliveries, views, datagrams, inputs, micros, lies, misled, shown, .. } = sum.counts;
-    let Counts { superseded, slow_readers, .. } = sum.counts;
+    let Counts { superseded, slow_readers, forks, .. } = sum.counts;
     if arguments.json {
         let summary = json!({
             "schedules": sum.schedules,
@@ -111,6 +112,7 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
             "not_protected_and_shown": shown,
             "superseded": superseded,
             "slow_readers": slow_readers,
+            "forks": forks,
             "wall_seconds": wall.as_secs_f64(),
         });
         println!("{summary}");

@@ -111,6 +111,19 @@ impl World {
         }
     }
 
+    /// Records the forks that those who run have seen.
+    pub fn note_forks(&mut self) {
+        for place in self.living().into_iter().filter(|_| !self.robbed).collect::<Vec<_>>() {
+            let process = self.process(place);
+            let chair = self.chairs.get_mut(usize::from(place));
+            let machine = chair.and_then(|chair| chair.machine.as_mut());
+            let news = machine.map(|machine| machine.line()).unwrap_or_default();
+            for fork in news.into_iter().filter(|what| matches!(what, What::Fork(..))) {
+                self.record.push(self.now, process, fork);
+            }
+        }
+    }
+
     /// The process stops: the one with the number `by` started later.
     pub(super) fn superseded(&mut self, player: Player, by: u64) {
         let process = self.process(player);
