@@ -202,4 +202,8 @@ pub enum Danger {
     AdmissionVouchersUnbounded,
     /// Host: what follows a write is sent before the write is on disk.
     HostSendsFirst,
+    /// Host: takes nothing any more while its application has no room for events.
+    HostWaitsForReader,
+    /// Host: keeps any number of events for its application.
+    HostKeepsAll,
 }

@@ -34,12 +34,16 @@ pub enum Aim {
     Disks,
     /// Clocks differ, in groups whose voters have something to decide.
     Clocks,
+    /// Folders are copied, and run twice.
+    Twice,
+    /// Applications take no events, often where nothing else is wrong.
+    Readers,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 9] = [
+pub const AIMS: [(&str, Aim); 11] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
@@ -48,6 +52,8 @@ pub const AIMS: [(&str, Aim); 9] = [
     ("charter", Aim::Charter),
     ("disks", Aim::Disks),
     ("clocks", Aim::Clocks),
+    ("twice", Aim::Twice),
+    ("readers", Aim::Readers),
     ("takeover", Aim::Takeover),
 ];
 
@@ -74,6 +80,10 @@ impl Aim {
             return crate::takeover::take(schedule);
         }
         let mut rng = Rng::new(schedule.seed, "aim", 0);
+        // Half of them in calm schedules: there the checker sees what a slow reader costs others.
+        if self == Self::Readers && schedule.seed.is_multiple_of(2) {
+            *schedule = Schedule::draw_calm(schedule.seed);
+        }
         let aimed: Vec<_> = (1..=ROUNDS).flat_map(|round| self.steps(schedule, round, &mut rng)).collect();
         let at = schedule.steps.len().min(1);
         schedule.steps.splice(at..at, aimed);
@@ -101,6 +111,8 @@ impl Aim {
             Self::Charter => charter(round, rng),
             Self::Disks => disks(rng),
             Self::Clocks => roster(rng),
+            Self::Twice => crate::hosts::twice(rng),
+            Self::Readers => crate::hosts::readers(rng),
         }
     }
 }
@@ -239,6 +251,7 @@ mod tests {
                 aim.take(&mut schedule);
                 schedule
             };
+            // Of an odd seed: others aim at calm ones where readers are slow.
             let plain = Schedule::draw(9);
             assert_eq!(aimed(9), aimed(9));
             assert!(aimed(9).steps.len() >= plain.steps.len() + usize::from(ROUNDS) * 3);

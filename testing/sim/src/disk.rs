@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub type Contents = BTreeMap<StoreKey, Bytes>;
 
 /// One player's disk.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct VirtualDisk {
     contents: Contents,
     log: Vec<Persist>,

@@ -1,11 +1,13 @@
 //! What the computers of a schedule are like: disks that take their time, wall clocks that differ,
-//! processes that stand still for a while.
+//! processes that stand still for a while, applications that take no events, and folders that are
+//! copied and run twice.
 //!
 //! They are drawn from a generator of their own, so the rest of a schedule stays as its seed draws
 //! it.
 
 use crate::rng::Rng;
-use crate::schedule::{SEATS_MAX, Schedule, Step, When};
+use crate::schedule::{Hook, SEATS_MAX, Schedule, Slander, Step, When};
+use folkmoot_base::Service;
 
 /// How many of a million schedules have slow disks.
 const SLOW: u32 = 200_000;
@@ -13,6 +15,10 @@ const SLOW: u32 = 200_000;
 const SKEWED: u32 = 200_000;
 /// How many have processes that stand still.
 const STOPPED: u32 = 150_000;
+/// How many have an application that takes no events.
+const DEAF: u32 = 100_000;
+/// How many have a player that runs twice.
+const TWICE: u32 = 100_000;
 /// How far a clock is from the true time, at most, in seconds. Two of them differ by less than what
 /// voters allow one another (60 s).
 const SKEW_SECONDS_MAX: i8 = 25;
@@ -58,6 +64,67 @@ pub(crate) fn add(schedule: &mut Schedule) {
             schedule.steps.insert(at, (When::After(rng.range(0, 5_000)), stop(&mut rng)));
         }
     }
+    for (chance, draw) in [(DEAF, readers as fn(&mut Rng) -> _), (TWICE, twice)] {
+        if rng.chance(chance) {
+            let at = 1 + rng.below(schedule.steps.len());
+            schedule.steps.splice(at..at, draw(&mut rng));
+        }
+    }
+}
+
+/// An application takes no events for a while, and everybody speaks.
+pub(crate) fn readers(rng: &mut Rng) -> Vec<(When, Step)> {
+    let micros = rng.range(100_000, 8_000_000);
+    let room = [4, 20, 60, 1_000].get(rng.below(4)).copied().unwrap_or(20);
+    let mut steps = vec![(When::After(rng.range(0, 1_000_000)), Step::Deaf { who: seat(rng), micros, room })];
+    for _ in 0..rng.range(3, 9) {
+        let send = Step::Send { who: seat(rng), service: Service::Agreed, bytes: 64, count: 4 };
+        let step = if rng.chance(500_000) { send } else { Step::Chorus(Service::Safe) };
+        steps.push((When::After(rng.range(0, 400_000)), step));
+    }
+    steps
+}
+
+/// A second process of somebody starts, often while some cannot hear others; then both are tried.
+pub(crate) fn twice(rng: &mut Rng) -> Vec<(When, Step)> {
+    let (who, skew) = (seat(rng), i8::try_from(rng.range(0, 51)).unwrap_or_default() - SKEW_SECONDS_MAX);
+    let mut steps = Vec::new();
+    if rng.chance(500_000) {
+        let split = Step::Split(u8::try_from(rng.range(1, 127)).unwrap_or(1));
+        let apart = if rng.chance(500_000) { split } else { Step::Part(seat(rng), seat(rng)) };
+        steps.push((When::After(rng.range(0, 1_000_000)), apart));
+    }
+    steps.push((middle(rng), Step::Copy { who, skew }));
+    for _ in 0..rng.below(4) {
+        let step = match rng.weighted(&[4, 2, 2, 2, 1, 1]) {
+            0 => Step::Chorus(Service::Agreed),
+            1 => Step::Crash { who: seat(rng), after: None },
+            2 => Step::Restart(seat(rng)),
+            3 => Step::Copy { who: seat(rng), skew },
+            4 => Step::Leave(seat(rng)),
+            _ => slander(rng),
+        };
+        steps.push((middle(rng), step));
+    }
+    steps.push((When::After(rng.range(0, 4_000_000)), Step::Heal));
+    steps.push((When::After(rng.range(0, 4_000_000)), Step::Chorus(Service::Safe)));
+    steps
+}
+
+fn slander(rng: &mut Rng) -> Step {
+    let how = rng.pick(&[Slander::Own, Slander::Later, Slander::Other]).copied();
+    Step::Slander { who: seat(rng), how: how.unwrap_or(Slander::Later) }
+}
+
+fn middle(rng: &mut Rng) -> When {
+    let hooks = ["gather", "commit", "recover", "operational"].map(|word| Hook { layer: "ring", word });
+    let hook = rng.pick(&hooks).filter(|_| rng.chance(300_000));
+    let within = rng.range(0, 3_000);
+    hook.map_or_else(|| When::After(rng.range(0, 2_000_000)), |hook| When::On(*hook, within))
+}
+
+fn seat(rng: &mut Rng) -> u8 {
+    u8::try_from(rng.below(SEATS_MAX.into())).unwrap_or(0)
 }
 
 /// For less than a link may be silent, or for more.
@@ -70,6 +137,17 @@ fn stop(rng: &mut Rng) -> Step {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_schedules_have_slow_readers_and_copied_folders() {
+        let drawn: Vec<Schedule> = (0..400).map(Schedule::draw).collect();
+        let count = |is: fn(&Step) -> bool| {
+            drawn.iter().filter(|one| one.steps.iter().any(|(_, step)| is(step))).count()
+        };
+        let deaf = count(|step| matches!(step, Step::Deaf { .. }));
+        let copied = count(|step| matches!(step, Step::Copy { .. }));
+        assert!([deaf, copied].iter().all(|count| (20..80).contains(count)), "{deaf} {copied}");
+    }
 
     #[test]
     fn some_schedules_have_other_computers_and_the_rest_are_as_before() {

@@ -26,7 +26,7 @@ pub struct Lines {
     known: BTreeMap<String, Known>,
     /// The decisions that each player was seen to have, by number.
     at: BTreeMap<Player, BTreeMap<u64, String>>,
-    /// Players whose disks were put back: they may sign twice in good faith.
+    /// Players whose disks were put back or copied: they may sign twice in good faith.
     put_back: BTreeSet<Player>,
     founding: Known,
 }
@@ -42,9 +42,9 @@ impl Lines {
             What::Stolen => {
                 self.stolen.insert(player);
             }
-            What::Boot(Disk::Fresh | Disk::Old) => {
+            What::Boot(Disk::Fresh | Disk::Old | Disk::Copied) => {
                 self.at.remove(&player);
-                if entry.what == What::Boot(Disk::Old) {
+                if entry.what != What::Boot(Disk::Fresh) {
                     self.put_back.insert(player);
                 }
             }

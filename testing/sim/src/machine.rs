@@ -83,6 +83,8 @@ pub enum Command {
     Mute(Option<Mute>),
     /// From now on the node is crooked, or honest again.
     Crooked(Option<Crooked>),
+    /// Show every peer a start of another process of that peer's ([`crate::schedule::Slander`]).
+    Slander(crate::schedule::Slander),
 }
 
 /// Stands for the proposal to make a change of the charter, where others are named by the player to
@@ -157,6 +159,8 @@ pub enum Told {
     Approved(String),
     /// The member votes for the sharing with this name; whether one share of it is the key.
     Backed(String, bool),
+    /// It stops: the process with this number started later.
+    Superseded(u64),
 }
 
 /// What goes out.
@@ -268,6 +272,10 @@ pub trait Machine {
     fn line(&mut self) -> Vec<What> {
         Vec::new()
     }
+    /// The number that says when it started, if it has one.
+    fn started(&self) -> Option<u64> {
+        None
+    }
     /// How its signing sessions stand; `None`: there are none.
     fn signing(&self, _now: Instant) -> Option<Signing> {
         None
@@ -291,6 +299,10 @@ pub enum Role {
 pub struct Entrance<'a> {
     /// Who.
     pub player: Player,
+    /// Where: the player's own place, or that of its copied folder.
+    pub place: Player,
+    /// Where to look for others, if the player's folder was copied; empty: as its role says.
+    pub others: &'a [Player],
     /// Which life.
     pub life: u16,
     /// How.
@@ -325,12 +337,12 @@ pub trait Cast {
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool;
 }
 
-/// The port of a player.
-pub fn locator(player: Player) -> Locator {
-    Locator::Memory(u32::from(player).saturating_add(1))
+/// The port of a place.
+pub fn locator(place: Player) -> Locator {
+    Locator::Memory(u32::from(place).saturating_add(1))
 }
 
-/// The player at a locator.
+/// The place at a locator.
 pub fn player_at(locator: Locator) -> Option<Player> {
     match locator {
         Locator::Memory(port) => Player::try_from(port.checked_sub(1)?).ok(),

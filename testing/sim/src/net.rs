@@ -127,6 +127,12 @@ impl Net {
         a == b || (self.reaches(a, b) && self.reaches(b, a))
     }
 
+    /// Whether most datagrams come, and soon.
+    pub fn is_fair(&self, now: u64) -> bool {
+        let weather = self.weather(now);
+        weather.loss <= 50_000 && weather.delay_max <= 50_000
+    }
+
     /// The usual weather, cuts or not.
     pub fn clear_up(&mut self) {
         self.burst = None;

@@ -21,7 +21,8 @@ pub type Views = BTreeMap<Player, (String, String)>;
 /// In plain words.
 pub fn of(world: &World) -> Result<Views, String> {
     let founder = |player: Player| world.chair(player).is_some_and(|chair| chair.founder);
-    judge(&standings(world), &|a, b| world.net.reach(a, b), &founder)
+    let reach = |a, b| world.reach(world.place_of(a), world.place_of(b));
+    judge(&standings(world), &reach, &founder)
 }
 
 fn judge(

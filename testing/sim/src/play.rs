@@ -1,6 +1,8 @@
 //! The director gives each step of a schedule to whoever fits at that moment. Then it stops the
 //! faults and lets the world come to rest.
 
+mod hosts;
+
 use crate::machine::{Cast, Command, Role, electorate, motion};
 use crate::net::{CALM, Weather};
 use crate::peace;
@@ -97,11 +99,10 @@ impl<'a> Director<'a> {
             Step::Leave(who) => self.leave(who),
             Step::Join(who) => self.join(who),
             Step::Crash { who, after } => self.crash(who, after),
-            Step::Stop { who, micros } => {
-                if let Some(player) = self.living(who) {
-                    self.world.stop(player, micros);
-                }
-            }
+            Step::Stop { who, micros } => self.stop(who, micros),
+            Step::Copy { who, skew } => self.copy(who, skew),
+            Step::Slander { who, how } => self.slander(who, how),
+            Step::Deaf { who, micros, room } => self.deafen(who, micros, room),
             Step::Restart(who) => self.restart(who, None),
             Step::RestartOld { who, back } => self.restart(who, Some(back)),
             Step::Split(mask) => {
@@ -159,7 +160,7 @@ impl<'a> Director<'a> {
     }
 
     fn is_rostered(&self, player: Player) -> bool {
-        self.world.chair(player).is_some_and(|chair| chair.roster.contains(&player))
+        self.world.chair(player).is_some_and(|chair| chair.roster.contains(&chair.player))
     }
 
     fn send(&mut self, who: u8, service: Service, bytes: u32, count: u8) {
@@ -206,8 +207,9 @@ impl<'a> Director<'a> {
 
     /// Players that lived and are dead.
     fn dead(&self) -> Vec<Player> {
-        let dead = self.world.chairs.iter().filter(|chair| chair.machine.is_none() && chair.role.is_some());
-        dead.map(|chair| chair.player).collect()
+        let chairs = self.world.chairs.iter().zip(0..);
+        let dead = chairs.filter(|(chair, _)| chair.machine.is_none() && chair.role.is_some());
+        dead.map(|(_, place)| place).collect()
     }
 
     fn restart(&mut self, who: u8, back: Option<u8>) {
@@ -243,7 +245,8 @@ impl<'a> Director<'a> {
 
     fn expel(&mut self, by: u8, who: u8, yes: u8) {
         let target = who % self.schedule.players;
-        let Some(by) = self.insider(by).filter(|by| *by != target) else { return };
+        let other = |by: &Player| self.world.process(*by).player != target;
+        let Some(by) = self.insider(by).filter(other) else { return };
         for voter in (0..self.schedule.players).filter(|voter| *voter != target) {
             if (yes >> voter) & 1 == 1 {
                 self.world.wish_expel(voter, target);
@@ -288,7 +291,7 @@ impl<'a> Director<'a> {
             return self.world.attacker.race(u16::from(count) * 4);
         }
         for _ in 0..count {
-            let lives: Vec<u16> = (0..self.schedule.players).map(|player| self.world.life(player)).collect();
+            let lives: Vec<u16> = self.world.chairs.iter().map(|chair| chair.process().life).collect();
             let life_of = |player: Player| lives.get(usize::from(player)).copied().unwrap_or(0);
             let forged = self.world.attacker.make(how, self.schedule.players, &life_of);
             let delay = self.rng.range(0, 20_000);
@@ -320,6 +323,7 @@ impl<'a> Director<'a> {
         for (_, player) in std::mem::take(&mut self.unmute) {
             self.world.command(player, Command::Mute(None));
         }
+        self.world.all_read();
         self.world.play_until(self.world.all_go_on().max(self.world.now));
     }
 
@@ -327,6 +331,7 @@ impl<'a> Director<'a> {
     /// missing if that does not come.
     fn endure(&mut self) {
         self.quieten();
+        self.end_earlier(|_, _| true);
         let limit = self.world.now.saturating_add(ENDURE_MICROS);
         let mut since = None;
         let mut why = "no time was left".to_owned();
@@ -362,6 +367,7 @@ impl<'a> Director<'a> {
                 self.restart_player(player);
             }
         }
+        self.end_earlier(|world, pair| !world.has_third(pair));
         self.tell_the_lonely();
     }
 
@@ -373,7 +379,8 @@ impl<'a> Director<'a> {
         let alone = |role| matches!(role, Some(Role::Stranger { contact }) if !living.contains(&contact));
         let lonely: Vec<Player> = living.iter().copied().filter(|player| alone(role(*player))).collect();
         for player in lonely {
-            if let Some(other) = living.iter().copied().find(|other| *other != player) {
+            let of = |place: Player| self.world.process(place).player;
+            if let Some(other) = living.iter().copied().find(|other| of(*other) != of(player)) {
                 self.world.command(player, Command::Dial(other));
             }
         }
@@ -396,7 +403,8 @@ impl<'a> Director<'a> {
         let limit = self.finish_signing(limit);
         for standing in standings(&self.world) {
             if standing.expected {
-                self.world.send(standing.process.player, Service::Safe, 64);
+                let place = self.world.place_of(standing.process.player);
+                self.world.send(place, Service::Safe, 64);
             }
         }
         self.world.record.settled = self.rest(limit);
@@ -449,6 +457,7 @@ impl<'a> Director<'a> {
 
     fn finish(mut self) -> Record {
         self.world.try_outsiders();
+        self.world.note_forks();
         let standings = standings(&self.world);
         let mut record = std::mem::take(&mut self.world.record);
         record.calm = self.schedule.calm;

@@ -190,6 +190,8 @@ pub enum Disk {
     Synced,
     /// What was committed some time ago.
     Old,
+    /// A copy of the player's folder, and everything that was committed there since.
+    Copied,
 }
 
 /// Why a message of the application was not sent.
@@ -287,6 +289,20 @@ pub enum What {
     Note(&'static str, String),
     /// The machine handed out more at one moment of the clock than is sane.
     Spinning,
+    /// The number of this process: of two processes with one identity the higher one goes on.
+    Started(u64),
+    /// It stopped, since it was shown that the process with this number started later.
+    Superseded(u64),
+    /// From now on it can hear two processes of this player, and each of them can hear it.
+    Meets(Player),
+    /// It can no longer, or one of the two is gone.
+    Parts(Player),
+    /// Its application takes no events from now on; so many may wait.
+    Deaf(usize),
+    /// Its application takes events again.
+    Reads,
+    /// More events waited for the application than may: the process ends.
+    SlowReader(usize),
 }
 
 /// One line of the run.
@@ -343,6 +359,12 @@ pub struct Counts {
     pub misled: u64,
     /// Of these, those whom somebody else has shown to its person as being on another line.
     pub shown: u64,
+    /// Processes that stopped since another one of their identity started later.
+    pub superseded: u64,
+    /// Processes that ended since their applications took no events.
+    pub slow_readers: u64,
+    /// Forks that members saw.
+    pub forks: u64,
 }
 
 /// A whole run.
@@ -392,6 +414,9 @@ impl Record {
         match &what {
             What::Delivered(..) => self.counts.deliveries = self.counts.deliveries.saturating_add(1),
             What::View(_) => self.counts.views = self.counts.views.saturating_add(1),
+            What::Superseded(_) => self.counts.superseded = self.counts.superseded.saturating_add(1),
+            What::Fork(..) => self.counts.forks = self.counts.forks.saturating_add(1),
+            What::SlowReader(_) => self.counts.slow_readers = self.counts.slow_readers.saturating_add(1),
             _ => {}
         }
         self.entries.push(Entry { at, process, what });

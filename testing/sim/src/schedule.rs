@@ -5,6 +5,10 @@
 //! modulo the living, for example). So any list of steps can be played, cut short or thinned out,
 //! and still means something.
 
+mod liars;
+
+pub use liars::{Forgery, Slander};
+
 use crate::hosts::Hosts;
 use crate::lie::Lie;
 use crate::machine::{Crooked, MUTES, Mute};
@@ -61,25 +65,6 @@ pub const HOOKS: [Hook; 16] = [
     Hook { layer: "link", word: "" },
 ];
 
-/// What an attacker on the wire does with a datagram it saw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forgery {
-    /// Sends it again, as it was, from where it came.
-    Replay,
-    /// Sends it again to somebody else.
-    Redirect,
-    /// Flips one bit of it.
-    Flip,
-    /// Cuts it short.
-    Cut,
-    /// Adds bytes.
-    Lengthen,
-    /// Sends random bytes.
-    Noise,
-    /// Flips one bit of the next ones to be sent, and is faster than they are.
-    Race,
-}
-
 /// One thing that the schedule does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -114,6 +99,30 @@ pub enum Step {
         who: u8,
         /// For how many microseconds.
         micros: u64,
+    },
+    /// Another process of a player starts, elsewhere, on a copy of its folder; while the first one
+    /// runs, if that does.
+    Copy {
+        /// Whose.
+        who: u8,
+        /// How far the clock is ahead there, in seconds.
+        skew: i8,
+    },
+    /// A member shows its peers starts of processes that never started.
+    Slander {
+        /// Who.
+        who: u8,
+        /// Which.
+        how: Slander,
+    },
+    /// An application takes no events.
+    Deaf {
+        /// Whose.
+        who: u8,
+        /// For how many microseconds.
+        micros: u64,
+        /// How many events may wait.
+        room: u16,
     },
     /// A dead process comes back with its disk.
     Restart(u8),

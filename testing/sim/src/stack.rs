@@ -6,6 +6,7 @@ mod clerk;
 mod company;
 mod kind;
 mod scribe;
+mod slander;
 mod tap;
 mod thief;
 

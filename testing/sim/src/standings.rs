@@ -16,11 +16,11 @@ pub fn standings(world: &World) -> Vec<Standing> {
     let mut out = Vec::new();
     for (player, picture) in pictures {
         let Some(chair) = world.chair(player) else { continue };
-        let rostered = picture.roster.contains(&player);
+        let rostered = picture.roster.contains(&chair.player);
         out.push(Standing {
             process: chair.process(),
             expected: rostered
-                && !removed.contains(&player)
+                && !removed.contains(&chair.player)
                 && !chair.wishes.away
                 && !world.is_misled(player),
             view: chair.view.clone(),

@@ -189,6 +189,44 @@ mod tests {
     }
 
     #[test]
+    fn a_second_process_has_a_copy_of_the_disk_and_a_place_beside_the_next_player() {
+        let mut world = world();
+        world.send(2, Agreed, 64);
+        world.start_again(2, 0);
+        assert_eq!((world.places(2), world.living()), (vec![2, 3], vec![0, 1, 2, 3]));
+        assert_ne!(world.process(2), world.process(3), "no two lives have one number");
+        world.send(3, Agreed, 64);
+        assert_eq!(
+            (counter(&world, 2), counter(&world, 3)),
+            (vec!["counter 1".into()], vec!["counter 2".into()])
+        );
+        world.net.part(0, 1);
+        assert!(world.reach(2, 1) && !world.reach(3, 1) && world.reach(3, 0), "it is where player 0 is");
+        world.crash(2, 0);
+        assert_eq!(world.place_of(2), 3);
+        world.crash(3, 0);
+        world.start_again(2, 0);
+        assert_eq!(counter(&world, 3), ["counter 2"], "the copy is used again");
+        world.start_again(3, 0);
+        assert_eq!(counter(&world, 2), ["counter 1"], "and so is the folder");
+    }
+
+    #[test]
+    fn a_process_ends_when_more_waits_for_its_application_than_there_is_room_for() {
+        for (room, ends) in [(2, true), (3, false)] {
+            let mut world = world();
+            world.deafen(1, 1_000_000, room);
+            for _ in 0..3 {
+                world.send(0, Agreed, 64);
+            }
+            world.play_until(2_000_000);
+            assert_eq!(world.machine(1).is_none(), ends);
+            let last = if ends { What::SlowReader(3) } else { What::Reads };
+            assert!(world.record.entries.iter().any(|entry| entry.what == last));
+        }
+    }
+
+    #[test]
     fn a_hook_stops_the_world_right_after_the_line() {
         let mut world = world();
         world.send(0, Agreed, 64);

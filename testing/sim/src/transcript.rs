@@ -71,6 +71,13 @@ fn describe(what: &What) -> (&'static str, String) {
         What::Fork(number, liars) => ("fork", format!("at {number}, by {liars:?}")),
         What::OtherLine(other) => ("other", format!("line at player{other}")),
         What::Spinning => ("SPINNING", String::new()),
+        What::Started(number) => ("started", number.to_string()),
+        What::Superseded(by) => ("STOPS", format!("the process with number {by} started later")),
+        What::Meets(player) => ("meets", format!("both processes of player{player}")),
+        What::Parts(player) => ("parts", format!("from a process of player{player}")),
+        What::Deaf(room) => ("deaf", format!("room for {room} events")),
+        What::Reads => ("reads", String::new()),
+        What::SlowReader(waiting) => ("STOPS", format!("{waiting} events wait for its application")),
     }
 }
 

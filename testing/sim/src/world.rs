@@ -3,23 +3,29 @@
 //! Everything happens at a microsecond and in an order that the seed decides. A machine's outputs
 //! take effect one by one. A [`What::Crash`] in the middle of a batch loses all that come after it;
 //! committed writes stay.
+//!
+//! Players are named by the places of their chairs. A second process of a player has a place of its
+//! own behind those of the players ([`twice`]).
 
 mod attacker;
 mod chair;
 mod host;
+mod life;
 mod observe;
+mod reader;
 mod signing;
 mod thief;
+mod twice;
 
 pub use attacker::Attacker;
 pub use chair::{Chair, Wishes};
 
 use crate::lie::Thief;
 use crate::lines::Lines;
-use crate::machine::{Cast, Command, Entrance, Input, Machine, Output, Role, locator, player_at};
+use crate::machine::{Cast, Command, Input, Machine, Output, locator, player_at};
 use crate::net::Net;
 use crate::payload;
-use crate::record::{Disk, MessageId, Player, Process, Record, Shown, What};
+use crate::record::{MessageId, Player, Process, Record, Shown, What};
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule};
 use bytes::Bytes;
@@ -74,6 +80,13 @@ enum Event {
         life: u16,
         wish: Wish,
     },
+    /// The application takes events again.
+    Reads {
+        player: Player,
+        life: u16,
+    },
+    /// Time to look who can hear two processes of one player.
+    Witness,
     /// A datagram for the attacker's node with this key.
     Stolen {
         key: Player,
@@ -144,6 +157,8 @@ pub struct World {
     lines: Lines,
     /// Who was led astray, and has been shown to somebody as being on another line.
     shown: BTreeSet<Player>,
+    players: Player,
+    witnesses: BTreeMap<(Player, Player), Process>,
 }
 
 impl World {
@@ -167,6 +182,8 @@ impl World {
             thief_at: None,
             lines: Lines::default(),
             shown: BTreeSet::new(),
+            players: schedule.players,
+            witnesses: BTreeMap::new(),
             cast,
             options,
             queue: BinaryHeap::new(),
@@ -207,47 +224,6 @@ impl World {
         self.hook_seen.take().is_some()
     }
 
-    /// A life begins. Nothing happens if one is going on.
-    pub fn boot(&mut self, player: Player, role: Role, disk: Disk) {
-        let clock = self.clock_of(player);
-        let danger = self.danger(player);
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.machine.is_some() {
-            return;
-        }
-        chair.begin(self.now, role);
-        let process = chair.process();
-        let entrance =
-            Entrance { player, life: process.life, role, disk: chair.disk.contents(), clock, danger };
-        let machine = self.cast.enter(&entrance, &mut chair.entropy);
-        self.record.push(self.now, process, What::Boot(disk));
-        let _ = self.record.entries.last().map(|entry| self.lines.read(entry));
-        match machine {
-            Ok(machine) => {
-                chair.machine = Some(machine);
-                self.drain(player, Origin::Honest);
-                self.schedule(self.now, Event::Clock { player, life: process.life });
-                self.look_for_forgotten(player);
-            }
-            Err(error) => {
-                self.record.push(self.now, process, What::Note("disk", error));
-            }
-        }
-    }
-
-    /// A life begins on what the disk held when `hundredths` of its writes were still to come.
-    pub fn boot_old(&mut self, player: Player, role: Role, hundredths: u8) {
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.machine.is_some() {
-            return;
-        }
-        let writes = chair.disk.writes();
-        let keep = writes.saturating_sub(writes.saturating_mul(usize::from(hundredths)).div_ceil(100));
-        chair.disk.rewind(keep);
-        chair.acknowledged.retain(|(after, _)| *after <= keep);
-        self.boot(player, role, Disk::Old);
-    }
-
     /// The application in `player` sends a message of `bytes` bytes.
     pub fn send(&mut self, player: Player, service: Service, bytes: usize) -> Option<MessageId> {
         let chair = self.chairs.get_mut(usize::from(player))?;
@@ -261,17 +237,6 @@ impl World {
         Some(message)
     }
 
-    /// The life ends now.
-    pub fn crash(&mut self, player: Player, lost: u32) {
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.machine.take().is_none() {
-            return;
-        }
-        let process = chair.process();
-        chair.end();
-        self.record.push(self.now, process, What::Crash(lost));
-    }
-
     /// The application or the person in `player` speaks.
     pub fn command(&mut self, player: Player, command: Command) {
         self.input(player, Input::Command(command), Origin::Honest);
@@ -280,7 +245,7 @@ impl World {
     /// A forged datagram reaches `to`, as if it came from `from`.
     pub fn forge(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
         let Locator::Memory(port) = from else { return };
-        if self.net.admit(to, bytes.len()) {
+        if self.net.admit(self.site(to), bytes.len()) {
             let event = Event::Arrive { to, from: port, bytes, forged: true };
             self.schedule(self.now.saturating_add(delay), event);
         }
@@ -289,7 +254,8 @@ impl World {
     /// The living players that do not stand still.
     pub fn living(&self) -> Vec<Player> {
         let moves = |chair: &&Chair| chair.machine.is_some() && chair.stopped <= self.now;
-        self.chairs.iter().filter(moves).map(|chair| chair.player).collect()
+        let places = self.chairs.iter().zip(0..);
+        places.filter(|(chair, _)| moves(chair)).map(|(_, place)| place).collect()
     }
 
     /// The chair of `player`.
@@ -304,7 +270,7 @@ impl World {
 
     fn danger(&self, player: Player) -> Option<Danger> {
         let (danger, only) = self.options.danger?;
-        only.is_none_or(|only| only == player).then_some(danger)
+        only.is_none_or(|only| only == self.process(player).player).then_some(danger)
     }
 
     fn schedule(&mut self, at: u64, event: Event) {
@@ -318,7 +284,7 @@ impl World {
         }
         match event {
             Event::Arrive { to, from, bytes, forged } => {
-                self.net.arrived(to, bytes.len());
+                self.net.arrived(self.site(to), bytes.len());
                 let from = Locator::Memory(from);
                 let origin = if forged { Origin::Forged } else { Origin::Honest };
                 if !forged {
@@ -343,6 +309,12 @@ impl World {
                     self.written(player);
                 }
             }
+            Event::Reads { player, life } => {
+                if self.life(player) == life {
+                    self.reads(player);
+                }
+            }
+            Event::Witness => self.look_for_witnesses(),
             Event::Stolen { key, from, bytes } => self.thief_hears(key, from, bytes),
             Event::Thief => self.thief_wakes(),
             Event::Speak { player, life, wish } => {
@@ -426,7 +398,8 @@ impl World {
         if let Some(forged) = self.attacker.overtakes(&bytes) {
             self.forge(locator(player), to, forged, 1);
         }
-        for at in self.net.carry(self.now, player, to, bytes.len()) {
+        let (here, there) = (self.site(player), self.site(to));
+        for at in self.net.carry(self.now, here, there, bytes.len()) {
             self.schedule(at, Event::Arrive { to, from, bytes: bytes.clone(), forged: false });
         }
     }
@@ -434,6 +407,7 @@ impl World {
     /// Sets the timer anew, and notes spinning.
     fn after_batch(&mut self, player: Player) {
         self.look_at(player);
+        self.look_at_reader(player);
         let now = self.now;
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
         if chair.spins(now) > SPIN_MAX {

@@ -1,17 +1,23 @@
 //! Liveness: once the faults have stopped, all who are alive and admitted meet within the bound.
 //! They meet in one view of exactly them, under one key and one roster, and everything they sent
 //! has come back to them. While cuts last, of whatever shape, everybody finds peace (peace.rs).
+//! Nobody waits where a voter signed two decisions in good faith, since its disk was put back or
+//! copied: the two sides are shown to persons, who decide (NODE-13).
 //! Source: Survey §7, Membership Precision, Self Delivery, Termination of Delivery; Robust §4.6
 //! invariant 6.
 
 use super::{Broken, Checker, Story};
-use crate::record::{Process, Record, Standing};
+use crate::record::{Disk, Entry, Player, Process, Record, Standing, What};
 use crate::standings::at_rest;
+use std::collections::BTreeSet;
 
 pub(super) const CHECKER: Checker =
     Checker { name: "liveness", source: "Survey §7, properties 8.1 to 8.4", judge };
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
+    if is_apart(record) {
+        return Ok(());
+    }
     if let Some(unrest) = &record.unrest {
         return Err((first(record), None, format!("no peace while the cuts lasted, {unrest}")));
     }
@@ -23,6 +29,19 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
         what.push_str(&format!("\n    {}", line(one)));
     }
     Err((first(record), None, what))
+}
+
+/// Whether there is a fork, and all who signed both sides had disks that were put back or copied.
+fn is_apart(record: &Record) -> bool {
+    let anew = |entry: &Entry| matches!(entry.what, What::Boot(Disk::Old | Disk::Copied));
+    let players: BTreeSet<Player> =
+        record.entries.iter().filter(|entry| anew(entry)).map(|entry| entry.process.player).collect();
+    let honest = |liar: &Option<Player>| liar.is_some_and(|liar| players.contains(&liar));
+    let forks = record.entries.iter().filter_map(|entry| match &entry.what {
+        What::Fork(_, liars) => Some(liars),
+        _ => None,
+    });
+    !record.robbed && forks.into_iter().any(|liars| !liars.is_empty() && liars.iter().all(honest))
 }
 
 fn first(record: &Record) -> Process {
@@ -43,7 +62,7 @@ fn line(one: &Standing) -> String {
 mod tests {
     use super::CHECKER;
     use crate::check::tale::{Tale, m, p, view};
-    use crate::record::{Player, Shown, Standing};
+    use crate::record::{Disk, Player, Shown, Standing, What};
     use std::collections::BTreeSet;
 
     fn standing(player: Player, members: &[Player], key: &str) -> Standing {
@@ -65,6 +84,15 @@ mod tests {
     fn all_in_one_view_is_good() {
         let tale = Tale::default().settled();
         tale.standing(standing(0, &[0, 1], "a")).standing(standing(1, &[0, 1], "a")).holds(&CHECKER);
+    }
+
+    #[test]
+    fn nobody_waits_where_a_copied_voter_signed_both_sides() {
+        let copied = || Tale::default().add(0, What::Boot(Disk::Copied));
+        copied().add(1, What::Fork(1, vec![Some(0)])).holds(&CHECKER);
+        copied().add(1, What::Fork(1, vec![Some(0), Some(1)])).broken(&CHECKER);
+        copied().add(1, What::Fork(1, Vec::new())).broken(&CHECKER);
+        Tale::default().add(1, What::Fork(1, vec![Some(0)])).broken(&CHECKER);
     }
 
     #[test]

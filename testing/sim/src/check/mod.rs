@@ -45,11 +45,13 @@ mod sending_view_delivery;
 mod share_durability;
 mod share_erasure;
 mod signing_liveness;
+mod slow_reader;
 mod story;
 #[cfg(test)]
 pub(crate) mod tale;
 mod total_order;
 mod transitional_set;
+mod twice;
 mod virtual_synchrony;
 mod what_was_acknowledged;
 
@@ -100,7 +102,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 40] = [
+pub const ALL: [Checker; 42] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -141,6 +143,8 @@ pub const ALL: [Checker; 40] = [
     pooled_shares::CHECKER,
     asm_approval::CHECKER,
     signing_liveness::CHECKER,
+    twice::CHECKER,
+    slow_reader::CHECKER,
 ];
 
 /// Judged like the others, but last: a run that is not safe is not expected to come to rest.

@@ -4,7 +4,7 @@
 //! Source: DECISIONS N2, O4; key-agreement sheet §7.4 (what a counter in memory only re-opens).
 
 use super::{Broken, Checker, Story};
-use crate::record::{Disk, Player, Record, RingEvent, What};
+use crate::record::{Disk, Player, Process, Record, RingEvent, What};
 use folkmoot_base::ConfigurationId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,21 +14,27 @@ pub(super) const CHECKER: Checker =
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut used: BTreeMap<(&str, &[u8]), usize> = BTreeMap::new();
     let mut lists: BTreeMap<ConfigurationId, &BTreeSet<Player>> = BTreeMap::new();
-    let mut highest: BTreeMap<Player, u64> = BTreeMap::new();
+    // By player, and whether on its copied disk.
+    let mut highest: BTreeMap<(Player, bool), u64> = BTreeMap::new();
+    let mut copied: BTreeSet<Process> = BTreeSet::new();
     for (entry, line) in record.entries.iter().enumerate() {
+        let disk = (line.process.player, copied.contains(&line.process));
         let broken = |what: String| Err((line.process, Some(entry), what));
         match &line.what {
             What::Used(kind, value) if used.insert((kind, value), entry).is_some() => {
                 return broken(format!("used a {kind} again"));
             }
             What::Boot(Disk::Old) => {
-                highest.remove(&line.process.player);
+                highest.remove(&disk);
+            }
+            What::Boot(Disk::Copied) => {
+                copied.insert(line.process);
             }
             What::Ring(RingEvent::Regular(id, nodes)) => {
                 if *lists.entry(*id).or_insert(nodes) != nodes {
                     return broken(format!("configuration {} has two lists of members", id.ring_seq));
                 }
-                let last = highest.insert(line.process.player, id.ring_seq);
+                let last = highest.insert(disk, id.ring_seq);
                 if last.is_some_and(|last| last >= id.ring_seq) {
                     return broken(format!(
                         "ring number {} is not above the last one on this disk",

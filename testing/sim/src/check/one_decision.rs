@@ -2,8 +2,8 @@
 //! the group's key follow one sharing, and the group has one key, held in one way at a time.
 //! Source: DECISIONS T4; docs/decisions/0021. Read from transcripts, if the charter's scheme is not
 //! plain, or where an attacker has former keys. What former members alone decided is for
-//! `former-keys`. A voter whose disk was put back may have forgotten its vote: what follows then is
-//! not judged (README.md).
+//! `former-keys`. A voter whose disk was put back, or copied, may have forgotten its vote: what
+//! follows then is not judged (README.md).
 
 use super::{Broken, Checker, Story};
 use crate::lines::Lines;
@@ -18,7 +18,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     let mut taken: BTreeMap<u64, &str> = BTreeMap::new();
     for (entry, line) in record.entries.iter().enumerate() {
         match &line.what {
-            What::Boot(Disk::Old) => return Ok(()),
+            What::Boot(Disk::Old | Disk::Copied) => return Ok(()),
             What::Minute(Minute::Decided { serial, decision })
             | What::Ruled(Ruling { number: serial, name: decision, .. })
                 if !lines.is_false(decision) =>

@@ -15,7 +15,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for line in &record.entries {
         match &line.what {
             // Whoever puts a disk back has what it held.
-            What::Boot(Disk::Old) => return Ok(()),
+            What::Boot(Disk::Old | Disk::Copied) => return Ok(()),
             What::Shares { in_use, on_disk } => {
                 disks.insert(line.process.player, (in_use.as_ref(), on_disk));
             }

@@ -18,6 +18,7 @@ struct Seen<'a> {
     in_use: Option<&'a String>,
     on_disk: BTreeSet<&'a String>,
     over: BTreeSet<&'a String>,
+    twice: bool,
 }
 
 fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
@@ -26,8 +27,10 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     for (entry, line) in record.entries.iter().enumerate() {
         let seen = players.entry(line.process.player).or_default();
         match &line.what {
+            // Of a player with two disks nothing more is judged.
+            What::Boot(Disk::Copied) => seen.twice = true,
             What::Boot(Disk::Old) => *seen = Seen::default(),
-            What::Shares { in_use, on_disk } => {
+            What::Shares { in_use, on_disk } if !seen.twice => {
                 let now = in_use.as_ref();
                 if seen.in_use != now {
                     let before: Vec<_> = seen.on_disk.iter().copied().chain(seen.in_use).collect();

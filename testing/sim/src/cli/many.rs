@@ -65,6 +65,9 @@ fn take(sum: &Mutex<Sum>, outcome: &Outcome, arguments: &Arguments, begun: Insta
     all.lies += one.lies;
     all.misled += one.misled;
     all.shown += one.shown;
+    all.superseded += one.superseded;
+    all.slow_readers += one.slow_readers;
+    all.forks += one.forks;
     if let Some(digest) = &outcome.digest {
         sum.digests.insert(outcome.seed, digest.clone());
     }
@@ -90,7 +93,8 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
     for (seed, property) in &sum.broken {
         by_property.entry(property).or_default().push(*seed);
     }
-    let Counts { steps, deliveries, views, datagrams, inputs, micros, lies, misled, shown } = sum.counts;
+    let Counts { steps, deliveries, views, datagrams, inputs, micros, lies, misled, shown, .. } = sum.counts;
+    let Counts { superseded, slow_readers, forks, .. } = sum.counts;
     if arguments.json {
         let summary = json!({
             "schedules": sum.schedules,
@@ -106,6 +110,9 @@ fn report(arguments: &Arguments, sum: &Sum, wall: Duration) {
             "lies": lies,
             "not_protected": misled,
             "not_protected_and_shown": shown,
+            "superseded": superseded,
+            "slow_readers": slow_readers,
+            "forks": forks,
             "wall_seconds": wall.as_secs_f64(),
         });
         println!("{summary}");

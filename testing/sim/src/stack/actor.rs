@@ -3,6 +3,7 @@
 use super::clerk::Clerk;
 use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};
+use super::slander;
 use super::tap::{Desk, MARK, Seen, Tap, unmark};
 use crate::machine::{
     Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
@@ -37,6 +38,9 @@ pub(crate) struct Actor {
     clerk: Clerk,
     out: VecDeque<Output>,
     sending: bool,
+    /// The number that says when it started.
+    started: Option<u64>,
+    superseded: bool,
 }
 
 impl Actor {
@@ -69,6 +73,8 @@ impl Actor {
             clerk: Clerk::default(),
             out: VecDeque::new(),
             sending: false,
+            started: None,
+            superseded: false,
         };
         actor.collect();
         actor
@@ -94,11 +100,19 @@ impl Actor {
         while let Some(output) = self.stack.poll_output() {
             match output {
                 attach::Output::Transmit(to, bytes) => self.out.push_back(Output::Transmit(to, bytes)),
-                attach::Output::Persist(write) => self.out.push_back(Output::Persist(write)),
+                attach::Output::Persist(write) => {
+                    self.started = self.started.or_else(|| slander::number(&write));
+                    self.out.push_back(Output::Persist(write));
+                }
                 attach::Output::Trace(trace) if trace.layer == MARK => self.marked(&trace),
                 attach::Output::Trace(trace) => self.out.push_back(Output::Trace(trace)),
                 attach::Output::Event(event) => self.event(event),
             }
+        }
+        let stops = self.stack.ground.node.superseded().filter(|_| !self.superseded);
+        if let Some(by) = stops {
+            self.superseded = true;
+            self.tell(Told::Superseded(by));
         }
     }
 
@@ -235,6 +249,7 @@ impl Actor {
                 self.stack.ground.crooked = how;
                 return None;
             }
+            Command::Slander(_) => return None,
         })
     }
 }
@@ -261,6 +276,10 @@ impl Machine for Actor {
             Input::Datagram(from, bytes) => attach::Input::Datagram(from, bytes),
             Input::Clock(time) => attach::Input::Clock(time),
             Input::Timeout => attach::Input::Timeout,
+            Input::Command(Command::Slander(how)) => {
+                slander::slander(&mut self.stack.ground.node, now, how);
+                attach::Input::Timeout
+            }
             Input::Command(command) => match self.translate(command) {
                 Some(command) => attach::Input::Command(command),
                 None => return,
@@ -316,6 +335,10 @@ impl Machine for Actor {
 
     fn line(&mut self) -> Vec<What> {
         self.clerk.read(self.stack.upper.member.transcript(), &self.names)
+    }
+
+    fn started(&self) -> Option<u64> {
+        self.started
     }
 
     fn signing(&self, now: Instant) -> Option<Signing> {

@@ -103,12 +103,13 @@ impl Company {
         let stored: Vec<(StoreKey, Bytes)> =
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let mut config =
-            folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.player));
+            folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.place));
         config.observe = true;
         // Lives of one second are told apart.
         config.started = entrance.clock.0.saturating_mul(1_000_000).saturating_add(entrance.life.into());
         config.danger = entrance.danger.into();
         config.seeds = match entrance.role {
+            _ if !entrance.others.is_empty() => entrance.others.iter().copied().map(locator).collect(),
             Role::Founder => (0..entrance.player).map(locator).collect(),
             Role::Stranger { contact } => vec![locator(contact)],
         };

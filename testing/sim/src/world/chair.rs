@@ -1,6 +1,8 @@
-//! One player: its disk, its present life, and what its person has in mind.
+//! One player: its disk, its present life, and what its person has in mind. A second process of a
+//! player has a chair, too, with a disk of its own.
 
 use super::Origin;
+use super::reader::Deaf;
 use crate::disk::VirtualDisk;
 use crate::hosts::Hosts;
 use crate::machine::{Machine, Output, Role, Spoils};
@@ -23,6 +25,8 @@ pub struct Wishes {
 pub struct Chair {
     /// Its number.
     pub player: Player,
+    /// Whether this is the chair of its copied folder.
+    pub copied: bool,
     /// Whether it signed the charter.
     pub founder: bool,
     /// How it took part last; `None`: never yet.
@@ -57,6 +61,10 @@ pub struct Chair {
     pub shares: Option<(Option<String>, BTreeSet<String>)>,
     /// Until when it stands still.
     pub(super) stopped: u64,
+    /// Its application takes no events.
+    pub(super) deaf: Option<Deaf>,
+    /// Whether the number of this life is recorded.
+    pub(super) numbered: bool,
     /// How far its wall clock is ahead, in seconds.
     pub(super) skew: i8,
     /// Outputs that wait for the disk, each with the time at which the disk is done.
@@ -78,6 +86,7 @@ impl Chair {
     pub fn new(seed: u64, player: Player, founder: bool) -> Self {
         Self {
             player,
+            copied: false,
             founder,
             role: None,
             machine: None,
@@ -95,6 +104,8 @@ impl Chair {
             acknowledged: Vec::new(),
             shares: None,
             stopped: 0,
+            deaf: None,
+            numbered: false,
             skew: 0,
             waiting: VecDeque::new(),
             commit_micros: 0,
@@ -105,6 +116,21 @@ impl Chair {
             timer: None,
             armed: None,
             busy: (0, 0),
+        }
+    }
+
+    /// The chair of a copy of its folder, on a computer whose clock is off by `skew`.
+    pub(super) fn copy(&self, seed: u64, skew: i8) -> Self {
+        Self {
+            copied: true,
+            role: self.role,
+            disk: self.disk.clone(),
+            entropy: Rng::new(seed, "copy", u64::from(self.player)),
+            wishes: self.wishes.clone(),
+            acknowledged: self.acknowledged.clone(),
+            skew,
+            commit_micros: self.commit_micros,
+            ..Self::new(seed, self.player, self.founder)
         }
     }
 
@@ -133,14 +159,20 @@ impl Chair {
         })
     }
 
+    /// The number of the next life, as far as this chair knows.
+    pub(super) fn next_life(&self) -> u16 {
+        self.life.map_or(0, |life| life.saturating_add(1))
+    }
+
     /// The present or last life.
     pub fn process(&self) -> Process {
         Process { player: self.player, life: self.life.unwrap_or(0) }
     }
 
-    /// Begins the next life.
-    pub(super) fn begin(&mut self, now: u64, role: Role) {
-        self.life = Some(self.life.map_or(0, |life| life.saturating_add(1)));
+    /// Begins this life.
+    pub(super) fn begin(&mut self, now: u64, role: Role, life: u16) {
+        self.life = Some(life);
+        self.numbered = false;
         self.role = Some(role);
         self.boot_at = now;
         self.number = 0;
@@ -160,6 +192,7 @@ impl Chair {
     /// Forgets what only the life that ended knew.
     pub(super) fn end(&mut self) {
         self.view = None;
+        self.deaf = None;
         self.waiting.clear();
         self.pending.clear();
         self.armed = None;

@@ -67,6 +67,7 @@ impl World {
             self.effect(player, output, origin);
         }
         self.look_at(player);
+        self.look_at_reader(player);
     }
 
     /// Notes what is new in the machine, unless its outputs still wait for the disk.

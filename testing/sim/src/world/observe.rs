@@ -1,6 +1,7 @@
 //! What the world sees in outputs: events become entries, persons react, and wires, messages
 //! between the stacks, logs and disks are watched.
 
+use super::reader::Thought;
 use super::{Crossing, Event, Origin, Wish, World};
 use crate::machine::{Told, motion};
 use crate::payload;
@@ -16,6 +17,7 @@ const CROSSINGS_MAX: usize = 20_000;
 impl World {
     /// The machine tells something.
     pub(super) fn told(&mut self, player: Player, told: Told, origin: Origin) {
+        self.hold(player, &told);
         let process = self.process(player);
         let entry = match told {
             Told::Crossing(bytes) => return self.look_at_crossing(player, bytes),
@@ -70,6 +72,10 @@ impl World {
             Told::Confirmed(view) => What::Confirmed(view),
             Told::Heard(view, other) => What::Heard(view, other),
             Told::Approved(request) => What::Approved(request),
+            Told::Superseded(by) => {
+                self.disturbed(player, origin, "stopped");
+                return self.superseded(player, by);
+            }
             Told::OtherLine(other) => self.other_line(player, other),
             Told::Backed(sharing, whole) => {
                 let on_disk = self.has_share(player, &sharing);
@@ -119,15 +125,21 @@ impl World {
         }
     }
 
-    fn asked(&mut self, player: Player, other: Player) {
+    pub(super) fn asked(&mut self, player: Player, other: Player) {
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
+        if chair.keeps(Thought::Request(other)) {
+            return;
+        }
         if chair.shown_requests.insert(other) && chair.wishes.admit.contains(&other) {
             self.speak(player, Wish::Approve(other));
         }
     }
 
-    fn proposed(&mut self, player: Player, other: Player) {
+    pub(super) fn proposed(&mut self, player: Player, other: Player) {
         let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
+        if chair.keeps(Thought::Proposal(other)) {
+            return;
+        }
         // A change of the charter may be made, undone and made again.
         let fresh = chair.shown_proposals.insert(other) || other >= motion(0);
         if fresh && chair.wishes.expel.contains(&other) {
@@ -144,18 +156,22 @@ impl World {
     /// The person in `player` will vote to admit `other`; at once, if the request was shown
     /// already.
     pub fn wish_admit(&mut self, player: Player, other: Player) {
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.wishes.admit.insert(other) && chair.shown_requests.contains(&other) {
-            self.speak(player, Wish::Approve(other));
+        for place in self.places(player) {
+            let Some(chair) = self.chairs.get_mut(usize::from(place)) else { return };
+            if chair.wishes.admit.insert(other) && chair.shown_requests.contains(&other) {
+                self.speak(place, Wish::Approve(other));
+            }
         }
     }
 
     /// The person in `player` will vote to expel `other`; at once, if the proposal was shown
     /// already.
     pub fn wish_expel(&mut self, player: Player, other: Player) {
-        let Some(chair) = self.chairs.get_mut(usize::from(player)) else { return };
-        if chair.wishes.expel.insert(other) && chair.shown_proposals.contains(&other) {
-            self.speak(player, Wish::Agree(other));
+        for place in self.places(player) {
+            let Some(chair) = self.chairs.get_mut(usize::from(place)) else { return };
+            if chair.wishes.expel.insert(other) && chair.shown_proposals.contains(&other) {
+                self.speak(place, Wish::Agree(other));
+            }
         }
     }
 
@@ -285,7 +301,7 @@ impl World {
     /// `player` knows that `other` is no longer in the group (or, with `gone` false, that it is).
     fn knows_gone(&mut self, player: Player, other: Player, gone: bool) {
         if gone {
-            self.seize(other);
+            self.places(other).into_iter().for_each(|place| self.seize(place));
         }
         if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
             chair.out = if gone { chair.out | bit(other) } else { chair.out & !bit(other) };

@@ -62,7 +62,10 @@ impl World {
         let here: BTreeMap<Player, Signing> = standings(self)
             .iter()
             .filter(|one| one.expected)
-            .filter_map(|one| Some((one.process.player, self.signing_of(one.process.player)?)))
+            .filter_map(|one| {
+                let player = one.process.player;
+                Some((player, self.signing_of(self.place_of(player))?))
+            })
             .collect();
         if let Some((player, _)) = here.iter().find(|(_, signing)| signing.still > STILL_MICROS) {
             return Some(format!("a signing session at m{player} stands still and is not over"));

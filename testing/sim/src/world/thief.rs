@@ -36,7 +36,7 @@ impl World {
 
     /// Whether this player is on a line that former members alone have made.
     pub fn is_misled(&self, player: Player) -> bool {
-        self.lines.is_misled(player)
+        self.lines.is_misled(self.process(player).player)
     }
 
     /// Whether the attacker has this player's key.
@@ -141,7 +141,7 @@ impl World {
         let due = thief.poll_timeout().map(|at| at.0.max(self.now));
         for (key, to, bytes) in out {
             let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { continue };
-            if self.net.admit(to, bytes.len()) {
+            if self.net.admit(self.site(to), bytes.len()) {
                 let event = Event::Arrive { to, from: door(key), bytes, forged: false };
                 self.schedule(self.now.saturating_add(WAY_MICROS), event);
             }

@@ -1,0 +1,43 @@
+//! What happens to computers and what runs on them ([`crate::hosts`]).
+
+use super::Director;
+use crate::machine::Command;
+use crate::record::Player;
+use crate::schedule::Slander;
+use crate::world::World;
+
+impl Director<'_> {
+    pub(super) fn stop(&mut self, who: u8, micros: u64) {
+        if let Some(player) = self.living(who) {
+            self.world.stop(player, micros);
+        }
+    }
+
+    pub(super) fn copy(&mut self, who: u8, skew: i8) {
+        if let Some(player) = self.living(who) {
+            self.world.start_again(player, skew);
+        }
+    }
+
+    pub(super) fn slander(&mut self, who: u8, how: Slander) {
+        if let Some(player) = self.insider(who) {
+            self.world.command(player, Command::Slander(how));
+        }
+    }
+
+    pub(super) fn deafen(&mut self, who: u8, micros: u64, room: u16) {
+        if let Some(player) = self.living(who) {
+            self.world.deafen(player, micros, room.into());
+        }
+    }
+
+    /// Of two processes of one player, ends the earlier, where that is so: the protocol cannot, if
+    /// nobody hears both.
+    pub(super) fn end_earlier(&mut self, where_so: impl Fn(&World, [Player; 2]) -> bool) {
+        for pair in self.world.twice() {
+            if where_so(&self.world, pair) {
+                self.world.crash(pair[0], 0);
+            }
+        }
+    }
+}
