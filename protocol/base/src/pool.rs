@@ -45,8 +45,8 @@ impl Pool {
         self.allocated
     }
 
-    /// A chunk of which nobody has anything any more, else a new one. Looks at the oldest few: one of
-    /// which somebody keeps a buffer does not stand in the way of the others.
+    /// A chunk of which nobody has anything any more, else a new one. Looks at the oldest few: one
+    /// of which somebody keeps a buffer does not stand in the way of the others.
     fn next_chunk(&mut self) {
         let mut next = None;
         for _ in 0..self.used.len().min(LOOKS) {

@@ -50,6 +50,8 @@ struct World {
     on_way: VecDeque<(usize, Locator, Bytes)>,
     /// That the stacks made.
     allocations: u64,
+    /// Datagrams of more than 700 bytes: with a packet of messages.
+    large: u64,
     entropy: OsEntropy,
 }
 
@@ -130,14 +132,14 @@ impl World {
         for (identity, port) in people.identities.iter().zip(0..) {
             let config = NodeConfig::new(identity.clone(), charter.clone(), Locator::Memory(port));
             let node = Node::new(config, &[], now, &mut entropy).map_err(Failure::bug)?;
-            let member =
-                Member::new(MemberConfig::new(identity.clone(), charter.clone()), &[]).map_err(Failure::bug)?;
+            let member = Member::new(MemberConfig::new(identity.clone(), charter.clone()), &[])
+                .map_err(Failure::bug)?;
             let machine = Embedded::new(node, member);
             players.push(Player { machine, sent: 0, own: 0, delivered: 0, keyed: false });
         }
         let group = players.first().map(|one| one.machine.upper.home());
         let group = group.ok_or_else(|| Failure::bug("no members"))?;
-        Ok(Self { now, group, players, on_way: VecDeque::new(), allocations: 0, entropy })
+        Ok(Self { now, group, players, on_way: VecDeque::new(), allocations: 0, large: 0, entropy })
     }
 
     /// All dial the first, join the group and have a key.
@@ -167,7 +169,8 @@ impl World {
 
     /// Each member sends so many messages, and all arrive.
     fn exchange(&mut self, payload: &Bytes, messages: u64) -> Result<(), Failure> {
-        let goals: Vec<u64> = self.players.iter().map(|player| player.sent.saturating_add(messages)).collect();
+        let goals: Vec<u64> =
+            self.players.iter().map(|player| player.sent.saturating_add(messages)).collect();
         let end = self.now + Duration::from_secs(3_600);
         let done = |world: &Self| world.players.iter().zip(&goals).all(|(one, goal)| one.own >= *goal);
         while !done(self) {
@@ -222,6 +225,7 @@ impl World {
         while let Some(output) = player.machine.poll_output() {
             match output {
                 Output::Transmit(Locator::Memory(to), bytes) => {
+                    self.large = self.large.saturating_add(u64::from(bytes.len() > 700));
                     self.on_way.push_back((usize::try_from(to).unwrap_or_default(), at, bytes));
                 }
                 Output::Event(Event::Message { sender, .. }) => {
@@ -231,6 +235,42 @@ impl World {
                 Output::Event(Event::View { members, .. }) => player.keyed = members.len() > 1,
                 _ => {}
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many packets a message of so many bytes takes to the one other member.
+    fn packets(bytes: usize) -> u64 {
+        let mut world = World::new(2).unwrap();
+        world.form().unwrap();
+        let before = world.large;
+        for who in [0, 1] {
+            let payload = Bytes::from(vec![7; bytes]);
+            let (group, service) = (world.group, Service::Agreed);
+            world.handle(who, Input::Command(Command::Send { group, service, payload, signed: false }));
+        }
+        while world.delivered() < 4 {
+            world.step();
+        }
+        (world.large - before) / 2
+    }
+
+    #[test]
+    fn the_longest_message_of_one_packet_is_as_the_pages_say() {
+        assert_eq!((packets(1_350), packets(1_351)), (1, 2));
+    }
+
+    #[test]
+    fn a_message_takes_no_allocation() {
+        let options = BenchStacks { members: 3, bytes: Vec::new(), messages: 4_000 };
+        for bytes in [100, 1_350, 8_192] {
+            let cost = measure(&options, bytes).unwrap();
+            assert!(cost.messages >= 3 * 3 * 3_900, "{cost:?}");
+            assert!(cost.allocations_per_message(3) <= 0.01, "{cost:?}");
         }
     }
 }

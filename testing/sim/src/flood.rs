@@ -107,6 +107,9 @@ pub fn play(plan: Plan) -> Costs {
     run.costs
 }
 
+/// So long a ring needs to form anew at most, without one of its members.
+const FORMED_ANEW_MICROS: u64 = 1_000_000;
+
 /// What a flood may not do, and did: in words; none if it kept within its bounds.
 pub fn judge(quiet: &Costs, flooded: &Costs) -> Vec<String> {
     let mut said = Vec::new();
@@ -122,12 +125,14 @@ pub fn judge(quiet: &Costs, flooded: &Costs) -> Vec<String> {
         }
     }
     // Those who have not heard of the decision when the first apply it hear of it when the ring has
-    // formed anew, with a flood or without. Who that is is chance, so the last is compared with the
-    // last.
-    for (of, flooded, calm) in
-        [("the first", first(flooded), first(quiet)), ("the last", last(flooded), last(quiet))]
-    {
-        if flooded.is_none() || calm.is_none() || flooded > calm.map(|calm| calm.saturating_mul(2)) {
+    // formed anew, with a flood or without. Whether anybody is among them is chance.
+    let limits = [
+        ("the first", first(flooded), first(quiet), 0),
+        ("the last", last(flooded), last(quiet), FORMED_ANEW_MICROS),
+    ];
+    for (of, flooded, calm, least) in limits {
+        let most = calm.map(|calm| calm.saturating_mul(2).max(least));
+        if flooded.is_none() || calm.is_none() || flooded > most {
             said.push(format!("{of} expelled the voter after {flooded:?} us, without a flood {calm:?} us"));
         }
     }
@@ -243,20 +248,24 @@ mod tests {
 
     #[test]
     fn each_bound_is_judged() {
-        let quiet = costs(1_000_000, 10_000, Some(400_000));
-        let within = costs(1_000_000 + MEMORY_MAX, 10_000 + DISK_MAX, Some(800_000));
+        let quiet = costs(1_000_000, 10_000, Some(600_000));
+        let within = costs(1_000_000 + MEMORY_MAX, 10_000 + DISK_MAX, Some(1_200_000));
         assert_eq!(judge(&quiet, &within), Vec::<String>::new());
         // One member is the first and the last.
         for (flooded, words) in [
             (costs(1_000_001 + MEMORY_MAX, 0, Some(1)), vec!["memory"]),
             (costs(0, 10_001 + DISK_MAX, Some(1)), vec!["disk"]),
-            (costs(0, 0, Some(800_001)), vec!["the first expelled", "the last expelled"]),
+            (costs(0, 0, Some(1_200_001)), vec!["the first expelled", "the last expelled"]),
             (costs(0, 0, None), vec!["the first expelled", "the last expelled"]),
         ] {
             let said = judge(&quiet, &flooded);
             assert_eq!(said.len(), words.len(), "{said:?}");
             assert!(said.iter().zip(words).all(|(line, word)| line.contains(word)), "{said:?}");
         }
+        // A ring that forms anew may take a second; the first waits for none.
+        let quick = costs(1_000_000, 10_000, Some(5_000));
+        assert_eq!(judge(&quick, &costs(0, 0, Some(1_000_000))).len(), 1);
+        assert_eq!(judge(&quick, &costs(0, 0, Some(1_000_001))).len(), 2);
         let never = costs(1_000_000, 10_000, None);
         assert_eq!(judge(&never, &within).len(), 2, "without a flood nobody was expelled");
     }

@@ -234,7 +234,8 @@ impl Flush {
         Ok(())
     }
 
-    /// Multicasts `payload`, for that layer above, in the installed view. Services below agreed travel as agreed.
+    /// Multicasts `payload`, for that layer above, in the installed view. Services below agreed
+    /// travel as agreed.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].

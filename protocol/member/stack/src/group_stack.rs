@@ -144,8 +144,8 @@ impl GroupStack {
         self.session.can_seal() && self.flush.may_send() && self.keying.state() == keying::State::Secure
     }
 
-    /// Seals a message of one text, signed with `key` if it is to be signed, behind its flush header.
-    /// Returns the payload for the node, and its service.
+    /// Seals a message of one text, signed with `key` if it is to be signed, behind its flush
+    /// header. Returns the payload for the node, and its service.
     pub(crate) fn seal(
         &mut self,
         manner: Manner,

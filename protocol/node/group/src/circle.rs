@@ -2,7 +2,7 @@
 //! complaints.
 
 use crate::Output;
-use crate::message::{Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, Stamp, label_of, lowest};
+use crate::message::{Handle, Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, Stamp, label_of, lowest};
 use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -337,4 +337,13 @@ mod tests {
         let needed: Vec<usize> = (2..=7).map(complaints_needed).collect();
         assert_eq!(needed, [1, 2, 3, 3, 4, 4]);
     }
+}
+
+/// The tables of the groups with this handle: one, unless somebody has made two ids that begin
+/// alike.
+pub(crate) fn with_handle<'a>(
+    circles: &'a BTreeMap<GroupId, Circle>,
+    handle: &'a Handle,
+) -> impl Iterator<Item = (&'a GroupId, &'a Circle)> {
+    circles.range(GroupId(lowest(handle))..).take_while(move |(group, _)| group.0.starts_with(handle))
 }

@@ -34,13 +34,13 @@ pub use mark::{MARK_NAMES_MAX, Mark, ShortName};
 pub use output::Output;
 
 use bytes::Bytes;
-use circle::Circle;
+use circle::{Circle, with_handle};
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::{
     Cause, ConfigurationId, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Service, ViewId,
 };
 use mark::MarkId;
-use message::{Control, Handle, Message, Stamp, lowest};
+use message::{Control, Message, NODE_PARTY, Stamp, party_of};
 use ordered::{Change, What};
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -485,21 +485,4 @@ impl Group {
     fn trace(&mut self, text: String) {
         self.out.push_back(Output::Trace(text));
     }
-}
-
-/// The tables of the groups with this handle: one, unless somebody has made two ids that begin alike.
-fn with_handle<'a>(
-    circles: &'a BTreeMap<GroupId, Circle>,
-    handle: &'a Handle,
-) -> impl Iterator<Item = (&'a GroupId, &'a Circle)> {
-    circles.range(GroupId(lowest(handle))..).take_while(move |(group, _)| group.0.starts_with(handle))
-}
-
-/// What the node itself orders.
-const NODE_PARTY: u16 = 0;
-
-/// A number for a member of this node: what it orders keeps its order.
-fn party_of(member: &MemberId) -> u16 {
-    let [a, b, ..] = member.0;
-    u16::from_be_bytes([a, b])
 }

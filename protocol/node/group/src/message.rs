@@ -258,3 +258,12 @@ fn split_handle(bytes: &Bytes, from: usize) -> Result<(Handle, Bytes), DecodeErr
     let handle = bytes.get(from..to).and_then(|handle| handle.try_into().ok());
     Ok((handle.ok_or(DecodeError::Malformed)?, bytes.slice(to..)))
 }
+
+/// What the node itself orders.
+pub(crate) const NODE_PARTY: u16 = 0;
+
+/// A number for a member of this node: what it orders keeps its order.
+pub(crate) fn party_of(member: &MemberId) -> u16 {
+    let [a, b, ..] = member.0;
+    u16::from_be_bytes([a, b])
+}

@@ -11,7 +11,7 @@ use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
 use bytes::Bytes;
-use folkmoot_base::{ConfigurationId, Danger, Instant, NodeId, Persist};
+use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, NodeId, Persist, draw};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Ring numbers that one write to disk reserves.
@@ -113,6 +113,12 @@ impl Context {
         !self.handles.contains(&RingHandle::of(ring))
     }
 
+    /// A nonce with a handle that is not of late.
+    pub(crate) fn draw_nonce(&self, entropy: &mut dyn Entropy) -> RingNonce {
+        let new = (0..NONCE_DRAWS).map(|_| draw(entropy)).find(|nonce| self.is_new(nonce));
+        new.unwrap_or_else(|| draw(entropy))
+    }
+
     fn reserve(&mut self, ring_seq: u64) {
         self.reserved = ring_seq.saturating_add(RESERVE);
         if self.config.danger.is(Danger::RingForgetsNumber) {
@@ -204,6 +210,9 @@ impl Context {
         }
     }
 }
+
+/// How often a nonce is drawn until its handle is a new one (RING-22).
+const NONCE_DRAWS: usize = 8;
 
 /// What a state asks for after an input.
 #[derive(Debug)]

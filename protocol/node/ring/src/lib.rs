@@ -46,7 +46,7 @@ use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
 use data::Data;
-use folkmoot_base::{ConfigurationId, Entropy, Instant, Lead, NodeId, Service, draw};
+use folkmoot_base::{ConfigurationId, Entropy, Instant, Lead, NodeId, Service};
 use gather::Gather;
 use message::{CommitToken, Control, Frame, Join, Token};
 use operational::Operational;
@@ -58,9 +58,6 @@ use stream::Stream;
 pub const STORE_TABLE: &str = "ring";
 /// The key of the ring number in [`STORE_TABLE`].
 pub const STORE_KEY_RING_SEQ: &[u8] = b"ring_seq";
-
-/// How often a nonce is drawn until its handle is a new one (RING-22).
-const NONCE_DRAWS: usize = 8;
 
 /// Reads a stored ring number; absent means 0.
 ///
@@ -455,8 +452,7 @@ impl Ring {
     /// Makes the commit token of a new attempt.
     fn propose(&mut self, now: Instant, members: Vec<NodeId>, entropy: &mut dyn Entropy) {
         let ring_seq = self.ctx.ring_seq.saturating_add(1);
-        let nonce = (0..NONCE_DRAWS).map(|_| draw(entropy)).find(|nonce| self.ctx.is_new(nonce));
-        let nonce = nonce.unwrap_or_else(|| draw(entropy));
+        let nonce = self.ctx.draw_nonce(entropy);
         let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce };
         let alone = members.len() <= 1;
         let token = CommitToken { id, members, old_rings: Vec::new(), rotation: 1 };

@@ -1,7 +1,8 @@
 //! What the ring promises, with one scenario for each promise; the random schedules are in
 //! schedules.rs.
 
-use crate::harness::{Event, Rng, World, check, is_data, node};
+use crate::harness::{Event, Rng, World, check, node};
+use crate::is_data;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};

@@ -15,3 +15,8 @@ mod mutants;
 mod reach;
 mod rules;
 mod schedules;
+
+/// Whether the frame is DATA.
+fn is_data(frame: &bytes::Bytes) -> bool {
+    frame.first().is_some_and(|byte| byte & 0xfc == 0xa0)
+}

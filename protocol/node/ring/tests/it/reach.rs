@@ -1,7 +1,8 @@
 //! Rings if not every node hears every other: who goes with whom, how soon, that it stays so, and
 //! how it ends. The times are those that docs/protocol/ring.md states.
 
-use crate::harness::{Event, Rng, World, check, is_data};
+use crate::harness::{Event, Rng, World, check};
+use crate::is_data;
 use core::time::Duration;
 use folkmoot_base::Service;
 use std::collections::BTreeSet;

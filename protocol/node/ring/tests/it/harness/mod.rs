@@ -54,11 +54,6 @@ pub fn index(id: &NodeId) -> usize {
     id.0[1] as usize
 }
 
-/// Whether the frame is DATA.
-pub fn is_data(frame: &Bytes) -> bool {
-    frame.first().is_some_and(|byte| byte & 0xfc == 0xa0)
-}
-
 /// What a process was told, or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
