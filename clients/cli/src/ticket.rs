@@ -119,7 +119,7 @@ fn present(status: &Value) -> Vec<Locator> {
 }
 
 fn leads_somewhere(at: &Locator) -> bool {
-    !matches!(at, Locator::Udp(address) if address.ip().is_unspecified() || address.port() == 0)
+    !matches!(at, Locator::udp(address) if address.ip().is_unspecified() || address.port() == 0)
 }
 
 /// The ticket that was given as a text, as a file, or on the standard input (`-`); none if a file

@@ -103,7 +103,7 @@ fn shake(exchange: Exchange, people: &[Identity; 2], entropy: &mut OsEntropy) ->
     let mut end = |place: u32, who: &Identity| {
         let config = Config { exchange, ..Config::new(GroupId([1; 32])) };
         let links = Links::new(config, IdentityCredentials::new(who.clone()), entropy);
-        End { links, at: Locator::Memory(place), inbox: VecDeque::new(), up: false }
+        End { links, at: Locator::memory(place), inbox: VecDeque::new(), up: false }
     };
     let [dialler, answerer] = people;
     let (mut near, mut far) = (end(1, dialler), end(2, answerer));

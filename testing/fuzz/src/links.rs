@@ -33,9 +33,9 @@ pub(crate) struct Pair<A, B> {
     superseded: bool,
 }
 
-const PLACES: [Locator; 2] = [Locator::Memory(1), Locator::Memory(2)];
+const PLACES: [Locator; 2] = [Locator::memory(1), Locator::memory(2)];
 /// Where whoever is spoken to by strangers dials meanwhile.
-const ELSEWHERE: Locator = Locator::Memory(3);
+const ELSEWHERE: Locator = Locator::memory(3);
 /// Every input is played to links of both forms.
 const FORMS: [Exchange; 2] = [Exchange::Classical, Exchange::Hybrid];
 
@@ -152,7 +152,7 @@ fn stranger(exchange: Exchange, data: &[u8]) {
         match op % 8 {
             7 => pair.pass(Duration::from_millis(number(body))),
             place => {
-                let from = Locator::Memory(u32::from(place) + 1);
+                let from = Locator::memory(u32::from(place) + 1);
                 pair.tell_b(Input::Datagram { from, bytes: owned(body) });
             }
         }
@@ -176,7 +176,7 @@ fn wire(exchange: Exchange, data: &[u8]) {
         let channel = [Channel::Ring, Channel::Transcript, Channel::Admission][usize::from(op >> 4) % 3];
         match op % 8 {
             0 => pair.tell_b(Input::Datagram { from: PLACES[0], bytes: owned(body) }),
-            1 => pair.tell_b(Input::Datagram { from: Locator::Memory(9), bytes: owned(body) }),
+            1 => pair.tell_b(Input::Datagram { from: Locator::memory(9), bytes: owned(body) }),
             2 | 3 => {
                 let sent = pair.a.send(pair.now, world().founders[1].node(), channel, &[body]);
                 if sent.is_ok() {

@@ -65,7 +65,7 @@ pub fn charter_toml(data: &[u8]) {
     let Ok(charter) = Charter::from_toml(text) else { return };
     assert_eq!(charter.bytes(), data);
     for contact in charter.contacts() {
-        if let Some(at @ Locator::Udp(_)) = contact.locator() {
+        if let Some(at @ Locator::udp(_)) = contact.locator() {
             assert_eq!(at.to_string(), contact.as_str());
         }
     }

@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 
 /// More outputs than this at once, and a peer could flood the caller.
 const OUTPUTS_MAX: usize = 20_000;
-pub(crate) const HOME: Locator = Locator::Memory(1);
-const AWAY: Locator = Locator::Memory(2);
+pub(crate) const HOME: Locator = Locator::memory(1);
+const AWAY: Locator = Locator::memory(2);
 
 pub(crate) fn node_of(
     identity: &Identity,
@@ -377,7 +377,7 @@ pub fn embedded_stranger(data: &[u8]) {
                 }));
             }
             7 => player.pass(Duration::from_millis(number(body))),
-            place => player.datagram(Locator::Memory(u32::from(place) + 2), owned(body)),
+            place => player.datagram(Locator::memory(u32::from(place) + 2), owned(body)),
         }
         player.out.truncate(64);
     }

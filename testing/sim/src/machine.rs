@@ -327,13 +327,13 @@ pub trait Cast {
 
 /// The port of a player.
 pub fn locator(player: Player) -> Locator {
-    Locator::Memory(u32::from(player).saturating_add(1))
+    Locator::memory(u32::from(player).saturating_add(1))
 }
 
 /// The player at a locator.
 pub fn player_at(locator: Locator) -> Option<Player> {
     match locator {
-        Locator::Memory(port) => Player::try_from(port.checked_sub(1)?).ok(),
+        Locator::memory(port) => Player::try_from(port.checked_sub(1)?).ok(),
         _ => None,
     }
 }

@@ -279,7 +279,7 @@ impl World {
 
     /// A forged datagram reaches `to`, as if it came from `from`.
     pub fn forge(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
-        let Locator::Memory(port) = from else { return };
+        let Locator::memory(port) = from else { return };
         if self.net.admit(to, bytes.len()) {
             let event = Event::Arrive { to, from: port, bytes, forged: true };
             self.schedule(self.now.saturating_add(delay), event);
@@ -319,7 +319,7 @@ impl World {
         match event {
             Event::Arrive { to, from, bytes, forged } => {
                 self.net.arrived(to, bytes.len());
-                let from = Locator::Memory(from);
+                let from = Locator::memory(from);
                 let origin = if forged { Origin::Forged } else { Origin::Honest };
                 if !forged {
                     self.attacker.see(from, to, self.life(to), &bytes);
@@ -418,7 +418,7 @@ impl World {
             let so_far = self.record.digest;
             self.record.digest = digest(&[&so_far, &self.now.to_be_bytes(), &[player], &bytes]);
         }
-        let Locator::Memory(from) = locator(player) else { return };
+        let Locator::memory(from) = locator(player) else { return };
         if self.hand_to_thief(from, to, &bytes) {
             return;
         }

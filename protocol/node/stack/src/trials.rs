@@ -36,7 +36,7 @@ fn node() -> (Node, Identity) {
     let name = GroupName::new("test").unwrap();
     let toml = CharterDraft::new(name, 2, founders.to_vec(), &mut Counting(3)).to_toml();
     let charter = SignedCharter::sign(&toml, &[&ada, &ben]).unwrap();
-    let config = Config::new(ada, charter.der().to_vec().into(), Locator::Memory(1));
+    let config = Config::new(ada, charter.der().to_vec().into(), Locator::memory(1));
     (Node::new(config, &[], Instant(0), &mut Counting(4)).unwrap(), ben)
 }
 
@@ -175,7 +175,7 @@ fn node_04_a_guests_word_of_a_place_counts_only_where_there_is_no_other() {
     assert!(dialled(&mut node).is_empty(), "nobody here has to find a stranger");
     node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/2"));
     node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/3"));
-    assert_eq!(dialled(&mut node), [Locator::Memory(2)], "the first word, as long as it may be true");
+    assert_eq!(dialled(&mut node), [Locator::memory(2)], "the first word, as long as it may be true");
     let kept = |node: &mut Node| {
         let all = std::iter::from_fn(|| node.poll_output()).collect::<Vec<_>>();
         all.iter().any(|out| matches!(out, GroundOutput::Persist(persist) if persist.key.table == "locator"))
@@ -183,9 +183,9 @@ fn node_04_a_guests_word_of_a_place_counts_only_where_there_is_no_other() {
     assert!(!kept(&mut node), "and not on disk");
     node.transcript_frame(Instant(1), ben.node(), &says(ben.node(), "memory/4"));
     assert!(kept(&mut node), "a member's word replaces it");
-    assert!(dialled(&mut node).contains(&Locator::Memory(4)));
+    assert!(dialled(&mut node).contains(&Locator::memory(4)));
     node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/5"));
-    assert!(!dialled(&mut node).contains(&Locator::Memory(5)));
+    assert!(!dialled(&mut node).contains(&Locator::memory(5)));
 }
 
 /// The locators that the node dials when its look-up is due.

@@ -272,7 +272,7 @@ impl Stranger {
     fn drain(&mut self, now: Tick, twice: bool) {
         while let Some(output) = self.links.poll_output() {
             match output {
-                Output::Transmit { to: Locator::Udp(to), datagram } => {
+                Output::Transmit { to: Locator::udp(to), datagram } => {
                     for _ in 0..=usize::from(twice) {
                         let _ = self.socket.send_to(&datagram, to);
                     }

@@ -142,7 +142,7 @@ pub fn config() -> Config {
 }
 
 pub fn place(index: usize) -> Locator {
-    Locator::Memory(u32::try_from(index).unwrap())
+    Locator::memory(u32::try_from(index).unwrap())
 }
 
 impl Net {

@@ -165,7 +165,7 @@ pub struct Net {
 }
 
 pub fn locator(who: usize) -> Locator {
-    Locator::Memory(who as u32 + 1)
+    Locator::memory(who as u32 + 1)
 }
 
 impl Net {
