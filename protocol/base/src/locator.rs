@@ -97,6 +97,26 @@ impl Locator {
         self.as_udp().is_none_or(|address| !address.ip().is_unspecified() && address.port() != 0)
     }
 
+    /// Bytes that no other locator has, for a MAC; they are made without its text.
+    pub fn distinct(&self) -> ([u8; 23], &[u8]) {
+        let fixed = |kind: u8, a: [u8; 16], b: [u8; 2], c: [u8; 4]| {
+            let mut bytes = [kind; 23];
+            let values = a.into_iter().chain(b).chain(c);
+            bytes.iter_mut().skip(1).zip(values).for_each(|(byte, value)| *byte = value);
+            bytes
+        };
+        match &self.0 {
+            Place::Memory(port) => (fixed(0, [0; 16], [0; 2], port.to_be_bytes()), &[]),
+            Place::Udp(SocketAddr::V4(at)) => {
+                (fixed(4, at.ip().to_ipv6_mapped().octets(), at.port().to_be_bytes(), [0; 4]), &[])
+            }
+            Place::Udp(SocketAddr::V6(at)) => {
+                (fixed(6, at.ip().octets(), at.port().to_be_bytes(), at.scope_id().to_be_bytes()), &[])
+            }
+            Place::Other(text) => ([1; 23], text.as_bytes()),
+        }
+    }
+
     /// The host at this locator: the locator without its port.
     pub fn host(&self) -> Host {
         match &self.0 {
@@ -236,6 +256,26 @@ mod tests {
             (at("udp/192.0.2.7:1").as_memory(), at("memory/7").as_udp(), at("q/7").as_udp()),
             (None, None, None)
         );
+    }
+
+    #[test]
+    fn distinct_bytes_are_of_one_locator() {
+        let all = [
+            "memory/7",
+            "memory/8",
+            "udp/192.0.2.7:1",
+            "udp/192.0.2.7:2",
+            "udp/192.0.2.8:1",
+            "udp/[2001:db8::7]:1",
+            "udp/[fe80::1%1]:1",
+            "udp/[fe80::1%2]:1",
+            "tcp/a",
+            "tcp/b",
+        ]
+        .map(at);
+        for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other))) {
+            assert_eq!(one.distinct() == other.distinct(), one == other, "{one} {other}");
+        }
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
             let told = refusals(&net, who);
             let theirs = Theirs::Form(if asks { Exchange::Classical } else { Exchange::Hybrid });
             assert_eq!(told.len(), 1, "{}", net.told());
-            assert_eq!((told[0].at, told[0].theirs), (locator(1 - who), theirs));
+            assert_eq!((told[0].at.clone(), told[0].theirs), (locator(1 - who), theirs));
             let words = if asks { "lacks ML-KEM-768 links" } else { "asks for ML-KEM-768 links" };
             assert!(
                 told[0].to_string().contains(words) && told[0].to_string().contains("memory/"),

@@ -328,7 +328,7 @@ impl Net {
 
     /// Where somebody is.
     fn at(&self, who: usize) -> Locator {
-        self.moved.get(&who).copied().unwrap_or(locator(who))
+        self.moved.get(&who).cloned().unwrap_or_else(|| locator(who))
     }
 
     pub fn is_member(&self, at: usize, who: usize) -> bool {
