@@ -97,7 +97,7 @@ fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure>
     let mut known = Vec::new();
     contacts.retain(|at| {
         !known.contains(at) && {
-            known.push(*at);
+            known.push(at.clone());
             true
         }
     });

@@ -73,7 +73,7 @@ impl Folkmoot {
 
     /// Where it listens.
     pub fn locator(&self) -> Locator {
-        self.locator
+        self.locator.clone()
     }
 
     /// The next event, in order; `None` once the member has stopped as told.

@@ -322,7 +322,7 @@ impl World {
                 let from = Locator::memory(from);
                 let origin = if forged { Origin::Forged } else { Origin::Honest };
                 if !forged {
-                    self.attacker.see(from, to, self.life(to), &bytes);
+                    self.attacker.see(from.clone(), to, self.life(to), &bytes);
                 }
                 self.input(to, Input::Datagram(from, bytes), origin);
             }

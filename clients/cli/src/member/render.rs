@@ -336,7 +336,7 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
     };
     let mut value = json!({
         "member": person.member.hex(), "name": person.name, "state": state, "why": why,
-        "locator": person.locator.map(|locator| locator.to_string()),
+        "locator": person.locator.clone().map(|locator| locator.to_string()),
     });
     if let (Some(fields), Some(more)) = (value.as_object_mut(), more.as_object_mut()) {
         fields.append(more);

@@ -78,8 +78,8 @@ impl Sight {
     }
 
     fn locator(&self, node: &NodeId) -> Option<Locator> {
-        let silent = || self.silent.get(node).and_then(|(_, at)| *at);
-        self.up.get(node).copied().or_else(silent)
+        let silent = || self.silent.get(node).and_then(|(_, at)| at.clone());
+        self.up.get(node).cloned().or_else(silent)
     }
 }
 

@@ -208,13 +208,14 @@ impl Node {
         if !self.has_standing(&from) {
             return self.refuse("node", &format!("{from} asks for locators, but is a guest (NODE-06)"));
         }
-        let kept = |node: &NodeId| self.reach.places.get(node).filter(|wanted| !wanted.guessed);
-        let known = |node: &NodeId| {
-            let linked = self.peers.get(node).map(|peer| &peer.at);
-            linked.or_else(|| kept(node).map(|wanted| &wanted.at)).and_then(|at| place(*node, at))
-        };
-        let places = nodes.iter().filter_map(known).collect();
+        let places = nodes.iter().filter_map(|node| self.place_of(node)).collect();
         self.send_places(now, from, places);
+    }
+
+    pub(crate) fn place_of(&self, node: &NodeId) -> Option<Place> {
+        let kept = || self.reach.places.get(node).filter(|wanted| !wanted.guessed);
+        let linked = self.peers.get(node).map(|peer| &peer.at);
+        linked.or_else(|| kept().map(|wanted| &wanted.at)).and_then(|at| place(*node, at))
     }
 
     fn known_peers(&self) -> Vec<NodeId> {
