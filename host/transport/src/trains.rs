@@ -71,11 +71,8 @@ impl Trains {
             sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
             &sorted
         };
-        let settled = if self.waits() {
-            0
-        } else {
-            run(&mut self.train, self.local, batch, most, counters, &mut call)
-        };
+        let settled =
+            if self.waits() { 0 } else { run(&mut self.train, self.local, batch, most, counters, &mut call) };
         for (to, datagram) in batch.get(settled..).unwrap_or_default() {
             self.wait(to.clone(), datagram, counters);
         }

@@ -147,7 +147,9 @@ impl Socket {
             counters.copied = counters.copied.saturating_add(as_u64(message.len()));
             let stride = meta.stride.clamp(1, meta.len);
             let starts = (0..meta.len).step_by(stride);
-            batch.extend(starts.map(|at| (from.clone(), message.slice(at..at.saturating_add(stride).min(meta.len)))));
+            batch.extend(
+                starts.map(|at| (from.clone(), message.slice(at..at.saturating_add(stride).min(meta.len)))),
+            );
         }
         Ok(())
     }

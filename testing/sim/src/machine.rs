@@ -332,8 +332,5 @@ pub fn locator(player: Player) -> Locator {
 
 /// The player at a locator.
 pub fn player_at(locator: Locator) -> Option<Player> {
-    match locator {
-        Locator::memory(port) => Player::try_from(port.checked_sub(1)?).ok(),
-        _ => None,
-    }
+    Player::try_from(locator.as_memory()?.checked_sub(1)?).ok()
 }
