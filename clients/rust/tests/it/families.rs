@@ -1,5 +1,5 @@
-//! A member that listens at `[::]` and one that listens on IPv4, on real sockets: they meet, whoever
-//! dials, and each is found by an IPv4 locator.
+//! A member that listens at `[::]` and one that listens on IPv4, on real sockets: they meet, and
+//! each is found by an IPv4 locator.
 
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Event, Folkmoot, GroupName, Locator, MemberId, Options, StateFolder, UnixTime};

@@ -78,9 +78,8 @@ impl<C: Credentials> Links<C> {
         self.routes.remove(&index);
         if !dial.rekey {
             let why = dial.refused.map_or("", |asks| in_words(asks));
-            let text = format!("nobody reached at {}{why}", dial.at);
-            self.out.push_back(Output::Unreached { at: dial.at, node: dial.node });
-            self.trace(text);
+            self.out.push_back(Output::Unreached { at: dial.at.clone(), node: dial.node });
+            self.trace(format!("nobody reached at {}{why}", dial.at));
         }
     }
 
