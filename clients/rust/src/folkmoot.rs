@@ -238,7 +238,8 @@ impl Folkmoot {
         self.command(Command::Answer { letter, text: text.into() }).await
     }
 
-    /// Looks for a member at `locator`.
+    /// Looks for a member at `locator`. Does nothing if it leads nowhere, or is of a transport that
+    /// the member does not have.
     ///
     /// # Errors
     /// [`Error::Stopped`].
