@@ -20,11 +20,11 @@ fn says(who: NodeId, at: &str) -> Vec<u8> {
 
 /// The locators that the node dials when its look-up is due.
 fn dialled(node: &mut Node) -> Vec<Locator> {
-    node.timeout(Instant(2_000_000), &mut Counting(5));
-    transmits(node)
+    dialled_at(node, 2_000_000)
 }
 
-fn transmits(node: &mut Node) -> Vec<Locator> {
+fn dialled_at(node: &mut Node, now: u64) -> Vec<Locator> {
+    node.timeout(Instant(now), &mut Counting(5));
     let said = std::iter::from_fn(|| node.poll_output());
     let to = said.filter_map(|output| match output {
         GroundOutput::Transmit(to, _) => Some(to),
@@ -95,13 +95,17 @@ fn on_disk(who: NodeId, at: &str) -> (StoreKey, Bytes) {
 #[test]
 fn node_20_what_leads_nowhere_is_neither_dialled_nor_kept_nor_told() {
     let (ben, here) = (node().1.node(), "udp/192.0.2.9:4803");
+    let own: Locator = "udp/0.0.0.0:4804".parse().unwrap();
     for nowhere in ["udp/0.0.0.0:4803", "udp/[::]:4803", "udp/192.0.2.7:0", "udp/[::ffff:0.0.0.0]:1"] {
         let (at, seed): (Locator, Locator) = (nowhere.parse().unwrap(), here.parse().unwrap());
         let stored = [on_disk(ben, nowhere)];
-        let (mut node, _) = node_with(&[], at.clone(), &[at.clone(), seed.clone()], &stored);
+        let (mut node, _) = node_with(&[], own.clone(), &[at.clone(), seed.clone()], &stored);
         assert_eq!((dialled(&mut node), node.place_of(&ben)), (vec![seed], None), "{nowhere}");
-        node.dial(Instant(3_000_000), at.clone(), &mut Counting(6));
-        assert_eq!(transmits(&mut node), []);
+        for at in [&at, &"udp/192.0.2.8:4803".parse().unwrap()] {
+            node.dial(Instant(3_000_000), at.clone(), &mut Counting(6));
+        }
+        let later = dialled_at(&mut node, 4_000_000);
+        assert!(later.len() > 1 && later.iter().all(Locator::leads_somewhere), "{later:?}");
         node.peers.insert(ben, PeerInfo::new(at.clone()));
         node.reached(Instant(3_000_000), ben, &at, true);
         assert_eq!((kept(&mut node), node.place_of(&ben)), (vec![], None), "{nowhere}");
