@@ -11,6 +11,7 @@ use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, line, paint};
 use crate::ticket;
 use crate::values::Ordering;
+use folkmoot::StateFolder;
 use folkmoot_base::hex;
 use serde_json::Value;
 use std::path::Path;
@@ -46,9 +47,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         }
         None => (at, heads),
     };
-    if let Some(charter) = &charter {
-        reachable(&at, charter)?;
-    }
+    reachable(&at, charter.as_ref().unwrap_or(&StateFolder::at(folder).charter_path()))?;
     let run = Run {
         listen,
         at,

@@ -1,6 +1,7 @@
 //! Identity certificates and charters, read from files.
 
 use crate::exit::{Exit, Failure};
+use crate::values::is_ours;
 use folkmoot::{Locator, StateFolder};
 use folkmoot_base::whole;
 use folkmoot_identity::{Charter, Identity, IdentityCertificate, SignedCharter};
@@ -67,9 +68,12 @@ fn complete(file: &Path, lacks: Exit) -> Result<SignedCharter, Failure> {
 
 /// Refuses to look for the group of this charter where there is nowhere to look.
 pub(crate) fn reachable(at: &[Locator], charter: &Path) -> Result<(), Failure> {
-    if at.is_empty() && !open(charter)?.charter().contacts().iter().any(|one| one.locator().is_some()) {
+    let named = at.iter().any(is_ours);
+    if !named
+        && !open(charter)?.charter().contacts().iter().any(|one| one.locator().as_ref().is_some_and(is_ours))
+    {
         let hint = format!(
-            "{} names no contact. Ask a member where it listens, and give that with --at. Or join by a ticket, which \
+            "{} names no contact that this release can dial. Ask a member where it listens, and give that with --at. Or join by a ticket, which \
              a member makes with: folkmoot invite",
             charter.display()
         );

@@ -85,11 +85,6 @@ fn head_of(status: &Value) -> Result<Head, Failure> {
 /// Where the newcomer will look: as told, or else here and at whoever is present.
 fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure> {
     let usage = |why: String| Failure::new(Exit::Usage, why);
-    if let Some(nowhere) = told.iter().find(|at| !leads_somewhere(at)) {
-        return Err(usage(format!(
-            "nobody is found at {nowhere}: give an address of this machine, and the port"
-        )));
-    }
     if told.len() > CONTACTS_MAX {
         return Err(usage(format!("a ticket names at most {CONTACTS_MAX} addresses")));
     }
@@ -97,7 +92,7 @@ fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure>
     let mut known = Vec::new();
     contacts.retain(|at| {
         !known.contains(at) && {
-            known.push(*at);
+            known.push(at.clone());
             true
         }
     });
@@ -115,11 +110,7 @@ fn present(status: &Value) -> Vec<Locator> {
     let at = |one: &Value| one.get("locator")?.as_str()?.parse::<Locator>().ok();
     let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let others = people.filter(|one| one.get("state").is_some_and(|state| state == "present"));
-    at(status).into_iter().chain(others.filter_map(at)).filter(leads_somewhere).collect()
-}
-
-fn leads_somewhere(at: &Locator) -> bool {
-    !matches!(at, Locator::Udp(address) if address.ip().is_unspecified() || address.port() == 0)
+    at(status).into_iter().chain(others.filter_map(at)).filter(Locator::leads_somewhere).collect()
 }
 
 /// The ticket that was given as a text, as a file, or on the standard input (`-`); none if a file

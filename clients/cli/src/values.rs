@@ -50,8 +50,30 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
 
 /// A locator as a charter has it; this release has its transport.
 pub(crate) fn contact(word: &str) -> Result<Contact, String> {
-    let locator: Locator = word.parse().map_err(|error: LocatorError| error.to_string())?;
-    Contact::read(&locator.to_string()).map_err(str::to_owned)
+    Contact::read(&ours(word)?.to_string()).map_err(str::to_owned)
+}
+
+/// Where somebody may be found by this release.
+///
+/// # Errors
+/// It is no locator, leads nowhere, or is of a transport that this release does not have.
+pub(crate) fn locator(word: &str) -> Result<Locator, String> {
+    let nowhere =
+        |at: &Locator| format!("nobody is found at {at}: give an address of a machine, and the port");
+    let at = ours(word)?;
+    if at.leads_somewhere() { Ok(at) } else { Err(nowhere(&at)) }
+}
+
+/// A locator of a transport that this release has.
+fn ours(word: &str) -> Result<Locator, String> {
+    let at: Locator = word.parse().map_err(|error: LocatorError| error.to_string())?;
+    let other = || format!("this release has no transport for {at}; write udp/ADDRESS:PORT");
+    if is_ours(&at) { Ok(at) } else { Err(other()) }
+}
+
+/// Whether this release has the transport.
+pub(crate) fn is_ours(at: &Locator) -> bool {
+    at.as_udp().is_some()
 }
 
 /// A head in digits or in words.

@@ -73,7 +73,7 @@ impl Folkmoot {
 
     /// Where it listens.
     pub fn locator(&self) -> Locator {
-        self.locator
+        self.locator.clone()
     }
 
     /// The next event, in order; `None` once the member has stopped as told.
@@ -238,7 +238,8 @@ impl Folkmoot {
         self.command(Command::Answer { letter, text: text.into() }).await
     }
 
-    /// Looks for a member at `locator`.
+    /// Looks for a member at `locator`. Does nothing if it leads nowhere, or is of a transport that
+    /// the member does not have.
     ///
     /// # Errors
     /// [`Error::Stopped`].

@@ -75,9 +75,9 @@ impl Faults {
     }
 
     /// Whether this datagram to `to` may leave.
-    pub(crate) fn lets_out(&self, to: Locator, datagram: &Bytes) -> bool {
+    pub(crate) fn lets_out(&self, to: &Locator, datagram: &Bytes) -> bool {
         let mut now = self.lock();
-        now.lets_pass(&to, datagram) && !now.drops()
+        now.lets_pass(to, datagram) && !now.drops()
     }
 
     /// Moves what came to `batch`, or holds it; how many were cut, and how many did not fit.

@@ -166,7 +166,7 @@ impl Transport {
             return self.wire.send(batch, &mut self.counters);
         }
         let mut passed = core::mem::take(&mut self.passed);
-        let lets_out = |(to, datagram): &&(Locator, Bytes)| self.faults.lets_out(*to, datagram);
+        let lets_out = |(to, datagram): &&(Locator, Bytes)| self.faults.lets_out(to, datagram);
         passed.extend(batch.iter().filter(lets_out).cloned());
         let faulted = as_u64(batch.len().saturating_sub(passed.len()));
         self.counters.faulted = self.counters.faulted.saturating_add(faulted);

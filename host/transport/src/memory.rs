@@ -50,7 +50,7 @@ impl Drop for Port {
 
 impl Port {
     pub(crate) fn local(&self) -> Locator {
-        Locator::Memory(self.number)
+        Locator::memory(self.number)
     }
 
     pub(crate) async fn recv(&mut self, batch: &mut Vec<Datagram>) -> io::Result<()> {
@@ -69,11 +69,8 @@ impl Port {
         let from = self.local();
         let ports = self.hub.lock();
         for (to, datagram) in batch {
-            let port = match to {
-                Locator::Memory(number) => ports.get(number),
-                _ => None,
-            };
-            let sent = port.is_some_and(|port| port.try_send((from, datagram.clone())).is_ok());
+            let port = to.as_memory().and_then(|number| ports.get(&number));
+            let sent = port.is_some_and(|port| port.try_send((from.clone(), datagram.clone())).is_ok());
             let counter = if sent { &mut counters.sent } else { &mut counters.dropped };
             *counter = counter.saturating_add(1);
         }

@@ -9,7 +9,7 @@
 
 use crate::{Counters, as_u64};
 use bytes::Bytes;
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use folkmoot_base::Locator;
 use std::collections::VecDeque;
 use std::io;
@@ -32,8 +32,10 @@ enum Settled {
 }
 
 /// Datagrams on their way to a socket.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Trains {
+    /// The address that the socket is bound to.
+    local: SocketAddr,
     /// The bytes of a train; empty between calls, kept for its room.
     train: Vec<u8>,
     /// A batch, put in order of its addresses; empty between calls, kept for its room.
@@ -43,6 +45,10 @@ pub(crate) struct Trains {
 }
 
 impl Trains {
+    pub(crate) fn new(local: SocketAddr) -> Self {
+        Self { local, train: Vec::new(), sorted: Vec::new(), waiting: VecDeque::new(), waiting_bytes: 0 }
+    }
+
     /// Whether anything waits for room.
     pub(crate) fn waits(&self) -> bool {
         !self.waiting.is_empty()
@@ -58,16 +64,17 @@ impl Trains {
     ) {
         self.flush(most, counters, &mut call);
         let mut sorted = core::mem::take(&mut self.sorted);
-        let batch = if batch.is_sorted_by_key(|(to, _)| *to) {
+        let batch = if batch.is_sorted_by(|(one, _), (next, _)| one <= next) {
             batch
         } else {
             sorted.extend_from_slice(batch);
-            sorted.sort_by_key(|(to, _)| *to);
+            sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
             &sorted
         };
-        let settled = if self.waits() { 0 } else { run(&mut self.train, batch, most, counters, &mut call) };
+        let settled =
+            if self.waits() { 0 } else { run(&mut self.train, self.local, batch, most, counters, &mut call) };
         for (to, datagram) in batch.get(settled..).unwrap_or_default() {
-            self.wait(*to, datagram, counters);
+            self.wait(to.clone(), datagram, counters);
         }
         sorted.clear();
         self.sorted = sorted;
@@ -76,7 +83,7 @@ impl Trains {
     /// Sends what waits, as far as there is room.
     pub(crate) fn flush(&mut self, most: usize, counters: &mut Counters, mut call: impl Call) {
         let waiting = self.waiting.make_contiguous();
-        let settled = run(&mut self.train, waiting, most, counters, &mut call);
+        let settled = run(&mut self.train, self.local, waiting, most, counters, &mut call);
         let gone = self.waiting.drain(..settled).map(|(_, datagram)| datagram.len());
         self.waiting_bytes = self.waiting_bytes.saturating_sub(gone.sum());
     }
@@ -95,6 +102,7 @@ impl Trains {
 /// Sends from the front until all is sent or the socket is full. How many are settled.
 fn run(
     room: &mut Vec<u8>,
+    local: SocketAddr,
     batch: &[(Locator, Bytes)],
     mut most: usize,
     counters: &mut Counters,
@@ -104,7 +112,7 @@ fn run(
     while let Some((to, first)) = batch.get(settled) {
         let rest = batch.get(settled..).unwrap_or_default();
         let length = train_length(rest, most);
-        let Locator::Udp(address) = *to else {
+        let Some(address) = address_for(local, to) else {
             counters.dropped = counters.dropped.saturating_add(1);
             settled = settled.saturating_add(1);
             continue;
@@ -127,6 +135,20 @@ fn run(
         settled = settled.saturating_add(train.len());
     }
     settled
+}
+
+/// The address that a socket bound to `local` gives the system to reach a locator. A socket of IPv6
+/// reaches IPv4 by mapped addresses, if it is bound to all addresses or to such a one. `None`: it
+/// cannot be reached from there.
+fn address_for(local: SocketAddr, to: &Locator) -> Option<SocketAddr> {
+    let to = to.as_udp().filter(|_| to.leads_somewhere())?;
+    match (local, local.ip().to_canonical(), to) {
+        (SocketAddr::V4(_), _, SocketAddr::V4(_)) | (_, IpAddr::V6(_), SocketAddr::V6(_)) => Some(to),
+        (SocketAddr::V6(_), own, SocketAddr::V4(to)) if own.is_ipv4() || own.is_unspecified() => {
+            Some(SocketAddr::new(to.ip().to_ipv6_mapped().into(), to.port()))
+        }
+        _ => None,
+    }
 }
 
 /// Sends equal-sized datagrams in one call. `None`: the system takes no trains.
@@ -192,7 +214,7 @@ fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::{Trains, WAITING_BYTES_MAX};
+    use super::{Trains, WAITING_BYTES_MAX, address_for};
     use crate::Counters;
     use bytes::Bytes;
     use core::net::SocketAddr;
@@ -225,7 +247,7 @@ mod tests {
 
     fn datagram(port: u16, number: u8) -> (Locator, Bytes) {
         let length = if number % 16 == 15 { 700 } else { 1_000 };
-        (Locator::Udp(([127, 0, 0, 1], port).into()), vec![number; length].into())
+        (Locator::udp(([127, 0, 0, 1], port).into()), vec![number; length].into())
     }
 
     /// Of 200 datagrams to two addresses, in turn, the socket takes 20,000 bytes, and 50,000 more
@@ -234,7 +256,7 @@ mod tests {
     fn what_a_full_socket_does_not_take_waits_and_keeps_its_order() {
         for trains in [true, false] {
             let mut socket = Narrow { room: 20_000, trains, ..Narrow::default() };
-            let (mut out, mut counters) = (Trains::default(), Counters::default());
+            let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
             let batch: Vec<_> =
                 (0..100).flat_map(|number| [datagram(1, number), datagram(2, number)]).collect();
             let (now, later) = batch.split_at(120);
@@ -256,7 +278,7 @@ mod tests {
 
     #[test]
     fn no_more_than_the_bound_waits() {
-        let (mut out, mut counters) = (Trains::default(), Counters::default());
+        let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
         let count = WAITING_BYTES_MAX / 1_000 + 500;
         let batch = vec![datagram(1, 0); count];
         out.send(&batch, 64, &mut counters, |_, _: &[u8], _| Err(io::ErrorKind::WouldBlock.into()));
@@ -265,5 +287,29 @@ mod tests {
         out.flush(64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
         assert_eq!(counters.sent + counters.dropped, count as u64);
         assert!(!out.waits() && out.waiting_bytes == 0);
+    }
+
+    #[test]
+    fn a_socket_reaches_the_families_that_it_has() {
+        let reached = |local: &str, to: &str| {
+            let local = format!("{local}:1").parse().unwrap();
+            address_for(local, &format!("udp/{to}").parse().unwrap()).map(|address| address.to_string())
+        };
+        let (four, six) = ("192.0.2.7:9", "[2001:db8::7]:9");
+        let mapped = Some("[::ffff:192.0.2.7]:9".to_owned());
+        for (local, to_four, to_six) in [
+            ("0.0.0.0", Some(four.to_owned()), None),
+            ("127.0.0.1", Some(four.to_owned()), None),
+            ("[::]", mapped.clone(), Some(six.to_owned())),
+            ("[::ffff:127.0.0.1]", mapped, None),
+            ("[::1]", None, Some(six.to_owned())),
+        ] {
+            assert_eq!((reached(local, four), reached(local, six)), (to_four, to_six), "{local}");
+            for nowhere in ["0.0.0.0:9", "[::]:9", "192.0.2.7:0", "[2001:db8::7]:0"] {
+                assert_eq!(reached(local, nowhere), None);
+            }
+        }
+        assert_eq!(address_for(([0; 4], 1).into(), &Locator::memory(1)), None);
+        assert_eq!(address_for(([0; 4], 1).into(), &"tcp/192.0.2.7:9".parse().unwrap()), None);
     }
 }

@@ -3,6 +3,9 @@
 //!
 //! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only
 //! neighbours to one address share a call ([`crate::trains`]).
+//!
+//! A socket that is bound to `[::]` has both families, where the system lets it. It hears IPv4 from
+//! mapped addresses, which are IPv4 in a locator, and sends to such ones.
 
 use crate::trains::Trains;
 use crate::{BATCH_MAX, Counters, as_u64};
@@ -61,11 +64,11 @@ impl Socket {
         }
         let local = socket.local_addr()?;
         let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
-        Ok(Self { socket, state, local, room, trains: Trains::default() })
+        Ok(Self { socket, state, local, room, trains: Trains::new(local) })
     }
 
     pub(crate) fn local(&self) -> Locator {
-        Locator::Udp(self.local)
+        Locator::udp(self.local)
     }
 
     pub(crate) async fn recv(
@@ -139,12 +142,14 @@ impl Socket {
             let Some(message) = message.get(..meta.len).filter(|message| !message.is_empty()) else {
                 continue;
             };
-            let from = Locator::Udp(meta.addr);
+            let from = Locator::udp(meta.addr);
             let message = Bytes::copy_from_slice(message);
             counters.copied = counters.copied.saturating_add(as_u64(message.len()));
             let stride = meta.stride.clamp(1, meta.len);
             let starts = (0..meta.len).step_by(stride);
-            batch.extend(starts.map(|at| (from, message.slice(at..at.saturating_add(stride).min(meta.len)))));
+            batch.extend(
+                starts.map(|at| (from.clone(), message.slice(at..at.saturating_add(stride).min(meta.len)))),
+            );
         }
         Ok(())
     }

@@ -10,6 +10,8 @@ pub const MEMBERS_MAX: usize = 1_000;
 pub const GROUPS_MAX: usize = 10_000;
 /// Longest group name, in bytes of UTF-8.
 pub const GROUP_NAME_BYTES_MAX: usize = 255;
+/// Longest text of a locator, in bytes.
+pub const LOCATOR_BYTES_MAX: usize = 255;
 /// Longest application message, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Longest message that a ring orders, in bytes: the longest application message once it is sealed

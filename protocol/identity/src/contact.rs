@@ -3,12 +3,13 @@
 
 use core::net::{IpAddr, SocketAddr};
 use folkmoot_base::Locator;
+use folkmoot_base::limits::LOCATOR_BYTES_MAX;
 use std::collections::BTreeSet;
 
 /// Most contacts in a charter.
 pub const CONTACTS_MAX: usize = 16;
 /// Longest contact, in bytes.
-pub const CONTACT_BYTES_MAX: usize = 255;
+pub const CONTACT_BYTES_MAX: usize = LOCATOR_BYTES_MAX;
 const SCHEME_BYTES_MAX: usize = 32;
 
 const FORM: &str = "it must be a locator, such as udp/192.0.2.7:4803, of at most 255 printable ASCII characters without spaces or commas";
@@ -19,8 +20,8 @@ const MAPPED: &str = "it must name an IPv4 address as such, not as ::ffff:192.0.
 const MANY: &str = "there can be at most 16";
 const SORTED: &str = "it must be locators, sorted, each once, with commas between them; or none";
 
-/// A locator in a charter, in its one spelling. Its transport may be one that this release does not
-/// have.
+/// A locator in a charter, in its one spelling, without commas; its scheme has no `+` and no `.`,
+/// and at most 32 bytes. Its transport may be one that this release does not have.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contact(String);
 
@@ -46,7 +47,7 @@ impl Contact {
         &self.0
     }
 
-    /// Where to dial, if this release has the transport.
+    /// Where that is; nothing if a scheme that this release knows has no such place.
     pub fn locator(&self) -> Option<Locator> {
         self.0.parse().ok()
     }

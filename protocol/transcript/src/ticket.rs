@@ -25,8 +25,6 @@ pub const TICKET_DAYS_MAX: u64 = 90;
 const LABEL: &[u8] = b"folkmoot ticket v1";
 /// Longest ticket in bytes: the longest charter, a certificate, the rest.
 const BYTES_MAX: usize = 52 * 1024;
-/// Longest text of one contact.
-const CONTACT_BYTES_MAX: usize = 64;
 /// How far a newcomer's clock may be behind the maker's, in seconds.
 const AHEAD_SECONDS: u64 = 3_600;
 const DAY: u64 = 86_400;
@@ -248,8 +246,8 @@ impl Body {
     }
 }
 
-/// A locator in the one text that it has.
+/// A locator in the one text that it has. It leads somewhere.
 fn contact(text: &Blob) -> Option<Locator> {
-    let text = core::str::from_utf8(text.as_ref()).ok().filter(|text| text.len() <= CONTACT_BYTES_MAX)?;
-    text.parse::<Locator>().ok().filter(|at| at.to_string() == text)
+    let text = core::str::from_utf8(text.as_ref()).ok()?;
+    text.parse().ok().filter(|at: &Locator| at.leads_somewhere() && at.to_string() == text)
 }

@@ -139,7 +139,7 @@ impl Crew {
         self.expect(wanted).await?;
         for (number, place) in self.places.iter().enumerate() {
             for other in self.places.iter().take(number) {
-                place.handle.command((place.host, Command::Dial(other.at))).await?;
+                place.handle.command((place.host, Command::Dial(other.at.clone()))).await?;
             }
         }
         self.all_see(self.ids(0..self.size())).await
@@ -289,8 +289,8 @@ impl Crew {
         let (left, right) = self.places.split_at(self.places.len().div_ceil(2));
         let mut wanted = BTreeMap::new();
         for (here, there) in [(left, right), (right, left)] {
-            let there: Vec<Locator> = there.iter().map(|place| place.at).collect();
-            here.iter().for_each(|place| place.faults.cut(there.iter().copied()));
+            let there: Vec<Locator> = there.iter().map(|place| place.at.clone()).collect();
+            here.iter().for_each(|place| place.faults.cut(there.iter().cloned()));
             let members = || here.iter().flat_map(|place| place.members.iter().copied());
             wanted.extend(members().map(|member| (member, members().collect())));
         }

@@ -103,20 +103,22 @@ fn shake(exchange: Exchange, people: &[Identity; 2], entropy: &mut OsEntropy) ->
     let mut end = |place: u32, who: &Identity| {
         let config = Config { exchange, ..Config::new(GroupId([1; 32])) };
         let links = Links::new(config, IdentityCredentials::new(who.clone()), entropy);
-        End { links, at: Locator::Memory(place), inbox: VecDeque::new(), up: false }
+        End { links, at: Locator::memory(place), inbox: VecDeque::new(), up: false }
     };
     let [dialler, answerer] = people;
     let (mut near, mut far) = (end(1, dialler), end(2, answerer));
     let mut cost = Cost::default();
     let began = std::time::Instant::now();
-    let dial = Input::Dial { at: far.at, node: None };
+    let dial = Input::Dial { at: far.at.clone(), node: None };
     near.links.handle(now, dial, entropy).map_err(Failure::bug)?;
     drain(&mut near, &mut far, &mut cost);
     while !(near.up && far.up) {
         let turn = if far.inbox.is_empty() { (&mut near, &mut far) } else { (&mut far, &mut near) };
         let (to, from) = turn;
         let bytes = to.inbox.pop_front().ok_or_else(|| Failure::bug("a handshake does not end"))?;
-        to.links.handle(now, Input::Datagram { from: from.at, bytes }, entropy).map_err(Failure::bug)?;
+        to.links
+            .handle(now, Input::Datagram { from: from.at.clone(), bytes }, entropy)
+            .map_err(Failure::bug)?;
         drain(to, from, &mut cost);
     }
     cost.nanos = began.elapsed().as_nanos();

@@ -130,7 +130,7 @@ impl World {
         let now = Instant(1_000_000);
         let mut players = Vec::new();
         for (identity, port) in people.identities.iter().zip(0..) {
-            let config = NodeConfig::new(identity.clone(), charter.clone(), Locator::Memory(port));
+            let config = NodeConfig::new(identity.clone(), charter.clone(), Locator::memory(port));
             let node = Node::new(config, &[], now, &mut entropy).map_err(Failure::bug)?;
             let member = Member::new(MemberConfig::new(identity.clone(), charter.clone()), &[])
                 .map_err(Failure::bug)?;
@@ -148,7 +148,7 @@ impl World {
         for who in 0..self.players.len() {
             self.handle(who, Input::Clock(UnixTime(clock.0)));
             if who > 0 {
-                self.handle(who, Input::Command(Command::Dial(Locator::Memory(0))));
+                self.handle(who, Input::Command(Command::Dial(Locator::memory(0))));
             }
             self.handle(who, Input::Command(Command::Join { group: self.group }));
         }
@@ -221,12 +221,13 @@ impl World {
         player.machine.handle(self.now, input, &mut self.entropy);
         self.allocations = self.allocations.saturating_add(heap::made().wrapping_sub(made));
         let me = player.machine.upper.id();
-        let at = Locator::Memory(u32::try_from(who).unwrap_or_default());
+        let at = Locator::memory(u32::try_from(who).unwrap_or_default());
         while let Some(output) = player.machine.poll_output() {
             match output {
-                Output::Transmit(Locator::Memory(to), bytes) => {
+                Output::Transmit(to, bytes) => {
+                    let to = to.as_memory().unwrap_or_default();
                     self.large = self.large.saturating_add(u64::from(bytes.len() > 700));
-                    self.on_way.push_back((usize::try_from(to).unwrap_or_default(), at, bytes));
+                    self.on_way.push_back((usize::try_from(to).unwrap_or_default(), at.clone(), bytes));
                 }
                 Output::Event(Event::Message { sender, .. }) => {
                     player.delivered = player.delivered.saturating_add(1);

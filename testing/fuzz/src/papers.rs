@@ -3,7 +3,6 @@
 use crate::script::Dice;
 use crate::values::canonical;
 use crate::world::{LATER, NOW, world};
-use folkmoot_base::Locator;
 use folkmoot_identity::{
     Charter, Csr, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
     SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind, VoteProof,
@@ -65,7 +64,8 @@ pub fn charter_toml(data: &[u8]) {
     let Ok(charter) = Charter::from_toml(text) else { return };
     assert_eq!(charter.bytes(), data);
     for contact in charter.contacts() {
-        if let Some(at @ Locator::Udp(_)) = contact.locator() {
+        // Of what nobody dials, a charter takes any spelling.
+        if let Some(at) = contact.locator().filter(|at| at.as_memory().is_none()) {
             assert_eq!(at.to_string(), contact.as_str());
         }
     }

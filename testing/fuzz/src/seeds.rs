@@ -96,7 +96,16 @@ fn plain() -> Vec<(&'static str, Seeds)> {
         encode(&Some(frames::view_id(world().group(), 3))),
         encode(&None::<folkmoot_base::ViewId>),
     ];
-    let texts = ["memory/7", "udp/192.0.2.7:4803", "udp/[2001:db8::1]:4803", "book club"];
+    let texts = [
+        "memory/7",
+        "udp/192.0.2.7:4803",
+        "udp/[2001:db8::1]:4803",
+        "udp/[::ffff:192.0.2.7]:4803",
+        "udp/[fe80::1%3]:4803",
+        "udp/0.0.0.0:0",
+        "tor+tcp.v3-x/abc.onion:80/a,b?c#d",
+        "book club",
+    ];
     let mut texts: Seeds = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     texts.push(world().group().hex().into_bytes());
     texts.push(world().transcript.state().head().whole().into_bytes());

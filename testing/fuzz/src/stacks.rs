@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 
 /// More outputs than this at once, and a peer could flood the caller.
 const OUTPUTS_MAX: usize = 20_000;
-pub(crate) const HOME: Locator = Locator::Memory(1);
-const AWAY: Locator = Locator::Memory(2);
+pub(crate) const HOME: Locator = Locator::memory(1);
+const AWAY: Locator = Locator::memory(2);
 
 pub(crate) fn node_of(
     identity: &Identity,
@@ -148,7 +148,8 @@ fn linked_after(data: &[u8]) -> Option<Linked> {
 pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8>>; 2] {
     let (admit, (head, set)) = (world().admit(), world().transcript.mark());
     let name = digest(&[&admit]);
-    let place = folkmoot_node::Place { node: world().founders[2].node(), at: b"memory/3".to_vec().into() };
+    let [near, far] = [&b"memory/3"[..], b"tor+tcp/abc.onion:4803"]
+        .map(|at| folkmoot_node::Place { node: world().founders[2].node(), at: at.to_vec().into() });
     let of = |sync: &Sync| folkmoot_base::codec::encode(sync);
     let mark = of(&Sync::Mark { head, set });
     let other = of(&Sync::Mark { head, set: [4; 32] });
@@ -156,7 +157,7 @@ pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8
     let piece = of(&Sync::Piece { name, of: 1, index: 0, bytes: admit.clone().into() });
     let want = of(&Sync::Want { name, index: 0 });
     let admitted = of(&Sync::Items(vec![admit.into()]));
-    let places = of(&Sync::Locators(vec![place]));
+    let places = of(&Sync::Locators(vec![near, far]));
     let talk = |who: u8, steps: Vec<(u8, Vec<u8>)>| [vec![who], script(steps)].concat();
     let frames = ring.iter().take(5).map(|frame| (0, frame.clone()));
     let rings = [(1, mark.clone()), (3, vec![0, 100])].into_iter().chain(frames).chain([(3, vec![2, 0])]);
@@ -320,7 +321,7 @@ pub struct Player {
 impl Player {
     /// The founder in place `who` of the charter, at its locator; wants to be in the group.
     pub fn new(who: usize) -> Self {
-        let at = [HOME, AWAY][who];
+        let at = [HOME, AWAY][who].clone();
         let node = node_of(&world().founders[who], at, &[]).expect("a legal charter");
         let member = member_of(&world().founders[who], &[]).expect("a legal charter");
         let now = Instant(1_000_000);
@@ -377,7 +378,7 @@ pub fn embedded_stranger(data: &[u8]) {
                 }));
             }
             7 => player.pass(Duration::from_millis(number(body))),
-            place => player.datagram(Locator::Memory(u32::from(place) + 2), owned(body)),
+            place => player.datagram(Locator::memory(u32::from(place) + 2), owned(body)),
         }
         player.out.truncate(64);
     }
@@ -403,7 +404,7 @@ pub fn embedded_pair(data: &[u8]) {
                 let from = usize::from(op % 6 - 1);
                 if let Some(bytes) = players[from].out.pop_front() {
                     last = bytes.clone();
-                    players[1 - from].datagram([HOME, AWAY][from], changed(&bytes, body));
+                    players[1 - from].datagram([HOME, AWAY][from].clone(), changed(&bytes, body));
                 }
             }
             3 => players[0].datagram(AWAY, last.clone()),
@@ -446,7 +447,7 @@ fn play(players: &mut [Player; 2], milliseconds: u64) {
     for _ in 0..milliseconds.div_ceil(5) {
         for from in [0, 1] {
             while let Some(bytes) = players[from].out.pop_front() {
-                players[1 - from].datagram([HOME, AWAY][from], bytes);
+                players[1 - from].datagram([HOME, AWAY][from].clone(), bytes);
             }
         }
         players.iter_mut().for_each(|player| player.pass(Duration::from_millis(5)));

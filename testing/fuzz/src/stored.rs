@@ -44,6 +44,8 @@ pub(crate) fn stored_seeds() -> Vec<Vec<u8>> {
             (8, &9_u64.to_be_bytes()),
             (0, &world().founders[1].node().0),
             (13, b"memory/2"),
+            (0, &world().founders[2].node().0),
+            (13, b"tor+tcp/abc.onion:4803"),
         ]),
         script([(0, &name[..]), (9, &admit)]),
         script([(0, &b"s"[..]), (9, &state)]),

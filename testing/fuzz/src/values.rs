@@ -4,7 +4,9 @@ use crate::script::Dice;
 use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_agreement::{PrimeGroup, Ristretto};
 use folkmoot_base::codec::{self, DeserializeBytes, Serialize, Size};
+use folkmoot_base::limits::LOCATOR_BYTES_MAX;
 use folkmoot_base::{Blob, EntryId, GroupName, Head, Locator, MemberId, NodeId, ViewId};
+use folkmoot_identity::Contact;
 use folkmoot_signing::plain_ed25519 as ed;
 use folkmoot_signing::plain_rsa as rsa;
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
@@ -32,8 +34,12 @@ pub fn base_codec(data: &[u8]) {
 /// Base: texts that name something.
 pub fn base_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    if let Ok(locator) = text.parse::<Locator>() {
-        assert_eq!(locator.to_string().parse(), Ok(locator));
+    if let Ok(at) = text.parse::<Locator>() {
+        locator(&at, text);
+    }
+    if let Ok(contact) = Contact::read(text) {
+        let at = contact.locator().filter(|at| at.as_memory().is_none());
+        assert!(at.is_none_or(|at| at.to_string() == text && at.leads_somewhere()));
     }
     if let Some(head) = Head::from_whole(text) {
         assert_eq!(head.whole(), text);
@@ -44,6 +50,23 @@ pub fn base_text(data: &[u8]) {
     if let Ok(name) = GroupName::new(text) {
         assert_eq!(name.as_str(), text);
     }
+}
+
+/// A value has one text, whatever text it was read from.
+fn locator(at: &Locator, text: &str) {
+    let own = at.to_string();
+    assert!(own.len() <= LOCATOR_BYTES_MAX && own.bytes().all(|byte| byte.is_ascii_graphic()));
+    assert_eq!(own.parse().as_ref(), Ok(at));
+    assert_eq!(own.split_once('/').map(|(scheme, _)| scheme), Some(at.scheme()));
+    match (at.as_udp(), at.as_memory()) {
+        (Some(address), None) => {
+            assert!(at.scheme() == "udp" && address.ip().to_canonical() == address.ip());
+            assert_eq!(&Locator::udp(address), at);
+        }
+        (None, Some(port)) => assert_eq!(&Locator::memory(port), at),
+        _ => assert_eq!((own.as_str(), at.leads_somewhere()), (text, true)),
+    }
+    assert_eq!(at.host(), at.clone().host());
 }
 
 /// Signing: keys and signatures in each of their forms.

@@ -63,6 +63,5 @@ pub fn door(key: Player) -> u32 {
 
 /// With whose key its node at this locator speaks.
 pub fn key_at(at: Locator) -> Option<Player> {
-    let Locator::Memory(port) = at else { return None };
-    player_at(Locator::Memory(port.checked_sub(DOORS)?))
+    player_at(Locator::memory(at.as_memory()?.checked_sub(DOORS)?))
 }

@@ -339,13 +339,10 @@ pub trait Cast {
 
 /// The port of a place.
 pub fn locator(place: Player) -> Locator {
-    Locator::Memory(u32::from(place).saturating_add(1))
+    Locator::memory(u32::from(place).saturating_add(1))
 }
 
 /// The place at a locator.
 pub fn player_at(locator: Locator) -> Option<Player> {
-    match locator {
-        Locator::Memory(port) => Player::try_from(port.checked_sub(1)?).ok(),
-        _ => None,
-    }
+    Player::try_from(locator.as_memory()?.checked_sub(1)?).ok()
 }

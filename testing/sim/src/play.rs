@@ -305,7 +305,7 @@ impl<'a> Director<'a> {
         let Some(to) = self.living(who) else { return };
         for _ in 0..count {
             let bytes = self.world.attacker.noise();
-            let from = folkmoot_base::Locator::Memory(u32::try_from(self.rng.range(1, 1_000)).unwrap_or(1));
+            let from = folkmoot_base::Locator::memory(u32::try_from(self.rng.range(1, 1_000)).unwrap_or(1));
             let delay = self.rng.range(0, 50_000);
             self.world.forge(from, to, bytes, delay);
         }

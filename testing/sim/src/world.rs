@@ -244,7 +244,7 @@ impl World {
 
     /// A forged datagram reaches `to`, as if it came from `from`.
     pub fn forge(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
-        let Locator::Memory(port) = from else { return };
+        let Some(port) = from.as_memory() else { return };
         if self.net.admit(self.site(to), bytes.len()) {
             let event = Event::Arrive { to, from: port, bytes, forged: true };
             self.schedule(self.now.saturating_add(delay), event);
@@ -285,10 +285,10 @@ impl World {
         match event {
             Event::Arrive { to, from, bytes, forged } => {
                 self.net.arrived(self.site(to), bytes.len());
-                let from = Locator::Memory(from);
+                let from = Locator::memory(from);
                 let origin = if forged { Origin::Forged } else { Origin::Honest };
                 if !forged {
-                    self.attacker.see(from, to, self.life(to), &bytes);
+                    self.attacker.see(from.clone(), to, self.life(to), &bytes);
                 }
                 self.input(to, Input::Datagram(from, bytes), origin);
             }
@@ -390,8 +390,8 @@ impl World {
             let so_far = self.record.digest;
             self.record.digest = digest(&[&so_far, &self.now.to_be_bytes(), &[player], &bytes]);
         }
-        let Locator::Memory(from) = locator(player) else { return };
-        if self.hand_to_thief(from, to, &bytes) {
+        let Some(from) = locator(player).as_memory() else { return };
+        if self.hand_to_thief(from, to.clone(), &bytes) {
             return;
         }
         let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };

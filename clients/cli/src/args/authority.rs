@@ -1,7 +1,7 @@
 //! The command line of an authority, and the options of a new charter about it.
 
 use super::run::{ReplicaArgs, Run};
-use crate::values::{dealer, mode, scheme};
+use crate::values::{dealer, locator, mode, scheme};
 use clap::{Args, Subcommand};
 use folkmoot::Locator;
 use folkmoot_identity::{Dealer, Mode, Scheme};
@@ -62,7 +62,7 @@ pub(crate) struct AuthorityRun {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
-    #[arg(long = "at", value_name = "LOCATOR")]
+    #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// Where to listen.
     #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]

@@ -1,6 +1,6 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::values::{Ordering, cipher, contact, head, keying, mode, scheme};
+use crate::values::{Ordering, cipher, contact, head, keying, locator, mode, scheme};
 use authority::{Authority, SeatArgs};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -300,7 +300,7 @@ pub(crate) struct Write {
     pub(crate) text: Option<String>,
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once
     /// [default: the charter's contacts].
-    #[arg(long = "at", value_name = "LOCATOR")]
+    #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// The name of a group under the charter's own group.
     #[arg(long, value_name = "NAME")]
@@ -447,7 +447,7 @@ pub(crate) struct Demo {
 #[derive(Debug, Args)]
 pub(crate) struct Fault {
     /// From now on exchange nothing with these.
-    #[arg(long, value_name = "LOCATOR")]
+    #[arg(long, value_name = "LOCATOR", value_parser = locator)]
     pub(crate) cut: Vec<Locator>,
     /// Lose this share of what is sent, 0 to 1.
     #[arg(long, value_name = "SHARE")]

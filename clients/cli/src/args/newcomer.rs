@@ -1,6 +1,6 @@
 //! Options of whoever comes in, and of whoever invites.
 
-use crate::values::head;
+use crate::values::{head, locator};
 use clap::Args;
 use folkmoot::Locator;
 use folkmoot_transcript::{KnownHead, TICKET_DAYS_MAX};
@@ -15,7 +15,7 @@ pub(crate) struct Join {
     pub(crate) by: PathBuf,
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
     /// Without it, a ticket's contacts, or the charter's, are tried.
-    #[arg(long = "at", value_name = "LOCATOR")]
+    #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// A head that you know from somebody in the group, as `folkmoot status` shows it there, in
     /// digits or in words. The member follows only a line of decisions that has it. A ticket has
@@ -35,7 +35,7 @@ pub(crate) struct Join {
 pub(crate) struct Invite {
     /// Where a member listens, for example udp/192.0.2.7:4803. You can give it up to eight times.
     /// Without it, the ticket names this member's address and those of members who are present.
-    #[arg(long = "at", value_name = "LOCATOR")]
+    #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// The only key that the ticket is for: the newcomer's identity.pem or key id.
     #[arg(long = "for", value_name = "KEY")]

@@ -1,7 +1,7 @@
 //! Options that run a member; and those of an authority's replica, which the authority's process
 //! runs, too.
 
-use crate::values::head;
+use crate::values::{head, locator};
 use clap::Args;
 use folkmoot::Locator;
 use folkmoot_transcript::{KnownHead, Voucher};
@@ -15,7 +15,7 @@ pub(crate) struct Run {
     pub(crate) listen: SocketAddr,
     /// Where another member listens, for example udp/192.0.2.7:4803. You can give it more
     /// than once. The charter's contacts are tried after it.
-    #[arg(long = "at", value_name = "LOCATOR")]
+    #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// The signed charter. It is copied to the folder the first time.
     #[arg(long, value_name = "FILE")]
@@ -71,7 +71,7 @@ pub(crate) struct ReplicaArgs {
     #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", requires = "replicas")]
     pub(crate) replicas_listen: SocketAddr,
     /// Where another replica listens for replicas. You can give it more than once.
-    #[arg(long, value_name = "LOCATOR", requires = "replicas")]
+    #[arg(long, value_name = "LOCATOR", value_parser = locator, requires = "replicas")]
     pub(crate) replicas_at: Vec<Locator>,
 }
 

@@ -7,7 +7,7 @@ use super::propose::How;
 use super::{render, trouble};
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
-use crate::values::Ordering;
+use crate::values::{self, Ordering};
 use crate::verify::named;
 use crate::words;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
@@ -374,7 +374,7 @@ fn sealed(tapped: &[Tapped]) -> Value {
 }
 
 fn locator(text: &str) -> Result<Locator, Failure> {
-    text.parse().map_err(|error: folkmoot_base::LocatorError| Failure::new(Exit::Usage, error.to_string()))
+    values::locator(text).map_err(|why| Failure::new(Exit::Usage, why))
 }
 
 fn null(result: Result<(), folkmoot::Error>) -> Result<Value, Failure> {

@@ -3,7 +3,7 @@
 use super::{concerns, lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
-    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, MemberId, MemberStatus, Person,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
     Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
@@ -336,7 +336,7 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
     };
     let mut value = json!({
         "member": person.member.hex(), "name": person.name, "state": state, "why": why,
-        "locator": person.locator.map(|locator| locator.to_string()),
+        "locator": person.locator.as_ref().map(Locator::to_string),
     });
     if let (Some(fields), Some(more)) = (value.as_object_mut(), more.as_object_mut()) {
         fields.append(more);

@@ -90,7 +90,7 @@ mod tests {
         assert_eq!((&stalled["event"], &stalled["messages"]), (&json!("stalled"), &json!(12)));
         assert!(event_text(&stalled).contains("(12 messages)"));
         let anna = MemberId::from_hex(&"5a".repeat(32)).unwrap();
-        let twice = Event::RunsTwice { node: anna.node(), at: Locator::Memory(7) };
+        let twice = Event::RunsTwice { node: anna.node(), at: Locator::memory(7) };
         let twice = event_text(&event_json(&twice, &Names::from([(anna, "anna".to_owned())])));
         assert!(twice.starts_with("anna runs twice") && twice.contains("memory/7"), "{twice}");
         let resumed = event_json(&Event::Resumed { group }, &names);

@@ -120,7 +120,7 @@ impl Moot {
         let options = folkmoot::tools::OpenOptions {
             state: self.root.join(number.to_string()),
             listen: ([127, 0, 0, 1], 0).into(),
-            seeds: self.places.iter().map(|place| place.at).collect(),
+            seeds: self.places.iter().map(|place| place.at.clone()).collect(),
             heads: Vec::new(),
             voucher: None,
             replicated: false,
@@ -266,9 +266,9 @@ async fn twelve_members_on_three_nodes_are_one_group() {
 
     // A cut is between nodes: those of one node stay together.
     let (here, there) = (moot.ids(0..8), moot.ids(8..12));
-    let away = moot.places[2].at;
-    moot.places[..2].iter().for_each(|place| place.faults.cut([away]));
-    moot.places[2].faults.cut(moot.places[..2].iter().map(|place| place.at));
+    let away = moot.places[2].at.clone();
+    moot.places[..2].iter().for_each(|place| place.faults.cut([away.clone()]));
+    moot.places[2].faults.cut(moot.places[..2].iter().map(|place| place.at.clone()));
     moot.together("one side", &here).await;
     moot.together("the other side", &there).await;
     moot.say(9, "nine on its side".into()).await;

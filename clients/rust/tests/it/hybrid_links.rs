@@ -71,8 +71,8 @@ async fn said(moot: &mut Folkmoot, text: &str) {
 async fn refusal(moot: &Folkmoot) -> Refusal {
     let begun = Instant::now();
     loop {
-        if let [refusal] = moot.refusals().await.unwrap()[..] {
-            return refusal;
+        if let [refusal] = &moot.refusals().await.unwrap()[..] {
+            return refusal.clone();
         }
         assert!(begun.elapsed() < LIMIT, "{} is told nothing", moot.name());
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -123,12 +123,12 @@ async fn a_group_with_hybrid_keys_and_links_forms_admits_and_talks() {
     let other = SignedCharter::sign(&draft_without(&founders), &founders.iter().collect::<Vec<_>>()).unwrap();
     let eve = open(folder(&root, &eve, &other), &[anna.locator()]).await;
     let told = refusal(&eve).await;
-    assert_eq!((told.at, told.theirs), (anna.locator(), Theirs::Form(Exchange::Hybrid)));
+    assert_eq!((&told.at, told.theirs), (&anna.locator(), Theirs::Form(Exchange::Hybrid)));
     let words = format!("the node at {} says that it asks for ML-KEM-768 links", anna.locator());
     assert!(told.to_string().starts_with(&words), "{told}");
     anna.dial(eve.locator()).await.unwrap();
     let told = refusal(&anna).await;
-    assert_eq!((told.at, told.theirs), (eve.locator(), Theirs::Form(Exchange::Classical)));
+    assert_eq!((&told.at, told.theirs), (&eve.locator(), Theirs::Form(Exchange::Classical)));
     let linked = eve.handle().look(|machine, _, _| machine.ground.counters().link).await.unwrap();
     assert_eq!(linked.handshakes, 0);
     drop(std::fs::remove_dir_all(root));

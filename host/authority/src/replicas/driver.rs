@@ -124,7 +124,7 @@ impl Running {
 
     /// Where it listens.
     pub fn locator(&self) -> Locator {
-        self.locator
+        self.locator.clone()
     }
 
     /// Its member of the replicas' group: for status, and for tests.

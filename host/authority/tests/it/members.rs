@@ -66,7 +66,7 @@ async fn stand_in(mut logged: mpsc::Receiver<Logged>, issued: Issued, order: Arc
 }
 
 async fn start(all: &mut [Replica], one: usize) {
-    let seeds: Vec<Locator> = all.iter().filter_map(|replica| replica.at).collect();
+    let seeds: Vec<Locator> = all.iter().filter_map(|replica| replica.at.clone()).collect();
     let replica = &mut all[one];
     let begun = Instant::now();
     let (running, records, logged) = loop {

@@ -25,7 +25,7 @@ async fn gather(transport: &mut Transport, count: usize) -> Vec<(Locator, Bytes)
 }
 
 fn datagrams(to: Locator, sizes: impl IntoIterator<Item = usize>) -> Vec<(Locator, Bytes)> {
-    let fill = |(number, size): (usize, usize)| (to, Bytes::from(vec![number as u8; size]));
+    let fill = |(number, size): (usize, usize)| (to.clone(), Bytes::from(vec![number as u8; size]));
     sizes.into_iter().enumerate().map(fill).collect()
 }
 
@@ -78,7 +78,7 @@ async fn sending_never_waits_and_counts_what_is_lost() {
     let (mut a, b) = (hub.open(1).unwrap(), hub.open(2).unwrap());
     a.send(&datagrams(b.local(), std::iter::repeat_n(10, PORT_MAX + 7)));
     assert_eq!((a.counters().sent, a.counters().dropped), (PORT_MAX as u64, 7));
-    a.send(&datagrams(Locator::Memory(99), [1]));
+    a.send(&datagrams(Locator::memory(99), [1]));
     a.send(&datagrams("udp/127.0.0.1:9".parse().unwrap(), [1]));
     assert_eq!(a.counters().dropped, 9);
     assert!(hub.open(2).is_err(), "one owner of a port");
@@ -91,7 +91,7 @@ async fn nobody_listening_is_no_error() {
     let mut a = Transport::udp("127.0.0.1:0".parse().unwrap()).unwrap();
     let gone = Transport::udp("127.0.0.1:0".parse().unwrap()).unwrap().local();
     for _ in 0..3 {
-        a.send(&datagrams(gone, [100]));
+        a.send(&datagrams(gone.clone(), [100]));
     }
     let me = a.local();
     a.send(&datagrams(me, [5]));

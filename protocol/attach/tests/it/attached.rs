@@ -114,7 +114,7 @@ fn a_word_to_one_is_heard_by_one_and_a_word_to_all_by_all() {
 
     all.clock(Instant(0), UnixTime(7), &mut Nothing);
     assert_eq!(heard(&mut all), each("clock 7"));
-    let (node, at) = (NodeId([3; 32]), Locator::Memory(1));
+    let (node, at) = (NodeId([3; 32]), Locator::memory(1));
     all.node(Instant(0), ToMember::LinkUp { node, rostered: true, at }, &mut Nothing);
     assert_eq!(heard(&mut all), each("link true"));
     all.node(Instant(0), ToMember::Item(Bytes::from_static(b"item")), &mut Nothing);
@@ -129,7 +129,7 @@ fn a_word_to_one_is_heard_by_one_and_a_word_to_all_by_all() {
 #[test]
 fn what_a_stranger_says_at_the_door_is_for_the_host() {
     let mut all = three();
-    let (node, at) = (NodeId([3; 32]), Locator::Memory(1));
+    let (node, at) = (NodeId([3; 32]), Locator::memory(1));
     all.node(Instant(0), ToMember::LinkUp { node, rostered: false, at }, &mut Nothing);
     all.node(Instant(0), ToMember::Guest { from: node, payload: Bytes::new() }, &mut Nothing);
     assert_eq!(heard(&mut all), [(HOST, "link false".to_owned()), (HOST, "guest".to_owned())]);

@@ -26,8 +26,8 @@ impl Member {
             }
             ToMember::RunsTwice { node, at } => self.event(Event::RunsTwice { node, at }),
             ToMember::LinkUp { node, at, .. } => {
-                self.sight.up(Reached { node, at });
-                self.event(Event::LinkUp { node, at });
+                self.sight.up(Reached { node, at: at.clone() });
+                self.event(Event::LinkUp { node, at: at.clone() });
                 self.ask_door(now, Input::LinkUp { node, host: at.host() }, entropy);
                 self.post_link(now, node, true, entropy);
             }

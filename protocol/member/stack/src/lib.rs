@@ -256,7 +256,7 @@ impl Upper for Member {
 }
 
 /// The status of a peer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reached {
     pub(crate) node: NodeId,
     pub(crate) at: base::Locator,

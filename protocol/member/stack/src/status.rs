@@ -78,8 +78,8 @@ impl Sight {
     }
 
     fn locator(&self, node: &NodeId) -> Option<Locator> {
-        let silent = || self.silent.get(node).and_then(|(_, at)| *at);
-        self.up.get(node).copied().or_else(silent)
+        let silent = || self.silent.get(node).and_then(|(_, at)| at.clone());
+        self.up.get(node).cloned().or_else(silent)
     }
 }
 
@@ -288,7 +288,7 @@ mod tests {
     const BEN: MemberId = MemberId([2; 32]);
 
     fn peer(member: MemberId) -> Reached {
-        Reached { node: member.node(), at: Locator::Memory(1) }
+        Reached { node: member.node(), at: Locator::memory(1) }
     }
 
     fn sight(configuration: &[MemberId], up: &[MemberId]) -> Sight {
@@ -343,6 +343,6 @@ mod tests {
         let mut sight = sight(&[ANNA, BEN], &[BEN]);
         sight.down(Instant(4), BEN.node());
         assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(4)));
-        assert_eq!(sight.locator(&BEN.node()), Some(Locator::Memory(1)), "where it was last");
+        assert_eq!(sight.locator(&BEN.node()), Some(Locator::memory(1)), "where it was last");
     }
 }

@@ -20,22 +20,22 @@ impl Cookies {
     }
 
     /// The cookie for a Hello with `index` that came from `at`.
-    pub(crate) fn make(&self, now: Instant, at: Locator, index: u32) -> Cookie {
+    pub(crate) fn make(&self, now: Instant, at: &Locator, index: u32) -> Cookie {
         self.of(slot(now), at, index)
     }
 
     /// Whether `cookie` was made for that Hello, in this time slot or the one before.
-    pub(crate) fn holds(&self, now: Instant, at: Locator, index: u32, cookie: &Cookie) -> bool {
+    pub(crate) fn holds(&self, now: Instant, at: &Locator, index: u32, cookie: &Cookie) -> bool {
         let given = Secret::new(*cookie);
         let slot = slot(now);
         [slot, slot.wrapping_sub(1)].into_iter().any(|slot| Secret::new(self.of(slot, at, index)) == given)
     }
 
-    fn of(&self, slot: u64, at: Locator, index: u32) -> Cookie {
-        let place = at.to_string();
+    fn of(&self, slot: u64, at: &Locator, index: u32) -> Cookie {
+        let (place, text) = at.distinct();
         let mac = hmac_sha256(
             self.0.expose(),
-            &[b"folkmoot link v1 cookie", &slot.to_be_bytes(), &index.to_be_bytes(), place.as_bytes()],
+            &[b"folkmoot link v1 cookie", &slot.to_be_bytes(), &index.to_be_bytes(), &place, text],
         );
         mac.first_chunk::<COOKIE_BYTES>().copied().unwrap_or_default()
     }

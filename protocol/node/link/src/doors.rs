@@ -19,16 +19,16 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn dial(
         &mut self,
         now: Instant,
-        at: Locator,
+        at: &Locator,
         node: Option<NodeId>,
         rekey: bool,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LinkError> {
         if node == Some(self.credentials.node()) {
-            return Err(LinkError::LocalSelf(at));
+            return Err(LinkError::LocalSelf(at.clone()));
         }
         let same =
-            |dial: &Dial| dial.at == at && (dial.node == node || node.is_none()) && dial.rekey == rekey;
+            |dial: &Dial| dial.at == *at && (dial.node == node || node.is_none()) && dial.rekey == rekey;
         if self.dials.values().any(same) || (!rekey && self.reached(at, node)) {
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl<C: Credentials> Links<C> {
         }
         let index = self.new_index(entropy);
         let deadline = now + DIAL_LIFE;
-        let mut dial = Dial::new(now, &self.common(), (at, node), index, deadline, draw(entropy))?;
+        let mut dial = Dial::new(now, &self.common(), (at.clone(), node), index, deadline, draw(entropy))?;
         dial.rekey = rekey;
         self.routes.insert(index, Route::Dial);
         self.dials.insert(index, dial);
@@ -45,10 +45,10 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    fn reached(&mut self, at: Locator, node: Option<NodeId>) -> bool {
+    fn reached(&mut self, at: &Locator, node: Option<NodeId>) -> bool {
         let peer = match node {
             Some(node) => self.peers.get_mut(&node),
-            None => self.peers.values_mut().find(|peer| peer.at == at),
+            None => self.peers.values_mut().find(|peer| peer.at == *at),
         };
         match peer {
             Some(peer) => {
@@ -61,15 +61,15 @@ impl<C: Credentials> Links<C> {
 
     pub(crate) fn send_dial(&mut self, now: Instant, index: u32) {
         let Some(dial) = self.dials.get_mut(&index) else { return };
-        let to = dial.at;
+        let to = dial.at.clone();
         let datagrams = dial.send(now);
         let resend = dial.resend;
-        self.transmit(to, datagrams);
+        self.transmit(&to, datagrams);
         self.note(resend);
     }
 
-    fn transmit(&mut self, to: Locator, datagrams: impl IntoIterator<Item = Bytes>) {
-        self.out.extend(datagrams.into_iter().map(|datagram| Output::Transmit { to, datagram }));
+    fn transmit(&mut self, to: &Locator, datagrams: impl IntoIterator<Item = Bytes>) {
+        self.out.extend(datagrams.into_iter().map(|datagram| Output::Transmit { to: to.clone(), datagram }));
     }
 
     /// A dial has ended without a link.
@@ -77,8 +77,8 @@ impl<C: Credentials> Links<C> {
         let Some(dial) = self.dials.remove(&index) else { return };
         self.routes.remove(&index);
         if !dial.rekey {
-            self.out.push_back(Output::Unreached { at: dial.at, node: dial.node });
             let why = dial.refused.map_or("", |asks| in_words(asks));
+            self.out.push_back(Output::Unreached { at: dial.at.clone(), node: dial.node });
             self.trace(format!("nobody reached at {}{why}", dial.at));
         }
     }
@@ -94,11 +94,11 @@ impl<C: Credentials> Links<C> {
         cookie: &Cookie,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LinkError> {
-        let Hello { from, index: their_index, .. } = hello;
+        let (from, their_index) = (&hello.from.clone(), hello.index);
         let asks = self.config.exchange;
         if theirs != asks {
             self.transmit(from, [Datagram::Refusal { to: their_index, asks }.encode()]);
-            return Err(LinkError::WireOtherForm { at: from, theirs });
+            return Err(LinkError::WireOtherForm { at: from.clone(), theirs });
         }
         if hello.noise.is_empty() || !self.cookies.holds(now, from, their_index, cookie) {
             let cookie = self.cookies.make(now, from, their_index);
@@ -106,7 +106,7 @@ impl<C: Credentials> Links<C> {
             self.transmit(from, [Datagram::Retry { to: their_index, cookie }.encode()]);
             return Ok(());
         }
-        let known = self.half.iter_mut().find(|(_, half)| half.hello.from == from);
+        let known = self.half.iter_mut().find(|(_, half)| half.hello.from == *from);
         if let Some((index, half)) = known {
             if half.hello == hello {
                 if now.since(half.repeated) >= REPEAT_MIN {
@@ -124,7 +124,7 @@ impl<C: Credentials> Links<C> {
 
     /// If no half-open handshake more can be kept: the oldest of the host that has the most makes
     /// room, at once for a host that has two fewer, else once it is old enough.
-    fn room_for_half(&self, now: Instant, from: Locator) -> Result<Option<u32>, LinkError> {
+    fn room_for_half(&self, now: Instant, from: &Locator) -> Result<Option<u32>, LinkError> {
         if self.half.len() < HALF_OPEN_MAX {
             return Ok(None);
         }
@@ -137,7 +137,7 @@ impl<C: Credentials> Links<C> {
                 *most >= own.saturating_add(2) || now.since(half.started) >= HALF_OPEN_STAY
             })
             .map(|(_, _, index)| Some(index))
-            .ok_or(LinkError::WireBusy(from))
+            .ok_or_else(|| LinkError::WireBusy(from.clone()))
     }
 
     fn answer(
@@ -147,9 +147,9 @@ impl<C: Credentials> Links<C> {
         replaced: Option<u32>,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LinkError> {
-        let from = hello.from;
+        let from = &hello.from.clone();
         if !self.answers.take(now, from.host()) {
-            return Err(LinkError::WireBusy(from));
+            return Err(LinkError::WireBusy(from.clone()));
         }
         let makes_room = if replaced.is_some() { replaced } else { self.room_for_half(now, from)? };
         let index = self.new_index(entropy);
@@ -173,12 +173,12 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn retry(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         to: u32,
         cookie: Cookie,
     ) -> Result<(), LinkError> {
-        let dial = self.dials.get_mut(&to).filter(|dial| dial.at == from);
-        if dial.ok_or(LinkError::WireUnknown(from))?.retry(cookie) {
+        let dial = self.dials.get_mut(&to).filter(|dial| dial.at == *from);
+        if dial.ok_or_else(|| LinkError::WireUnknown(from.clone()))?.retry(cookie) {
             self.send_dial(now, to);
         }
         Ok(())
@@ -187,20 +187,20 @@ impl<C: Credentials> Links<C> {
     /// LINK-22: heard only from the locator that was dialled, and only for a dial of ours that
     /// nobody has answered yet. It is noted and reported once for each dial, and the dial goes on.
     /// Otherwise anyone who can write datagrams could end the dial, or talk it into a weaker form.
-    pub(crate) fn refusal(&mut self, from: Locator, to: u32, asks: Exchange) -> Result<(), LinkError> {
-        let known = |dial: &&mut Dial| dial.at == from && matches!(dial.stage, Stage::Hello(..));
+    pub(crate) fn refusal(&mut self, from: &Locator, to: u32, asks: Exchange) -> Result<(), LinkError> {
+        let known = |dial: &&mut Dial| dial.at == *from && matches!(dial.stage, Stage::Hello(..));
         let dial = self.dials.get_mut(&to).filter(known).filter(|_| asks != self.config.exchange);
-        let dial = dial.ok_or(LinkError::WireUnknown(from))?;
+        let dial = dial.ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
         if dial.refused.replace(asks).is_none() {
-            let (at, node) = (dial.at, dial.node);
+            let (at, node) = (dial.at.clone(), dial.node);
             self.trace(format!("the node at {at} refuses the handshake{}", in_words(asks)));
             self.out.push_back(Output::Refused { at, node, asks });
         }
         Ok(())
     }
 
-    pub(crate) fn reply(&mut self, now: Instant, from: Locator, part: &Part) -> Result<(), LinkError> {
-        let mut dial = self.dials.remove(&part.to).ok_or(LinkError::WireUnknown(from))?;
+    pub(crate) fn reply(&mut self, now: Instant, from: &Locator, part: &Part) -> Result<(), LinkError> {
+        let mut dial = self.dials.remove(&part.to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
         let progress = dial.reply(now, from, &self.common(), part);
         let repeat = now.since(dial.repeated) >= REPEAT_MIN;
         self.dials.insert(part.to, dial);
@@ -217,7 +217,7 @@ impl<C: Credentials> Links<C> {
         Ok(())
     }
 
-    pub(crate) fn finish(&mut self, now: Instant, from: Locator, part: &Part) -> Result<(), LinkError> {
+    pub(crate) fn finish(&mut self, now: Instant, from: &Locator, part: &Part) -> Result<(), LinkError> {
         match self.routes.get(&part.to).copied() {
             Some(Route::Peer(node)) => {
                 // Our confirmation was lost; one ping repeats it.
@@ -231,9 +231,9 @@ impl<C: Credentials> Links<C> {
                 return Ok(());
             }
             Some(Route::HalfOpen) => {}
-            _ => return Err(LinkError::WireUnknown(from)),
+            _ => return Err(LinkError::WireUnknown(from.clone())),
         }
-        let mut half = self.half.remove(&part.to).ok_or(LinkError::WireUnknown(from))?;
+        let mut half = self.half.remove(&part.to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
         match half.finish(now, from, &self.common(), part) {
             Ok(Some(proved)) => {
                 self.establish(now, from, proved, false)?;
@@ -258,18 +258,26 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn confirm(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         to: u32,
         bytes: &Bytes,
     ) -> Result<(NodeId, Bytes), LinkError> {
-        let dial = self.dials.get_mut(&to).ok_or(LinkError::WireUnknown(from))?;
-        let Stage::Finish(proved, _) = &mut dial.stage else { return Err(LinkError::WireUnknown(from)) };
+        let dial = self.dials.get_mut(&to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
+        let Stage::Finish(proved, _) = &mut dial.stage else {
+            return Err(LinkError::WireUnknown(from.clone()));
+        };
         check_version(&proved.association, from, bytes, self.config.danger)?;
         let mut plaintext = self.pool.buffer(bytes.len());
-        proved.association.seal.open(bytes, &mut plaintext).map_err(|_| LinkError::WireForged(from))?;
+        proved
+            .association
+            .seal
+            .open(bytes, &mut plaintext)
+            .map_err(|_| LinkError::WireForged(from.clone()))?;
         let node = proved.claim.node;
-        let dial = self.dials.remove(&to).ok_or(LinkError::WireUnknown(from))?;
-        let Stage::Finish(mut proved, _) = dial.stage else { return Err(LinkError::WireUnknown(from)) };
+        let dial = self.dials.remove(&to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
+        let Stage::Finish(mut proved, _) = dial.stage else {
+            return Err(LinkError::WireUnknown(from.clone()));
+        };
         proved.association.heard = now;
         self.establish(now, from, *proved, true)?;
         Ok((node, plaintext.freeze()))
@@ -280,7 +288,7 @@ impl<C: Credentials> Links<C> {
     fn establish(
         &mut self,
         now: Instant,
-        at: Locator,
+        at: &Locator,
         proved: Proved,
         dialled: bool,
     ) -> Result<(), LinkError> {
@@ -312,16 +320,22 @@ impl<C: Credentials> Links<C> {
             self.new_certificate(node, claim.rostered, certificate);
         } else {
             let wanted = dialled || dialled_before;
-            let mut peer = Peer::new(now, at, certificate.clone(), start, wanted, association);
+            let mut peer = Peer::new(now, at.clone(), certificate.clone(), start, wanted, association);
             peer.rests = self.company.has(&node);
             self.peers.insert(node, peer);
             self.guests_grew |= !wanted;
             self.trace(format!("link to {node} at {at} is up"));
-            self.out.push_back(Output::Up { node, at, certificate, rostered_claim: claim.rostered, common });
+            self.out.push_back(Output::Up {
+                node,
+                at: at.clone(),
+                certificate,
+                rostered_claim: claim.rostered,
+                common,
+            });
         }
         // Two processes cannot have one locator: there, the former one has ended.
-        if let Some(former) = former.filter(|former| former.at != at) {
-            self.supersede(now, node, former.at, former.current);
+        if let Some(former) = former.filter(|former| former.at != *at) {
+            self.supersede(now, node, &former.at, former.current);
         }
         if !dialled {
             self.control_out(now, node, &Control::Ping(now.0));
@@ -376,13 +390,13 @@ impl<C: Credentials> Links<C> {
 /// LINK-27: sealed data has the version of its association.
 pub(crate) fn check_version(
     association: &Association,
-    at: Locator,
+    at: &Locator,
     bytes: &[u8],
     danger: Mutant,
 ) -> Result<(), LinkError> {
     match bytes.first() {
         Some(version) if *version != association.common.version && !danger.is(Danger::LinkAnyVersion) => {
-            Err(LinkError::WireMalformed(at, DecodeError::Version(*version)))
+            Err(LinkError::WireMalformed(at.clone(), DecodeError::Version(*version)))
         }
         _ => Ok(()),
     }

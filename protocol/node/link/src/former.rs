@@ -43,7 +43,7 @@ impl<C: Credentials> Links<C> {
         &mut self,
         now: Instant,
         node: NodeId,
-        at: Locator,
+        at: &Locator,
         association: Association,
     ) -> LinkError {
         let silence = self.config.silence;
@@ -57,13 +57,13 @@ impl<C: Credentials> Links<C> {
     }
 
     /// Tells a process that a later one has its link now.
-    pub(crate) fn supersede(&mut self, now: Instant, node: NodeId, at: Locator, association: Association) {
+    pub(crate) fn supersede(&mut self, now: Instant, node: NodeId, at: &Locator, association: Association) {
         if self.config.danger.is(Danger::LinkAnyProcess) {
             return;
         }
         let (index, until) = (association.index, now + FORMER_LIFE);
         self.forget_former(node);
-        self.formers.insert(node, Former { at, association, told: None, named: false, until });
+        self.formers.insert(node, Former { at: at.clone(), association, told: None, named: false, until });
         self.routes.insert(index, Route::Former(node));
         self.note(until);
         self.show_start(now, node);
@@ -84,7 +84,7 @@ impl<C: Credentials> Links<C> {
         address_data(&mut packet, former.association.common.version, former.association.remote);
         if former.association.seal.seal(&mut packet).is_ok() {
             self.counters.sealed = self.counters.sealed.saturating_add(1);
-            self.out.push_back(Output::Transmit { to: former.at, datagram: packet.freeze() });
+            self.out.push_back(Output::Transmit { to: former.at.clone(), datagram: packet.freeze() });
         }
     }
 
@@ -92,28 +92,28 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn former(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         node: NodeId,
         bytes: &Bytes,
     ) -> Result<(), LinkError> {
-        let former = self.formers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
+        let former = self.formers.get_mut(&node).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
         let mut plaintext = self.pool.buffer(bytes.len());
         former.association.seal.open(bytes, &mut plaintext).map_err(|error| match error {
-            OpenError::Forged => LinkError::WireForged(from),
-            OpenError::Replayed => LinkError::WireReplayed(from),
+            OpenError::Forged => LinkError::WireForged(from.clone()),
+            OpenError::Replayed => LinkError::WireReplayed(from.clone()),
         })?;
         self.show_start(now, node);
         self.runs_twice(node, from);
         Err(LinkError::PeerEarlier(node))
     }
 
-    fn runs_twice(&mut self, node: NodeId, at: Locator) {
+    fn runs_twice(&mut self, node: NodeId, at: &Locator) {
         let Some(former) = self.formers.get_mut(&node) else { return };
         if core::mem::replace(&mut former.named, true) {
             return;
         }
         self.trace(format!("{node} runs twice: the process at {at} started earlier, and is told to stop"));
-        self.out.push_back(Output::Twice { node, at });
+        self.out.push_back(Output::Twice { node, at: at.clone() });
     }
 
     fn forget_former(&mut self, node: NodeId) {

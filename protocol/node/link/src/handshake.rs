@@ -160,17 +160,17 @@ impl Dial {
     pub(crate) fn reply<C: Credentials>(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         own: &Own<'_, C>,
         part: &Part,
     ) -> Result<Progress, LinkError> {
         let Stage::Hello(handshake, assembly) = &mut self.stage else { return Ok(Progress::Again) };
-        let Some(message) = gather(assembly, part).ok_or(LinkError::WireForged(from))? else {
+        let Some(message) = gather(assembly, part).ok_or_else(|| LinkError::WireForged(from.clone()))? else {
             return Ok(Progress::Wait);
         };
         *assembly = None;
         let hash = handshake.hash();
-        let payload = handshake.read(&message).map_err(|_| LinkError::WireForged(from))?;
+        let payload = handshake.read(&message).map_err(|_| LinkError::WireForged(from.clone()))?;
         // From here on the sender is the peer of this handshake: a mistake now ends the dial.
         match self.finish(now, from, own, hash, &payload) {
             Ok(()) => Ok(Progress::Done),
@@ -181,7 +181,7 @@ impl Dial {
     fn finish<C: Credentials>(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         own: &Own<'_, C>,
         hash: Option<Digest>,
         payload: &[u8],
@@ -190,10 +190,10 @@ impl Dial {
         let remote_static = handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
         let (claim, proof, start) = own
             .check(Role::Answerer, hash, remote_static, None, payload)
-            .ok_or(LinkError::WireUnproved(from))?;
+            .ok_or_else(|| LinkError::WireUnproved(from.clone()))?;
         let node = own.credentials.node();
         if claim.node == node {
-            return Err(LinkError::LocalSelf(from).into());
+            return Err(LinkError::LocalSelf(from.clone()).into());
         }
         if let Some(wanted) = self.node.filter(|wanted| *wanted != claim.node) {
             return Err(LinkError::PeerOther { wanted, peer: claim.node }.into());
@@ -271,11 +271,11 @@ impl HalfOpen {
     ) -> Result<Self, LinkError> {
         // Copied, so that it does not keep a larger buffer alive.
         hello.noise = Bytes::copy_from_slice(&hello.noise);
-        let (from, their_index) = (hello.from, hello.index);
+        let (from, their_index) = (hello.from.clone(), hello.index);
         let seed = Secret::new(seed);
         let mut handshake = Handshake::new(own.exchange, false, &own.group, own.own, seed.clone())
             .map_err(|_| LinkError::LocalCrypto)?;
-        let refuse = |_: Refused| LinkError::WireForged(from);
+        let refuse = |_: Refused| LinkError::WireForged(from.clone());
         handshake.read(&hello.noise).map_err(refuse)?;
         let proof = own.prove(Role::Answerer, handshake.hash(), index, None)?;
         let message = handshake.write(&proof).map_err(refuse)?;
@@ -290,26 +290,28 @@ impl HalfOpen {
     pub(crate) fn finish<C: Credentials>(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         own: &Own<'_, C>,
         part: &Part,
     ) -> Result<Option<Proved>, LinkError> {
-        let Some(message) = gather(&mut self.assembly, part).ok_or(LinkError::WireForged(from))? else {
+        let Some(message) =
+            gather(&mut self.assembly, part).ok_or_else(|| LinkError::WireForged(from.clone()))?
+        else {
             return Ok(None);
         };
         self.assembly = None;
         let hash = self.handshake.hash();
         let Ok(payload) = self.handshake.read(&message) else {
             self.rebuild(own)?;
-            return Err(LinkError::WireForged(from));
+            return Err(LinkError::WireForged(from.clone()));
         };
         let remote_static = self.handshake.remote_static().ok_or(LinkError::LocalCrypto)?;
         let node = own.credentials.node();
         let (claim, proof, start) = own
             .check(Role::Dialler, hash, remote_static, Some(node), &payload)
-            .ok_or(LinkError::WireUnproved(from))?;
+            .ok_or_else(|| LinkError::WireUnproved(from.clone()))?;
         if claim.node == node {
-            return Err(LinkError::LocalSelf(from));
+            return Err(LinkError::LocalSelf(from.clone()));
         }
         let association = Association {
             common: own.common(from, claim.node, &proof)?,
@@ -384,9 +386,14 @@ impl<C: Credentials> Own<'_, C> {
     }
 
     /// LINK-27: what both can do.
-    fn common(&self, at: Locator, peer: NodeId, proof: &Proof) -> Result<Common, LinkError> {
+    fn common(&self, at: &Locator, peer: NodeId, proof: &Proof) -> Result<Common, LinkError> {
         let (ours, theirs) = (self.versions, proof.versions);
-        let version = ours.common(theirs).ok_or(LinkError::PeerVersions { at, peer, ours, theirs })?;
+        let version = ours.common(theirs).ok_or_else(|| LinkError::PeerVersions {
+            at: at.clone(),
+            peer,
+            ours,
+            theirs,
+        })?;
         Ok(Common { version, capabilities: self.capabilities & proof.capabilities })
     }
 

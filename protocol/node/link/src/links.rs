@@ -82,11 +82,11 @@ impl<C: Credentials> Links<C> {
         match input {
             Input::Datagram { from, bytes } => {
                 self.make_room(now);
-                let result = self.datagram(now, from, &bytes, entropy);
+                let result = self.datagram(now, &from, &bytes, entropy);
                 self.count(&result);
                 result
             }
-            Input::Dial { at, node } => self.dial(now, at, node, false, entropy),
+            Input::Dial { at, node } => self.dial(now, &at, node, false, entropy),
             Input::Hangup { node } => self.hang_up(now, node, DownCause::HungUp),
             Input::Standing { node, member } => {
                 self.standing(node, member);
@@ -127,7 +127,7 @@ impl<C: Credentials> Links<C> {
 
     /// Where this node was last heard from, if its link is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
-        self.peers.get(node).map(|peer| peer.at)
+        self.peers.get(node).map(|peer| peer.at.clone())
     }
 
     /// Nodes whose link is up, and whether each is a member's node.
@@ -143,19 +143,23 @@ impl<C: Credentials> Links<C> {
     fn datagram(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         bytes: &Bytes,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LinkError> {
-        match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from, error))? {
+        match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from.clone(), error))? {
             Datagram::Data { to, .. } => self.data(now, from, to, bytes),
             Datagram::Hello { from: index, cookie, noise } => {
-                let hello = Hello { from, index, noise: Bytes::copy_from_slice(&noise) };
+                let hello = Hello { from: from.clone(), index, noise: Bytes::copy_from_slice(&noise) };
                 self.hello(now, Exchange::Classical, hello, &cookie, entropy)
             }
-            Datagram::HybridHello { from: index, cookie, noise } => {
-                self.hello(now, Exchange::Hybrid, Hello { from, index, noise }, &cookie, entropy)
-            }
+            Datagram::HybridHello { from: index, cookie, noise } => self.hello(
+                now,
+                Exchange::Hybrid,
+                Hello { from: from.clone(), index, noise },
+                &cookie,
+                entropy,
+            ),
             Datagram::Refusal { to, asks } => self.refusal(from, to, asks),
             Datagram::Retry { to, cookie } => self.retry(now, from, to, cookie),
             Datagram::Reply(part) => self.reply(now, from, &part),
@@ -321,7 +325,7 @@ impl<C: Credentials> Links<C> {
         let lost = peer.assemblies.expire(now);
         let retired = peer.retire(silence);
         let tell = peer.untold.is_some() && peer.tell <= now;
-        let rekey = peer.rekey.filter(|at| *at <= now).map(|_| peer.at);
+        let rekey = peer.rekey.filter(|at| *at <= now).map(|_| peer.at.clone());
         self.counters.fragments_lost = self.counters.fragments_lost.saturating_add(lost);
         if let Some(index) = retired {
             self.routes.remove(&index);
@@ -330,7 +334,7 @@ impl<C: Credentials> Links<C> {
             if let Some(peer) = self.peers.get_mut(&node) {
                 peer.rekey = Some(now + DIAL_LIFE);
             }
-            let _ = self.dial(now, at, Some(node), true, entropy);
+            let _ = self.dial(now, &at, Some(node), true, entropy);
         }
         if ping <= now {
             self.control_out(now, node, &Control::Ping(now.0));

@@ -81,8 +81,8 @@ impl Peer {
         association: Association,
     ) -> Self {
         Self {
-            at,
             host: at.host(),
+            at,
             certificate,
             start,
             member: false,

@@ -94,7 +94,7 @@ impl<C: Credentials> Links<C> {
         let version = if self.config.danger.is(Danger::LinkAnyVersion) { agreed ^ 0x40 } else { agreed };
         address_data(&mut packet, version, association.remote);
         let sealed = association.seal.seal(&mut packet);
-        let to = peer.at;
+        let to = peer.at.clone();
         match sealed {
             Ok(counter) => {
                 self.counters.sealed = self.counters.sealed.saturating_add(1);
@@ -121,7 +121,7 @@ impl<C: Credentials> Links<C> {
     pub(crate) fn data(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         to: u32,
         bytes: &Bytes,
     ) -> Result<(), LinkError> {
@@ -132,7 +132,7 @@ impl<C: Credentials> Links<C> {
             }
             Some(Route::Former(node)) => return self.former(now, from, *node, bytes),
             Some(Route::Dial) => self.confirm(now, from, to, bytes)?,
-            Some(Route::HalfOpen) | None => return Err(LinkError::WireUnknown(from)),
+            Some(Route::HalfOpen) | None => return Err(LinkError::WireUnknown(from.clone())),
         };
         if !well_formed(&plaintext) {
             return Err(LinkError::PeerMalformed(node));
@@ -143,26 +143,26 @@ impl<C: Credentials> Links<C> {
     fn open(
         &mut self,
         now: Instant,
-        from: Locator,
+        from: &Locator,
         index: u32,
         node: NodeId,
         bytes: &Bytes,
     ) -> Result<Bytes, LinkError> {
-        let peer = self.peers.get_mut(&node).ok_or(LinkError::WireUnknown(from))?;
-        let association = peer.association(index).ok_or(LinkError::WireUnknown(from))?;
+        let peer = self.peers.get_mut(&node).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
+        let association = peer.association(index).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
         check_version(association, from, bytes, self.config.danger)?;
         let mut plaintext = self.pool.buffer(bytes.len());
         let (counter, newest) =
             association.seal.open(bytes, &mut plaintext).map_err(|error| match error {
-                OpenError::Forged => LinkError::WireForged(from),
-                OpenError::Replayed => LinkError::WireReplayed(from),
+                OpenError::Forged => LinkError::WireForged(from.clone()),
+                OpenError::Replayed => LinkError::WireReplayed(from.clone()),
             })?;
         association.heard = now;
         association.asked = None;
         peer.heard = now;
         self.counters.opened = self.counters.opened.saturating_add(1);
         if newest {
-            peer.at = from;
+            peer.at.clone_from(from);
             peer.settle(index);
         }
         self.rekey_due(node, counter);

@@ -1,5 +1,6 @@
 //! The settings of a ring, and the bounds that it keeps.
 
+use crate::error::StoredError;
 use core::time::Duration;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{Mutant, NodeId};
@@ -115,4 +116,18 @@ impl Config {
     pub fn new(me: NodeId) -> Self {
         Self { me, timing: Timing::default(), danger: Mutant::NONE }
     }
+}
+
+/// The table of the store that the ring owns.
+pub const STORE_TABLE: &str = "ring";
+/// The key of the ring number in [`STORE_TABLE`].
+pub const STORE_KEY_RING_SEQ: &[u8] = b"ring_seq";
+
+/// Reads a stored ring number; absent means 0.
+///
+/// # Errors
+/// [`StoredError`] if the value is not eight bytes.
+pub fn stored_ring_seq(value: Option<&[u8]>) -> Result<u64, StoredError> {
+    let Some(value) = value else { return Ok(0) };
+    value.try_into().map(u64::from_be_bytes).map_err(|_| StoredError(value.len()))
 }

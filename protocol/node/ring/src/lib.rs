@@ -54,20 +54,6 @@ use recover::Recover;
 use std::collections::BTreeSet;
 use stream::Stream;
 
-/// The table of the store that the ring owns.
-pub const STORE_TABLE: &str = "ring";
-/// The key of the ring number in [`STORE_TABLE`].
-pub const STORE_KEY_RING_SEQ: &[u8] = b"ring_seq";
-
-/// Reads a stored ring number; absent means 0.
-///
-/// # Errors
-/// [`StoredError`] if the value is not eight bytes.
-pub fn stored_ring_seq(value: Option<&[u8]>) -> Result<u64, StoredError> {
-    let Some(value) = value else { return Ok(0) };
-    value.try_into().map(u64::from_be_bytes).map_err(|_| StoredError(value.len()))
-}
-
 /// One state, with the data that only this state has.
 #[derive(Debug)]
 enum State {

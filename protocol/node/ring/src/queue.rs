@@ -1,8 +1,8 @@
 //! This node's messages that wait for the token, and how they are cut and packed into packets.
 //!
 //! Each party of this node has a line of its own, up to [`LINES`], and they take turns, a packet
-//! each: so a small message of one waits for a packet of another's large one, and not for all of it.
-//! The messages of one party keep their order.
+//! each: so a small message of one waits for a packet of another's large one, and not for all of
+//! it. The messages of one party keep their order.
 
 use crate::circuit::Source;
 use crate::data::{

@@ -14,11 +14,11 @@ use folkmoot_transcript::{Item, Taken};
 impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let (rostered, known) = (self.is_rostered(&node), self.has_standing(&node));
-        self.no_longer_refused(at, node);
-        self.peers.insert(node, PeerInfo::new(at));
+        self.no_longer_refused(&at, node);
+        self.peers.insert(node, PeerInfo::new(at.clone()));
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_mark(now, node);
-        self.reached(now, node, at, known);
+        self.reached(now, node, &at, known);
         self.tell(ToMember::LinkUp { node, rostered, at });
     }
 
@@ -182,7 +182,7 @@ impl Node {
         let known = member || self.is_authority(&node);
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         if known {
-            self.reached(now, node, at, true);
+            self.reached(now, node, &at, true);
         }
         self.tell(ToMember::LinkUp { node, rostered: member, at });
     }

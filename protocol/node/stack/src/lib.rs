@@ -314,7 +314,7 @@ impl Node {
 
     /// Where a peer's link is, if it is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
-        self.peers.get(node).map(|peer| peer.at)
+        self.peers.get(node).map(|peer| peer.at.clone())
     }
 
     /// What happened on the ring since the last call; empty unless [`Config::observe`].
@@ -398,11 +398,11 @@ impl Ground for Node {
         if let Err(error) = self.links.handle(now, input, entropy) {
             match &error {
                 LinkError::WireOtherForm { at, theirs } => {
-                    self.turned_away(now, *at, None, Theirs::Form(*theirs));
+                    self.turned_away(now, at, None, Theirs::Form(*theirs));
                 }
                 LinkError::PeerVersions { at, peer, ours, theirs } => {
                     let theirs = Theirs::Versions { ours: *ours, theirs: *theirs };
-                    self.turned_away(now, *at, Some(*peer), theirs);
+                    self.turned_away(now, at, Some(*peer), theirs);
                 }
                 _ => {}
             }

@@ -32,6 +32,8 @@ pub const LOCATORS_MAX: usize = 64;
 const _: () = assert!(ITEMS_BATCH_BYTES + 8 * ITEMS_BATCH_MAX < base::limits::LONG_FRAME_BYTES_MAX);
 const _: () = assert!(PIECE_BYTES + 4096 < base::limits::LONG_FRAME_BYTES_MAX);
 const _: () = assert!(NAMES_MAX * 32 + 4096 < base::limits::LONG_FRAME_BYTES_MAX);
+const _: () =
+    assert!(LOCATORS_MAX * (40 + base::limits::LOCATOR_BYTES_MAX) < base::limits::LONG_FRAME_BYTES_MAX);
 const _: () = assert!(ITEM_BYTES_MAX == folkmoot_group::ITEM_BYTES_MAX);
 const _: () = assert!(ITEM_BYTES_MAX < PACKAGE_BYTES_MAX);
 

@@ -39,7 +39,7 @@ pub(crate) struct Reach {
     round: u32,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 struct Wanted {
     at: Locator,
     back_off: u32,
@@ -52,8 +52,7 @@ impl Reach {
     pub(crate) fn new(config: &Config, stored: &[(StoreKey, Bytes)], now: Instant) -> Self {
         let places = stored.iter().filter(|(key, _)| key.table == "locator").filter_map(|(key, value)| {
             let node = NodeId((*key.key).try_into().ok()?);
-            let at = core::str::from_utf8(value).ok()?.parse().ok()?;
-            Some((node, Wanted { at, back_off: 1, not_before: now, guessed: false }))
+            Some((node, Wanted { at: locator(value)?, back_off: 1, not_before: now, guessed: false }))
         });
         Self {
             seeds: config.seeds.clone(),
@@ -65,13 +64,13 @@ impl Reach {
     }
 
     /// The node that was last reached at this locator.
-    pub(crate) fn who(&self, at: Locator) -> Option<NodeId> {
-        self.places.iter().find(|(_, wanted)| wanted.at == at).map(|(node, _)| *node)
+    pub(crate) fn who(&self, at: &Locator) -> Option<NodeId> {
+        self.places.iter().find(|(_, wanted)| wanted.at == *at).map(|(node, _)| *node)
     }
 
     /// Whether some node is looked for at this locator.
-    pub(crate) fn looks_at(&self, at: Locator) -> bool {
-        self.seeds.contains(&at) || self.who(at).is_some()
+    pub(crate) fn looks_at(&self, at: &Locator) -> bool {
+        self.seeds.contains(at) || self.who(at).is_some()
     }
 
     /// When to look up again.
@@ -104,7 +103,8 @@ impl Node {
     /// all nodes hear one another, two rings may stand for long.
     pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         self.follow(now);
-        let due: Vec<(NodeId, Locator)> = self.due(now);
+        let mut due = self.due(now);
+        due.retain(|(_, at)| self.reaches(at));
         for (node, at) in due.into_iter().take(DIALS_MAX) {
             self.link_input(now, Input::Dial { at, node: Some(node) }, entropy);
         }
@@ -151,7 +151,7 @@ impl Node {
         for node in &absent {
             let Some(wanted) = self.reach.places.get_mut(node) else { continue };
             if wanted.not_before <= now {
-                due.push((*node, wanted.at));
+                due.push((*node, wanted.at.clone()));
                 wanted.not_before = now + self.reach.first.saturating_mul(wanted.back_off);
                 wanted.back_off = wanted.back_off.saturating_mul(2).min(BACK_OFF_MAX);
             }
@@ -164,9 +164,10 @@ impl Node {
             .reach
             .seeds
             .iter()
-            .copied()
+            .cloned()
             .chain(self.contacts())
-            .filter(|at| *at != self.config.locator && !self.peers.values().any(|peer| peer.at == *at))
+            .filter(|at| self.reaches(at) && *at != self.config.locator)
+            .filter(|at| !self.peers.values().any(|peer| peer.at == *at))
             .collect();
         for at in unanswered {
             self.link_input(now, Input::Dial { at, node: None }, entropy);
@@ -207,13 +208,14 @@ impl Node {
         if !self.has_standing(&from) {
             return self.refuse("node", &format!("{from} asks for locators, but is a guest (NODE-06)"));
         }
-        let kept = |node: &NodeId| self.reach.places.get(node).filter(|wanted| !wanted.guessed);
-        let known = |node: &NodeId| {
-            let linked = self.peers.get(node).map(|peer| peer.at);
-            linked.or_else(|| kept(node).map(|wanted| wanted.at)).map(|at| place(*node, at))
-        };
-        let places = nodes.iter().filter_map(known).collect();
+        let places = nodes.iter().filter_map(|node| self.place_of(node)).collect();
         self.send_places(now, from, places);
+    }
+
+    pub(crate) fn place_of(&self, node: &NodeId) -> Option<Place> {
+        let kept = || self.reach.places.get(node).filter(|wanted| !wanted.guessed);
+        let linked = self.peers.get(node).map(|peer| &peer.at);
+        linked.or_else(|| kept().map(|wanted| &wanted.at)).and_then(|at| place(*node, at))
     }
 
     fn known_peers(&self) -> Vec<NodeId> {
@@ -222,8 +224,11 @@ impl Node {
 
     /// A locator from a ticket or a command line: dial it now, and keep trying.
     pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
+        if !self.reaches(&at) {
+            return self.trace("link", format!("nobody can be dialled at {at} from here"));
+        }
         if !self.reach.seeds.contains(&at) && self.reach.seeds.len() < LOCATORS_MAX {
-            self.reach.seeds.push(at);
+            self.reach.seeds.push(at.clone());
         }
         self.link_input(now, Input::Dial { at, node: None }, entropy);
     }
@@ -234,17 +239,18 @@ impl Node {
     }
 
     /// A peer answers at this locator: keep it, and tell the other members' nodes.
-    pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: Locator, known: bool) {
+    pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: &Locator, known: bool) {
         if !known {
             return;
         }
-        self.keep_place(now, node, at);
-        let news = vec![place(node, at)];
+        self.keep_place(now, node, at.clone());
+        let news: Vec<Place> = place(node, at).into_iter().collect();
         for other in self.known_peers().into_iter().filter(|other| *other != node) {
             self.send_places(now, other, news.clone());
         }
         let others = self.reach.places.iter().filter(|(other, wanted)| **other != node && !wanted.guessed);
-        let known = others.map(|(other, wanted)| place(*other, wanted.at)).take(LOCATORS_MAX).collect();
+        let known =
+            others.filter_map(|(other, wanted)| place(*other, &wanted.at)).take(LOCATORS_MAX).collect();
         self.send_places(now, node, known);
     }
 
@@ -254,24 +260,27 @@ impl Node {
         let mut moved = Vec::new();
         for (node, peer) in &mut self.peers {
             if let Some(at) = self.links.locator(node).filter(|at| *at != peer.at) {
-                peer.at = at;
+                peer.at.clone_from(&at);
                 moved.push((*node, at));
             }
         }
         moved.retain(|(node, _)| self.has_standing(node));
         for (node, at) in moved {
-            self.reached(now, node, at, true);
+            self.reached(now, node, &at, true);
             let rostered = self.is_rostered(&node);
             self.tell(ToMember::LinkUp { node, rostered, at });
         }
     }
 
     fn keep_place(&mut self, now: Instant, node: NodeId, at: Locator) {
+        if !at.leads_somewhere() {
+            return;
+        }
         let known = self.reach.places.get(&node).is_some_and(|wanted| wanted.at == at && !wanted.guessed);
-        self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now, guessed: false });
         if !known {
             self.persist(Persist::put("locator", node.0.to_vec(), at.to_string().into_bytes()));
         }
+        self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now, guessed: false });
     }
 
     /// Hearsay of locators. It is believed for dialling only, and never over what we found
@@ -281,13 +290,15 @@ impl Node {
     pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
         let guest = !self.has_standing(&from);
         for place in places {
-            let at = core::str::from_utf8(&place.at.0).ok().and_then(|text| text.parse::<Locator>().ok());
-            let Some(at) = at else {
-                return self
-                    .refuse("node", &format!("{from} sent something that is not a locator (NODE-05)"));
+            let Some(at) = locator(&place.at.0) else {
+                let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
+                return self.refuse("node", &why);
             };
+            if self.displaces(&place.node, &at) {
+                continue;
+            }
             match guest {
-                false if self.is_news(&place.node, at) => self.keep_place(now, place.node, at),
+                false if self.is_news(&place.node, &at) => self.keep_place(now, place.node, at),
                 true if self.is_lacking(&place.node) => self.guess_place(now, place.node, at),
                 _ => continue,
             }
@@ -303,8 +314,8 @@ impl Node {
 impl Node {
     /// Whether hearsay of a node's locator is worth a dial: the roster or the charter has the node,
     /// it is absent, and we do not already look for it at a promising locator.
-    fn is_news(&self, node: &NodeId, at: Locator) -> bool {
-        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != at && wanted.back_off > 1);
+    fn is_news(&self, node: &NodeId, at: &Locator) -> bool {
+        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != *at && wanted.back_off > 1);
         self.is_absent(node) && self.reach.places.get(node).is_none_or(hopeless)
     }
 
@@ -312,6 +323,19 @@ impl Node {
     fn is_lacking(&self, node: &NodeId) -> bool {
         let led_nowhere = |wanted: &Wanted| wanted.guessed && wanted.back_off >= BACK_OFF_MAX;
         self.is_absent(node) && self.reach.places.get(node).is_none_or(led_nowhere)
+    }
+
+    /// `NODE-21`: whether a locator that this node cannot dial would take the place of one that it
+    /// can.
+    fn displaces(&self, node: &NodeId, at: &Locator) -> bool {
+        let dialled = self.reach.places.get(node).is_some_and(|wanted| self.reaches(&wanted.at));
+        dialled && !self.reaches(at)
+    }
+
+    /// `NODE-20`, `NODE-21`: whether this node has the transport of a locator that leads somewhere.
+    /// It has one transport, that of its own locator.
+    fn reaches(&self, at: &Locator) -> bool {
+        at.leads_somewhere() && at.scheme() == self.config.locator.scheme()
     }
 
     fn is_absent(&self, node: &NodeId) -> bool {
@@ -329,8 +353,14 @@ fn in_turn(mut absent: Vec<NodeId>, turn: u32) -> Vec<NodeId> {
     absent
 }
 
-fn place(node: NodeId, at: Locator) -> Place {
-    Place { node, at: Blob(at.to_string().into_bytes().into()) }
+/// `NODE-20`: what is told of a node; nothing if the locator leads nowhere.
+fn place(node: NodeId, at: &Locator) -> Option<Place> {
+    at.leads_somewhere().then(|| Place { node, at: Blob(at.to_string().into_bytes().into()) })
+}
+
+/// A locator that leads somewhere, as a peer or the disk has it.
+fn locator(text: &[u8]) -> Option<Locator> {
+    core::str::from_utf8(text).ok()?.parse().ok().filter(Locator::leads_somewhere)
 }
 
 #[cfg(test)]

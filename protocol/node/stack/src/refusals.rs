@@ -31,7 +31,7 @@ pub enum Theirs {
 }
 
 /// A peer that this node cannot link to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The locator.
     pub at: Locator,
@@ -65,30 +65,31 @@ impl Node {
     /// Refusals of the last [`REFUSAL_LIFE`], by locator.
     pub fn refusals(&self, now: Instant) -> Vec<Refusal> {
         let fresh = |refusal: &&Refusal| now.since(refusal.heard) < REFUSAL_LIFE;
-        self.refusals.values().filter(fresh).copied().collect()
+        self.refusals.values().filter(fresh).cloned().collect()
     }
 
     /// A locator that was dialled refuses (NODE-07).
     pub(crate) fn refused(&mut self, now: Instant, at: Locator, node: Option<NodeId>, theirs: Theirs) {
         if !self.refusals.contains_key(&at) && self.refusals.len() >= REFUSALS_MAX {
-            let oldest = self.refusals.values().min_by_key(|refusal| refusal.heard).map(|refusal| refusal.at);
+            let oldest =
+                self.refusals.values().min_by_key(|refusal| refusal.heard).map(|refusal| refusal.at.clone());
             oldest.and_then(|at| self.refusals.remove(&at));
         }
-        let node = node.or_else(|| self.reach.who(at));
-        self.refusals.insert(at, Refusal { at, node, theirs, heard: now });
+        let node = node.or_else(|| self.reach.who(&at));
+        self.refusals.insert(at.clone(), Refusal { at, node, theirs, heard: now });
     }
 
     /// A handshake came that cannot lead to a link. If no node is looked for at its locator, and
     /// none on the roster has proved its key, it is only counted: anyone who makes up addresses
     /// leaves nothing here.
-    pub(crate) fn turned_away(&mut self, now: Instant, at: Locator, proved: Option<NodeId>, theirs: Theirs) {
+    pub(crate) fn turned_away(&mut self, now: Instant, at: &Locator, proved: Option<NodeId>, theirs: Theirs) {
         if self.reach.looks_at(at) || proved.is_some_and(|node| self.is_rostered(&node)) {
-            self.refused(now, at, proved, theirs);
+            self.refused(now, at.clone(), proved, theirs);
         }
     }
 
     /// A link came up: a refusal from that locator or for that node no longer holds.
-    pub(crate) fn no_longer_refused(&mut self, at: Locator, node: NodeId) {
-        self.refusals.retain(|_, refusal| refusal.at != at && refusal.node != Some(node));
+    pub(crate) fn no_longer_refused(&mut self, at: &Locator, node: NodeId) {
+        self.refusals.retain(|_, refusal| refusal.at != *at && refusal.node != Some(node));
     }
 }

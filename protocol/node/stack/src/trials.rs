@@ -2,16 +2,18 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
 
 mod items;
+mod locators;
 mod pieces;
 
 use crate::message::{LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 use crate::{Config, ITEMS_BATCH_MAX, Node};
 use attach::{Ground, GroundOutput};
 use base::codec;
-use base::{Blob, Digest, Entropy, GroupName, Head, Instant, Locator, NodeId, UnixTime, digest};
+use base::{Blob, Digest, Entropy, GroupName, Head, Instant, Locator, NodeId, StoreKey, UnixTime, digest};
+use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
+use folkmoot_identity::{CharterDraft, Contact, Founder, Identity, SignedCharter};
 use folkmoot_transcript::{Have, NAMES_MAX};
 use proptest::prelude::*;
 
@@ -31,13 +33,24 @@ fn identity(name: &str, seed: u64) -> Identity {
 }
 
 fn node() -> (Node, Identity) {
+    node_with(&[], Locator::memory(1), &[], &[])
+}
+
+fn node_with(
+    contacts: &[&str],
+    at: Locator,
+    seeds: &[Locator],
+    stored: &[(StoreKey, Bytes)],
+) -> (Node, Identity) {
     let (ada, ben) = (identity("ada", 1), identity("ben", 2));
     let founders = [&ada, &ben].map(|who| Founder::from(who.certificate()));
     let name = GroupName::new("test").unwrap();
-    let toml = CharterDraft::new(name, 2, founders.to_vec(), &mut Counting(3)).to_toml();
-    let charter = SignedCharter::sign(&toml, &[&ada, &ben]).unwrap();
-    let config = Config::new(ada, charter.der().to_vec().into(), Locator::Memory(1));
-    (Node::new(config, &[], Instant(0), &mut Counting(4)).unwrap(), ben)
+    let mut draft = CharterDraft::new(name, 2, founders.to_vec(), &mut Counting(3));
+    draft.contacts = contacts.iter().map(|text| Contact::read(text).unwrap()).collect();
+    let charter = SignedCharter::sign(&draft.to_toml(), &[&ada, &ben]).unwrap();
+    let mut config = Config::new(ada, charter.der().to_vec().into(), at);
+    config.seeds = seeds.to_vec();
+    (Node::new(config, stored, Instant(0), &mut Counting(4)).unwrap(), ben)
 }
 
 /// The refusal with which the node answers a frame, if any.
@@ -162,49 +175,6 @@ fn node_03_items_that_do_not_stand_are_refused() {
     let message = Sync::Items(vec![Blob::from(vec![1, 2, 3])]);
     assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-03"));
     assert_eq!((node.transcript().mark(), node.staged.is_none()), (before, true));
-}
-
-#[test]
-fn node_04_a_guests_word_of_a_place_counts_only_where_there_is_no_other() {
-    let (mut node, ben) = node();
-    let (guest, stranger) = (NodeId([7; 32]), NodeId([8; 32]));
-    let says = |who, at: &str| {
-        codec::encode(&Sync::Locators(vec![Place { node: who, at: at.as_bytes().to_vec().into() }]))
-    };
-    node.transcript_frame(Instant(1), guest, &says(stranger, "memory/9"));
-    assert!(dialled(&mut node).is_empty(), "nobody here has to find a stranger");
-    node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/2"));
-    node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/3"));
-    assert_eq!(dialled(&mut node), [Locator::Memory(2)], "the first word, as long as it may be true");
-    let kept = |node: &mut Node| {
-        let all = std::iter::from_fn(|| node.poll_output()).collect::<Vec<_>>();
-        all.iter().any(|out| matches!(out, GroundOutput::Persist(persist) if persist.key.table == "locator"))
-    };
-    assert!(!kept(&mut node), "and not on disk");
-    node.transcript_frame(Instant(1), ben.node(), &says(ben.node(), "memory/4"));
-    assert!(kept(&mut node), "a member's word replaces it");
-    assert!(dialled(&mut node).contains(&Locator::Memory(4)));
-    node.transcript_frame(Instant(1), guest, &says(ben.node(), "memory/5"));
-    assert!(!dialled(&mut node).contains(&Locator::Memory(5)));
-}
-
-/// The locators that the node dials when its look-up is due.
-fn dialled(node: &mut Node) -> Vec<Locator> {
-    node.timeout(Instant(2_000_000), &mut Counting(5));
-    let said = std::iter::from_fn(|| node.poll_output());
-    let to = said.filter_map(|output| match output {
-        GroundOutput::Transmit(to, _) => Some(to),
-        _ => None,
-    });
-    to.collect()
-}
-
-#[test]
-fn node_05_what_is_no_locator_is_refused() {
-    let (mut node, ben) = node();
-    let place = Place { node: ben.node(), at: b"carrier pigeon".to_vec().into() };
-    let message = codec::encode(&Sync::Locators(vec![place]));
-    assert!(refusal(&mut node, ben.node(), &message).unwrap().contains("NODE-05"));
 }
 
 #[test]

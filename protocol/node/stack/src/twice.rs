@@ -16,7 +16,7 @@ pub const TWICE_LIFE: Duration = Duration::from_secs(600);
 const STORE_KEY_STARTED: &[u8] = b"started";
 
 /// A node that runs twice. Both processes have proved its key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Twice {
     /// The node.
     pub node: NodeId,
@@ -59,7 +59,7 @@ impl Node {
     /// Nodes that were seen to run twice in the last [`TWICE_LIFE`].
     pub fn twice(&self, now: Instant) -> Vec<Twice> {
         let fresh = |twice: &&Twice| now.since(twice.heard) < TWICE_LIFE;
-        self.twice.values().filter(fresh).copied().collect()
+        self.twice.values().filter(fresh).cloned().collect()
     }
 
     /// NODE-18: of nodes with standing, so that strangers leave nothing here. Members are told
@@ -68,7 +68,7 @@ impl Node {
         if !self.has_standing(&node) {
             return;
         }
-        let before = self.twice.insert(node, Twice { node, at, heard: now });
+        let before = self.twice.insert(node, Twice { node, at: at.clone(), heard: now });
         if before.is_none_or(|before| now.since(before.heard) >= TWICE_LIFE) {
             self.tell(ToMember::RunsTwice { node, at });
         }

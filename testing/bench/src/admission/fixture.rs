@@ -115,7 +115,7 @@ impl Fixture {
         for (number, one) in fixture.people.identities.clone().iter().enumerate() {
             let (votes, answers) = (number < case.votes.into(), (1..=fixture.answers).contains(&number));
             let habits = Habits { votes, answers, ..Habits::default() };
-            let seeds = fixture.players.iter().map(|player| player.at).collect();
+            let seeds = fixture.players.iter().map(|player| player.at.clone()).collect();
             let player = fixture.hire(fixture.furnish(one)?, seeds, habits).await?;
             player.handle.command(Command::Join { group: fixture.people.charter.charter().group() }).await?;
             fixture.players.push(player);
@@ -151,7 +151,7 @@ impl Fixture {
 
     /// Where these members are.
     pub(super) fn contacts(&self, which: &[usize]) -> Vec<Locator> {
-        which.iter().filter_map(|which| self.players.get(*which)).map(|player| player.at).collect()
+        which.iter().filter_map(|which| self.players.get(*which)).map(|player| player.at.clone()).collect()
     }
 
     pub(super) async fn look_at_contact(&self, which: usize) -> Result<AtContact, Failure> {
@@ -181,7 +181,7 @@ impl Fixture {
     async fn seat_outside(&mut self, outside: &Outside) -> Result<(), Failure> {
         let folder = self.furnish(&outside.identity)?;
         outside.move_in(&folder)?;
-        let contacts = self.players.iter().map(|player| player.at).collect();
+        let contacts = self.players.iter().map(|player| player.at.clone()).collect();
         self.outside = Some(self.hire(folder, contacts, Habits::default()).await?);
         self.each("no link to the authority in time", |machine, now| {
             let reach = machine.upper.member.status(now).authority;
@@ -222,7 +222,7 @@ impl Fixture {
                     // Whoever waits for it has gone, or hears why.
                     Err(error) => return drop(ready.send(Err(error))),
                 };
-                let known = (opened.me, opened.locator, opened.running.handle.clone());
+                let known = (opened.me, opened.locator.clone(), opened.running.handle.clone());
                 let _ = ready.send(Ok(known));
                 tokio::select! {
                     () = live(opened, habits, tell) => {}
@@ -363,7 +363,7 @@ async fn live(opened: Opened, habits: Habits, tell: mpsc::Sender<Seen>) {
             Event::Admitted { member, .. } => Seen::Admitted(member),
             Event::Certified { .. } => {
                 if !habits.vanishes_from.is_empty() {
-                    faults.cut(habits.vanishes_from.iter().copied());
+                    faults.cut(habits.vanishes_from.iter().cloned());
                 }
                 Seen::Certified(now)
             }

@@ -185,7 +185,7 @@ impl Crowd {
         let lore = Lore::new(charter, &mut entropy)?;
         let mut strangers = Vec::new();
         for number in 0..AT_EACH.saturating_mul(contacts.len()) {
-            let contact = contacts.get(number % contacts.len().max(1)).copied();
+            let contact = contacts.get(number % contacts.len().max(1)).cloned();
             let contact = contact.ok_or_else(|| Failure::bug("a flood has no contact"))?;
             // Half of those at each contact keep their keys.
             let keeps = (number / contacts.len().max(1)).is_multiple_of(2);
@@ -258,7 +258,7 @@ impl Stranger {
         // Whatever the socket says besides, a lost datagram is no failure here.
         while let Ok(length) = self.socket.recv(&mut self.room) {
             let bytes = Bytes::copy_from_slice(self.room.get(..length).unwrap_or_default());
-            let _ = self.links.handle(now, Input::Datagram { from: self.contact, bytes }, entropy);
+            let _ = self.links.handle(now, Input::Datagram { from: self.contact.clone(), bytes }, entropy);
             self.drain(now, false);
             heard = true;
         }
@@ -272,7 +272,8 @@ impl Stranger {
     fn drain(&mut self, now: Tick, twice: bool) {
         while let Some(output) = self.links.poll_output() {
             match output {
-                Output::Transmit { to: Locator::Udp(to), datagram } => {
+                Output::Transmit { to, datagram } => {
+                    let Some(to) = to.as_udp() else { continue };
                     for _ in 0..=usize::from(twice) {
                         let _ = self.socket.send_to(&datagram, to);
                     }
@@ -298,7 +299,7 @@ impl Stranger {
         let Some(member) = self.up else {
             if self.dialled.is_none_or(|at| now.since(at) >= AGAIN) {
                 self.dialled = Some(now);
-                let _ = self.links.handle(now, Input::Dial { at: self.contact, node: None }, entropy);
+                let _ = self.links.handle(now, Input::Dial { at: self.contact.clone(), node: None }, entropy);
                 self.drain(now, false);
             }
             return Ok(false);

@@ -45,7 +45,7 @@ fn a_flood_of_strangers_is_bounded() {
                 datagram[1] = u8::try_from(state >> 60).unwrap() % 8;
                 datagram.resize(datagram.len() + place * 8, 1);
             }
-            player.datagram(Locator::Memory(10 + number), datagram.into());
+            player.datagram(Locator::memory(10 + number), datagram.into());
             if number % 16 == 0 {
                 player.pass(Duration::from_millis(1));
             }

@@ -47,7 +47,7 @@ impl Machine for Weighed {
         let machine = &mut self.machine;
         self.scales.weigh(|| {
             let input = match &input {
-                Input::Datagram(from, bytes) => Input::Datagram(*from, copied(bytes)),
+                Input::Datagram(from, bytes) => Input::Datagram(from.clone(), copied(bytes)),
                 other => other.clone(),
             };
             machine.handle(now, input, entropy);
@@ -59,7 +59,7 @@ impl Machine for Weighed {
             let machine = &mut self.machine;
             let output = self.scales.weigh(|| machine.poll_output())?;
             let shown = match &output {
-                Output::Transmit(to, bytes) => Some(Output::Transmit(*to, copied(bytes))),
+                Output::Transmit(to, bytes) => Some(Output::Transmit(to.clone(), copied(bytes))),
                 Output::Persist(write) => Some(Output::Persist(written(write))),
                 Output::Told(_) | Output::Trace(_) => None,
             };

@@ -155,11 +155,11 @@ impl Thief for Robber {
         let items = self.forger.make(clock, how, &self.identities, &mut self.line);
         let (count, at) = (items.len(), locator(to));
         let Some(door) = self.doors.get_mut(&key).filter(|_| count > 0) else { return 0 };
-        let linked = door.links.peers().find(|(node, _)| door.links.locator(node) == Some(at));
+        let linked = door.links.peers().find(|(node, _)| door.links.locator(node) == Some(at.clone()));
         if let Some((node, _)) = linked {
             tell(now, door, node, items);
         } else {
-            let waiting = door.waiting.entry(at).or_default();
+            let waiting = door.waiting.entry(at.clone()).or_default();
             waiting.extend(items);
             waiting.truncate(WAITING_MAX);
             let _ = door.links.handle(now, Input::Dial { at, node: None }, &mut self.rng);

@@ -118,7 +118,7 @@ impl World {
 
     pub(super) fn thief_hears(&mut self, key: Player, from: u32, bytes: Bytes) {
         if let Some(thief) = self.thief.as_mut() {
-            thief.datagram(Instant(self.now), key, Locator::Memory(from), bytes);
+            thief.datagram(Instant(self.now), key, Locator::memory(from), bytes);
         }
         self.after_thief();
     }

@@ -62,6 +62,12 @@ fn without_a_contact_a_newcomer_is_told_to_ask_for_one() {
     place.found_with(&[&anna.state], Times::PATIENT, &["--votes", "1"]);
     let dora = Actor::new(&place, "dora");
     let charter = place.signed().display().to_string();
+    for wrong in ["udp/0.0.0.0:4803", "udp/[::ffff:0.0.0.0]:4803", "udp/127.0.0.1:0", "memory/1", "x/y", "x"]
+    {
+        for command in [&["join", &charter, "--at", wrong][..], &["invite", "--at", wrong]] {
+            assert_eq!(code(&call(&dora.state, command)), 2, "{command:?}");
+        }
+    }
     for command in [&["join", &charter][..], &["write", &charter, "hello"]] {
         let refused = call(&dora.state, command);
         assert_eq!(code(&refused), 2, "{command:?}");

@@ -32,7 +32,7 @@ impl Crowd {
             let mut all = JoinSet::new();
             for folder in folders {
                 StateFolder::at(&folder).write_charter(&charter).unwrap();
-                let options = Options::new(folder).listen(([127, 0, 0, 1], 0)).seed(contact);
+                let options = Options::new(folder).listen(([127, 0, 0, 1], 0)).seed(contact.clone());
                 let mut one = Folkmoot::open_with(options).await.unwrap();
                 one.apply().await.unwrap();
                 ask.send(()).unwrap();

@@ -78,7 +78,7 @@ impl World {
         for (here, there) in [(a, b), (b, a)] {
             self.links.insert((here, there));
             let up =
-                ToMember::LinkUp { node: id(there).node(), rostered: there == ANNA, at: Locator::Memory(1) };
+                ToMember::LinkUp { node: id(there).node(), rostered: there == ANNA, at: Locator::memory(1) };
             self.at(here, |member, now, dice| member.node(now, up, dice));
         }
     }

@@ -54,7 +54,7 @@ fn returns(dora: &mut Member, told: bool, out: &(Bytes, UnixTime), again: &Bytes
         dora.command(now, Command::Apply, &mut dice);
     }
     dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
-    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     dora.node(now, up, &mut dice);
     assert_eq!(asks(dora).0, 0, "she takes herself for a member");
     dora.clock(now, out.1, &mut dice);
@@ -103,7 +103,7 @@ fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     dora.command(now, Command::Join { group }, &mut dice);
     dora.command(now, Command::Apply, &mut dice);
     dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
-    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     dora.node(now, up, &mut dice);
     assert_eq!(asks(&mut dora), (1, 0), "as a stranger");
     dora.node(now, ToMember::Item(admit), &mut dice);
@@ -136,7 +136,7 @@ fn mem_08_who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
     let (now, mut dice) = (Instant(0), Dice(1));
     stranger.clock(now, NOW, &mut dice);
     stranger.command(now, Command::Apply, &mut dice);
-    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     stranger.node(now, up.clone(), &mut dice);
     while let Some(output) = stranger.poll_output() {
         if let UpperOutput::Persist(persist) = output {
@@ -165,7 +165,7 @@ fn mem_08_who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
     let next = transcript.make_admit(gmc(&transcript, DORA - 1, &[0], (1, NOW)).der(), &[]);
     dora.node(Instant(1), ToMember::Item(next.unwrap()), &mut dice);
     dora.clock(Instant(2), NOW, &mut dice);
-    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::Memory(1) };
+    let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     dora.node(Instant(3), up, &mut dice);
     assert_eq!(asks(&mut dora).0, 0);
 }

@@ -64,7 +64,7 @@ proptest! {
         let mut bad = good.to_vec();
         let bit = seed as usize % (bad.len() * 8);
         bad[bit / 8] ^= 1 << (bit % 8);
-        let refused = net.input(1, Input::Datagram { from, bytes: bad.into() });
+        let refused = net.input(1, Input::Datagram { from: from.clone(), bytes: bad.into() });
         prop_assert!(refused.is_err());
         prop_assert!(net.parties[1].frames().is_empty());
         net.input(1, Input::Datagram { from, bytes: good }).unwrap();

@@ -14,7 +14,7 @@ fn udp(text: &str) -> Locator {
 fn hello(net: &mut Net, from: Locator, index: u32) {
     let say = |net: &mut Net, cookie| {
         let bytes = Datagram::Hello { from: index, cookie, noise: [3; 32] }.encode();
-        let _ = net.input(0, Input::Datagram { from, bytes });
+        let _ = net.input(0, Input::Datagram { from: from.clone(), bytes });
     };
     say(net, [0; 16]);
     let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else {

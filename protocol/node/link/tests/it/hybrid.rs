@@ -87,7 +87,7 @@ fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
     for index in 100..400_u32 {
         let from = place(index as usize);
         let ask = Datagram::HybridHello { from: index, cookie: [0; 16], noise: Bytes::new() }.encode();
-        net.input(0, Input::Datagram { from, bytes: ask }).unwrap();
+        net.input(0, Input::Datagram { from: from.clone(), bytes: ask }).unwrap();
         let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else {
             panic!()
         };
@@ -96,7 +96,7 @@ fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
         let _ = net.input(0, Input::Datagram { from, bytes: hello });
     }
     let replies: std::collections::BTreeSet<_> =
-        net.log.iter().filter(|(_, _, bytes)| bytes[1] == 3).map(|(to, _, _)| *to).collect();
+        net.log.iter().filter(|(_, _, bytes)| bytes[1] == 3).map(|(to, _, _)| to.clone()).collect();
     assert!(replies.len() <= limits::HALF_OPEN_MAX, "{}", replies.len());
     net.dial(1, 0);
     net.run_ms(3_000);
@@ -128,7 +128,7 @@ fn link_21_a_handshake_of_the_other_form_is_refused_with_the_reason() {
         assert!(net.parties[0].heard.contains(&Output::Unreached { at: place(1), node: None }));
         // An absent node is not made to send more than was sent in its name, and nothing is kept.
         for (_, to, bytes) in net.log.iter().filter(|(_, _, bytes)| bytes[1] == 7) {
-            assert_eq!((*to, bytes.len()), (place(1), 7));
+            assert_eq!((to.clone(), bytes.len()), (place(1), 7));
         }
         assert!(net.parties.iter().all(|party| party.links.poll_timeout().is_none()));
     }
@@ -152,7 +152,10 @@ fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
             (place(1), refusal(index, own)),
         ];
         for (from, bytes) in unknown {
-            assert_eq!(net.input(0, Input::Datagram { from, bytes }), Err(LinkError::WireUnknown(from)));
+            assert_eq!(
+                net.input(0, Input::Datagram { from: from.clone(), bytes }),
+                Err(LinkError::WireUnknown(from))
+            );
         }
         assert!(refused(&net, 0).is_empty());
         for _ in 0..100 {

@@ -16,14 +16,14 @@ fn identities_prove_themselves() {
         })
         .collect();
     let now = Instant(1_000);
-    sides[0].1.handle(now, Input::Dial { at: Locator::Memory(1), node: None }, &mut dice).unwrap();
+    sides[0].1.handle(now, Input::Dial { at: Locator::memory(1), node: None }, &mut dice).unwrap();
     let mut ups = Vec::new();
     for _ in 0..10 {
         for side in 0..2_usize {
             while let Some(output) = sides[side].1.poll_output() {
                 match output {
                     Output::Transmit { datagram, .. } => {
-                        let input = Input::Datagram { from: Locator::Memory(side as u32), bytes: datagram };
+                        let input = Input::Datagram { from: Locator::memory(side as u32), bytes: datagram };
                         sides[1 - side].1.handle(now, input, &mut dice).unwrap();
                     }
                     Output::Up { node, certificate, .. } => ups.push((side, node, certificate)),

@@ -71,7 +71,8 @@ fn link_24_no_path_is_unused_for_longer_than_translators_of_addresses_allow() {
     for _ in 0..10 {
         let before = net.log.len();
         token(&mut net, &[0, 1, 2], (limits::REST_MAX * 5 / 4).as_millis() as u64 + 100);
-        let used: BTreeSet<_> = net.log[before..].iter().map(|(to, from, _)| (*from, *to)).collect();
+        let used: BTreeSet<_> =
+            net.log[before..].iter().map(|(to, from, _)| (from.clone(), to.clone())).collect();
         assert_eq!(used, paths);
     }
     assert_eq!(downs(&net), 0);
@@ -97,7 +98,7 @@ fn link_24_a_configuration_that_ends_wakes_its_links() {
     net.run(config().silence / 3);
     let asked = |to: &usize| {
         let mut since = net.log[before..].iter();
-        since.any(|(at, from, _)| (*from, *at) == (place(0), place(*to)))
+        since.any(|(at, from, _)| (from.clone(), at.clone()) == (place(0), place(*to)))
     };
     assert_eq!((1..5).filter(asked).count(), 4, "all are asked");
     // The others still have their token.

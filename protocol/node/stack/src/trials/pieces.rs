@@ -13,7 +13,7 @@ fn guest(number: u8) -> NodeId {
 }
 
 fn link(node: &mut Node, peer: NodeId) {
-    node.peers.insert(peer, PeerInfo::new(Locator::Memory(9)));
+    node.peers.insert(peer, PeerInfo::new(Locator::memory(9)));
 }
 
 fn piece(item: &[u8], index: usize) -> Vec<u8> {

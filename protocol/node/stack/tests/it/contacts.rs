@@ -2,7 +2,7 @@
 
 use crate::net::{Net, locator, papers, person, seconds};
 use folkmoot_attach::ToNode;
-use folkmoot_base::UnixTime;
+use folkmoot_base::{Persist, UnixTime};
 
 /// A newcomer that was told nothing but the charter finds the founder whom the charter names.
 #[test]
@@ -60,4 +60,22 @@ fn node_16_changed_contacts_hold_at_the_next_start() {
     let before = net.sent(0, 1);
     net.ms(3_000);
     assert!(net.sent(0, 1) > before && net.sent(0, 5) == 0, "{}", net.told());
+}
+
+/// Two members never had the transport by which the third is found; who has it later learns of it.
+#[test]
+fn node_21_a_locator_of_another_transport_goes_from_node_to_node_and_to_disk() {
+    let mut net = Net::naming(3, &[], 16_300);
+    let (third, at) = (person(2).node(), b"tor+tcp/abc.onion:4803".to_vec());
+    let row = Persist::put("locator", third.0.to_vec(), at.clone());
+    net.start(3, 0, &[]);
+    net.players.get_mut(&0).unwrap().persists.push(row.clone());
+    net.restart(3, 0, &[]);
+    net.start(3, 1, &[0]);
+    net.until(seconds(3), |net| net.together(&[0, 1])).expect("two meet");
+    let has = |net: &Net, who: usize| net.players[&who].persists.contains(&row);
+    net.until(seconds(3), |net| has(net, 1)).expect("the second is told, and keeps it");
+    assert_eq!((net.sent(0, 2), net.sent(1, 2)), (0, 0));
+    net.start(3, 2, &[1]);
+    assert!(net.until(seconds(6), |net| net.together(&[0, 1, 2])).is_some(), "{}", net.told());
 }

@@ -45,7 +45,7 @@ fn node_07_who_links_by_the_other_form_is_told_and_forgotten() {
             let told = refusals(&net, who);
             let theirs = Theirs::Form(if asks { Exchange::Classical } else { Exchange::Hybrid });
             assert_eq!(told.len(), 1, "{}", net.told());
-            assert_eq!((told[0].at, told[0].theirs), (locator(1 - who), theirs));
+            assert_eq!((told[0].at.clone(), told[0].theirs), (locator(1 - who), theirs));
             let words = if asks { "lacks ML-KEM-768 links" } else { "asks for ML-KEM-768 links" };
             assert!(
                 told[0].to_string().contains(words) && told[0].to_string().contains("memory/"),
@@ -121,15 +121,15 @@ fn node_07_refusals_are_bounded_and_strangers_leave_none() {
     let mut node = Node::new(config, &[], Instant(0), &mut dice).unwrap();
     let hello = |index: u32| [&[1, 1][..], &index.to_be_bytes(), &[0; 48]].concat();
     for index in 0..1_000 {
-        node.datagram(Instant(1), Locator::Memory(500 + index), hello(index).into(), &mut dice);
+        node.datagram(Instant(1), Locator::memory(500 + index), hello(index).into(), &mut dice);
     }
     assert_eq!(node.counters().link.other_form, 1_000);
     assert!(node.refusals(Instant(1)).is_empty());
     for place in 0..200 {
-        node.member(Instant(2), folkmoot_attach::ToNode::Dial(Locator::Memory(500 + place)), &mut dice);
+        node.member(Instant(2), folkmoot_attach::ToNode::Dial(Locator::memory(500 + place)), &mut dice);
         node.datagram(
             Instant(2 + u64::from(place)),
-            Locator::Memory(500 + place),
+            Locator::memory(500 + place),
             hello(place).into(),
             &mut dice,
         );

@@ -71,10 +71,10 @@ fn link_24_a_member_that_moves_stays_in_the_ring() {
     for who in 0..5 {
         let mut net = idle(5);
         let before = net.installed();
-        net.moved.insert(who, Locator::Memory(77));
+        net.moved.insert(who, Locator::memory(77));
         net.ms(seconds(30));
         let found = |other: usize| net.node(other).locator(&person(who).node());
-        assert!((0..5).all(|other| other == who || found(other) == Some(Locator::Memory(77))));
+        assert!((0..5).all(|other| other == who || found(other) == Some(Locator::memory(77))));
         assert_eq!(net.installed(), before, "{who}\n{}", net.told());
     }
 }

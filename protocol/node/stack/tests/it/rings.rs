@@ -208,10 +208,10 @@ fn node_17_two_that_move_at_once_are_told_of_each_other_by_a_third() {
         net.until(seconds(3), |net| net.together(&[0, 1, 2])).expect("all meet");
         net.ms(seconds(3) + moment * 70);
         let [a, b] = if moment % 2 == 0 { [0, 1] } else { [2, 0] };
-        net.moved.extend([(a, Locator::Memory(101)), (b, Locator::Memory(102))]);
+        net.moved.extend([(a, Locator::memory(101)), (b, Locator::memory(102))]);
         net.ms(seconds(1));
         let took = net.until(seconds(89), |net| {
-            net.together(&[0, 1, 2]) && net.node(a).locator(&person(b).node()) == Some(Locator::Memory(102))
+            net.together(&[0, 1, 2]) && net.node(a).locator(&person(b).node()) == Some(Locator::memory(102))
         });
         assert!(took.is_some_and(|took| took < seconds(10)), "moment {moment}: {took:?}\n{}", net.told());
     }

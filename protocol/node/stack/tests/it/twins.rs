@@ -81,8 +81,8 @@ fn node_18_that_somebody_runs_twice_is_named_and_forgotten() {
     net.ms(seconds(5));
     for who in [1, 2] {
         let told = net.node(who).twice(Instant(net.now));
-        let [twice] = told[..] else { panic!("{told:?}\n{}", net.told()) };
-        assert_eq!((twice.node, twice.at), (person(0).node(), locator(0)));
+        let [twice] = &told[..] else { panic!("{told:?}\n{}", net.told()) };
+        assert_eq!((twice.node, &twice.at), (person(0).node(), &locator(0)));
         let words = "it runs twice: the process at memory/1 started earlier";
         assert!(twice.to_string().starts_with(words), "{twice}");
         let named =

@@ -2,6 +2,7 @@
 
 use super::{NOW, draft, person};
 use folkmoot_base::codec;
+use folkmoot_base::limits::LOCATOR_BYTES_MAX;
 use folkmoot_base::{Head, Locator, MemberId, SignatureBytes, UnixTime};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_transcript::{
@@ -150,6 +151,14 @@ fn tkt_04_contacts_are_one_to_eight_and_each_has_one_form() {
         assert_eq!(with(ports.into_iter().map(at).collect()).unwrap_err(), TicketError::Contacts);
     }
     assert_eq!(with((1..=8).map(at).collect()).unwrap().invitation().contacts.len(), CONTACTS_MAX);
+    for nowhere in ["udp/0.0.0.0:4803", "udp/[::]:4803", "udp/192.0.2.7:0"] {
+        assert_eq!(with(vec![nowhere.parse().unwrap()]).unwrap_err(), TicketError::Contacts, "{nowhere}");
+    }
+    // Of a transport that this release does not have: as it was written, and as long as may be.
+    let far = format!("tor+tcp.v3/{}", "a".repeat(LOCATOR_BYTES_MAX - 11));
+    let contacts = [vec![far.parse().unwrap()], (1..=7).map(at).collect()].concat();
+    let read = Ticket::from_text(&with(contacts.clone()).unwrap().text()).unwrap();
+    assert_eq!((&read.invitation().contacts, contacts[0].to_string()), (&contacts, far));
     let within = place(b"udp/192.0.2.7:1");
     for bad in [b"udp/192.0.2.7:x", b"udp/192.0.2.7: ", b"UDP/192.0.2.7:1", b"udp/[0:0::2]:01"] {
         let refused = forged(|body| body[within..within + bad.len()].copy_from_slice(bad)).unwrap_err();

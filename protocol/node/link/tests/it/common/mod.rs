@@ -142,7 +142,7 @@ pub fn config() -> Config {
 }
 
 pub fn place(index: usize) -> Locator {
-    Locator::Memory(u32::try_from(index).unwrap())
+    Locator::memory(u32::try_from(index).unwrap())
 }
 
 impl Net {
@@ -205,8 +205,8 @@ impl Net {
             match output {
                 Output::Transmit { to, datagram } => {
                     assert!(datagram.len() <= 1_452, "a datagram of {} bytes", datagram.len());
-                    let from = party.at;
-                    self.log.push((to, from, datagram.clone()));
+                    let from = party.at.clone();
+                    self.log.push((to.clone(), from.clone(), datagram.clone()));
                     self.post(to, from, datagram);
                 }
                 Output::Up { node, .. } => {
@@ -220,7 +220,7 @@ impl Net {
     }
 
     fn post(&mut self, to: Locator, from: Locator, datagram: Bytes) {
-        if self.cut.contains(&(from, to)) || self.dice.chance(self.loss) {
+        if self.cut.contains(&(from.clone(), to.clone())) || self.dice.chance(self.loss) {
             return;
         }
         let copies = 1 + u64::from(self.dice.chance(self.copies));
@@ -228,7 +228,7 @@ impl Net {
             let jitter = if self.jitter_ms == 0 { 0 } else { self.dice.next() % (self.jitter_ms * 1_000) };
             self.sent += 1;
             let due = self.now + Duration::from_micros(200 + jitter);
-            self.wire.push((due, self.sent, to, from, datagram.clone()));
+            self.wire.push((due, self.sent, to.clone(), from.clone(), datagram.clone()));
         }
     }
 
@@ -276,7 +276,7 @@ impl Net {
     }
 
     pub fn dial(&mut self, from: usize, to: usize) {
-        let at = self.parties[to].at;
+        let at = self.parties[to].at.clone();
         self.input(from, Input::Dial { at, node: None }).unwrap();
     }
 

@@ -165,7 +165,7 @@ pub struct Net {
 }
 
 pub fn locator(who: usize) -> Locator {
-    Locator::Memory(who as u32 + 1)
+    Locator::memory(who as u32 + 1)
 }
 
 impl Net {
@@ -328,7 +328,7 @@ impl Net {
 
     /// Where somebody is.
     fn at(&self, who: usize) -> Locator {
-        self.moved.get(&who).copied().unwrap_or(locator(who))
+        self.moved.get(&who).cloned().unwrap_or_else(|| locator(who))
     }
 
     pub fn is_member(&self, at: usize, who: usize) -> bool {
