@@ -158,8 +158,11 @@ impl Member {
 
     /// The same for every group.
     pub(crate) fn settle_all(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
-        groups.into_iter().for_each(|group| self.settle(now, group, entropy));
+        let mut next = self.group_after(None);
+        while let Some(group) = next {
+            self.settle(now, group, entropy);
+            next = self.group_after(Some(group));
+        }
     }
 
     pub(crate) fn wake_stack(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {

@@ -110,9 +110,10 @@ impl Member {
     /// What has become due: the machines' deadlines, joins to ask for again, requests and votes to
     /// send again.
     pub(crate) fn wake(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
-        for group in groups {
+        let mut next = self.group_after(None);
+        while let Some(group) = next {
             self.wake_stack(now, group, entropy);
+            next = self.group_after(Some(group));
         }
         self.ask_again(now);
         self.wake_writer(now);

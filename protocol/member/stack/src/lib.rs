@@ -40,6 +40,7 @@ pub use spoils::Spoils;
 use attach::{ToNode, Upper, UpperOutput};
 use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime};
 use bytes::Bytes;
+use core::ops::Bound;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
@@ -161,6 +162,13 @@ impl Member {
     /// This member's place in the order of the run that made that key, if the module keeps one.
     pub fn rank(&self, group: GroupId) -> Option<u32> {
         self.stacks.get(&group)?.keying.rank()
+    }
+
+    /// The group after this one, of those that this member is in: to go through all without a list
+    /// of them.
+    fn group_after(&self, group: Option<GroupId>) -> Option<GroupId> {
+        let from = group.map_or(Bound::Unbounded, Bound::Excluded);
+        self.stacks.range((from, Bound::Unbounded)).next().map(|(group, _)| *group)
     }
 
     /// Whether a message to `group` would be sealed and sent now.

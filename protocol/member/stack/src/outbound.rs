@@ -143,9 +143,10 @@ impl Member {
     }
 
     pub(crate) fn release_all(&mut self) {
-        let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
-        for group in groups {
+        let mut next = self.group_after(None);
+        while let Some(group) = next {
             self.release_held(group);
+            next = self.group_after(Some(group));
         }
     }
 
