@@ -5,12 +5,12 @@ use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{
-    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Secret, Service, SignatureBytes,
+    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Pool, Secret, Service, SignatureBytes,
 };
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
 use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
-use folkmoot_session::{Body, Config as SessionConfig, Opened, Session};
+use folkmoot_session::{Body, Bundle, Config as SessionConfig, Opened, Session};
 use std::collections::VecDeque;
 
 const GROUP: GroupId = GroupId([9; 32]);
@@ -279,10 +279,10 @@ fn session(number: u8) -> Session {
 
 fn genuine() -> Vec<Bytes> {
     let mut other = session(2);
-    WORDS
-        .iter()
-        .map(|word| other.seal(&[], Body::text(Bytes::from_static(word))).expect("an open epoch"))
-        .collect()
+    let mut bundle = Bundle::with_room(64, &mut Pool::default());
+    WORDS.iter().take(2).for_each(|word| bundle.push(word));
+    let texts = WORDS.iter().map(|word| Body::text(Bytes::from_static(word)));
+    texts.chain([bundle.body()]).map(|body| other.seal(&[], body).expect("an open epoch")).collect()
 }
 
 /// Session: sealed messages of the other member, its own, a stranger's; a second epoch. Only what
