@@ -71,6 +71,7 @@ const MAY: &[(&str, &[&str])] = &[
     // The bench needs the cli for the members that it measures. It needs admission, agreement,
     // keying, link, signing and transcript to count what modules, handshakes, signing schemes and
     // files cost, what keying adds, and what strangers' requests do.
+    ("folkmoot-libfuzzer", &["folkmoot-fuzz"]),
     (
         "folkmoot-bench",
         &[
