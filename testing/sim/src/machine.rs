@@ -191,6 +191,8 @@ pub struct Picture {
     pub lacks: BTreeSet<String>,
     /// Players whose nodes are on its node's ring.
     pub ring: BTreeSet<Player>,
+    /// Whether that ring does not stand now.
+    pub gathers: bool,
     /// What it waits for, in plain words.
     pub activity: String,
 }

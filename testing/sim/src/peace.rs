@@ -111,6 +111,7 @@ mod tests {
             view: Some(shown),
             ring: members,
             roster: BTreeSet::from([0, 1, 2]),
+            gathers: false,
             activity: "steady".into(),
             unacknowledged: Vec::new(),
         }

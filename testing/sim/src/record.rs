@@ -331,6 +331,8 @@ pub struct Standing {
     /// Players whose nodes are on its node's ring; more than the view's members where somebody has
     /// not joined.
     pub ring: BTreeSet<Player>,
+    /// Whether that ring does not stand now.
+    pub gathers: bool,
     /// What it waits for, in plain words.
     pub activity: String,
     /// Messages that it asked to send and that are neither delivered to itself nor refused.

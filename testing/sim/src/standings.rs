@@ -26,6 +26,7 @@ pub fn standings(world: &World) -> Vec<Standing> {
             view: chair.view.clone(),
             roster: picture.roster,
             ring: picture.ring,
+            gathers: picture.gathers,
             activity: picture.activity,
             unacknowledged: chair.pending.iter().copied().collect(),
         });
@@ -34,7 +35,7 @@ pub fn standings(world: &World) -> Vec<Standing> {
 }
 
 /// Whether all who are expected are in one view of exactly them, under one key and one roster, with
-/// nothing pending.
+/// nothing pending and rings that stand.
 pub fn at_rest(standings: &[Standing]) -> bool {
     let expected: BTreeSet<Player> =
         standings.iter().filter(|one| one.expected).map(|one| one.process.player).collect();
@@ -43,7 +44,8 @@ pub fn at_rest(standings: &[Standing]) -> bool {
         let Some(view) = one.view.as_ref() else { return false };
         let same = first.get_or_insert((view.id, view.key.clone(), one.roster.clone()));
         let agrees = *same == (view.id, view.key.clone(), one.roster.clone());
-        if !agrees || view.members != expected || !one.unacknowledged.is_empty() {
+        let pending = !one.unacknowledged.is_empty() || one.gathers;
+        if !agrees || view.members != expected || pending {
             return false;
         }
     }

@@ -75,6 +75,7 @@ mod tests {
             view: Some(shown),
             ring: members.clone(),
             roster: members,
+            gathers: false,
             activity: "steady".into(),
             unacknowledged: Vec::new(),
         }

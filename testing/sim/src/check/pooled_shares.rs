@@ -67,6 +67,7 @@ mod tests {
             view: None,
             roster: [0, 1].into(),
             ring: [0].into(),
+            gathers: false,
             activity: "steady".into(),
             unacknowledged: Vec::new(),
         };

@@ -309,9 +309,10 @@ impl Machine for Actor {
         let status = self.stack.upper.member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
+        let gathers = ring.phase != folkmoot_node::Phase::Operational;
         let on_ring: Vec<_> = ring.members.iter().map(NodeId::member).collect();
         let ring = self.names.players(&on_ring);
-        Picture { roster: members, removed, holds, lacks: self.votes_lacking(), ring, activity }
+        Picture { roster: members, removed, holds, lacks: self.votes_lacking(), ring, gathers, activity }
     }
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>> {
