@@ -33,7 +33,7 @@ impl Lead {
     }
 
     /// How many they are.
-    pub fn len(&self) -> usize {
+    pub fn length(&self) -> usize {
         usize::from(self.length)
     }
 }

@@ -328,6 +328,15 @@ pub(crate) fn notice_to(
     Output::Member { to, indication: Indication::Notice { group, view, members, removed, cause } }
 }
 
+/// The tables of the groups with this handle: one, unless somebody has made two ids that begin
+/// alike.
+pub(crate) fn with_handle<'a>(
+    circles: &'a BTreeMap<GroupId, Circle>,
+    handle: &'a Handle,
+) -> impl Iterator<Item = (&'a GroupId, &'a Circle)> {
+    circles.range(GroupId(lowest(handle))..).take_while(move |(group, _)| group.0.starts_with(handle))
+}
+
 #[cfg(test)]
 mod tests {
     use super::complaints_needed;
@@ -337,13 +346,4 @@ mod tests {
         let needed: Vec<usize> = (2..=7).map(complaints_needed).collect();
         assert_eq!(needed, [1, 2, 3, 3, 4, 4]);
     }
-}
-
-/// The tables of the groups with this handle: one, unless somebody has made two ids that begin
-/// alike.
-pub(crate) fn with_handle<'a>(
-    circles: &'a BTreeMap<GroupId, Circle>,
-    handle: &'a Handle,
-) -> impl Iterator<Item = (&'a GroupId, &'a Circle)> {
-    circles.range(GroupId(lowest(handle))..).take_while(move |(group, _)| group.0.starts_with(handle))
 }

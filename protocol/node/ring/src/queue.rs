@@ -42,14 +42,14 @@ struct Message {
 
 impl Message {
     fn len(&self) -> usize {
-        self.lead.len().saturating_add(self.payload.len())
+        self.lead.length().saturating_add(self.payload.len())
     }
 
     /// The bytes from `offset` on, at most `most` of them.
     fn part(&self, offset: usize, most: usize) -> [&[u8]; 2] {
         let lead = self.lead.as_slice().get(offset..).unwrap_or_default();
         let lead = lead.get(..most).unwrap_or(lead);
-        let rest = self.payload.get(offset.saturating_sub(self.lead.len())..).unwrap_or_default();
+        let rest = self.payload.get(offset.saturating_sub(self.lead.length())..).unwrap_or_default();
         let most = most.saturating_sub(lead.len());
         [lead, rest.get(..most).unwrap_or(rest)]
     }
