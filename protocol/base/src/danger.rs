@@ -77,6 +77,8 @@ pub enum Danger {
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.
     RingForeignMember,
+    /// Takes part in an attempt whose handle is that of the ring it leaves (RING-22).
+    RingAnyHandle,
     /// Transcript: a voter commits twice in one ballot.
     LineTwoCommits,
     /// Transcript: a voter commits below a ballot that it promised.

@@ -110,7 +110,7 @@ impl Context {
 
     /// RING-22: whether no attempt of late had the handle of this nonce.
     pub(crate) fn is_new(&self, ring: &RingNonce) -> bool {
-        !self.handles.contains(&RingHandle::of(ring))
+        !self.handles.contains(&RingHandle::of(ring)) || self.config.danger.is(Danger::RingAnyHandle)
     }
 
     /// A nonce with a handle that is not of late.

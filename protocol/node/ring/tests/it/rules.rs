@@ -8,7 +8,7 @@ use crate::harness::{Rng, node};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::ORDERED_BYTES_MAX;
-use folkmoot_base::{ConfigurationId, Instant, Lead, NodeId, Service};
+use folkmoot_base::{ConfigurationId, Danger, Instant, Lead, Mutant, NodeId, Service};
 use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
 use folkmoot_ring::message::{CommitToken, Control, Frame, Join, NOBODY, OldRing, Token};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
@@ -22,6 +22,8 @@ struct Pair {
     ring: Ring,
     now: Instant,
     id: ConfigurationId,
+    /// Of the attempt that the peer proposes next.
+    next: ConfigurationId,
     token_seq: u64,
     seq: u64,
 }
@@ -54,12 +56,17 @@ fn data(head: Head, pieces: &[(&[u8], bool, bool)]) -> Bytes {
 impl Pair {
     /// Alone and operational; the link to the peer has just come up.
     fn alone() -> Self {
-        let mut ring = Ring::new(Config::new(node(ME)), 0, Instant(0));
+        Self::alone_with(Mutant::NONE)
+    }
+
+    fn alone_with(danger: Mutant) -> Self {
+        let mut ring = Ring::new(Config { danger, ..Config::new(node(ME)) }, 0, Instant(0));
         let now = Instant(0) + Duration::from_secs(1);
         ring.timeout(now, &mut Rng(1));
         assert_eq!(ring.status().phase, Phase::Operational);
         let id = ring.status().configuration.unwrap();
-        let mut pair = Self { ring, now, id, token_seq: 1, seq: 0 };
+        let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
+        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0 };
         pair.ring.peer(now, node(PEER), true);
         pair.outputs();
         pair
@@ -74,19 +81,24 @@ impl Pair {
     }
 
     fn commit(&self, old_rings: Vec<OldRing>, rotation: u8) -> CommitToken {
-        let id = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        CommitToken { id, members: vec![node(PEER), node(ME)], old_rings, rotation }
+        CommitToken { id: self.next, members: vec![node(PEER), node(ME)], old_rings, rotation }
     }
 
     /// Recovering; the peer brought `old ring`.
     fn recovering(old_ring: OldRing) -> Self {
         let mut pair = Self::agreed();
+        pair.recover(old_ring);
+        pair
+    }
+
+    /// Both rotations of the commit token.
+    fn recover(&mut self, old_ring: OldRing) {
+        let pair = self;
         let mine = pair.committed(old_ring);
         let second = pair.commit(vec![old_ring, mine], 2);
         pair.id = second.id;
         pair.takes(Control::Commit(second));
         assert_eq!(pair.ring.status().phase, Phase::Recover);
-        pair
     }
 
     /// Takes the first COMMIT; returns what this node brings.
@@ -113,14 +125,20 @@ impl Pair {
             frame.extend_from_slice(&old);
             pair.sends(frame.freeze());
         }
-        let end = begun(pair.head(), Class::End).freeze();
-        pair.sends(end);
-        pair.passes();
-        pair.seq += 1; // Its own END.
-        let delivered = pair.passes();
-        assert_eq!(pair.ring.status().phase, Phase::Operational);
-        assert_eq!(pair.ring.status().members, [node(PEER), node(ME)]);
+        let delivered = pair.install();
         (pair, delivered)
+    }
+
+    /// The ENDs, and what is delivered when all have them.
+    fn install(&mut self) -> Vec<Bytes> {
+        let end = begun(self.head(), Class::End).freeze();
+        self.sends(end);
+        self.passes();
+        self.seq += 1; // Its own END.
+        let delivered = self.passes();
+        assert_eq!(self.ring.status().phase, Phase::Operational);
+        assert_eq!(self.ring.status().members, [node(PEER), node(ME)]);
+        delivered
     }
 
     fn together() -> Self {
@@ -301,6 +319,35 @@ fn ring_22_no_two_attempts_in_a_row_have_one_handle() {
     pair.ignores(Control::Commit(CommitToken { id, ..good.clone() }));
     pair.takes(Control::Commit(good));
     assert_eq!(pair.ring.status().phase, Phase::Commit);
+}
+
+/// A representative that lies: its next ring has the handle of the one that it leaves. Without the
+/// rule a packet that was late counts in the new ring, before all that the new ring has ordered.
+#[test]
+fn ring_22_without_the_rule_a_late_packet_counts_in_the_next_ring() {
+    for danger in [Mutant::from(Some(Danger::RingAnyHandle)), Mutant::NONE] {
+        let mut pair = Pair::alone_with(danger);
+        pair.takes(Control::Join(join(1, &[PEER, ME])));
+        pair.recover(OldRing::default());
+        pair.install();
+        let late = data(Head { seq: 3, ..pair.head() }, &[(b"late", true, true)]);
+        let old = pair.id;
+        let again = Join { ring_seq: 100, current: Some(old), ..join(2, &[PEER, ME]) };
+        pair.takes(Control::Join(again));
+        assert_eq!(pair.ring.status().phase, Phase::Gather);
+        let mut nonce = [9; 16];
+        nonce[..4].copy_from_slice(&old.nonce[..4]);
+        pair.next = ConfigurationId { ring_seq: 200, nonce, ..old };
+        if danger == Mutant::NONE {
+            let bad = pair.commit(vec![OldRing::default()], 1);
+            pair.ignores(Control::Commit(bad));
+            continue;
+        }
+        (pair.token_seq, pair.seq) = (1, 0);
+        pair.recover(OldRing::default());
+        pair.install();
+        assert_eq!(pair.sends(late), ["late"], "a message of a ring that has ended");
+    }
 }
 
 /// The same packet counts if its sender comes from our old configuration, and otherwise does not.
