@@ -25,8 +25,9 @@ fn talk_and_change(moot: &mut Moot, dice: &mut Dice, changes: &[(&str, &str)]) -
     let mut talk = |moot: &mut Moot, dice: &mut Dice| {
         for _ in 0..dice.below(12) {
             let who = dice.below(SEATS);
-            said.push(format!("{} by {who}", said.len()));
-            moot.send(who, said.last().unwrap());
+            let before = said.len();
+            said.extend((0..=dice.below(3)).map(|more| format!("{} by {who}", before + more)));
+            moot.send_together(who, &said[before..]);
             for _ in 0..dice.below(30) {
                 moot.step(dice);
             }

@@ -45,8 +45,9 @@ fn mem_06_an_epoch_ends_before_its_limit_and_no_message_is_lost() {
             // More at once than an epoch allows: the rest waits for the next key, which is asked
             // for automatically.
             for _ in 0..dice.below(30) {
-                moot.send(dice.below(SEATS), "a word");
-                said += 1;
+                let texts = vec!["a word"; 1 + dice.below(4)];
+                moot.send_together(dice.below(SEATS), &texts);
+                said += texts.len();
             }
             for _ in 0..dice.below(60) {
                 moot.step(&mut dice);
@@ -103,8 +104,9 @@ fn mem_06_a_key_is_renewed_on_demand_under_traffic() {
             let group = moot.group;
             moot.command(dice.below(SEATS), Command::Refresh { group });
             for _ in 0..dice.below(8) {
-                moot.send(dice.below(SEATS), "a word");
-                said += 1;
+                let texts = vec!["a word"; 1 + dice.below(4)];
+                moot.send_together(dice.below(SEATS), &texts);
+                said += texts.len();
                 for _ in 0..dice.below(12) {
                     moot.step(&mut dice);
                 }

@@ -2,15 +2,8 @@
 
 use crate::common::Moot;
 use crate::common::people::Dice;
-use bytes::Bytes;
-use folkmoot_base::Service;
 use folkmoot_identity::Minority;
-use folkmoot_member::{Command, Event};
-
-fn together(moot: &Moot, texts: &[String]) -> Command {
-    let payloads = texts.iter().map(|text| Bytes::copy_from_slice(text.as_bytes())).collect();
-    Command::SendMany { group: moot.group, service: Service::Agreed, payloads }
-}
+use folkmoot_member::Event;
 
 /// How many sealed messages this member has made.
 fn seals(moot: &Moot, number: usize) -> u64 {
@@ -27,7 +20,7 @@ fn mem_02_short_messages_share_a_seal_and_keep_order_and_numbers() {
     texts.push("x".repeat(5_000));
     texts.push("last".into());
     moot.send(0, "alone");
-    moot.command(0, together(&moot, &texts));
+    moot.send_together(0, &texts);
     moot.settle(&mut dice);
     let all: Vec<String> = std::iter::once("alone".to_owned()).chain(texts).collect();
     for number in 0..3 {
@@ -51,9 +44,9 @@ fn mem_02_without_a_quorum_each_of_them_is_refused() {
     moot.split(&[2].into());
     moot.settle(&mut dice);
     let texts: Vec<String> = ["a", "b", "c"].map(String::from).into();
-    moot.command(2, together(&moot, &texts));
+    moot.send_together(2, &texts);
     assert_eq!(moot.failures(2).len(), 3);
-    moot.command(0, together(&moot, &texts));
+    moot.send_together(0, &texts);
     moot.settle(&mut dice);
     assert_eq!((moot.texts(0), moot.texts(1)), (texts.clone(), texts));
 }

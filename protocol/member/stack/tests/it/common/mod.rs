@@ -129,6 +129,13 @@ impl Moot {
         self.command(number, Command::Send { group, service: Service::Agreed, payload, signed: false });
     }
 
+    /// Hands in several at once.
+    pub fn send_together(&mut self, number: usize, texts: &[impl AsRef<str>]) {
+        let payloads = texts.iter().map(|text| Bytes::copy_from_slice(text.as_ref().as_bytes())).collect();
+        let (group, service) = (self.group, Service::Agreed);
+        self.command(number, Command::SendMany { group, service, payloads });
+    }
+
     fn hear(&mut self, number: usize, word: ToMember) {
         let chair = &mut self.chairs[number];
         chair.member.node(self.now, word, &mut chair.dice);
