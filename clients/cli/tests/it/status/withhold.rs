@@ -19,9 +19,8 @@ use std::process::{Child, Stdio};
 /// What tells the process which folder it runs on, and whom it looks for.
 const STATE: &str = "FOLKMOOT_TEST_WITHHOLDS_IN";
 const AT: &str = "FOLKMOOT_TEST_WITHHOLDS_AT";
-/// What comes before a keying message in a payload: kind, flush header, kind
-/// (docs/protocol/member.md).
-const KEYING_AT: usize = 1 + folkmoot_flush::DATA_HEADER_BYTES + 1;
+/// What comes before a keying message in a payload: the header of flush (docs/protocol/flush.md).
+const KEYING_AT: usize = folkmoot_flush::DATA_HEADER_BYTES;
 
 /// The member, less its confirmations.
 struct Withholding(MemberStack);
