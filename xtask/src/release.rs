@@ -56,8 +56,8 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[2, 3], "cargo test --workspace --quiet".into()),
         (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
         (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
-        (&[2, 3], format!("{SIM} --schedules {schedules} --seed 1 --json")),
-        (&[2, 3, 4, 15], format!("{SIM} --mutants")),
+        (&[2, 3, 16], format!("{SIM} --schedules {schedules} --seed 1 --json")),
+        (&[2, 3, 4, 15, 16], format!("{SIM} --mutants")),
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
         (&[15], format!("{SIM} --aim takeover --schedules {schedules} --seed 1 --json")),
         (&[15], format!("{DECISIONS} --runs 1000000 --json")),
@@ -65,6 +65,9 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[15], format!("{BENCH} transcript --json")),
         (&[15], format!("{SIM} --flood 600 --json")),
         (&[16], format!("{BENCH} compare --json")),
+        (&[16], format!("{BENCH} stacks --json")),
+        (&[16], format!("{SIM} --aim twice --schedules {} --seed 1 --json", schedules.min(2_500))),
+        (&[16], format!("{SIM} --aim readers --schedules {} --seed 1 --json", schedules.min(2_500))),
         (&[15], "python3 testing/verify/agree.py --transcripts 200 --mutations 10000".into()),
     ];
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));
