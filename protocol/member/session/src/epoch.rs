@@ -12,7 +12,9 @@ use crate::base::codec::Serialize as _;
 use crate::base::{Cipher, Danger, Digest, MemberId, Mutant, Pool, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
-use crate::message::{Body, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, front, parts};
+use crate::message::{
+    Body, Content, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, count_texts, front, parts,
+};
 use crate::window::Window;
 use crate::{LettersSeed, Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -163,8 +165,15 @@ impl Epoch {
             let message = read(&opened, origin, &origin.stamp(self.view, member, service), verify)?;
             (message, Cost { openings: 1, copied })
         };
+        let texts = if result.0.content == Content::Texts { count_texts(&result.0.payload) } else { None };
+        let first = u64::from(header.counter);
+        let numbers = first..first.saturating_add(texts.unwrap_or(1).into());
+        // Several texts have several numbers: no other message may have had one of them.
+        if check && !numbers.clone().all(|number| sender.window.is_new(number)) {
+            return Err(OpenError::PeerReplayed(member));
+        }
         if check {
-            sender.window.mark(header.counter.into());
+            numbers.for_each(|number| sender.window.mark(number));
         }
         Ok(result)
     }

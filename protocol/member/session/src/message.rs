@@ -39,6 +39,8 @@ const PLAIN: u8 = 0;
 const SIGNED: u8 = 1;
 const LETTERS: u8 = 2;
 const TEXTS: u8 = 3;
+/// Most texts in one seal: the numbers of all of them are looked up when it is opened.
+const TEXTS_MAX: u32 = 1_024;
 /// Before each of several texts: its length.
 pub const LENGTH_BYTES: usize = 2;
 
@@ -141,14 +143,15 @@ fn split_text(rest: &[u8]) -> Option<(usize, &[u8])> {
     Some((length, after.get(length..)?))
 }
 
-/// Whether these are the texts of a bundle, to the last byte: two at least.
-fn are_texts(mut rest: &[u8]) -> bool {
-    let mut count = 0_usize;
-    while !rest.is_empty() {
-        let Some((_, after)) = split_text(rest) else { return false };
+/// How many texts these are, if they are the texts of a bundle, to the last byte: two at least, and
+/// at most [`TEXTS_MAX`].
+pub(crate) fn count_texts(mut rest: &[u8]) -> Option<u32> {
+    let mut count = 0_u32;
+    while !rest.is_empty() && count <= TEXTS_MAX {
+        let (_, after) = split_text(rest)?;
         (rest, count) = (after, count.saturating_add(1));
     }
-    count >= 2
+    (2..=TEXTS_MAX).contains(&count).then_some(count)
 }
 
 /// Walks the texts of a message.
@@ -226,7 +229,7 @@ pub(crate) fn parts(opened: &Bytes) -> Option<(Content, Option<SignatureBytes>, 
     match *first {
         PLAIN => Some((Content::Text, None, opened.slice(PLAIN_BYTES..))),
         LETTERS => Some((Content::Letters, None, opened.slice(PLAIN_BYTES..))),
-        TEXTS if are_texts(rest) => Some((Content::Texts, None, opened.slice(PLAIN_BYTES..))),
+        TEXTS if count_texts(rest).is_some() => Some((Content::Texts, None, opened.slice(PLAIN_BYTES..))),
         SIGNED => {
             let (signature, text) = SignatureBytes::tls_deserialize_bytes(rest).ok()?;
             let text = opened.len().saturating_sub(text.len());

@@ -130,6 +130,33 @@ fn several_texts_are_sealed_together_and_keep_their_numbers() {
     }
 }
 
+/// A member that lies gives a message the number of a text that another of its seals had, by a
+/// session that it restarts.
+#[test]
+fn ses_06_no_text_has_a_number_that_another_had() {
+    let liar = || opened(2, None).remove(0);
+    let two = |session: &mut Session| {
+        let mut bundle = Bundle::with_room(100, &mut Pool::default());
+        [b"one", b"two"].iter().for_each(|text| bundle.push(*text));
+        session.seal(&[], bundle.body()).unwrap()
+    };
+    let (mut first, mut second) = (liar(), liar());
+    let numbers_0_and_1 = two(&mut first);
+    second.text(b"0").unwrap();
+    let number_1 = second.text(b"1").unwrap();
+    let replayed = Err(OpenError::PeerReplayed(member(1)));
+    for (taken, refused) in [(&numbers_0_and_1, &number_1), (&number_1, &numbers_0_and_1)] {
+        let mut honest = opened(2, None).remove(1);
+        assert!(matches!(honest.hear(member(1), taken.clone()), Ok(Opened::Message(_))));
+        assert_eq!(honest.hear(member(1), refused.clone()), replayed);
+    }
+    // With the rule off, both are heard.
+    let mut believes = opened(2, Some(Danger::SessionNoReplayCheck)).remove(1);
+    for sealed in [numbers_0_and_1, number_1] {
+        assert!(matches!(believes.hear(member(1), sealed), Ok(Opened::Message(_))));
+    }
+}
+
 /// An own message that comes back as it left is not opened; one that does not is, and is refused.
 #[test]
 fn own_messages_come_back_without_being_opened() {
