@@ -262,7 +262,7 @@ fn hear(event: &Value, asks: bool, json: bool) -> Result<(), Failure> {
         // "refused" only means that something is still to come, votes for one: the member goes on
         // asking.
         "denied" if asks => Err(denied(text("reason"))),
-        "removed" if matches!(text("cause"), "expelled" | "expired") => {
+        "removed" if matches!(text("cause"), "expelled" | "expired" | "late") => {
             Err(Failure::new(Exit::NotInGroup, format!("no longer in the group: {}", text("cause"))))
         }
         _ => Ok(()),

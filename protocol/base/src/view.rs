@@ -56,5 +56,8 @@ codec_enum! {
         Complaint = 7,
         /// The roster or charter changed without removing anybody: the key alone changes.
         Refresh = 8,
+        /// The roster ended the member: its admission no longer counts, as when a voter of it was
+        /// expelled first. Nobody decided against the member.
+        Late = 9,
     }
 }

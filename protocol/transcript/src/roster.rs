@@ -47,7 +47,8 @@ impl Ending {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Expired { .. } => Cause::Expired,
-            Self::Expelled { .. } | Self::Late => Cause::Expelled,
+            Self::Expelled { .. } => Cause::Expelled,
+            Self::Late => Cause::Late,
         }
     }
 }

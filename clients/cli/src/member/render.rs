@@ -452,6 +452,7 @@ pub(crate) fn cause_word(cause: Cause) -> &'static str {
         Cause::Expired => "expired",
         Cause::Complaint => "complaint",
         Cause::Refresh => "refresh",
+        Cause::Late => "late",
     }
 }
 

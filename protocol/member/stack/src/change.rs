@@ -94,7 +94,7 @@ impl Member {
         let over = match cause {
             Cause::Expelled => true,
             // It comes back by itself, and wants to be in the groups that it was in.
-            Cause::Expired => !self.wants_in,
+            Cause::Expired | Cause::Late => !self.wants_in,
             _ => false,
         };
         if over {

@@ -9,7 +9,7 @@ use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFF
 use folkmoot_attach::{ToNode, UpperOutput};
 use folkmoot_base as base;
 use folkmoot_identity::REVOKED_TABLE;
-use folkmoot_transcript::{Change, EXPIRE_SECONDS, Effect, Ending, Force, Item, Taken};
+use folkmoot_transcript::{Change, EXPIRE_SECONDS, Effect, Ending, Force, Former, Item, Taken};
 use std::collections::BTreeSet;
 
 /// Most ends of terms that wait for our clock.
@@ -152,12 +152,12 @@ impl Member {
         }
     }
 
-    /// If it was told to ask, and learns that its certificate ran out, it asks again. An expelled
-    /// member does not.
+    /// If it was told to ask, and learns that its certificate ran out or that its admission no
+    /// longer counts, it asks again. An expelled member does not.
     fn apply_if_ended(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let former = self.transcript.roster().former(&self.me);
-        let expired = former.is_some_and(|former| matches!(former.ending, Ending::Expired { .. }));
-        if self.wants_in && expired && matches!(self.joining, Joining::Closed) {
+        let asks = |former: &Former| matches!(former.ending, Ending::Expired { .. } | Ending::Late);
+        if self.wants_in && former.is_some_and(asks) && matches!(self.joining, Joining::Closed) {
             self.apply(now, entropy);
         }
     }

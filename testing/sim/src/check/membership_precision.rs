@@ -16,7 +16,7 @@ fn judge(record: &Record, _: &Story) -> Result<(), Broken> {
     }
     for (entry, line) in record.entries.iter().enumerate() {
         let What::Left(reason) = &line.what else { continue };
-        if !matches!(reason.as_str(), "leave" | "left" | "expelled") {
+        if !matches!(reason.as_str(), "leave" | "left" | "expelled" | "late") {
             return Err((
                 line.process,
                 Some(entry),

@@ -1,14 +1,14 @@
 //! A member's certificate ran out while it was away, and it does not know this yet. That it was
 //! told to ask for admission is not forgotten.
 
-use crate::common::people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
+use crate::common::people::{Dice, NOW, PEOPLE, charter, decide, decide_holding, expulsion, gmc, id};
 use attach::{ToMember, ToNode, Upper, UpperOutput};
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base::{Instant, Locator, StoreKey, UnixTime};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Member, keep_voucher};
-use folkmoot_transcript::{EXPIRE_SECONDS, Item, Kept, Transcript, Voucher, Vouching};
+use folkmoot_transcript::{EXPIRE_SECONDS, Ending, Item, Kept, Transcript, Voucher, Vouching};
 
 const DORA: usize = 4;
 
@@ -121,6 +121,21 @@ fn who_was_expelled_does_not_ask_by_itself() {
     let out = (decide(&transcript, &expulsion(DORA), &[0, 1]), NOW);
     let again = again(&mut transcript, &out);
     assert_eq!(returns(&mut dora, true, &out, &again), (0, 0));
+}
+
+/// She was admitted, and a decision that does not hold her admission expels the voter who let her
+/// in. Nobody decided against her: she goes on asking, and means to be where she was.
+#[test]
+fn mem_09_whose_admission_no_longer_counts_goes_on_asking() {
+    let (mut dora, mut transcript) = away();
+    let out = (decide_holding(&transcript, &expulsion(0), &[0, 1], Vec::new()), NOW);
+    transcript.take(&out.0, Some(NOW)).unwrap();
+    let ending = transcript.roster().former(&id(DORA)).unwrap().ending;
+    assert_eq!(ending, Ending::Late);
+    let again = transcript.make_admit(gmc(&transcript, DORA, &[1], (2, NOW)).der(), &[]).unwrap();
+    assert_eq!(returns(&mut dora, true, &out, &again), (1, 1));
+    let (mut dora, _) = away();
+    assert_eq!(returns(&mut dora, false, &out, &again), (0, 0), "nobody told her to");
 }
 
 /// She was admitted, and the power went before her disk had lost what she had asked by. That is

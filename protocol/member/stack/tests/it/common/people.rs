@@ -1,7 +1,7 @@
 //! Real keys, a charter, and valid items.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, Entropy, GroupName, MemberId, SignatureBytes, UnixTime, digest};
+use folkmoot_base::{Blob, Digest, Entropy, GroupName, MemberId, SignatureBytes, UnixTime, digest};
 use folkmoot_identity::{
     CharterDraft, Founder, Gmc, GmcBody, Identity, Minority, Signature, SignedCharter, Verdict, VoteProof,
 };
@@ -74,8 +74,19 @@ fn vote(transcript: &Transcript, voter: usize, subject: Subject) -> VoteProof {
 /// The decision of these voters, who carry out this effect and hold what counts: it stands on the
 /// head of this transcript.
 pub fn decide(transcript: &Transcript, effect: &Effect, voters: &[usize]) -> Bytes {
+    let held = transcript.set().holdable(transcript.state()).into_iter().collect();
+    decide_holding(transcript, effect, voters, held)
+}
+
+/// The same, and it holds only these admissions.
+pub fn decide_holding(
+    transcript: &Transcript,
+    effect: &Effect,
+    voters: &[usize],
+    holds: Vec<Digest>,
+) -> Bytes {
     let (state, set) = (transcript.state(), transcript.set());
-    let (time, holds) = (NOW.max(state.time()), set.holdable(state).into_iter().collect());
+    let time = NOW.max(state.time());
     let mut proofs: Vec<Proof> = voters
         .iter()
         .map(|voter| transcript.approve(&PEOPLE[*voter], effect.subject(), Verdict::Approve, LATER))
