@@ -2,7 +2,7 @@
 
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::show::{Paint, data, many_of, paint, table};
+use crate::show::{Paint, data, harmless, many_of, paint, table};
 use folkmoot::StateFolder;
 use serde_json::json;
 use std::net::UdpSocket;
@@ -95,10 +95,16 @@ fn in_use(folder: &Path) -> Result<String, String> {
     }
 }
 
-/// Whether what the member that runs here sends comes back to it, in every group. None if no member
-/// answers.
+/// Whether what the member that runs here sends comes back to it, in every group, and whether every
+/// node has what is sent. None if no member answers.
 async fn sent(folder: &Path) -> Option<Result<String, String>> {
     let status = Control::connect(folder).await.ok()?.ask(&Request::Status).await.ok()?;
+    if let Some(lacking) = status.get("lacking").filter(|lacking| lacking.is_object()) {
+        let (name, seconds) = (harmless(lacking.get("name")?.as_str()?), lacking.get("seconds")?);
+        return Some(Err(format!(
+            "{name} has had nothing of it for {seconds} s: does something on the way to it let only short datagrams pass?"
+        )));
+    }
     let stalled = status.get("groups")?.as_array()?.iter().filter_map(|group| {
         let stalled = group.get("stalled").filter(|stalled| stalled.is_object())?;
         let count = many_of(stalled.get("messages")?.as_u64()?, "message");

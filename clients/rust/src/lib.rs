@@ -33,7 +33,9 @@ pub use crate::folkmoot::Folkmoot;
 pub use crate::options::Options;
 pub use crate::session::Session;
 pub use bytes::Bytes;
-pub use folkmoot_attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence, Stalled};
+pub use folkmoot_attach::{
+    Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled,
+};
 pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
 };

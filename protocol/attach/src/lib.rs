@@ -21,7 +21,9 @@ mod status;
 pub use attached::{Attached, TABLE, stored_for};
 pub use embedded::{Embedded, Input, Output};
 pub use message::{ToMember, ToNode};
-pub use status::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence, Stalled, Trace};
+pub use status::{
+    Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled, Trace,
+};
 
 use base::{Entropy, Instant, Locator, MemberId, Persist, UnixTime};
 use bytes::Bytes;

@@ -139,6 +139,12 @@ pub enum ToMember {
         /// The nodes.
         nodes: Vec<NodeId>,
     },
+    /// This node of the configuration lacks a message that was sent, so it has nothing of what came
+    /// after it either; `None`: it has it now. A new configuration takes it back too.
+    Lacking {
+        /// The node: ours perhaps.
+        node: Option<NodeId>,
+    },
     /// The send queue is full (`true`) or has drained (`false`). While it is full, hold application
     /// messages.
     Congested(bool),

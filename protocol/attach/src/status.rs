@@ -104,6 +104,17 @@ pub struct MemberStatus {
     pub groups: Vec<GroupStatus>,
     /// How the charter's authority is reached from here, if it has one and this is a member.
     pub authority: Option<AuthorityReach>,
+    /// Who lacks what was sent, if somebody does.
+    pub lacking: Option<Lacking>,
+}
+
+/// A node of the configuration lacks a message that was sent, and has nothing of what came after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lacking {
+    /// The node: ours perhaps.
+    pub node: NodeId,
+    /// When we were told so.
+    pub since: Instant,
 }
 
 /// A member's view of the charter's authority.

@@ -70,6 +70,8 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::ClockBehind { .. }
         | Event::Stalled { .. }
         | Event::Resumed { .. }
+        | Event::Lacking { .. }
+        | Event::CaughtUp { .. }
         | Event::RunsTwice { .. } => trouble::event_json(event, names),
         Event::OtherLine { .. } | Event::WentOver { .. } => lines::event_json(event, names),
         Event::Expelled { member } => {
@@ -165,7 +167,9 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "clock-behind" | "stalled" | "resumed" | "runs-twice" => news(trouble::event_text(event)),
+        "clock-behind" | "stalled" | "resumed" | "lacking" | "caught-up" | "runs-twice" => {
+            news(trouble::event_text(event))
+        }
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
@@ -261,7 +265,7 @@ impl Moment {
     }
 
     /// How many seconds ago, and when that was.
-    fn ago(&self, at: Instant) -> (u64, String) {
+    pub(super) fn ago(&self, at: Instant) -> (u64, String) {
         let seconds = self.now.since(at).as_secs();
         (seconds, UnixTime(self.wall.saturating_sub(seconds)).to_string())
     }
@@ -285,6 +289,7 @@ pub(crate) fn status_json(
         "cipher": status.cipher.map(Cipher::as_str), "activity": status.activity, "people": people,
         "groups": status.groups.iter().map(group_json).collect::<Vec<_>>(),
         "authority": status.authority.as_ref().map(|reach| reach_json(reach, moment)),
+        "lacking": status.lacking.map(|lacking| trouble::lacking_json(&lacking, moment, names)),
     })
 }
 

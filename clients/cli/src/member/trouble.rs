@@ -1,8 +1,8 @@
 //! Events about what goes wrong on this machine or does not get through.
 
-use super::render::{Names, name};
+use super::render::{Moment, Names, name};
 use crate::show::{harmless, many_of};
-use folkmoot::{Event, Stalled, Twice};
+use folkmoot::{Event, Lacking, NodeId, Stalled, Twice};
 use serde_json::{Value, json};
 
 /// An event about trouble.
@@ -16,12 +16,26 @@ pub(super) fn event_json(event: &Event, names: &Names) -> Value {
             json!({ "event": "stalled", "group": group.hex(), "messages": messages })
         }
         Event::Resumed { group } => json!({ "event": "resumed", "group": group.hex() }),
+        Event::Lacking { node } => about_node("lacking", node, names),
+        Event::CaughtUp { node } => about_node("caught-up", node, names),
         Event::RunsTwice { node, at } => json!({
             "event": "runs-twice", "member": node.member().hex(), "name": name(names, &node.member()),
             "at": at.to_string(),
         }),
         _ => Value::Null,
     }
+}
+
+fn about_node(event: &str, node: &NodeId, names: &Names) -> Value {
+    let member = node.member();
+    json!({ "event": event, "member": member.hex(), "name": name(names, &member) })
+}
+
+/// Who lacks what was sent.
+pub(super) fn lacking_json(lacking: &Lacking, moment: &Moment, names: &Names) -> Value {
+    let member = lacking.node.member();
+    let (seconds, _) = moment.ago(lacking.since);
+    json!({ "member": member.hex(), "name": name(names, &member), "seconds": seconds })
 }
 
 /// What was sent and does not come back.
@@ -41,6 +55,7 @@ pub(super) fn runs_twice(person: &mut Value, twice: &Twice) {
 
 /// An event about trouble, for people.
 pub(super) fn event_text(event: &Value) -> String {
+    let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
     match event.get("event").and_then(Value::as_str) {
         Some("stalled") => {
             let messages = event.get("messages").and_then(Value::as_u64).unwrap_or_default();
@@ -50,14 +65,17 @@ pub(super) fn event_text(event: &Value) -> String {
                  status` shows for how long, and who is silent"
             )
         }
-        Some("runs-twice") => {
-            let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
-            format!(
-                "{} runs twice, so perhaps its folder was copied. The process at {} started earlier, and was told to stop",
-                text("name"),
-                text("at")
-            )
-        }
+        Some("runs-twice") => format!(
+            "{} runs twice, so perhaps its folder was copied. The process at {} started earlier, and was told to stop",
+            text("name"),
+            text("at")
+        ),
+        Some("lacking") => format!(
+            "{} lacks a message that was sent, and has had nothing of what came after it for a second. Perhaps \
+             something on the way to it lets only short datagrams pass",
+            text("name")
+        ),
+        Some("caught-up") => format!("{} has all that was sent again", text("name")),
         Some("resumed") => "what you send comes back again".to_owned(),
         _ => clock_text(event),
     }
@@ -93,6 +111,11 @@ mod tests {
         let twice = Event::RunsTwice { node: anna.node(), at: Locator::memory(7) };
         let twice = event_text(&event_json(&twice, &Names::from([(anna, "anna".to_owned())])));
         assert!(twice.starts_with("anna runs twice") && twice.contains("memory/7"), "{twice}");
+        let lacking = event_json(&Event::Lacking { node: anna.node() }, &Names::new());
+        assert_eq!(lacking["name"], json!(anna.short()));
+        assert!(event_text(&lacking).contains("lacks a message"));
+        let caught_up = event_json(&Event::CaughtUp { node: anna.node() }, &Names::new());
+        assert!(event_text(&caught_up).ends_with("has all that was sent again"));
         let resumed = event_json(&Event::Resumed { group }, &names);
         assert_eq!(event_text(&resumed), "what you send comes back again");
     }

@@ -364,6 +364,17 @@ pub enum Event {
         /// In which group.
         group: GroupId,
     },
+    /// A member's node, ours perhaps, has lacked a message for a second, and has nothing of what
+    /// came after it. [`Event::CaughtUp`] follows, or a configuration without that node.
+    Lacking {
+        /// Whose node.
+        node: NodeId,
+    },
+    /// That node lacks nothing any more.
+    CaughtUp {
+        /// Whose node.
+        node: NodeId,
+    },
     /// A member's node shows another line of decisions than ours: somebody signed both. We share no
     /// view with it. Compare heads with people you trust; `folkmoot resolve` goes over to the
     /// other.

@@ -4,10 +4,10 @@ use crate::api::Event;
 use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
-use base::{Entropy, GroupId, Indication, Instant, MemberId, Service};
+use base::{Entropy, GroupId, Indication, Instant, MemberId, NodeId, Service};
 use bytes::Bytes;
 use folkmoot_admission::Input;
-use folkmoot_attach::ToMember;
+use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
 use folkmoot_letters::is_guest_message;
 
@@ -38,6 +38,7 @@ impl Member {
                 self.post_link(now, node, false, entropy);
             }
             ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
+            ToMember::Lacking { node } => self.lacking(now, node),
             ToMember::Congested(congested) => {
                 self.congested = congested;
                 self.release_all();
@@ -69,12 +70,25 @@ impl Member {
         }
     }
 
-    fn configuration(&mut self, now: Instant, nodes: Vec<base::NodeId>, entropy: &mut dyn Entropy) {
+    fn configuration(&mut self, now: Instant, nodes: Vec<NodeId>, entropy: &mut dyn Entropy) {
         self.configured = true;
         self.sight.configuration.clone_from(&nodes);
+        self.lacking(now, None);
         self.event(Event::Configuration { nodes });
         self.ask_again(now);
         self.ask_door(now, Input::Regrouped, entropy);
+    }
+
+    /// `MEM-10`: a node lacks what was sent, or (`None`, or a new configuration) none does.
+    fn lacking(&mut self, now: Instant, node: Option<NodeId>) {
+        let is = node.map(|node| Lacking { node, since: now });
+        let was = core::mem::replace(&mut self.sight.lacking, is);
+        if let Some(was) = was.filter(|was| node != Some(was.node) && self.sight.is_with_us(&was.node)) {
+            self.event(Event::CaughtUp { node: was.node });
+        }
+        if let Some(node) = node {
+            self.event(Event::Lacking { node });
+        }
     }
 
     fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {

@@ -4,7 +4,7 @@
 use crate::group_stack::{GroupStack, Installed};
 use crate::join::Joining;
 use crate::{Member, Petition, Reached};
-use attach::{Absence, AuthorityReach, GroupStatus, MemberStatus, Person, Presence, Stalled};
+use attach::{Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled};
 use base::{Cause, Host, Instant, Locator, MemberId, NodeId, UnixTime};
 use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
@@ -23,6 +23,7 @@ const SILENT_MAX: usize = base::limits::MEMBERS_MAX;
 pub(crate) struct Sight {
     pub(crate) clock: UnixTime,
     pub(crate) configuration: Vec<NodeId>,
+    pub(crate) lacking: Option<Lacking>,
     /// The members in the group's view, as admission was told.
     pub(crate) present: BTreeSet<MemberId>,
     up: BTreeMap<NodeId, Locator>,
@@ -43,6 +44,11 @@ impl Sight {
         if self.silent.len() < SILENT_MAX {
             self.silent.insert(node, (now, at));
         }
+    }
+
+    /// Whether it is in the configuration.
+    pub(crate) fn is_with_us(&self, node: &NodeId) -> bool {
+        self.configuration.contains(node)
     }
 
     pub(crate) fn reached(&self) -> Vec<(NodeId, Host)> {
@@ -71,7 +77,7 @@ impl Sight {
             // back by itself.
             (_, Some(since)) => Absence::SilentSince(since),
             (Some((since, _)), None) => Absence::SetAside { since: *since },
-            (None, None) if self.configuration.contains(&node) => Absence::NotJoined,
+            (None, None) if self.is_with_us(&node) => Absence::NotJoined,
             (None, None) if self.up.contains_key(&node) => Absence::OtherSide,
             (None, None) => Absence::NeverSeen,
         }
@@ -111,6 +117,7 @@ impl Member {
             people: self.people(stack),
             groups: self.stacks.values().filter_map(|stack| in_short(stack, now)).collect(),
             authority: self.reach(),
+            lacking: self.sight.lacking,
         }
     }
 
@@ -201,8 +208,19 @@ impl Member {
                 format!("confirming the key: waiting for {}", self.names(&stack.keying.awaited()))
             }
             (_, State::Cascading) => self.keyless(stack),
-            (_, State::Secure) => stalled(stack, now).unwrap_or_else(|| "steady".into()),
+            (_, State::Secure) => {
+                let stalled = stalled(stack, now).or_else(|| self.lacks(now));
+                stalled.unwrap_or_else(|| "steady".into())
+            }
         }
+    }
+
+    /// `MEM-10`: who lacks what was sent.
+    fn lacks(&self, now: Instant) -> Option<String> {
+        let Lacking { node, since } = self.sight.lacking?;
+        let who = if node == self.config.node { "this one".into() } else { self.name(&node.member()) };
+        let seconds = now.since(since).as_secs().saturating_add(1);
+        Some(format!("lacking: {who} has had nothing of what was sent for {seconds} s"))
     }
 
     /// There is no key, and none is coming in this view.

@@ -94,6 +94,8 @@ pub(crate) struct Circuit {
 struct Stuck {
     since: Instant,
     aru: u64,
+    /// The member that has least, as the token says.
+    holder: u8,
 }
 
 impl Circuit {
@@ -222,7 +224,7 @@ impl Circuit {
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
         let since = self.stuck.filter(|stuck| token.aru <= stuck.aru).map_or(now, |stuck| stuck.since);
-        let stuck = Stuck { since, aru: token.aru };
+        let stuck = Stuck { since, aru: token.aru, holder: token.aru_holder };
         self.stuck = (token.aru < token.seq).then_some(stuck);
         let line = self.last.aru.min(token.aru).min(self.stream.store.aru());
         self.stream.safe = self.stream.safe.max(line);
@@ -430,6 +432,12 @@ impl Circuit {
     /// Whether the last token said that a member lacks something.
     pub(crate) fn is_stuck(&self) -> bool {
         self.stuck.is_some()
+    }
+
+    /// `RING-23`: the member that has lacked a packet for half as long as ends the ring.
+    pub(crate) fn lacks(&self, now: Instant, config: &Config) -> Option<NodeId> {
+        let stuck = self.stuck.filter(|stuck| stuck.since + config.timing.stall / 2 <= now)?;
+        self.stream.members.get(usize::from(stuck.holder)).copied()
     }
 
     /// Whether the token came a short while ago.

@@ -12,7 +12,7 @@ use crate::error::RingError;
 use crate::hearing::Report;
 use crate::merging::newcomer;
 use crate::message::{CommitToken, Hurry, Join, Token};
-use crate::output::Cause;
+use crate::output::{Cause, Output};
 use crate::recover::is_stale;
 use crate::store::Stored;
 use folkmoot_base::{Danger, Instant, NodeId};
@@ -27,6 +27,8 @@ pub(crate) struct Operational {
     look_at: Option<Instant>,
     /// How often everybody is still to be told again, since one message may be lost.
     repeats: u8,
+    /// The member that was last said to lack something.
+    lacking: Option<NodeId>,
 }
 
 /// How often the members are told again that the nodes which we hear have changed.
@@ -42,7 +44,7 @@ impl Operational {
         ctx: &mut Context,
     ) -> Self {
         let look_at = Some(now + ctx.config.timing.merge_delay);
-        let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0 };
+        let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: None };
         operational.circuit.stream.deliver_ready(&mut ctx.out);
         match token {
             Some(token) => operational.visit(now, token, ctx),
@@ -111,7 +113,17 @@ impl Operational {
             return Ok(Step::Gather(Cause::NumbersSpent));
         }
         self.visit(now, token, ctx);
+        self.tell_lacking(now, ctx);
         Ok(Step::Stay)
+    }
+
+    /// RING-23: the token comes several times in the half of `stall` that is left.
+    fn tell_lacking(&mut self, now: Instant, ctx: &mut Context) {
+        let lacks = self.circuit.lacks(now, &ctx.config);
+        if lacks != self.lacking {
+            self.lacking = lacks;
+            ctx.out.push_back(Output::Lacking(lacks));
+        }
     }
 
     pub(crate) fn data(&mut self, from: NodeId, data: Data, ctx: &mut Context) -> Result<(), RingError> {

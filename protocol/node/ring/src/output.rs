@@ -50,6 +50,10 @@ pub enum Output {
     /// Whether `submit` should pause. The queue takes a little more even then;
     /// `SubmitError::LocalFull` is the hard limit.
     Congested(bool),
+    /// This member of the configuration, this node perhaps, has lacked a packet for half of
+    /// [`Timing::stall`](crate::Timing::stall), although it asks for it; `None`: nobody does any
+    /// more. What was sent after that packet is not delivered there. Ends with the configuration.
+    Lacking(Option<NodeId>),
     /// A change of state, and why.
     Trace(Change),
 }

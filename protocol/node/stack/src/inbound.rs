@@ -71,6 +71,7 @@ impl Node {
                 }
                 self.tell(ToMember::Congested(congested));
             }
+            ring::Output::Lacking(node) => self.tell(ToMember::Lacking { node }),
             ring::Output::Trace(change) => {
                 if change.phase == ring::Phase::Gather {
                     self.keep_company(now, &[], entropy);

@@ -2,7 +2,7 @@
 
 use crate::common::Moot;
 use crate::common::people::Dice;
-use folkmoot_attach::{Stalled, Upper};
+use folkmoot_attach::{Stalled, ToMember, Upper};
 use folkmoot_base::Instant;
 use folkmoot_identity::Minority;
 use folkmoot_member::Event;
@@ -52,4 +52,36 @@ fn mem_07_sends_that_do_not_come_back_are_told_within_two_seconds() {
     assert_eq!(told(&moot, 0), [Some(2), None]);
     assert_eq!((stalled(&moot, 0), activity(&moot).as_str()), (None, "steady"));
     assert_eq!(moot.texts(1), ["one", "two", "three"]);
+}
+
+#[test]
+fn mem_10_who_lacks_what_was_sent_is_named() {
+    let mut dice = Dice(10);
+    let mut moot = Moot::new(SEATS, SEATS, Minority::Continue, None);
+    moot.settle(&mut dice);
+    let (now, peer) = (moot.now, moot.chairs[1].member.id().node());
+    let hear = |moot: &mut Moot, message: ToMember| {
+        moot.hear(0, message);
+        let events = moot.chairs[0].events.drain(..);
+        let told = events.filter_map(|event| match event {
+            Event::Lacking { node } => Some((node, true)),
+            Event::CaughtUp { node } => Some((node, false)),
+            _ => None,
+        });
+        let told: Vec<_> = told.collect();
+        let status = moot.chairs[0].member.status(now);
+        (told, status.lacking.map(|lacking| lacking.node), status.activity)
+    };
+    let lacks = || ToMember::Lacking { node: Some(peer) };
+    let all = moot.chairs.iter().map(|chair| chair.member.id().node()).collect();
+    hear(&mut moot, ToMember::Configuration { nodes: all });
+    let (told, lacking, activity) = hear(&mut moot, lacks());
+    assert_eq!((told, lacking), (vec![(peer, true)], Some(peer)));
+    assert!(activity.starts_with("lacking: ") && activity.ends_with("for 1 s"), "{activity}");
+    let (told, lacking, activity) = hear(&mut moot, ToMember::Lacking { node: None });
+    assert_eq!((told, lacking, activity.as_str()), (vec![(peer, false)], None, "steady"));
+    hear(&mut moot, lacks());
+    let nodes = vec![moot.chairs[0].member.id().node()];
+    let (told, lacking, _) = hear(&mut moot, ToMember::Configuration { nodes });
+    assert_eq!((told, lacking), (vec![], None), "it is not with us any more, so it has not caught up");
 }

@@ -1,7 +1,7 @@
 //! Rings if not every node hears every other: who goes with whom, how soon, that it stays so, and
 //! how it ends. The times are those that docs/protocol/ring.md states.
 
-use crate::harness::{Event, Rng, World, check};
+use crate::harness::{Event, Rng, World, check, node};
 use crate::is_data;
 use core::time::Duration;
 use folkmoot_base::Service;
@@ -245,6 +245,28 @@ fn ring_20_who_stops_all_progress_is_left_out() {
             check::all(&world).unwrap();
         }
     }
+}
+
+/// Nothing of what is sent reaches one member for a while.
+#[test]
+fn ring_23_a_member_that_lacks_what_was_sent_is_named_at_all_within_two_seconds() {
+    let mut world = whole(4, 330);
+    let told = |world: &World, i: usize| world.processes[world.nodes[i].process].lacking.clone();
+    world.drop_frame = Some(|_, to, frame| to == 2 && is_data(frame));
+    let start = world.now;
+    world.submit(1, Service::Agreed, 100);
+    world.ms(1_500);
+    for i in 0..4 {
+        let lacking = told(&world, i);
+        assert_eq!(lacking.iter().map(|(_, lacks)| *lacks).collect::<Vec<_>>(), [Some(node(2))], "n{i}");
+        assert!(lacking[0].0 < start + 2_000_000, "n{i}");
+    }
+    world.drop_frame = None;
+    world.ms(400);
+    for i in 0..4 {
+        assert_eq!(told(&world, i).last().map(|(_, lacks)| *lacks), Some(None), "n{i}");
+    }
+    check::all(&world).unwrap();
 }
 
 /// Half-sent messages and safe ones survive a parting in the middle of a stream.

@@ -136,7 +136,7 @@ impl Moot {
         self.command(number, Command::SendMany { group, service, payloads });
     }
 
-    fn hear(&mut self, number: usize, word: ToMember) {
+    pub fn hear(&mut self, number: usize, word: ToMember) {
         let chair = &mut self.chairs[number];
         chair.member.node(self.now, word, &mut chair.dice);
         self.drain(number);

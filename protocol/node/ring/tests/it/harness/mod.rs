@@ -71,6 +71,8 @@ pub struct Process {
     pub crashed: Option<u64>,
     pub submitted: Vec<Bytes>,
     pub log: Vec<(u64, Event)>,
+    /// Who was said to lack something.
+    pub lacking: Vec<(u64, Option<NodeId>)>,
 }
 
 pub struct Node {
@@ -360,6 +362,7 @@ impl World {
                 });
                 log(self, Event::Regular(id, members));
             }
+            Output::Lacking(lacking) => self.processes[process].lacking.push((now, lacking)),
             Output::Congested(_) => {}
             Output::Trace(change) => self.note(|| format!("n{i}: {change}")),
         }
