@@ -102,7 +102,7 @@ async fn sent(folder: &Path) -> Option<Result<String, String>> {
     if let Some(lacking) = status.get("lacking").filter(|lacking| lacking.is_object()) {
         let (name, seconds) = (harmless(lacking.get("name")?.as_str()?), lacking.get("seconds")?);
         return Some(Err(format!(
-            "{name} has had nothing of it for {seconds} s: does something on the way to it let only short datagrams pass?"
+            "{name} has had nothing of it for {seconds} s. Does something on the way to it let only short datagrams pass?"
         )));
     }
     let stalled = status.get("groups")?.as_array()?.iter().filter_map(|group| {

@@ -2,6 +2,7 @@
 //! side trusts the other for content: the node sees sealed payloads only, and each judges
 //! certificates and items itself.
 
+use crate::Lacking;
 use bytes::Bytes;
 use folkmoot_base::{GroupId, Head, Indication, Locator, MemberId, NodeId, Service, ViewId};
 
@@ -139,12 +140,9 @@ pub enum ToMember {
         /// The nodes.
         nodes: Vec<NodeId>,
     },
-    /// This node of the configuration lacks a message that was sent, so it has nothing of what came
-    /// after it either; `None`: it has it now. A new configuration takes it back too.
-    Lacking {
-        /// The node: ours perhaps.
-        node: Option<NodeId>,
-    },
+    /// A node of the configuration lacks what was sent; `None`: it has it now. A new configuration
+    /// takes it back too.
+    Lacking(Option<Lacking>),
     /// The send queue is full (`true`) or has drained (`false`). While it is full, hold application
     /// messages.
     Congested(bool),

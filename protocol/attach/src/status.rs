@@ -113,7 +113,7 @@ pub struct MemberStatus {
 pub struct Lacking {
     /// The node: ours perhaps.
     pub node: NodeId,
-    /// When we were told so.
+    /// Since when.
     pub since: Instant,
 }
 

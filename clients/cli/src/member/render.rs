@@ -31,21 +31,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
             "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
         }),
-        Event::Letter(LetterEvent::Came { group, letter, writer, name, text }) => json!({
-            "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": name,
-            "text": String::from_utf8_lossy(text),
-        }),
-        Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
-            "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": name(names, by),
-            "text": String::from_utf8_lossy(text),
-        }),
-        Event::LetterStands { letter, standing } => json!({
-            "event": "letter-stands", "letter": hex(letter), "standing": standing.map_or("begun", standing_word),
-        }),
-        Event::Answer { letter, by, text } => json!({
-            "event": "answer", "letter": hex(letter), "by": by.hex(), "name": name(names, by),
-            "text": String::from_utf8_lossy(text),
-        }),
+        Event::Letter(_) | Event::LetterStands { .. } | Event::Answer { .. } => letter_json(event, names),
         Event::Transitional { group } => json!({ "event": "transitional", "group": group.hex() }),
         Event::KeyPending { group } => json!({ "event": "key-pending", "group": group.hex() }),
         Event::Request(petition) => {
@@ -89,6 +75,28 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             let nodes: Vec<String> = nodes.iter().map(|node| node.hex()).collect();
             json!({ "event": "configuration", "nodes": nodes })
         }
+    }
+}
+
+/// An event about letters as data.
+fn letter_json(event: &Event, names: &Names) -> Value {
+    match event {
+        Event::Letter(LetterEvent::Came { group, letter, writer, name, text }) => json!({
+            "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": name,
+            "text": String::from_utf8_lossy(text),
+        }),
+        Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
+            "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": name(names, by),
+            "text": String::from_utf8_lossy(text),
+        }),
+        Event::LetterStands { letter, standing } => json!({
+            "event": "letter-stands", "letter": hex(letter), "standing": standing.map_or("begun", standing_word),
+        }),
+        Event::Answer { letter, by, text } => json!({
+            "event": "answer", "letter": hex(letter), "by": by.hex(), "name": name(names, by),
+            "text": String::from_utf8_lossy(text),
+        }),
+        _ => Value::Null,
     }
 }
 
@@ -167,9 +175,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "admitted" => news(format!("{} was admitted", text("name"))),
         "refused" => news(format!("not yet: {}", text("reason"))),
         "denied" => news(format!("refused: {}", text("reason"))),
-        "clock-behind" | "stalled" | "resumed" | "lacking" | "caught-up" | "runs-twice" => {
-            news(trouble::event_text(event))
-        }
+        kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
         "removed" => news(format!("you are no longer in the group ({})", text("cause"))),

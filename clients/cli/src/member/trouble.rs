@@ -5,6 +5,10 @@ use crate::show::{harmless, many_of};
 use folkmoot::{Event, Lacking, NodeId, Stalled, Twice};
 use serde_json::{Value, json};
 
+/// What these events are called.
+pub(super) const KINDS: [&str; 6] =
+    ["clock-behind", "stalled", "resumed", "lacking", "caught-up", "runs-twice"];
+
 /// An event about trouble.
 pub(super) fn event_json(event: &Event, names: &Names) -> Value {
     match event {

@@ -365,7 +365,7 @@ pub enum Event {
         group: GroupId,
     },
     /// A member's node, ours perhaps, has lacked a message for a second, and has nothing of what
-    /// came after it. [`Event::CaughtUp`] follows, or a configuration without that node.
+    /// came after it. [`Event::CaughtUp`] follows, or a new configuration.
     Lacking {
         /// Whose node.
         node: NodeId,

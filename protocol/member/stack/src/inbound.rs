@@ -38,7 +38,7 @@ impl Member {
                 self.post_link(now, node, false, entropy);
             }
             ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
-            ToMember::Lacking { node } => self.lacking(now, node),
+            ToMember::Lacking(lacking) => self.lacking(lacking),
             ToMember::Congested(congested) => {
                 self.congested = congested;
                 self.release_all();
@@ -73,22 +73,21 @@ impl Member {
     fn configuration(&mut self, now: Instant, nodes: Vec<NodeId>, entropy: &mut dyn Entropy) {
         self.configured = true;
         self.sight.configuration.clone_from(&nodes);
-        self.lacking(now, None);
+        self.sight.lacking = None;
         self.event(Event::Configuration { nodes });
         self.ask_again(now);
         self.ask_door(now, Input::Regrouped, entropy);
     }
 
-    /// `MEM-10`: a node lacks what was sent, or (`None`, or a new configuration) none does.
-    fn lacking(&mut self, now: Instant, node: Option<NodeId>) {
-        let is = node.map(|node| Lacking { node, since: now });
-        let was = core::mem::replace(&mut self.sight.lacking, is);
-        if let Some(was) = was.filter(|was| node != Some(was.node) && self.sight.is_with_us(&was.node)) {
-            self.event(Event::CaughtUp { node: was.node });
+    /// `MEM-10`: a node lacks what was sent, or none does any more.
+    fn lacking(&mut self, lacking: Option<Lacking>) {
+        let was = core::mem::replace(&mut self.sight.lacking, lacking).map(|was| was.node);
+        let is = lacking.map(|is| is.node);
+        if is == was {
+            return;
         }
-        if let Some(node) = node {
-            self.event(Event::Lacking { node });
-        }
+        was.into_iter().for_each(|node| self.event(Event::CaughtUp { node }));
+        is.into_iter().for_each(|node| self.event(Event::Lacking { node }));
     }
 
     fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {

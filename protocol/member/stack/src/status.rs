@@ -46,11 +46,6 @@ impl Sight {
         }
     }
 
-    /// Whether it is in the configuration.
-    pub(crate) fn is_with_us(&self, node: &NodeId) -> bool {
-        self.configuration.contains(node)
-    }
-
     pub(crate) fn reached(&self) -> Vec<(NodeId, Host)> {
         self.up.iter().map(|(node, at)| (*node, at.host())).collect()
     }
@@ -77,7 +72,7 @@ impl Sight {
             // back by itself.
             (_, Some(since)) => Absence::SilentSince(since),
             (Some((since, _)), None) => Absence::SetAside { since: *since },
-            (None, None) if self.is_with_us(&node) => Absence::NotJoined,
+            (None, None) if self.configuration.contains(&node) => Absence::NotJoined,
             (None, None) if self.up.contains_key(&node) => Absence::OtherSide,
             (None, None) => Absence::NeverSeen,
         }
@@ -219,7 +214,7 @@ impl Member {
     fn lacks(&self, now: Instant) -> Option<String> {
         let Lacking { node, since } = self.sight.lacking?;
         let who = if node == self.config.node { "this one".into() } else { self.name(&node.member()) };
-        let seconds = now.since(since).as_secs().saturating_add(1);
+        let seconds = now.since(since).as_secs();
         Some(format!("lacking: {who} has had nothing of what was sent for {seconds} s"))
     }
 

@@ -435,9 +435,10 @@ impl Circuit {
     }
 
     /// `RING-23`: the member that has lacked a packet for half as long as ends the ring.
-    pub(crate) fn lacks(&self, now: Instant, config: &Config) -> Option<NodeId> {
+    pub(crate) fn lacks(&self, now: Instant, config: &Config) -> Option<(NodeId, Instant)> {
         let stuck = self.stuck.filter(|stuck| stuck.since + config.timing.stall / 2 <= now)?;
-        self.stream.members.get(usize::from(stuck.holder)).copied()
+        let holder = self.stream.members.get(usize::from(stuck.holder))?;
+        Some((*holder, stuck.since))
     }
 
     /// Whether the token came a short while ago.

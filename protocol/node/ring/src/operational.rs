@@ -28,7 +28,7 @@ pub(crate) struct Operational {
     /// How often everybody is still to be told again, since one message may be lost.
     repeats: u8,
     /// The member that was last said to lack something.
-    lacking: Option<NodeId>,
+    lacking: Option<(NodeId, Instant)>,
 }
 
 /// How often the members are told again that the nodes which we hear have changed.

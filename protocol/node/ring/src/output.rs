@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use core::fmt;
-use folkmoot_base::{ConfigurationId, NodeId, Persist, Service};
+use folkmoot_base::{ConfigurationId, Instant, NodeId, Persist, Service};
 use std::sync::Arc;
 
 /// An output of the ring. Order counts: a `Persist` comes before the frame that shows what it
@@ -50,10 +50,10 @@ pub enum Output {
     /// Whether `submit` should pause. The queue takes a little more even then;
     /// `SubmitError::LocalFull` is the hard limit.
     Congested(bool),
-    /// This member of the configuration, this node perhaps, has lacked a packet for half of
-    /// [`Timing::stall`](crate::Timing::stall), although it asks for it; `None`: nobody does any
-    /// more. What was sent after that packet is not delivered there. Ends with the configuration.
-    Lacking(Option<NodeId>),
+    /// This member of the configuration, this node perhaps, has lacked a packet since then, for
+    /// half of [`Timing::stall`](crate::Timing::stall) or longer; `None`: nobody does any more.
+    /// What was sent after that packet is not delivered there. Ends with the configuration.
+    Lacking(Option<(NodeId, Instant)>),
     /// A change of state, and why.
     Trace(Change),
 }
@@ -221,7 +221,7 @@ pub struct Status {
     /// Bytes of messages that wait for the token.
     pub queued_bytes: usize,
     /// Nodes that are eligible but were set aside, and until when.
-    pub set_aside: Vec<(NodeId, folkmoot_base::Instant)>,
+    pub set_aside: Vec<(NodeId, Instant)>,
     /// Frames refused or ignored since the start.
     pub refused_frames: u64,
     /// Packets sent again on request since the start.

@@ -5,7 +5,7 @@ use crate::outbound::Submission;
 use crate::{Node, RingEvent, Theirs};
 use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
-use folkmoot_attach::{GroundOutput, ToMember};
+use folkmoot_attach::{GroundOutput, Lacking, ToMember};
 use folkmoot_base as base;
 use folkmoot_group as group;
 use folkmoot_link::{self as link, Channel};
@@ -71,7 +71,9 @@ impl Node {
                 }
                 self.tell(ToMember::Congested(congested));
             }
-            ring::Output::Lacking(node) => self.tell(ToMember::Lacking { node }),
+            ring::Output::Lacking(lacking) => {
+                self.tell(ToMember::Lacking(lacking.map(|(node, since)| Lacking { node, since })));
+            }
             ring::Output::Trace(change) => {
                 if change.phase == ring::Phase::Gather {
                     self.keep_company(now, &[], entropy);

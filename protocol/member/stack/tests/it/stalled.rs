@@ -2,7 +2,7 @@
 
 use crate::common::Moot;
 use crate::common::people::Dice;
-use folkmoot_attach::{Stalled, ToMember, Upper};
+use folkmoot_attach::{Lacking, Stalled, ToMember, Upper};
 use folkmoot_base::Instant;
 use folkmoot_identity::Minority;
 use folkmoot_member::Event;
@@ -59,6 +59,7 @@ fn mem_10_who_lacks_what_was_sent_is_named() {
     let mut dice = Dice(10);
     let mut moot = Moot::new(SEATS, SEATS, Minority::Continue, None);
     moot.settle(&mut dice);
+    moot.now = Instant(moot.now.0 + 1_000_000);
     let (now, peer) = (moot.now, moot.chairs[1].member.id().node());
     let hear = |moot: &mut Moot, message: ToMember| {
         moot.hear(0, message);
@@ -72,16 +73,14 @@ fn mem_10_who_lacks_what_was_sent_is_named() {
         let status = moot.chairs[0].member.status(now);
         (told, status.lacking.map(|lacking| lacking.node), status.activity)
     };
-    let lacks = || ToMember::Lacking { node: Some(peer) };
-    let all = moot.chairs.iter().map(|chair| chair.member.id().node()).collect();
-    hear(&mut moot, ToMember::Configuration { nodes: all });
+    let lacks = || ToMember::Lacking(Some(Lacking { node: peer, since: Instant(now.0 - 1_000_000) }));
     let (told, lacking, activity) = hear(&mut moot, lacks());
     assert_eq!((told, lacking), (vec![(peer, true)], Some(peer)));
     assert!(activity.starts_with("lacking: ") && activity.ends_with("for 1 s"), "{activity}");
-    let (told, lacking, activity) = hear(&mut moot, ToMember::Lacking { node: None });
+    let (told, lacking, activity) = hear(&mut moot, ToMember::Lacking(None));
     assert_eq!((told, lacking, activity.as_str()), (vec![(peer, false)], None, "steady"));
     hear(&mut moot, lacks());
     let nodes = vec![moot.chairs[0].member.id().node()];
     let (told, lacking, _) = hear(&mut moot, ToMember::Configuration { nodes });
-    assert_eq!((told, lacking), (vec![], None), "it is not with us any more, so it has not caught up");
+    assert_eq!((told, lacking), (vec![], None), "nobody says that it has caught up");
 }

@@ -54,6 +54,10 @@ pub fn index(id: &NodeId) -> usize {
     id.0[1] as usize
 }
 
+fn indices(ids: &[NodeId]) -> Vec<usize> {
+    ids.iter().map(index).collect()
+}
+
 /// What a process was told, or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -347,22 +351,16 @@ impl World {
                 log(self, Event::Deliver(delivery));
             }
             Output::Transitional { from, survivors } => {
-                self.note(|| {
-                    format!("n{i}: transitional {:?}", survivors.iter().map(index).collect::<Vec<_>>())
-                });
+                self.note(|| format!("n{i}: transitional {:?}", indices(&survivors)));
                 log(self, Event::Transitional(from, survivors));
             }
             Output::Regular { id, members, .. } => {
-                self.note(|| {
-                    format!(
-                        "n{i}: regular {} {:?}",
-                        id.ring_seq,
-                        members.iter().map(index).collect::<Vec<_>>()
-                    )
-                });
+                self.note(|| format!("n{i}: regular {} {:?}", id.ring_seq, indices(&members)));
                 log(self, Event::Regular(id, members));
             }
-            Output::Lacking(lacking) => self.processes[process].lacking.push((now, lacking)),
+            Output::Lacking(lacking) => {
+                self.processes[process].lacking.push((now, lacking.map(|(node, _)| node)))
+            }
             Output::Congested(_) => {}
             Output::Trace(change) => self.note(|| format!("n{i}: {change}")),
         }
