@@ -66,6 +66,8 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[15], format!("{SIM} --flood 600 --json")),
         (&[16], format!("{BENCH} compare --json")),
         (&[16], format!("{BENCH} stacks --json")),
+        (&[16], format!("{BENCH} ring --nodes 32 --mode idle --seconds 30 --json")),
+        (&[16], format!("{BENCH} ring --nodes 32 --mode admit --times 8 --json")),
         (&[16], format!("{SIM} --aim twice --schedules {} --seed 1 --json", schedules.min(2_500))),
         (&[16], format!("{SIM} --aim readers --schedules {} --seed 1 --json", schedules.min(2_500))),
         (&[15], "python3 testing/verify/agree.py --transcripts 200 --mutations 10000".into()),

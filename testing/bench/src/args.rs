@@ -198,6 +198,11 @@ pub(crate) enum RingMode {
     Heal,
     /// Measures how long a member needs to leave and to join.
     Join,
+    /// Measures how long strangers need, one after another, from their start until all have a view
+    /// with them. The first member votes for each.
+    Admit,
+    /// Measures what members cost that send nothing, for --seconds.
+    Idle,
 }
 
 #[derive(Debug, Args)]

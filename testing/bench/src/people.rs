@@ -56,8 +56,7 @@ impl People {
     /// The same with these timeouts.
     pub(crate) fn with(rules: &Rules, size: usize, timeouts: Timeouts) -> Result<Self, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
-        let now = wall_clock().0;
-        let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));
+        let (from, to) = term();
         let identities = (0..size)
             .map(|number| Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug))
             .collect::<Result<Vec<_>, Failure>>()?;
@@ -67,11 +66,23 @@ impl People {
         Ok(Self { identities, charter, items })
     }
 
-    /// Makes the folder that of `host`, with the whole transcript on its disk.
-    pub(crate) fn furnish(&self, folder: &StateFolder, host: &Identity) -> Result<(), Failure> {
+    /// Somebody who is not among them.
+    pub(crate) fn stranger(&self, number: usize) -> Result<Identity, Failure> {
+        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
+        let (from, to) = term();
+        Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug)
+    }
+
+    /// Makes the folder that of `host`, who knows the charter only.
+    pub(crate) fn introduce(&self, folder: &StateFolder, host: &Identity) -> Result<(), Failure> {
         let key = host.key_pem().map_err(Failure::bug)?;
         folder.write_identity(key.expose(), &host.certificate_pem())?;
-        folder.write_charter(self.charter.der())?;
+        Ok(folder.write_charter(self.charter.der())?)
+    }
+
+    /// Makes the folder that of `host`, with the whole transcript on its disk.
+    pub(crate) fn furnish(&self, folder: &StateFolder, host: &Identity) -> Result<(), Failure> {
+        self.introduce(folder, host)?;
         let transcript = Transcript::founded(self.charter.der()).map_err(Failure::bug)?;
         let (mut kept, new) = (Kept::default(), Taken { new: true, ..Taken::default() });
         let kept: Vec<Persist> =
@@ -79,6 +90,12 @@ impl People {
         let broken = |error| Failure::from(folkmoot::Error::Store(error));
         Store::open(&folder.store_path()).and_then(|mut store| store.commit(&kept)).map_err(broken)
     }
+}
+
+/// For how long the certificates are valid.
+fn term() -> (UnixTime, UnixTime) {
+    let now = wall_clock().0;
+    (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)))
 }
 
 fn charter(

@@ -1,7 +1,8 @@
-//! Modes that change who is there: SIGKILL of a member, a partition and its end, a join.
+//! Modes that change who is there: SIGKILL of a member, a partition and its end, a join, strangers;
+//! and one in which nothing happens.
 
 use super::herd::Herd;
-use super::words::{Order, between, now};
+use super::words::{Counts, Order, between, now};
 use crate::args::{BenchRing, RingMode};
 use crate::price::median;
 use folkmoot_cli::exit::Failure;
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 /// What was begun before is over after this.
 const QUIET: Duration = Duration::from_millis(500);
+
+/// After this, nothing is left of the beginning, and the token is held for longest.
+const REST: Duration = Duration::from_secs(3);
 
 /// What one change took, by the name of what was waited for.
 type Took = Vec<(&'static str, Duration)>;
@@ -27,6 +31,7 @@ pub(crate) async fn changes(
         let (took, installed) = match options.mode {
             RingMode::Kill => kill(herd).await?,
             RingMode::Heal => heal(herd).await?,
+            RingMode::Admit => admit(herd).await?,
             _ => join(herd).await?,
         };
         all.push(took);
@@ -62,7 +67,7 @@ fn since(began: u64, end: u64) -> Duration {
 }
 
 /// The most configurations that one of these has installed while `counted` went on.
-async fn installed(herd: &mut Herd, who: &[usize], before: &[super::words::Counts]) -> Result<u64, Failure> {
+async fn installed(herd: &mut Herd, who: &[usize], before: &[Counts]) -> Result<u64, Failure> {
     let after = herd.counts(who).await?;
     let spent = before.iter().zip(&after).map(|(before, after)| between(before, after));
     Ok(spent.filter_map(|counts| counts.get("configurations").copied()).max().unwrap_or(0))
@@ -131,6 +136,46 @@ async fn join(herd: &mut Herd) -> Result<(Took, u64), Failure> {
     let installed = installed(herd, rest, &before).await?;
     let took = vec![("leave", left), ("join", joined), ("stop", stopped), ("start_and_join", started)];
     Ok((took, installed))
+}
+
+/// A stranger starts and asks: until all have one view with it.
+async fn admit(herd: &mut Herd) -> Result<(Took, u64), Failure> {
+    let members = herd.all();
+    let before = herd.counts(&members).await?;
+    let began = now();
+    herd.stranger().await?;
+    let all = herd.all();
+    let took = since(began, herd.view(&all, &all, began).await?);
+    let installed = installed(herd, &members, &before).await?;
+    Ok((vec![("start_ask_and_join", took)], installed))
+}
+
+/// Nobody sends: what each member costs a second.
+pub(crate) async fn idle(
+    herd: &mut Herd,
+    options: &BenchRing,
+    progress: &Progress,
+) -> Result<Value, Failure> {
+    tokio::time::sleep(REST).await;
+    let all = herd.all();
+    let (began, before) = (now(), herd.counts(&all).await?);
+    tokio::time::sleep(Duration::from_secs(options.seconds.into())).await;
+    let (after, time) = (herd.counts(&all).await?, since(began, now()));
+    progress.step();
+    let spent: Vec<Counts> =
+        before.iter().zip(&after).map(|(before, after)| between(before, after)).collect();
+    let each = |name: &str, scale: f64| {
+        let of = |counts: &Counts| counts.get(name).copied().unwrap_or_default() as f64 * scale;
+        let all: Vec<f64> = spent.iter().map(|counts| of(counts) / time.as_secs_f64()).collect();
+        let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+        let round = |value: f64| (value * 1_000.0).round() / 1_000.0;
+        json!({ "mean": round(mean), "most": round(all.iter().copied().fold(0.0, f64::max)) })
+    };
+    Ok(json!({
+        "bench": "ring", "mode": options.mode, "nodes": all.len(), "seconds": options.seconds,
+        "cpu_percent": each("cpu_ns", 1e-7), "packets_per_second": each("datagrams_sent", 1.0),
+        "configurations": spent.iter().filter_map(|counts| counts.get("configurations").copied()).max(),
+    }))
 }
 
 fn split(all: &[usize]) -> Result<(usize, &[usize]), Failure> {

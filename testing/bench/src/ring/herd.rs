@@ -7,7 +7,7 @@ use folkmoot::StateFolder;
 use folkmoot_base::Keying;
 use folkmoot_cli::children::Workshop;
 use folkmoot_cli::exit::{Exit, Failure};
-use folkmoot_identity::Timeouts;
+use folkmoot_identity::{Identity, Timeouts};
 use folkmoot_signing::Scheme;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -32,23 +32,31 @@ struct Place {
     process: Option<(Child, ChildStdin)>,
     state: PathBuf,
     id: String,
+    /// It is not on the roster before it is admitted.
+    stranger: bool,
     at: String,
     view: (u64, BTreeSet<String>),
 }
 
+impl Place {
+    fn new(state: PathBuf, one: &Identity, stranger: bool) -> Self {
+        let (at, view) = (String::new(), Default::default());
+        Self { process: None, state, id: one.member().hex(), stranger, at, view }
+    }
+}
+
 /// All members.
-#[derive(Debug)]
 pub(crate) struct Herd {
     places: Vec<Place>,
     said: mpsc::Receiver<(usize, Said)>,
     tell: mpsc::Sender<(usize, Said)>,
     limit: Duration,
     threads: usize,
+    people: People,
     /// From the start of the first process until all had one view.
     pub(crate) formed: Duration,
     // Removed in this order: the processes are gone by then.
     network: Option<Network>,
-    #[expect(dead_code, reason = "held as long as the members run")]
     workshop: Workshop,
 }
 
@@ -69,18 +77,28 @@ impl Herd {
         for (number, one) in people.identities.iter().enumerate() {
             let state = workshop.path().join(format!("n{}", number + 1));
             people.furnish(&StateFolder::open(&state)?, one)?;
-            let (id, at, view) = (one.member().hex(), String::new(), Default::default());
-            places.push(Place { process: None, state, id, at, view });
+            places.push(Place::new(state, one, false));
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
         let (formed, began) = (Duration::ZERO, now());
-        let mut herd = Self { places, said, tell, limit, threads, formed, network, workshop };
+        let mut herd = Self { places, said, tell, limit, threads, people, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }
         let last = herd.view(&herd.all(), &herd.all(), 0).await?;
         herd.formed = Duration::from_nanos(last.saturating_sub(began));
         Ok(herd)
+    }
+
+    /// Starts one more process, which is not a member and asks for admission. Its number.
+    pub(crate) async fn stranger(&mut self) -> Result<usize, Failure> {
+        let number = self.places.len();
+        let one = self.people.stranger(number)?;
+        let state = self.workshop.path().join(format!("n{}", number + 1));
+        self.people.introduce(&StateFolder::open(&state)?, &one)?;
+        self.places.push(Place::new(state, &one, true));
+        self.start(number).await?;
+        Ok(number)
     }
 
     pub(crate) fn all(&self) -> Vec<usize> {
@@ -103,6 +121,7 @@ impl Herd {
             state: place.state.clone(),
             listen: SocketAddr::from(listen),
             seeds,
+            stranger: place.stranger,
             threads: self.threads,
         };
         let enter = self.network.as_ref().map(|network| network.enter(number)).unwrap_or_default();

@@ -47,6 +47,9 @@ pub(crate) async fn member(start: Start) -> Result<(), Failure> {
         options = options.seed(locator(seed)?);
     }
     let mut moot = Folkmoot::open_with(options).await?;
+    if start.stranger {
+        moot.apply().await?;
+    }
     let session = moot.join().await?;
     say(&Said::Ready { member: moot.me().hex(), locator: moot.locator().to_string() })?;
     let hand = Hand {
@@ -62,6 +65,10 @@ pub(crate) async fn member(start: Start) -> Result<(), Failure> {
     loop {
         tokio::select! {
             event = moot.next() => match event? {
+                // One vote admits: it is the first member's.
+                Some(Event::Request(petition)) if start.number == 0 => {
+                    moot.vote(petition.subject, true).await?;
+                }
                 Some(event) => hand.event(event)?,
                 None => return Ok(()),
             },

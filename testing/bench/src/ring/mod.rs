@@ -58,14 +58,21 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
         [] => None,
         names => Some(Network::open(names)?),
     };
-    let progress = if options.mode.is_change() {
+    if options.mode == RingMode::Admit && !options.namespaces.is_empty() {
+        return Err(Failure::new(Exit::Usage, "strangers have no --namespaces of their own: use --nodes"));
+    }
+    let progress = if options.mode == RingMode::Idle {
+        Progress::steps("steps: members run, and nothing happens", 2)
+    } else if options.mode.is_change() {
         Progress::steps("steps: members run, and each change", usize::from(options.times) + 1)
     } else {
         Progress::steps("steps: members run, all is sent, all is delivered", 3)
     };
     let mut herd = Herd::found(options.nodes(), usize::from(options.threads), network, SETTLE).await?;
     progress.step();
-    let measured = if options.mode.is_change() {
+    let measured = if options.mode == RingMode::Idle {
+        progress.during(changes::idle(&mut herd, options, &progress)).await
+    } else if options.mode.is_change() {
         progress.during(changes::changes(&mut herd, options, &progress)).await
     } else {
         progress.during(load::load(&mut herd, options, &progress)).await
@@ -88,6 +95,15 @@ fn for_people(report: &Value) -> String {
         let rows: Vec<Vec<String>> =
             medians.iter().map(|(what, time)| vec![what.replace('_', " "), time.to_string()]).collect();
         return format!("{}\n{}", table(&["WHAT", "MS"], &rows), configurations(report));
+    }
+    if let Some(cpu) = report.get("cpu_percent") {
+        let row = |what: &str, of: &Value| {
+            let cell = |field: &str| of.get(field).map(Value::to_string).unwrap_or_default();
+            vec![what.to_owned(), cell("mean"), cell("most")]
+        };
+        let packets = report.get("packets_per_second").unwrap_or(&Value::Null);
+        let rows = [row("processor time, %", cpu), row("packets sent a second", packets)];
+        return format!("{}\n{}", table(&["EACH MEMBER", "MEAN", "MOST"], &rows), configurations(report));
     }
     let each = report.get("each").and_then(Value::as_object).into_iter().flatten();
     let counted: Vec<Vec<String>> =
@@ -136,7 +152,7 @@ fn receivers(report: &Value) -> String {
 impl RingMode {
     /// Whether it changes who is there, and sends nothing.
     fn is_change(self) -> bool {
-        matches!(self, Self::Kill | Self::Heal | Self::Join)
+        matches!(self, Self::Kill | Self::Heal | Self::Join | Self::Admit)
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct Start {
     pub(crate) state: PathBuf,
     pub(crate) listen: SocketAddr,
     pub(crate) seeds: Vec<String>,
+    /// It asks for admission.
+    pub(crate) stranger: bool,
     /// Threads of its runtime.
     pub(crate) threads: usize,
 }

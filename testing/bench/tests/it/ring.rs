@@ -65,6 +65,7 @@ fn changes_are_followed_and_told_with_what_was_waited_for() {
         ("kill", &["others_have_view", "back_after_start"][..]),
         ("heal", &["both_sides_have_view", "one_view"]),
         ("join", &["leave", "join", "stop", "start_and_join"]),
+        ("admit", &["start_ask_and_join"]),
     ] {
         let report = report(&format!("ring --nodes 3 --mode {mode} --times 1 --json"));
         assert_eq!(report["mode"], mode);
@@ -73,6 +74,16 @@ fn changes_are_followed_and_told_with_what_was_waited_for() {
         assert!(waits.iter().all(|wait| report["median_ms"][wait] == runs[0][wait]), "{report}");
         assert!(report["configurations"][0].as_u64() >= Some(1), "{report}");
     }
+}
+
+#[test]
+fn members_that_send_nothing_are_counted() {
+    let report = report("ring --nodes 2 --mode idle --seconds 1 --json");
+    for cost in ["cpu_percent", "packets_per_second"] {
+        let (mean, most) = (report[cost]["mean"].as_f64(), report[cost]["most"].as_f64());
+        assert!(mean > Some(0.0) && most >= mean, "{report}");
+    }
+    assert_eq!(report["configurations"], 0);
 }
 
 #[test]
@@ -90,6 +101,7 @@ fn what_makes_no_sense_is_refused() {
         "ring --namespaces a/b,c",
         "ring --namespaces fm1,fm2 --nodes 2",
         "ring --namespaces fmsw",
+        "ring --namespaces fm1,fm2 --mode admit",
         "reference --namespaces fm1",
         "reference --namespaces fm1,fm2 --senders 3",
         "compare --nodes 1",
