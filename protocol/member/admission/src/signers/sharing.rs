@@ -82,8 +82,9 @@ impl Signers {
 
     /// Every voter's machine approves the sharing that it took part in: the run itself was the
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
-    /// rejects a sharing of which it has no share, since it will never have one: the others need
-    /// not wait for it. If it is given that share after all, it takes its rejection back: where one
+    /// rejects a sharing of which it has no share, if it takes part in no run that may still give
+    /// it one: the others need not wait for it. What a coordinator proposes may come before the
+    /// last words of its run. If it is given that share after all, it takes its rejection back: where one
     /// share is the key, all sharings among the same holders are one.
     pub(super) fn judge_sharings(&mut self, call: &Call<'_>, voting: &mut Voting, around: &mut Around<'_>) {
         let (set, me) = (call.transcript.set(), call.me());
@@ -103,10 +104,13 @@ impl Signers {
                 around.out.trace(format!("sharing not voted on: {error}"));
             }
         }
+        let runs = self.sessions.values().any(|run| run.purpose.makes_sharing() && run.key.is_some());
         for (effect, ours) in ours {
             let said = if let Some((name, authority)) = ours {
                 self.shares.keep_authority(call, &name, authority, around.entropy, around.out);
                 voting.approve(call, &effect, around.out)
+            } else if runs {
+                continue;
             } else {
                 voting.reject(call, &effect, around.out)
             };

@@ -86,6 +86,58 @@ fn what_was_rejected_for_want_of_a_share_is_taken_with_it() {
     }
 }
 
+/// The coordinator's proposal comes to a voter before the last words of the run do. The voter waits
+/// for its share: it does not reject what it is about to have.
+#[test]
+fn a_proposal_that_overtakes_its_run_is_not_rejected() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 3, 1);
+        bus.pass(12);
+        let [late, has, gone] = in_order(&bus);
+        let (words, starts) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+        let (keep, count, holder) = (words.clone(), starts.clone(), bus.players[has].identity.member());
+        bus.tamper = Some(Box::new(move |sender, payload| {
+            let Ok(OpenMessage::Signer { message: word }) = codec::decode(payload) else { return true };
+            count.set(count.get() + u32::from(matches!(word.body, SignerBody::Start { .. })));
+            let held = sender == holder && matches!(word.body, SignerBody::Round { .. });
+            if held {
+                keep.borrow_mut().push(Input::Open { sender, payload: payload.clone() });
+            }
+            !held
+        }));
+        bus.players[gone].up = false;
+        let expel = Command::Expel(bus.players[gone].identity.member());
+        for who in [late, has] {
+            bus.command(who, expel.clone()).unwrap();
+        }
+        bus.pass(3);
+        let mut heard = 0;
+        // All its own words come to the one, and all but the last to the other.
+        while shares(&bus, has) < 2 {
+            let word = words.borrow().get(heard).cloned().unwrap();
+            bus.input(has, word.clone()).unwrap();
+            bus.settle();
+            heard += 1;
+            if shares(&bus, has) < 2 {
+                bus.input(late, word).unwrap();
+                bus.settle();
+            }
+        }
+        let before = bus.players[late].transcript.roster().sharing().cloned();
+        assert_eq!(shares(&bus, late), 1, "{scheme:?}: it has the old one only");
+        let last: Vec<Input> = words.borrow()[heard.saturating_sub(1)..].to_vec();
+        for word in last {
+            bus.input(late, word).unwrap();
+            bus.settle();
+        }
+        bus.pass(3);
+        let refused = |event: &Event| matches!(event, Event::ProposalClosed { why: Closed::Rejected, .. });
+        assert!(!bus.players.iter().any(|one| one.events.iter().any(refused)), "{scheme:?}");
+        assert_ne!(bus.players[late].transcript.roster().sharing().cloned(), before, "{scheme:?}");
+        assert_eq!((shares(&bus, late), starts.get()), (1, 1), "{scheme:?}");
+    }
+}
+
 /// The voters in their order.
 fn in_order<const N: usize>(bus: &Bus) -> [usize; N] {
     let voters = bus.players[0].transcript.roster().electorate();
