@@ -84,8 +84,8 @@ impl Signers {
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
     /// rejects a sharing of which it has no share, if it takes part in no run that may still give
     /// it one: the others need not wait for it. What a coordinator proposes may come before the
-    /// last words of its run. If it is given that share after all, it takes its rejection back: where one
-    /// share is the key, all sharings among the same holders are one.
+    /// last words of its run. If it is given that share after all, it takes its rejection back:
+    /// where one share is the key, all sharings among the same holders are one.
     pub(super) fn judge_sharings(&mut self, call: &Call<'_>, voting: &mut Voting, around: &mut Around<'_>) {
         let (set, me) = (call.transcript.set(), call.me());
         let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());
