@@ -12,6 +12,7 @@ mod codec;
 mod contract;
 mod harness;
 mod mutants;
+mod pair;
 mod reach;
 mod rules;
 mod schedules;

@@ -1,0 +1,211 @@
+//! One node under test, `ME`, and the test as its peer, `PEER`, who represents every ring of the
+//! two.
+
+use crate::harness::{Rng, node};
+use bytes::{Bytes, BytesMut};
+use core::time::Duration;
+use folkmoot_base::{ConfigurationId, Instant, Mutant, NodeId};
+use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
+use folkmoot_ring::message::{CommitToken, Control, Frame, Join, NOBODY, OldRing, Token};
+use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
+
+pub const PEER: usize = 0;
+pub const ME: usize = 1;
+pub const OUTSIDER: usize = 2;
+
+/// The node under test, and what its peer remembers.
+pub struct Pair {
+    pub ring: Ring,
+    pub now: Instant,
+    pub id: ConfigurationId,
+    /// Of the attempt that the peer proposes next.
+    pub next: ConfigurationId,
+    pub token_seq: u64,
+    pub seq: u64,
+}
+
+/// The whole state except the count of refusals.
+pub fn picture(ring: &Ring) -> String {
+    format!("{ring:?}").replace(&format!("refused: {}", ring.status().refused_frames), "")
+}
+
+/// A JOIN of the peer while it gathers; it wants all nodes that it hears.
+pub fn join(number: u64, hears: &[usize]) -> Join {
+    let hears: Vec<NodeId> = hears.iter().map(|i| node(*i)).collect();
+    Join { wants: hears.clone(), hears, bound: 0, number, ring_seq: 5, current: None, last: None }
+}
+
+pub fn begun(head: Head, class: Class) -> BytesMut {
+    let mut frame = BytesMut::new();
+    head.begin(class, &mut frame);
+    frame
+}
+
+pub fn data(head: Head, pieces: &[(&[u8], bool, bool)]) -> Bytes {
+    let mut frame = begun(head, Class::Agreed);
+    for (bytes, first, last) in pieces {
+        put_piece(&mut frame, Part { first: *first, last: *last, message: 7 }, &[bytes]);
+    }
+    frame.freeze()
+}
+
+impl Pair {
+    /// Alone and operational; the link to the peer has just come up.
+    pub fn alone() -> Self {
+        Self::alone_with(Mutant::NONE)
+    }
+
+    pub fn alone_with(danger: Mutant) -> Self {
+        let mut ring = Ring::new(Config { danger, ..Config::new(node(ME)) }, 0, Instant(0));
+        let now = Instant(0) + Duration::from_secs(1);
+        ring.timeout(now, &mut Rng(1));
+        assert_eq!(ring.status().phase, Phase::Operational);
+        let id = ring.status().configuration.unwrap();
+        let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
+        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0 };
+        pair.ring.peer(now, node(PEER), true);
+        pair.outputs();
+        pair
+    }
+
+    /// Gathering; all agree, and the commit token is awaited.
+    pub fn agreed() -> Self {
+        let mut pair = Self::alone();
+        pair.takes(Control::Join(join(1, &[PEER, ME])));
+        assert_eq!(pair.ring.status().phase, Phase::Gather);
+        pair
+    }
+
+    pub fn commit(&self, old_rings: Vec<OldRing>, rotation: u8) -> CommitToken {
+        CommitToken { id: self.next, members: vec![node(PEER), node(ME)], old_rings, rotation }
+    }
+
+    /// Recovering; the peer brought `old ring`.
+    pub fn recovering(old_ring: OldRing) -> Self {
+        let mut pair = Self::agreed();
+        pair.recover(old_ring);
+        pair
+    }
+
+    /// Both rotations of the commit token.
+    pub fn recover(&mut self, old_ring: OldRing) {
+        let pair = self;
+        let mine = pair.committed(old_ring);
+        let second = pair.commit(vec![old_ring, mine], 2);
+        pair.id = second.id;
+        pair.takes(Control::Commit(second));
+        assert_eq!(pair.ring.status().phase, Phase::Recover);
+    }
+
+    /// Takes the first COMMIT; returns what this node brings.
+    pub fn committed(&mut self, old_ring: OldRing) -> OldRing {
+        let first = self.commit(vec![old_ring], 1);
+        self.takes_quietly(Control::Commit(first));
+        assert_eq!(self.ring.status().phase, Phase::Commit);
+        let sent = self.outputs().into_iter().find_map(|output| match output {
+            Output::Send { frame, .. } => match Frame::decode(frame) {
+                Ok(Frame::Control(Control::Commit(token))) => Some(token),
+                _ => None,
+            },
+            _ => None,
+        });
+        *sent.unwrap().old_ring(&node(ME)).unwrap()
+    }
+
+    /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Returns
+    /// what was delivered on the way.
+    pub fn installed(old_ring: OldRing, recovered: Option<Bytes>) -> (Self, Vec<Bytes>) {
+        let mut pair = Self::recovering(old_ring);
+        if let Some(old) = recovered {
+            let mut frame = begun(pair.head(), Class::Recovered);
+            frame.extend_from_slice(&old);
+            pair.sends(frame.freeze());
+        }
+        let delivered = pair.install();
+        (pair, delivered)
+    }
+
+    /// The ENDs, and what is delivered when all have them.
+    pub fn install(&mut self) -> Vec<Bytes> {
+        let end = begun(self.head(), Class::End).freeze();
+        self.sends(end);
+        self.passes();
+        self.seq += 1; // Its own END.
+        let delivered = self.passes();
+        assert_eq!(self.ring.status().phase, Phase::Operational);
+        assert_eq!(self.ring.status().members, [node(PEER), node(ME)]);
+        delivered
+    }
+
+    pub fn together() -> Self {
+        Self::installed(OldRing::default(), None).0
+    }
+
+    /// The header of the peer's next packet.
+    pub fn head(&mut self) -> Head {
+        self.seq += 1;
+        Head { seq: self.seq, sender: PEER as u8, ring: RingHandle::of(&self.id.nonce) }
+    }
+
+    pub fn token(&self) -> Token {
+        Token {
+            ring: self.id.nonce,
+            token_seq: self.token_seq + 1,
+            seq: self.seq,
+            aru: self.seq,
+            aru_holder: NOBODY,
+            sent: 0,
+            backlog: 1,
+            quiet: 0,
+            requests: vec![],
+        }
+    }
+
+    /// The peer passes the token; every node has all packets. Returns what was delivered.
+    pub fn passes(&mut self) -> Vec<Bytes> {
+        let token = self.token();
+        self.token_seq += 2;
+        self.sends(Control::Token(token).encode())
+    }
+
+    /// A legal frame of the peer. Returns what was delivered.
+    pub fn sends(&mut self, frame: Bytes) -> Vec<Bytes> {
+        self.ring.frame(self.now, node(PEER), frame, &mut Rng(1)).unwrap();
+        let payload =
+            |output| if let Output::Deliver(delivery) = output { Some(delivery.payload) } else { None };
+        self.outputs().into_iter().filter_map(payload).collect()
+    }
+
+    pub fn takes(&mut self, control: Control) {
+        self.takes_quietly(control);
+        self.outputs();
+    }
+
+    pub fn takes_quietly(&mut self, control: Control) {
+        self.ring.frame(self.now, node(PEER), control.encode(), &mut Rng(1)).unwrap();
+    }
+
+    pub fn outputs(&mut self) -> Vec<Output> {
+        std::iter::from_fn(|| self.ring.poll_output()).collect()
+    }
+
+    /// The rule that `frame` breaks; the state has not changed.
+    pub fn breaks(&mut self, from: usize, frame: Bytes) -> &'static str {
+        let before = picture(&self.ring);
+        let refused = self.ring.frame(self.now, node(from), frame, &mut Rng(1));
+        assert_eq!(picture(&self.ring), before);
+        assert!(self.outputs().is_empty());
+        match refused {
+            Err(RingError::PeerIllegal { peer, rule }) if peer == node(from) => rule,
+            other => panic!("not refused by a rule: {other:?}"),
+        }
+    }
+
+    /// `control` of the peer is legal, and changes nothing.
+    pub fn ignores(&mut self, control: Control) {
+        let before = picture(&self.ring);
+        self.takes_quietly(control);
+        assert_eq!(picture(&self.ring), before);
+        assert!(self.outputs().is_empty());
+    }
+}
