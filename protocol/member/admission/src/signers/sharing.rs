@@ -19,11 +19,10 @@ impl Signers {
         around: &mut Around<'_>,
     ) {
         let (me, roster) = (call.me(), call.transcript.roster());
-        // A session in which we would not take part makes nothing for us, so it does not keep us
-        // from starting one. Neither does one of a coordinator that lied.
+        // A session that makes nothing for us does not keep us from starting one.
         let busy = |session: &&SigningSession| {
-            let ours = session.key.is_some() && !self.others.lied(&session.coordinator);
-            session.purpose.makes_sharing() && (session.coordinator == me || ours)
+            let own = session.coordinator == me && session.purpose.makes_sharing();
+            own || self.may_give_share(session)
         };
         if !wants_sharing(roster, &me) {
             self.wanted = None;
@@ -48,6 +47,11 @@ impl Signers {
         if let Some(purpose) = self.next_purpose(call, voting, around) {
             self.start_session(call, purpose, around);
         }
+    }
+
+    /// Whether we take part in this run for a sharing. A coordinator that lied gives us nothing.
+    fn may_give_share(&self, session: &SigningSession) -> bool {
+        session.purpose.makes_sharing() && session.key.is_some() && !self.others.lied(&session.coordinator)
     }
 
     /// The next step towards a sharing in use: found or reshare; the certificate of the key; the
@@ -104,7 +108,7 @@ impl Signers {
                 around.out.trace(format!("sharing not voted on: {error}"));
             }
         }
-        let runs = self.sessions.values().any(|run| run.purpose.makes_sharing() && run.key.is_some());
+        let runs = self.sessions.values().any(|session| self.may_give_share(session));
         for (effect, ours) in ours {
             let said = if let Some((name, authority)) = ours {
                 self.shares.keep_authority(call, &name, authority, around.entropy, around.out);
