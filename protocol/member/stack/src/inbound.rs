@@ -81,13 +81,12 @@ impl Member {
 
     /// `MEM-10`: a node lacks what was sent, or none does any more.
     fn lacking(&mut self, lacking: Option<Lacking>) {
-        let was = core::mem::replace(&mut self.sight.lacking, lacking).map(|was| was.node);
-        let is = lacking.map(|is| is.node);
-        if is == was {
-            return;
+        let was = core::mem::replace(&mut self.sight.lacking, lacking);
+        match (was, lacking) {
+            (_, Some(Lacking { node, .. })) => self.event(Event::Lacking { node }),
+            (Some(Lacking { node, .. }), None) => self.event(Event::CaughtUp { node }),
+            (None, None) => {}
         }
-        was.into_iter().for_each(|node| self.event(Event::CaughtUp { node }));
-        is.into_iter().for_each(|node| self.event(Event::Lacking { node }));
     }
 
     fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {

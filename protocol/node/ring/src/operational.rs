@@ -27,8 +27,8 @@ pub(crate) struct Operational {
     look_at: Option<Instant>,
     /// How often everybody is still to be told again, since one message may be lost.
     repeats: u8,
-    /// The member that was last said to lack something.
-    lacking: Option<(NodeId, Instant)>,
+    /// A member was said to lack something.
+    lacking: bool,
 }
 
 /// How often the members are told again that the nodes which we hear have changed.
@@ -44,7 +44,7 @@ impl Operational {
         ctx: &mut Context,
     ) -> Self {
         let look_at = Some(now + ctx.config.timing.merge_delay);
-        let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: None };
+        let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: false };
         operational.circuit.stream.deliver_ready(&mut ctx.out);
         match token {
             Some(token) => operational.visit(now, token, ctx),
@@ -117,11 +117,12 @@ impl Operational {
         Ok(Step::Stay)
     }
 
-    /// RING-23: the token comes several times in the half of `stall` that is left.
+    /// RING-23: the token comes several times in the half of `stall` that is left. The first name
+    /// stays: a member that lies could name another at each visit.
     fn tell_lacking(&mut self, now: Instant, ctx: &mut Context) {
         let lacks = self.circuit.lacks(now, &ctx.config);
-        if lacks != self.lacking {
-            self.lacking = lacks;
+        if lacks.is_some() != self.lacking {
+            self.lacking = lacks.is_some();
             ctx.out.push_back(Output::Lacking(lacks));
         }
     }

@@ -89,6 +89,26 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     assert_eq!(pair.ring.status().phase, Phase::Recover);
 }
 
+/// The token goes round and says that packets are lacking, each time by another member.
+#[test]
+fn ring_23_who_names_another_at_each_visit_is_heard_once() {
+    let mut pair = Pair::together();
+    let first = pair.head();
+    pair.sends(data(first, &[(b"x", true, true)]));
+    let mut told = Vec::new();
+    for visit in 0..30_u8 {
+        pair.now = pair.now + Duration::from_millis(50);
+        let token = Token { aru: pair.seq - 1, aru_holder: visit % 2, ..pair.token() };
+        pair.token_seq += 2;
+        pair.takes_quietly(Control::Token(token));
+        let said = pair.outputs().into_iter();
+        told.extend(
+            said.filter_map(|output| if let Output::Lacking(who) = output { Some(who) } else { None }),
+        );
+    }
+    assert!(matches!(told.as_slice(), [Some(_)]), "{told:?}");
+}
+
 /// This node has taken part in attempts up to 100 at most.
 #[test]
 fn ring_21_an_attempt_is_not_far_above_the_last_one() {
