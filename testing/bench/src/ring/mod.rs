@@ -54,13 +54,13 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     if options.nodes() < 2 && options.mode.is_change() {
         return Err(Failure::new(Exit::Usage, "this --mode needs at least two --nodes"));
     }
+    if options.mode == RingMode::Admit {
+        options.check_strangers()?;
+    }
     let network = match options.namespaces.as_slice() {
         [] => None,
         names => Some(Network::open(names)?),
     };
-    if options.mode == RingMode::Admit && !options.namespaces.is_empty() {
-        return Err(Failure::new(Exit::Usage, "strangers have no --namespaces of their own: use --nodes"));
-    }
     let progress = if options.mode == RingMode::Idle {
         Progress::steps("steps: members run, and nothing happens", 2)
     } else if options.mode.is_change() {
@@ -157,6 +157,17 @@ impl RingMode {
 }
 
 impl BenchRing {
+    fn check_strangers(&self) -> Result<(), Failure> {
+        let usage = |text: &str| Err(Failure::new(Exit::Usage, text));
+        if !self.namespaces.is_empty() {
+            return usage("strangers have no --namespaces of their own: use --nodes");
+        }
+        if self.nodes() + usize::from(self.times) > folkmoot_base::limits::NODES_MAX {
+            return usage("a ring has at most 64 members: --nodes and --times are too many together");
+        }
+        Ok(())
+    }
+
     fn nodes(&self) -> usize {
         if self.namespaces.is_empty() { usize::from(self.nodes) } else { self.namespaces.len() }
     }

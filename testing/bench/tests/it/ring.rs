@@ -102,6 +102,7 @@ fn what_makes_no_sense_is_refused() {
         "ring --namespaces fm1,fm2 --nodes 2",
         "ring --namespaces fmsw",
         "ring --namespaces fm1,fm2 --mode admit",
+        "ring --nodes 60 --mode admit --times 5",
         "reference --namespaces fm1",
         "reference --namespaces fm1,fm2 --senders 3",
         "compare --nodes 1",
