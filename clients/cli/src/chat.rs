@@ -164,7 +164,7 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
         );
     }
     // A bar would stand where the person types.
-    let (asked, mut tell) = (Instant::now(), Instant::now() + TELL);
+    let (mut asked, mut tell) = (Instant::now(), Instant::now() + TELL);
     while asking || !said {
         let turn = tokio::select! {
             () = tokio::time::sleep_until(tell), if asking => Turn::Tell,
@@ -180,6 +180,9 @@ async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Re
             Turn::Heard(None) => return Ok(()),
             Turn::Heard(Some(event)) => {
                 hear(&event, asks, json)?;
+                if asks && event.get("event").and_then(Value::as_str) == Some("removed") {
+                    (asking, asked, tell) = (true, Instant::now(), Instant::now() + TELL);
+                }
                 asking = asking && !is_shared(event.get("members"));
             }
             Turn::Typed(None) => says = None,
@@ -262,7 +265,10 @@ fn hear(event: &Value, asks: bool, json: bool) -> Result<(), Failure> {
         // "refused" only means that something is still to come, votes for one: the member goes on
         // asking.
         "denied" if asks => Err(denied(text("reason"))),
-        "removed" if matches!(text("cause"), "expelled" | "expired" | "late") => {
+        // MEM-09: a member that was told to ask does so again.
+        "removed"
+            if text("cause") == "expelled" || (!asks && matches!(text("cause"), "expired" | "late")) =>
+        {
             Err(Failure::new(Exit::NotInGroup, format!("no longer in the group: {}", text("cause"))))
         }
         _ => Ok(()),
@@ -312,5 +318,28 @@ fn list(answer: &Value, none: &str) {
     }
     if list.is_empty() {
         line(&format!("  {none}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hear;
+    use serde_json::json;
+
+    #[test]
+    fn whoever_asks_goes_on_asking_unless_it_was_expelled() {
+        let ends =
+            |cause: &str, asks| hear(&json!({ "event": "removed", "cause": cause }), asks, true).is_err();
+        for (cause, asks, over) in [
+            ("expelled", true, true),
+            ("expelled", false, true),
+            ("late", true, false),
+            ("late", false, true),
+            ("expired", true, false),
+            ("expired", false, true),
+            ("complaint", false, false),
+        ] {
+            assert_eq!(ends(cause, asks), over, "{cause} {asks}");
+        }
     }
 }

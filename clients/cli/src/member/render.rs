@@ -178,7 +178,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(format!("{} was expelled", text("name"))),
-        "removed" => news(format!("you are no longer in the group ({})", text("cause"))),
+        "removed" => news(trouble::removed_text(&text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
         _ => None,

@@ -85,6 +85,12 @@ pub(super) fn event_text(event: &Value) -> String {
     }
 }
 
+/// This member is out of a group.
+pub(super) fn removed_text(cause: &str) -> String {
+    let why = if cause == "late" { "your admission does not count any more" } else { cause };
+    format!("you are no longer in the group ({why})")
+}
+
 /// Whose clock differs from ours.
 fn clock_text(event: &Value) -> String {
     let seconds = event.get("seconds").and_then(Value::as_u64).unwrap_or_default();
