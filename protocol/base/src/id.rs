@@ -82,7 +82,7 @@ digest_id!(
     NodeId, "node"
 );
 digest_id!(
-    /// One admitted party: SHA-256 of its public key's SPKI (DER). A program that embeds both
+    /// One admitted member: SHA-256 of its public key's SPKI (DER). A program that embeds both
     /// stacks uses one key for both, hence equal bytes; see [`MemberId::node`].
     MemberId, "member"
 );
@@ -119,6 +119,66 @@ impl NodeId {
     /// The member with the same key.
     pub fn member(&self) -> MemberId {
         MemberId(self.0)
+    }
+}
+
+/// One program's seat in groups: a member, and a number that the member chose for the program.
+/// Views list parties, rosters list members, rings list nodes. A key is agreed among parties, and a
+/// signature by a member's key always covers the port of the party that speaks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Party {
+    /// The member, whose key signs for the party.
+    pub member: MemberId,
+    /// Which of the member's programs; 0 if the member has only one.
+    pub port: u16,
+}
+
+impl Party {
+    /// Bytes of a party's encoding: the member, then the port, the higher byte first.
+    pub const BYTES: usize = 34;
+
+    /// Both parts.
+    pub fn new(member: MemberId, port: u16) -> Self {
+        Self { member, port }
+    }
+
+    /// The encoding.
+    pub fn to_bytes(&self) -> [u8; Self::BYTES] {
+        let mut bytes = [0_u8; Self::BYTES];
+        let (member, port) = bytes.split_at_mut(32);
+        member.copy_from_slice(&self.member.0);
+        port.copy_from_slice(&self.port.to_be_bytes());
+        bytes
+    }
+
+    /// For people, never for decisions: the member's short name; behind it the port, if it is not
+    /// 0.
+    pub fn short(&self) -> String {
+        self.of(&self.member.short())
+    }
+
+    /// The party, if its member is called `name`: `anna`, `anna:2`.
+    pub fn of(&self, name: &str) -> String {
+        if self.port == 0 { name.to_owned() } else { format!("{name}:{}", self.port) }
+    }
+}
+
+impl From<MemberId> for Party {
+    /// The party of a member that has only one program.
+    fn from(member: MemberId) -> Self {
+        Self::new(member, 0)
+    }
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.short())
+    }
+}
+
+impl fmt::Debug for Party {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "party:{}", self.short())
     }
 }
 
@@ -182,5 +242,34 @@ impl DeserializeBytes for GroupName {
         let name = std::str::from_utf8(name).map_err(|_| tls_codec::Error::DecodingError("utf-8".into()))?;
         let name = Self::new(name).map_err(|error| tls_codec::Error::DecodingError(error.to_string()))?;
         Ok((name, rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MemberId, Party};
+    use crate::codec;
+
+    #[test]
+    fn a_party_is_its_member_and_its_port_and_nothing_else() {
+        let party = Party::new(MemberId([0xAB; 32]), 258);
+        let mut expected = [0xAB; 34];
+        expected[32..].copy_from_slice(&[1, 2]);
+        assert_eq!(party.to_bytes(), expected);
+        let encoded = codec::encode(&party);
+        assert_eq!(encoded[1..], expected, "behind the version");
+        assert_eq!(codec::decode::<Party>(&encoded), Ok(party));
+        assert!(codec::decode::<Party>(&encoded[..34]).is_err());
+        assert_eq!(party.to_string(), "abababab:258");
+        assert_eq!(Party::from(party.member).to_string(), "abababab");
+        assert_eq!(party.of("anna"), "anna:258");
+    }
+
+    #[test]
+    fn parties_of_one_member_stand_together_in_the_order_of_their_ports() {
+        let of = |member, port| Party::new(MemberId([member; 32]), port);
+        let mut parties = [of(2, 0), of(1, 300), of(1, 2)];
+        parties.sort();
+        assert_eq!(parties, [of(1, 2), of(1, 300), of(2, 0)]);
     }
 }

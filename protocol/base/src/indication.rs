@@ -1,22 +1,22 @@
 //! What the group layer of a node tells a member; attach carries it from one to the other.
 
-use crate::{Cause, GroupId, MemberId, Service, ViewId};
+use crate::{Cause, GroupId, Party, Service, ViewId};
 use bytes::Bytes;
 
-/// What a member hears of one of its groups.
+/// What a party hears of one of its groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Indication {
-    /// The members of the group are changing. One for each change, in ring order.
+    /// The parties of the group are changing. One for each change, in ring order.
     Notice {
         /// Which group.
         group: GroupId,
         /// The id that the view will have.
         view: ViewId,
-        /// All members once it is installed, sorted: in the same order everywhere.
-        members: Vec<MemberId>,
-        /// Members of the previous notice that did not stay all the time since. Some are gone;
+        /// All parties once it is installed, sorted: in the same order everywhere.
+        members: Vec<Party>,
+        /// Parties of the previous notice that did not stay all the time since. Some are gone;
         /// others have left and come back, and then they are in `members` too.
-        removed: Vec<MemberId>,
+        removed: Vec<Party>,
         /// The cause.
         cause: Cause,
     },
@@ -25,28 +25,28 @@ pub enum Indication {
     Transitional {
         /// Which group.
         group: GroupId,
-        /// Members whose nodes did not come along.
-        lost: Vec<MemberId>,
+        /// Parties whose nodes did not come along.
+        lost: Vec<Party>,
     },
     /// An ordered message to the group.
     Deliver {
         /// Which group.
         group: GroupId,
         /// Who sent it, according to the sender's node.
-        sender: MemberId,
+        sender: Party,
         /// The service.
         service: Service,
         /// The content: a slice of what the ring delivered.
         payload: Bytes,
     },
-    /// This member is no longer in the group: it left, or was removed. It gets no further notices.
+    /// This party is no longer in the group: it left, or was removed. It gets no further notices.
     Removed {
         /// Which group.
         group: GroupId,
         /// The cause.
         cause: Cause,
     },
-    /// This member's join was refused, by every node alike.
+    /// This party's join was refused, by every node alike.
     Refused {
         /// Which group.
         group: GroupId,
@@ -64,6 +64,9 @@ pub enum JoinRefusal {
     /// The group has as many members as a group may have.
     #[error("the group has as many members as a group may have")]
     GroupFull,
+    /// The member has as many parties in the group as it may have.
+    #[error("this member has as many programs in the group as a member may have: end one first")]
+    TooManyParties,
     /// The ring has as many groups as a ring may have.
     #[error("the ring carries as many groups as it may")]
     TooManyGroups,

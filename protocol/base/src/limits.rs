@@ -4,8 +4,10 @@ use core::time::Duration;
 
 /// Most nodes on one ring.
 pub const NODES_MAX: usize = 64;
-/// Most members in one group.
+/// Most parties in one group.
 pub const MEMBERS_MAX: usize = 1_000;
+/// Most parties of one member in one group: no member can fill a group alone.
+pub const PARTIES_MAX: usize = 64;
 /// Most groups on one ring.
 pub const GROUPS_MAX: usize = 10_000;
 /// Longest group name, in bytes of UTF-8.
