@@ -6,21 +6,23 @@
 //! CMS     = SignedData(content attached, sender's certificate: founder's identity or GMC, one SignerInfo)
 //! in the group: the signature alone travels, sealed with the text; the rest follows from where and how it came
 //! ```
-//! The stamp tells this message from every other of its sender, so a signature fits one message of
-//! one view of one group.
+//! The sender in the stamp is a party: a member and the port of its program. Each party of a member
+//! counts its own messages from zero, all under the member's one key; without the port, a signature
+//! of one would fit the other's message with the same number. The stamp tells this message from
+//! every other of the member, so a signature fits one message of one party in one view of one group.
 
 use crate::gmc::GMC_BYTES_MAX;
 use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, cms};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
-use folkmoot_base::{DecodeError, GroupId, GroupName, MemberId, Service, ViewId, digest};
+use folkmoot_base::{DecodeError, GroupId, GroupName, MemberId, Party, Service, ViewId, digest};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
 /// First bytes of every signed message's content.
 const DOMAIN: &[u8] = b"folkmoot message v1\0";
 /// Version, view, epoch, sender, number, service: one length.
-const STAMP_BYTES: usize = 1 + 96 + 8 + 32 + 8 + 1;
+const STAMP_BYTES: usize = 1 + 96 + 8 + Party::BYTES + 8 + 1;
 /// Longest signed message, in bytes of DER: the longest text, the longest certificate, and what
 /// holds them together.
 pub const SIGNED_MESSAGE_BYTES_MAX: usize = MESSAGE_BYTES_MAX + GMC_BYTES_MAX + 4 * 1024;
@@ -46,10 +48,10 @@ pub enum MessageError {
     Certificate(#[from] CertificateError),
     /// The signature is not the sender's over this message.
     #[error("the signature of {0} does not verify")]
-    PeerSignature(MemberId),
+    PeerSignature(Party),
     /// Another key signed than that of the sender named in the message.
     #[error("the message names {0} as its sender, who did not sign it")]
-    PeerNotSender(MemberId),
+    PeerNotSender(Party),
     /// The message was sent in another group than the one it is shown under.
     #[error("the message was sent in another group")]
     PeerOtherGroup,
@@ -66,27 +68,27 @@ pub struct Stamp {
     pub view: ViewId,
     /// The key of that view: the session's public tag of it.
     pub epoch: [u8; 8],
-    /// The sender.
-    pub sender: MemberId,
-    /// Its number among the sender's messages under that key, from zero.
+    /// The sender: a member, and which of the member's programs.
+    pub sender: Party,
+    /// Its number among this party's messages under that key, from zero.
     pub number: u64,
     /// How it was ordered.
     pub service: Service,
 }
 
 impl Stamp {
-    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is the sender's. Deterministic
-    /// (RFC 6979).
+    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is that of the sender's member.
+    /// Deterministic (RFC 6979).
     pub fn sign(&self, key: &SigningKey, text: &[u8]) -> Signature {
         cms::sign_digest(key, &digest(&[&self.head(), text]))
     }
 
-    /// Whether `key` is the sender's, and signed `text` under this stamp.
+    /// Whether `key` is that of the sender's member, and signed `text` under this stamp.
     ///
     /// # Errors
     /// [`MessageError::PeerNotSender`], [`MessageError::PeerSignature`].
     pub fn verify(&self, key: &VerifyingKey, text: &[u8], signature: &Signature) -> Result<(), MessageError> {
-        if key.member_id() != self.sender {
+        if key.member_id() != self.sender.member {
             return Err(MessageError::PeerNotSender(self.sender));
         }
         cms::verify_digest(key, &digest(&[&self.head(), text]), signature)
@@ -203,7 +205,7 @@ impl SignedMessage {
 
     /// Reads a signed message and verifies everything that needs no charter: its one form, the
     /// certificate's own signature, the signature over content and attributes that are made anew,
-    /// and that the signer is the sender.
+    /// and that the signer is the sender's member.
     ///
     /// # Errors
     /// [`MessageError`].
@@ -216,7 +218,7 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der: der.to_vec() })
     }
 
-    /// Whether the sender is a member by `charter` as founded and by what the file itself holds: a
+    /// Whether the sender's member is one by `charter` as founded and by what the file itself holds: a
     /// founder, or admitted by enough of the founders under the charter's first version. If the
     /// group has changed its charter or its voters since, the transcript is needed. `named` is the
     /// group under the charter's in which it was said; none for the charter's own. Does not judge
@@ -233,7 +235,7 @@ impl SignedMessage {
             SignerCertificate::Founder(shown) => {
                 let founder = charter.founder(&shown.member());
                 let named = founder.is_some_and(|founder| founder.name == shown.name());
-                if named { Ok(()) } else { Err(MessageError::PeerNotMember(self.stamp.sender)) }
+                if named { Ok(()) } else { Err(MessageError::PeerNotMember(self.stamp.sender.member)) }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Signed messages as files: what they prove, and under what.
 
 use crate::common::{Seed, World, person, stamp};
-use folkmoot_base::{GroupId, GroupName, Service};
+use folkmoot_base::{GroupId, GroupName, MemberId, Party, Service};
 use folkmoot_identity::{
     CertificateError, CharterDraft, CmsError, MessageError, SignedCharter, SignedMessage, SignerCertificate,
     Stamp, Vote,
@@ -13,12 +13,14 @@ proptest! {
 
     #[test]
     fn a_message_reads_back_as_it_was_put_together(
-        text in prop::collection::vec(any::<u8>(), 0..600), number: u64, epoch: [u8; 8], safe: bool,
+        text in prop::collection::vec(any::<u8>(), 0..600), port: u16, number: u64, epoch: [u8; 8],
+        safe: bool,
     ) {
         let world = World::new();
         let alice = &world.founders[0];
         let service = if safe { Service::Safe } else { Service::Agreed };
-        let stamp = Stamp { number, epoch, service, ..stamp(world.charter().group(), alice.member()) };
+        let sender = Party::new(alice.member(), port);
+        let stamp = Stamp { sender, number, epoch, service, ..stamp(world.charter().group(), alice.member()) };
         let record = stamp.record(&text);
         prop_assert_eq!(Stamp::from_record(&record), Ok((stamp, &text[..])));
         let shown = SignerCertificate::Founder(Box::new(alice.certificate().clone()));
@@ -38,11 +40,11 @@ fn id_60_a_signature_is_of_this_message_by_its_sender() {
     let good = stamp.sign(alice.key(), b"yes");
     assert_eq!(stamp.sign(alice.key(), b"yes"), good, "deterministic");
     assert_eq!(stamp.verify(alice.key().verifying_key(), b"yes", &good), Ok(()));
-    let refused = Err(MessageError::PeerSignature(alice.member()));
+    let refused = Err(MessageError::PeerSignature(stamp.sender));
     assert_eq!(stamp.verify(alice.key().verifying_key(), b"no", &good), refused);
     assert_eq!(
         stamp.verify(bob.key().verifying_key(), b"yes", &good),
-        Err(MessageError::PeerNotSender(alice.member()))
+        Err(MessageError::PeerNotSender(stamp.sender))
     );
     let mut view = stamp.view;
     view.group = GroupId([9; 32]);
@@ -64,6 +66,52 @@ fn id_60_a_signature_is_of_this_message_by_its_sender() {
     );
 }
 
+/// Two programs of Alice sign with one key and count from zero, each for itself: whatever differs
+/// between two of their messages, the signature of the one is not the other's.
+#[test]
+fn id_60_a_signature_of_one_party_is_not_its_members_other_partys() {
+    let world = World::new();
+    let alice = &world.founders[0];
+    let by = |port| Stamp {
+        sender: Party::new(alice.member(), port),
+        ..stamp(world.charter().group(), alice.member())
+    };
+    let key = alice.key().verifying_key();
+    let shown = || SignerCertificate::Founder(Box::new(alice.certificate().clone()));
+    for (said, shown_as) in [(0, 2), (2, 0), (0, 256), (1, 256), (258, u16::MAX)] {
+        let signature = by(said).sign(alice.key(), b"yes");
+        assert_eq!(by(said).verify(key, b"yes", &signature), Ok(()));
+        let refused = MessageError::PeerSignature(Party::new(alice.member(), shown_as));
+        assert_eq!(by(shown_as).verify(key, b"yes", &signature), Err(refused.clone()));
+        let made = SignedMessage::assemble(by(shown_as), "yes".into(), &signature, shown());
+        assert_eq!(made, Err(refused), "nor as a file");
+        let true_one = SignedMessage::assemble(by(said), "yes".into(), &signature, shown()).unwrap();
+        assert_eq!(true_one.check_charter(world.charter(), None), Ok(()), "a member through any port");
+    }
+}
+
+/// The content of a signed message, byte for byte: the sender is the member, then the port.
+#[test]
+fn id_60_the_bytes_that_are_signed() {
+    let stamp = stamp(GroupId([7; 32]), MemberId([0xA1; 32]));
+    let expected = [
+        &b"folkmoot message v1\0\x01"[..],
+        &[0, 0, 0, 0, 0, 0, 0, 4],
+        &[1; 32],
+        &[2; 16],
+        &[0, 0, 0, 0, 0, 0, 0, 9],
+        &[7; 32],
+        &[3; 8],
+        &[0xA1; 32],
+        &[1, 2],
+        &[0, 0, 0, 0, 0, 0, 0, 5],
+        &[Service::Agreed as u8],
+        b"yes",
+    ];
+    assert_eq!(stamp.record(b"yes"), expected.concat());
+    assert_eq!(stamp.record(b"").len(), 21 + 147);
+}
+
 #[test]
 fn id_61_what_is_no_message_is_refused_as_one() {
     let world = World::new();
@@ -80,7 +128,7 @@ fn id_61_what_is_no_message_is_refused_as_one() {
     let shown = SignerCertificate::Founder(Box::new(world.founders[1].certificate().clone()));
     let by_alice = said.stamp().sign(world.founders[0].key(), b"yes");
     let mixed = SignedMessage::assemble(*said.stamp(), said.text().clone(), &by_alice, shown);
-    assert_eq!(mixed, Err(MessageError::PeerNotSender(world.founders[0].member())));
+    assert_eq!(mixed, Err(MessageError::PeerNotSender(said.stamp().sender)));
 }
 
 #[test]

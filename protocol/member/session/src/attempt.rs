@@ -2,24 +2,24 @@
 //! key. This is for demonstrations and for checkers.
 //!
 //! ```text
-//!  kept group keys × contexts (view, members) they are derived under ──> sender keys ──> the cipher opens, or not
+//!  kept group keys × contexts (view, parties) they are derived under ──> sender keys ──> the cipher opens, or not
 //! ```
-//! The header is taken from the message, and the true view and members are among the candidates, so
+//! The header is taken from the message, and the true view and parties are among the candidates, so
 //! that only the key is missing. Epoch tag, window and the name of the sender are not used: they
 //! are no secrets, and would only save tries.
 
 use crate::epoch::{self, Context};
 use crate::message::Header;
 use bytes::Bytes;
-use folkmoot_base::{Cipher, MemberId, Secret, ViewId};
+use folkmoot_base::{Cipher, Party, Secret, ViewId};
 
-/// A group key that was kept, with the view and members for which it was agreed.
+/// A group key that was kept, with the view and parties for which it was agreed.
 #[derive(Debug, Clone)]
 pub struct KeptKey {
     /// In which view.
     pub view: ViewId,
-    /// The members, in the view's order.
-    pub members: Vec<MemberId>,
+    /// The parties, in the view's order.
+    pub members: Vec<Party>,
     /// The key.
     pub key: Secret<[u8; 32]>,
     /// The cipher.
@@ -37,7 +37,7 @@ pub struct Attempt {
 
 /// Tries every key of `kept`, derived under its own view and every candidate view, for each
 /// sender's place, with the header as it is. Stops at the first key that opens the message.
-pub fn danger_attempt(kept: &[KeptKey], sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
+pub fn danger_attempt(kept: &[KeptKey], sealed: &Bytes, candidates: &[(ViewId, Vec<Party>)]) -> Attempt {
     let mut attempt = Attempt::default();
     let Ok(header) = Header::decode(sealed) else { return attempt };
     for held in kept {

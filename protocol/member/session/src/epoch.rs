@@ -1,15 +1,15 @@
-//! One epoch: a key for each sender, derived from the group key; this member's counter; a window
-//! for each sender.
+//! One epoch: a key for each party, derived from the group key; this party's counter; a window for
+//! each party. Two parties of one member are two senders, with a key and a window each.
 //!
 //! ```text
 //!  group key ─ HKDF-SHA-256(salt "folkmoot session v1") ─┬─ "epoch tag" ‖ context          ─> 8 bytes
 //!                                                        ├─ "letters" ‖ context          ─> 32 bytes, seed of the door key
 //!                                                        └─ "sender" ‖ context ‖ place u16 ─> the cipher's key
-//!  context = GroupId ‖ ViewId ‖ SHA-256(members) ‖ the cipher's name
+//!  context = GroupId ‖ ViewId ‖ SHA-256(parties: member ‖ port u16 each) ‖ the cipher's name
 //! ```
 
 use crate::base::codec::Serialize as _;
-use crate::base::{Cipher, Danger, Digest, MemberId, Mutant, Pool, Secret, Service, ViewId, digest};
+use crate::base::{Cipher, Danger, Digest, Mutant, Party, Pool, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
 use crate::message::{
@@ -28,9 +28,9 @@ use zeroize::{Zeroize as _, Zeroizing};
 pub(crate) struct Epoch {
     pub(crate) tag: EpochTag,
     pub(crate) sealed: u64,
-    me: MemberId,
+    me: Party,
     view: ViewId,
-    /// By member, sorted.
+    /// By party, sorted.
     senders: Vec<Sender>,
     /// Own messages that have not come back, in the order in which they were sealed.
     own: VecDeque<Own>,
@@ -47,7 +47,7 @@ pub(crate) struct Cost {
 }
 
 struct Sender {
-    member: MemberId,
+    party: Party,
     key: LessSafeKey,
     window: Window,
 }
@@ -63,9 +63,9 @@ struct Own {
 
 impl Epoch {
     pub(crate) fn new(
-        me: &MemberId,
+        me: &Party,
         view: &ViewId,
-        members: &[MemberId],
+        members: &[Party],
         (key, cipher): (&Secret<[u8; 32]>, Cipher),
         danger: Mutant,
     ) -> Result<Self, SessionError> {
@@ -85,11 +85,11 @@ impl Epoch {
         named(b"epoch tag", &mut tag);
         named(b"letters", letters.as_mut());
         let mut senders = Vec::with_capacity(members.len());
-        for (member, place) in members.iter().zip(0..) {
+        for (party, place) in members.iter().zip(0..) {
             let key = sender_key(&hkdf, &context, place)?;
-            senders.push(Sender { member: *member, key, window: Window::new() });
+            senders.push(Sender { party: *party, key, window: Window::new() });
         }
-        senders.sort_unstable_by_key(|sender| sender.member);
+        senders.sort_unstable_by_key(|sender| sender.party);
         let letters = Secret::new(*letters);
         Ok(Self { tag, sealed: 0, me: *me, view: *view, senders, own: VecDeque::new(), letters, danger })
     }
@@ -142,7 +142,7 @@ impl Epoch {
     /// that is handed up is marked as seen.
     pub(crate) fn open(
         &mut self,
-        (member, service): (MemberId, Service),
+        (party, service): (Party, Service),
         header: Header,
         sealed: Bytes,
         pool: &mut Pool,
@@ -150,10 +150,10 @@ impl Epoch {
     ) -> Result<(Message, Cost), OpenError> {
         let check = !self.danger.is(Danger::SessionNoReplayCheck);
         let plain = self.danger.is(Danger::SessionPlain);
-        let own = if member == self.me { self.own_message(&header, &sealed) } else { None };
-        let sender = sender_of(&mut self.senders, &member).ok_or(OpenError::PeerNotSender(member))?;
+        let own = if party == self.me { self.own_message(&header, &sealed) } else { None };
+        let sender = sender_of(&mut self.senders, &party).ok_or(OpenError::PeerNotSender(party))?;
         if check && !sender.window.is_new(header.counter.into()) {
-            return Err(OpenError::PeerReplayed(member));
+            return Err(OpenError::PeerReplayed(party));
         }
         let origin = Origin { epoch: self.tag, number: header.counter.into(), signature: None };
         let result = if let Some(Own { body, signature, .. }) = own {
@@ -162,7 +162,7 @@ impl Epoch {
         } else {
             let copied = if sealed.is_unique() { 0 } else { sealed.len() };
             let opened = if plain { strip(sealed) } else { decrypt(&sender.key, header, sealed, pool)? };
-            let message = read(&opened, origin, &origin.stamp(self.view, member, service), verify)?;
+            let message = read(&opened, origin, &origin.stamp(self.view, party, service), verify)?;
             (message, Cost { openings: 1, copied })
         };
         let texts = if result.0.content == Content::Texts { count_texts(&result.0.payload) } else { None };
@@ -170,7 +170,7 @@ impl Epoch {
         let numbers = first..first.saturating_add(texts.unwrap_or(1).into());
         // Several texts have several numbers: no other message may have had one of them.
         if check && !numbers.clone().all(|number| sender.window.is_new(number)) {
-            return Err(OpenError::PeerReplayed(member));
+            return Err(OpenError::PeerReplayed(party));
         }
         if check {
             numbers.for_each(|number| sender.window.mark(number));
@@ -190,8 +190,8 @@ impl Epoch {
     }
 }
 
-fn sender_of<'a>(senders: &'a mut [Sender], member: &MemberId) -> Option<&'a mut Sender> {
-    let place = senders.binary_search_by_key(member, |sender| sender.member).ok()?;
+fn sender_of<'a>(senders: &'a mut [Sender], party: &Party) -> Option<&'a mut Sender> {
+    let place = senders.binary_search_by_key(party, |sender| sender.party).ok()?;
     senders.get_mut(place)
 }
 
@@ -199,17 +199,17 @@ fn sender_of<'a>(senders: &'a mut [Sender], member: &MemberId) -> Option<&'a mut
 pub(crate) struct Context {
     /// GroupId ‖ ViewId.
     bound: Vec<u8>,
-    /// Digest of the member list.
+    /// Digest of the list of parties.
     list: Digest,
     places: u16,
     cipher: Cipher,
 }
 
 impl Context {
-    pub(crate) fn new(view: &ViewId, members: &[MemberId], cipher: Cipher) -> Self {
-        let list: Vec<&[u8]> = members.iter().map(|member| member.0.as_slice()).collect();
+    pub(crate) fn new(view: &ViewId, members: &[Party], cipher: Cipher) -> Self {
+        let list: Vec<[u8; Party::BYTES]> = members.iter().map(Party::to_bytes).collect();
         let places = u16::try_from(members.len()).unwrap_or(u16::MAX);
-        Self { bound: bound(view), list: digest(&list), places, cipher }
+        Self { bound: bound(view), list: digest(&[list.as_flattened()]), places, cipher }
     }
 }
 

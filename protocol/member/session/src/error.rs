@@ -1,6 +1,6 @@
 //! Why something was not sealed, opened or held.
 
-use crate::base::MemberId;
+use crate::base::Party;
 
 /// Why a message was not sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -28,20 +28,20 @@ pub enum OpenError {
     /// Too short, too long, or of a version that is not known here.
     #[error("the bytes are not a sealed message")]
     PeerMalformed,
-    /// The header names another member than the one that sent it.
-    #[error("{0} sent under another member's number")]
-    PeerNotSender(MemberId),
+    /// The party that sent it is not one of the epoch's.
+    #[error("{0} has no seat in the view whose key this is")]
+    PeerNotSender(Party),
     /// The number was seen before, or is behind the window.
     #[error("{0} used a number twice")]
-    PeerReplayed(MemberId),
+    PeerReplayed(Party),
     /// The sealed bytes are neither a text nor a signature and a text. Only somebody who holds the
     /// key can have made them.
     #[error("{0} sealed something that is not a message")]
-    PeerContent(MemberId),
+    PeerContent(Party),
     /// It claims to have its sender's signature, and that does not verify. Only somebody who holds
     /// the key can have made it.
     #[error("{0} sent a message whose signature does not verify")]
-    PeerSignature(MemberId),
+    PeerSignature(Party),
     /// The epoch has ended; its key is erased.
     #[error("the epoch is over")]
     WireClosedEpoch,
@@ -72,8 +72,8 @@ pub enum HoldError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// The list lacks this member, has doubles, or is too long.
-    #[error("the member list does not fit")]
+    /// The list lacks this party, names a party twice, or is too long.
+    #[error("the list of parties does not fit")]
     LocalMembers,
     /// The same key and view were opened before.
     #[error("the epoch was opened before")]

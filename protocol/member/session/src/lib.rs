@@ -7,11 +7,11 @@
 //!
 //!  epochs:   current (seals, opens)  ──open_epoch──>  previous (opens)  ──close_previous──>  gone, erased
 //! ```
-//! Promise: no nonce is used twice under one key. Nothing opens except what a member of the view
-//! sealed in it, and that once, under its own number. A signature in a message is its sender's over
-//! exactly this message. After [`Session::stop`] nothing is sealed until the next epoch. Each
-//! message costs at most one copy.
-//! Relies on: keying for a key that exactly the members hold. Does not rely on order, or on
+//! Promise: no nonce is used twice under one key. Nothing opens except what a party of the view
+//! sealed in it, and that once, under its own number. A signature in a message is by the key of its
+//! sender's member, over exactly this message of this party. After [`Session::stop`] nothing is
+//! sealed until the next epoch. Each message costs at most one copy.
+//! Relies on: keying for a key that exactly the parties hold. Does not rely on order, or on
 //! delivery only once.
 
 mod attempt;
@@ -31,7 +31,7 @@ pub use message::{
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Cipher, Danger, GroupId, MemberId, Mutant, Pool, Secret, Service, ViewId};
+use base::{Cipher, Danger, GroupId, Mutant, Party, Pool, Secret, Service, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
@@ -65,8 +65,8 @@ impl Default for Config {
     }
 }
 
-/// Answers whether the stamp's sender signed this text under this stamp. The caller knows the
-/// members' keys.
+/// Answers whether the key of the member in the stamp's sender signed this text under this stamp.
+/// The caller knows the members' keys.
 pub type Verify<'a> = &'a dyn Fn(&Stamp, &[u8], &Signature) -> bool;
 
 /// An opened message.
@@ -125,7 +125,7 @@ impl Counters {
     fn opening(
         &mut self,
         epoch: &mut Epoch,
-        from: (MemberId, Service),
+        from: (Party, Service),
         header: Header,
         (sealed, pool): (Bytes, &mut Pool),
         verify: Verify<'_>,
@@ -147,9 +147,9 @@ impl Counters {
     }
 }
 
-/// The session of one member in one group.
+/// The session of one party in one group.
 pub struct Session {
-    me: MemberId,
+    me: Party,
     group: GroupId,
     config: Config,
     current: Option<Epoch>,
@@ -160,12 +160,12 @@ pub struct Session {
     counters: Counters,
     pool: Pool,
     sends: Held<()>,
-    received: Held<(MemberId, Service)>,
+    received: Held<(Party, Service)>,
 }
 
 impl Session {
     /// A session without an epoch.
-    pub fn new(me: MemberId, group: GroupId, config: Config) -> Self {
+    pub fn new(me: Party, group: GroupId, config: Config) -> Self {
         Self {
             me,
             group,
@@ -183,7 +183,7 @@ impl Session {
     }
 
     /// Opens an epoch: messages are sealed under its key from now on, and the epoch before it still
-    /// opens messages until [`Self::close_previous`]. Call with the view and members of keying's
+    /// opens messages until [`Self::close_previous`]. Call with the view and parties of keying's
     /// `SecureView` or `Refreshed`, and key and cipher of its epoch. Then drain
     /// [`Self::poll_received`], then [`Self::take_held`].
     ///
@@ -193,7 +193,7 @@ impl Session {
     pub fn open_epoch(
         &mut self,
         view: ViewId,
-        members: &[MemberId],
+        members: &[Party],
         key: &Secret<[u8; 32]>,
         cipher: Cipher,
     ) -> Result<(), SessionError> {
@@ -231,7 +231,7 @@ impl Session {
         epoch.seal(before, body, None, pool)
     }
 
-    /// The letters' seed of the epoch that may seal now: no removed member has it.
+    /// The letters' seed of the epoch that may seal now: no removed party has it.
     pub fn letters(&self) -> Option<LettersSeed<'_>> {
         self.current.as_ref().filter(|_| !self.stopped).map(Epoch::letters)
     }
@@ -291,7 +291,7 @@ impl Session {
         if self.can_seal() { self.sends.pop().map(|(_, message)| message) } else { None }
     }
 
-    /// Empties the queue of held sends. The member leaves; each of them is to be reported as
+    /// Empties the queue of held sends. The party leaves; each of them is to be reported as
     /// dropped (K5).
     pub fn drop_held(&mut self) -> Vec<Bytes> {
         core::iter::from_fn(|| self.sends.pop()).map(|(_, message)| message).collect()
@@ -304,7 +304,7 @@ impl Session {
     /// [`OpenError`]; nothing changes, except as the error says.
     pub fn open(
         &mut self,
-        sender: MemberId,
+        sender: Party,
         service: Service,
         sealed: Bytes,
         verify: Verify<'_>,
@@ -331,7 +331,7 @@ impl Session {
     pub fn poll_received(
         &mut self,
         verify: Verify<'_>,
-    ) -> Option<((MemberId, Service), Result<Message, OpenError>)> {
+    ) -> Option<((Party, Service), Result<Message, OpenError>)> {
         let epoch = self.current.as_mut()?;
         let (sender, sealed) = self.received.pop()?;
         let header = match Header::decode(&sealed) {
@@ -347,7 +347,7 @@ impl Session {
         Some((sender, self.counters.opening(epoch, sender, header, (sealed, &mut self.pool), verify)))
     }
 
-    /// Stops sealing at once (K3), because a notice removed a member. Opening goes on. Lasts until
+    /// Stops sealing at once (K3), because a notice removed a party. Opening goes on. Lasts until
     /// the next [`Self::open_epoch`].
     pub fn stop(&mut self) {
         self.stopped = !self.config.danger.is(Danger::SessionSealsAfterRemoval);
@@ -363,7 +363,7 @@ impl Session {
         }
     }
 
-    /// Forgets all keys, and the messages that wait to be opened: the member has left.
+    /// Forgets all keys, and the messages that wait to be opened: the party has left.
     pub fn close(&mut self) {
         self.close_previous();
         self.previous = self.current.take();

@@ -1,4 +1,4 @@
-//! The one message: a sealed application message, sender → all members of its view.
+//! The one message: a sealed application message, sender → all parties of its view.
 //!
 //! ```text
 //!  0           8         12
@@ -12,14 +12,14 @@
 //!           3 ‖ (length u16 ‖ text) ...   two texts or more, not signed; their numbers are counter, counter + 1, ...
 //! ```
 //! Big endian. Nonce: eight zero bytes, then the counter. Additional data: the header. Group, view,
-//! members and sender are in what the key is derived from.
+//! parties and sender are in what the key is derived from.
 
 use crate::base::limits::MESSAGE_BYTES_MAX;
 use crate::error::OpenError;
 use crate::identity::{Signature, Stamp};
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use folkmoot_base::codec::DeserializeBytes;
-use folkmoot_base::{MemberId, Pool, SIGNATURE_BYTES_MAX, Service, SignatureBytes, ViewId};
+use folkmoot_base::{Party, Pool, SIGNATURE_BYTES_MAX, Service, SignatureBytes, ViewId};
 
 /// Bytes before the ciphertext.
 pub const HEADER_BYTES: usize = 12;
@@ -202,7 +202,7 @@ impl Origin {
     }
 
     /// What a signature of this message covers, besides its text.
-    pub fn stamp(&self, view: ViewId, sender: MemberId, service: Service) -> Stamp {
+    pub fn stamp(&self, view: ViewId, sender: Party, service: Service) -> Stamp {
         Stamp { view, epoch: self.epoch, sender, number: self.number, service }
     }
 }

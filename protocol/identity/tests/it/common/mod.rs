@@ -1,7 +1,8 @@
 //! What several tests need: people, a charter, votes, certificates.
 
 use folkmoot_base::{
-    ConfigurationId, Entropy, GroupId, GroupName, Head, MemberId, NodeId, Service, UnixTime, ViewId, digest,
+    ConfigurationId, Entropy, GroupId, GroupName, Head, MemberId, NodeId, Party, Service, UnixTime, ViewId,
+    digest,
 };
 use folkmoot_identity::{
     AuthorityBody, AuthorityCertificate, CertificateError, Charter, CharterDraft, Gmc, GmcBody, GroupKey,
@@ -119,9 +120,10 @@ impl World {
     }
 }
 
-/// A message of this member in a view of this group.
+/// A message of this member's party with port 258 in a view of this group.
 pub fn stamp(group: GroupId, sender: MemberId) -> Stamp {
     let configuration = ConfigurationId { ring_seq: 4, representative: NodeId([1; 32]), nonce: [2; 16] };
     let view = ViewId { configuration, order: 9, group };
+    let sender = Party::new(sender, 258);
     Stamp { view, epoch: [3; 8], sender, number: 5, service: Service::Agreed }
 }

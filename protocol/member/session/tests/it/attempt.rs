@@ -2,12 +2,12 @@
 //! and nothing sealed after it.
 
 use crate::common::{AES, Texts, key, members, sessions, view};
-use folkmoot_base::{MemberId, Secret, ViewId};
+use folkmoot_base::{Party, Secret, ViewId};
 use folkmoot_session::{KeptKey, danger_attempt};
 
 /// Members 1 to 3 under keys 1 and 2, then only 1 and 2 under key 3. Returns what was sealed in
 /// each epoch, and by both senders of the last one.
-fn history() -> (Vec<bytes::Bytes>, Vec<(ViewId, Vec<MemberId>)>) {
+fn history() -> (Vec<bytes::Bytes>, Vec<(ViewId, Vec<Party>)>) {
     let mut sessions = sessions(3, None);
     let mut sealed = Vec::new();
     for order in 1..=2 {

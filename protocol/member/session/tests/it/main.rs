@@ -12,4 +12,5 @@ mod attempt;
 mod codec;
 mod common;
 mod contract;
+mod parties;
 mod signed;

@@ -3,7 +3,7 @@
 
 use crate::common::{AES, GROUP, Texts, config, key, view};
 use bytes::Bytes;
-use folkmoot_base::{Danger, Entropy, MemberId, Service, UnixTime, digest};
+use folkmoot_base::{Danger, Entropy, Party, Service, UnixTime, digest};
 use folkmoot_identity::{Identity, Signature, Stamp};
 use folkmoot_session::{
     Body, Content, HEADER_BYTES, Message, OpenError, Opened, PLAIN_BYTES, SIGNED_BYTES, Session, TAG_BYTES,
@@ -22,21 +22,21 @@ impl Entropy for Seed {
     }
 }
 
-static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
+pub static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
     let make = |n: u64| Identity::new("p", &mut Seed(n << 32), UnixTime(0), UnixTime(1 << 32)).unwrap();
     (0..3).map(make).collect()
 });
 
-fn id(who: usize) -> MemberId {
-    PEOPLE[who].member()
+fn id(who: usize) -> Party {
+    PEOPLE[who].member().into()
 }
 
-fn list() -> Vec<MemberId> {
+fn list() -> Vec<Party> {
     (0..3).map(id).collect()
 }
 
 /// The answer of a roster.
-fn verify(stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
+pub fn verify(stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
     PEOPLE.iter().any(|one| stamp.verify(one.key().verifying_key(), text, signature).is_ok())
 }
 

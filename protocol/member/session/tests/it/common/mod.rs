@@ -1,15 +1,23 @@
-//! Members of one group with sessions.
+//! Members of one group with sessions, one party each.
 
 use bytes::Bytes;
-use folkmoot_base::{Cipher, ConfigurationId, Danger, GroupId, MemberId, NodeId, Secret, Service, ViewId};
+use folkmoot_base::{
+    Cipher, ConfigurationId, Danger, GroupId, MemberId, NodeId, Party, Secret, Service, ViewId,
+};
 use folkmoot_session::{Body, Config, Message, OpenError, Opened, SealError, Session};
 
 pub const GROUP: GroupId = GroupId([7; 32]);
 
 pub const AES: Cipher = Cipher::Aes256Gcm;
 
-pub fn member(number: u8) -> MemberId {
-    MemberId([number; 32])
+/// The party with this port of the member with this number.
+pub fn party(number: u8, port: u16) -> Party {
+    Party::new(MemberId([number; 32]), port)
+}
+
+/// The one party of the member with this number.
+pub fn member(number: u8) -> Party {
+    party(number, 0)
 }
 
 pub fn view(order: u64) -> ViewId {
@@ -30,7 +38,7 @@ pub fn sessions(n: u8, danger: Option<Danger>) -> Vec<Session> {
     (1..=n).map(|number| Session::new(member(number), GROUP, config(danger))).collect()
 }
 
-pub fn members(n: u8) -> Vec<MemberId> {
+pub fn members(n: u8) -> Vec<Party> {
     (1..=n).map(member).collect()
 }
 
@@ -52,16 +60,16 @@ pub fn message(opened: Opened) -> Bytes {
 
 /// Receiving if nobody signs: a signature would be refused.
 pub trait Hears {
-    fn hear(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError>;
-    fn held(&mut self) -> Option<(MemberId, Result<Message, OpenError>)>;
+    fn hear(&mut self, sender: Party, sealed: Bytes) -> Result<Opened, OpenError>;
+    fn held(&mut self) -> Option<(Party, Result<Message, OpenError>)>;
 }
 
 impl Hears for Session {
-    fn hear(&mut self, sender: MemberId, sealed: Bytes) -> Result<Opened, OpenError> {
+    fn hear(&mut self, sender: Party, sealed: Bytes) -> Result<Opened, OpenError> {
         self.open(sender, Service::Agreed, sealed, &|_, _, _| false)
     }
 
-    fn held(&mut self) -> Option<(MemberId, Result<Message, OpenError>)> {
+    fn held(&mut self) -> Option<(Party, Result<Message, OpenError>)> {
         self.poll_received(&|_, _, _| false).map(|((sender, _), opened)| (sender, opened))
     }
 }
