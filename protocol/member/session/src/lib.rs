@@ -236,7 +236,7 @@ impl Session {
         self.current.as_ref().filter(|_| !self.stopped).map(Epoch::letters)
     }
 
-    /// [`Self::seal`], with the sender's signature sealed in, 64 bytes more. `sign` is called once
+    /// [`Self::seal`], with the sender's signature sealed in, 67 bytes more. `sign` is called once
     /// to sign the plaintext under the stamp that it is given ([`Stamp::sign`]). `service` is the
     /// one with which the message will be delivered.
     ///
