@@ -1,29 +1,29 @@
-//! The table of one group: its members with their nodes and joins, the newest notice, and the
+//! The table of one group: its parties with their nodes and joins, the newest notice, and the
 //! complaints.
 
-use crate::Output;
 use crate::message::{Handle, Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, Stamp, label_of, lowest};
-use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, ViewId, digest};
+use crate::{Output, parties_of};
+use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, Party, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Notices since the last merge in which complaints still count.
 const RECENT_NOTICES_MAX: usize = 256;
 
-/// A member of a group, at the node where it lives.
+/// A party of a group, at the node where it lives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Resident {
     /// The node where it lives.
     pub(crate) node: NodeId,
-    /// The join that made it a member.
+    /// The join that made it a party.
     pub(crate) stamp: Stamp,
     /// Serial of the first notice that lists it.
     since: u64,
-    /// The notices that its node named for it at the last merge: the member may still be in the
-    /// view of one of them, and wait for the members of that view.
+    /// The notices that its node named for it at the last merge: the party may still be in the
+    /// view of one of them, and wait for the parties of that view.
     stood: Vec<NoticeLabel>,
 }
 
-/// The set of members among whom complaints are counted.
+/// The set of parties among whom complaints are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Jury {
     /// Those of a notice since the last merge, by its serial.
@@ -38,35 +38,36 @@ struct Notice {
     /// Made since the last merge; not kept over a merge.
     fresh: bool,
     digest: [u8; 32],
-    members: BTreeMap<MemberId, Stamp>,
+    members: BTreeMap<Party, Stamp>,
 }
 
 /// The table of one group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Circle {
-    residents: BTreeMap<MemberId, Resident>,
-    /// The members of `residents` that live here.
-    local: BTreeSet<MemberId>,
+    residents: BTreeMap<Party, Resident>,
+    /// The parties of `residents` that live here.
+    local: BTreeSet<Party>,
     /// Lost at the transitional signal; still heard until the next configuration.
-    departing: BTreeMap<MemberId, NodeId>,
+    departing: BTreeMap<Party, NodeId>,
     notice: Option<Notice>,
-    /// Members of `notice` that were lost since, whether or not they are back.
-    lost: BTreeSet<MemberId>,
+    /// Parties of `notice` that were lost since, whether or not they are back.
+    lost: BTreeSet<Party>,
     /// Number of notices so far; serials are local.
     serial: u64,
     /// Labels of the latest notices here, including those from before the last merge.
     stood: VecDeque<NoticeLabel>,
     /// Configuration, place and serial of the notices since the last merge.
     recent: VecDeque<(ConfigurationId, u64, u64)>,
-    votes: BTreeMap<(Jury, MemberId), BTreeSet<MemberId>>,
-    /// Members set aside by complaints, and the first place in the order at which each may join
-    /// again.
+    /// Complaints about a party, by the members that made them.
+    votes: BTreeMap<(Jury, Party), BTreeSet<MemberId>>,
+    /// Members of which a party was set aside by complaints, and the first place in the order at
+    /// which a party of each may join again. Another port is no way round.
     set_aside: BTreeMap<MemberId, u64>,
 }
 
 impl Circle {
-    pub(crate) fn resident(&self, member: &MemberId) -> Option<&Resident> {
-        self.residents.get(member)
+    pub(crate) fn resident(&self, party: &Party) -> Option<&Resident> {
+        self.residents.get(party)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -77,36 +78,46 @@ impl Circle {
         self.residents.is_empty()
     }
 
-    pub(crate) fn members(&self) -> Vec<MemberId> {
+    pub(crate) fn members(&self) -> Vec<Party> {
         self.residents.keys().copied().collect()
     }
 
-    pub(crate) fn local(&self) -> &BTreeSet<MemberId> {
+    /// The parties of `member` in the group.
+    pub(crate) fn parties(&self, member: MemberId) -> impl Iterator<Item = Party> {
+        self.residents.range(parties_of(member)).map(|(party, _)| *party)
+    }
+
+    /// How many parties `member` has in the group.
+    pub(crate) fn count_of(&self, member: MemberId) -> usize {
+        self.parties(member).count()
+    }
+
+    pub(crate) fn local(&self) -> &BTreeSet<Party> {
         &self.local
     }
 
-    pub(crate) fn residents(&self) -> impl Iterator<Item = (&MemberId, &Resident)> {
+    pub(crate) fn residents(&self) -> impl Iterator<Item = (&Party, &Resident)> {
         self.residents.iter()
     }
 
-    /// Adds `member`, which was not in the group.
-    pub(crate) fn add(&mut self, member: MemberId, node: NodeId, stamp: Stamp, me: NodeId) {
+    /// Adds `party`, which was not in the group.
+    pub(crate) fn add(&mut self, party: Party, node: NodeId, stamp: Stamp, me: NodeId) {
         let since = self.serial.saturating_add(1);
-        self.residents.insert(member, Resident { node, stamp, since, stood: Vec::new() });
+        self.residents.insert(party, Resident { node, stamp, since, stood: Vec::new() });
         if node == me {
-            self.local.insert(member);
+            self.local.insert(party);
         }
     }
 
-    /// `member` came to the merge from these notices.
-    pub(crate) fn came(&mut self, member: &MemberId, stood: &[NoticeLabel]) {
-        if let Some(resident) = self.residents.get_mut(member) {
+    /// `party` came to the merge from these notices.
+    pub(crate) fn came(&mut self, party: &Party, stood: &[NoticeLabel]) {
+        if let Some(resident) = self.residents.get_mut(party) {
             resident.stood = stood.to_vec();
         }
     }
 
-    /// The latest notices that local members were told of, also from before merges: a State names
-    /// them for these members.
+    /// The latest notices that local parties were told of, also from before merges: a State names
+    /// them for these parties.
     pub(crate) fn stood(&self) -> Vec<NoticeLabel> {
         self.stood.iter().copied().collect()
     }
@@ -123,78 +134,81 @@ impl Circle {
         }
     }
 
-    /// Removes `member`. Returns `false` if it was not in the group.
-    pub(crate) fn remove(&mut self, member: &MemberId) -> bool {
-        self.local.remove(member);
-        self.departing.remove(member);
-        let was = self.residents.remove(member).is_some();
+    /// Removes `party`. Returns `false` if it was not in the group.
+    pub(crate) fn remove(&mut self, party: &Party) -> bool {
+        self.local.remove(party);
+        self.departing.remove(party);
+        let was = self.residents.remove(party).is_some();
         if was && !self.votes.is_empty() {
+            let gone = self.count_of(party.member) == 0;
             self.votes.retain(|(_, suspect), voters| {
-                voters.remove(member);
-                suspect != member && !voters.is_empty()
+                if gone {
+                    voters.remove(&party.member);
+                }
+                suspect != party && !voters.is_empty()
             });
         }
         was
     }
 
-    /// Whether `node` may speak for `member` here: it hosts the member, or did until the
+    /// Whether `node` may speak for `party` here: it hosts the party, or did until the
     /// transitional signal.
-    pub(crate) fn hosts(&self, node: NodeId, member: &MemberId) -> bool {
-        self.residents.get(member).is_some_and(|resident| resident.node == node)
-            || self.departing.get(member) == Some(&node)
+    pub(crate) fn hosts(&self, node: NodeId, party: &Party) -> bool {
+        self.residents.get(party).is_some_and(|resident| resident.node == node)
+            || self.departing.get(party) == Some(&node)
     }
 
-    /// The member that `speaker` names at `node`, if the node may speak for it here. If two members
+    /// The party that `speaker` names at `node`, if the node may speak for it here. If two members
     /// of one node had one handle, it would be the one with the lower id.
-    pub(crate) fn speaker(&self, node: NodeId, speaker: Speaker) -> Option<MemberId> {
-        let handle = match speaker {
-            Speaker::Own => return Some(node.member()).filter(|member| self.hosts(node, member)),
-            Speaker::Other(handle) => handle,
+    pub(crate) fn speaker(&self, node: NodeId, speaker: Speaker) -> Option<Party> {
+        let (handle, port) = match speaker {
+            Speaker::Own => return Some(node.member().into()).filter(|party| self.hosts(node, party)),
+            Speaker::Other(handle, port) => (handle, port),
         };
-        let from = MemberId(lowest(&handle));
-        let here = self.residents.range(from..).map(|(member, _)| member);
-        let lost = self.departing.range(from..).map(|(member, _)| member);
-        let named = |member: &&MemberId| member.0.starts_with(&handle);
+        let from = Party::from(MemberId(lowest(&handle)));
+        let here = self.residents.range(from..).map(|(party, _)| party);
+        let lost = self.departing.range(from..).map(|(party, _)| party);
+        let named = |party: &&Party| party.member.0.starts_with(&handle);
         let mut all = here.take_while(named).chain(lost.take_while(named));
-        all.find(|member| self.hosts(node, member)).copied()
+        all.find(|party| party.port == port && self.hosts(node, party)).copied()
     }
 
-    /// Marks the members on nodes that are not in `nodes` as lost, and returns them. With `heard`,
+    /// Marks the parties on nodes that are not in `nodes` as lost, and returns them. With `heard`,
     /// they are still heard.
-    pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<MemberId> {
-        let gone: Vec<(MemberId, NodeId)> = self
+    pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<Party> {
+        let gone: Vec<(Party, NodeId)> = self
             .residents
             .iter()
             .filter(|(_, resident)| !nodes.contains(&resident.node))
-            .map(|(member, resident)| (*member, resident.node))
+            .map(|(party, resident)| (*party, resident.node))
             .collect();
-        for (member, node) in &gone {
-            self.remove(member);
-            if self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(member)) {
-                self.lost.insert(*member);
+        for (party, node) in &gone {
+            self.remove(party);
+            if self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(party)) {
+                self.lost.insert(*party);
             }
             if heard {
-                self.departing.insert(*member, *node);
+                self.departing.insert(*party, *node);
             }
         }
-        gone.into_iter().map(|(member, _)| member).collect()
+        gone.into_iter().map(|(party, _)| party).collect()
     }
 
-    /// From here on, the lost members are not heard any more.
+    /// From here on, the lost parties are not heard any more.
     pub(crate) fn close_departing(&mut self) {
         self.departing.clear();
     }
 
-    /// The newest notice, if none of its members was lost: for a State.
+    /// The newest notice, if none of its parties was lost: for a State.
     pub(crate) fn noticed(&self) -> Option<Noticed> {
         let notice = self.notice.as_ref().filter(|_| self.lost.is_empty())?;
         Some(Noticed { view: notice.view, digest: notice.digest })
     }
 
-    /// The local members, as a State lists them.
+    /// The local parties, as a State lists them.
     pub(crate) fn local_joined(&self) -> Vec<Joined> {
-        let joined = |member: &MemberId| {
-            self.residents.get(member).map(|resident| Joined { member: *member, stamp: resident.stamp })
+        let joined = |party: &Party| {
+            self.residents.get(party).map(|resident| Joined { party: *party, stamp: resident.stamp })
         };
         self.local.iter().filter_map(joined).collect()
     }
@@ -209,11 +223,11 @@ impl Circle {
         self.set_aside.clear();
     }
 
-    /// Digest of the list of members with their stamps.
+    /// Digest of the list of parties with their stamps.
     pub(crate) fn fingerprint(&self) -> [u8; 32] {
         let mut bytes = Vec::with_capacity(self.residents.len().saturating_mul(48));
-        for (member, resident) in &self.residents {
-            bytes.extend_from_slice(&member.0);
+        for (party, resident) in &self.residents {
+            bytes.extend_from_slice(&party.to_bytes());
             bytes.extend_from_slice(&resident.stamp.ring_seq.to_be_bytes());
             bytes.extend_from_slice(&resident.stamp.order.to_be_bytes());
         }
@@ -221,20 +235,20 @@ impl Circle {
     }
 
     /// Keeps `view` as the newest notice although it was not made here, or not now: none of its
-    /// members came or went.
+    /// parties came or went.
     pub(crate) fn keep_notice(&mut self, view: ViewId) {
         self.record(view, false);
     }
 
-    /// Makes a notice, and returns the members of the previous notice that did not stay.
-    pub(crate) fn make_notice(&mut self, view: ViewId) -> Vec<MemberId> {
+    /// Makes a notice, and returns the parties of the previous notice that did not stay.
+    pub(crate) fn make_notice(&mut self, view: ViewId) -> Vec<Party> {
         let removed = self.notice.as_ref().map_or_else(Vec::new, |notice| {
-            let stayed = |member: &MemberId, stamp: &Stamp| {
-                !self.lost.contains(member)
-                    && self.residents.get(member).is_some_and(|resident| resident.stamp == *stamp)
+            let stayed = |party: &Party, stamp: &Stamp| {
+                !self.lost.contains(party)
+                    && self.residents.get(party).is_some_and(|resident| resident.stamp == *stamp)
             };
-            let gone = notice.members.iter().filter(|(member, stamp)| !stayed(member, stamp));
-            gone.map(|(member, _)| *member).collect()
+            let gone = notice.members.iter().filter(|(party, stamp)| !stayed(party, stamp));
+            gone.map(|(party, _)| *party).collect()
         });
         self.record(view, true);
         removed
@@ -257,16 +271,11 @@ impl Circle {
     /// Counts a complaint. `Some(true)` if it is the one that removes `suspect`; `None` if it does
     /// not count.
     ///
-    /// A complaint counts among the members of its view that are still in the group. If the view is
-    /// from before the last merge, its members are known from what their nodes said at the merge.
-    /// Such a complaint also counts in the newest notice, because in the end all members of the
+    /// A complaint counts among the parties of its view that are still in the group. If the view is
+    /// from before the last merge, its parties are known from what their nodes said at the merge.
+    /// Such a complaint also counts in the newest notice, because in the end all parties of the
     /// group wait for the suspect.
-    pub(crate) fn complaint(
-        &mut self,
-        complainer: MemberId,
-        view: &ViewId,
-        suspect: MemberId,
-    ) -> Option<bool> {
+    pub(crate) fn complaint(&mut self, complainer: Party, view: &ViewId, suspect: Party) -> Option<bool> {
         let newest = self.notice.as_ref()?;
         let named = |(configuration, order, _): &&(ConfigurationId, u64, u64)| {
             *configuration == view.configuration && *order == view.order
@@ -282,8 +291,9 @@ impl Circle {
         }
     }
 
-    /// One complaint within a jury to which both members belong.
-    fn vote(&mut self, jury: Jury, complainer: MemberId, suspect: MemberId) -> Option<bool> {
+    /// One complaint within a jury to which both parties belong. Members are counted, not parties:
+    /// a member with many programs has one voice.
+    fn vote(&mut self, jury: Jury, complainer: Party, suspect: Party) -> Option<bool> {
         let is_of = |resident: &Resident| match jury {
             Jury::Notice(serial) => resident.since <= serial,
             Jury::Before(label) => resident.stood.contains(&label),
@@ -293,36 +303,42 @@ impl Circle {
         {
             return None;
         }
-        let size = self.residents.values().filter(|resident| is_of(resident)).count();
+        let jury_parties = self.residents.iter().filter(|(_, resident)| is_of(resident));
+        let members: BTreeSet<MemberId> = jury_parties.clone().map(|(party, _)| party.member).collect();
+        // The suspect's member may complain too if it has another party here.
+        let others = jury_parties.filter(|(party, _)| **party != suspect);
+        let others: BTreeSet<MemberId> = others.map(|(party, _)| party.member).collect();
         let voters = self.votes.entry((jury, suspect)).or_default();
-        voters.insert(complainer).then(|| voters.len() >= complaints_needed(size))
+        let needed = complaints_needed(members.len(), others.len());
+        let first = voters.insert(complainer.member);
+        first.then_some(voters.len() >= needed)
     }
 
-    /// `member` may not join before place `until`.
+    /// No party of `member` may join before place `until`.
     pub(crate) fn set_aside(&mut self, member: MemberId, place: u64, until: u64) {
         self.set_aside.retain(|_, until| *until > place);
         self.set_aside.insert(member, until);
     }
 
-    /// Whether `member` may not join at `place`.
-    pub(crate) fn is_set_aside(&self, member: &MemberId, place: u64) -> bool {
-        self.set_aside.get(member).is_some_and(|until| *until > place)
+    /// Whether no party of `member` may join at `place`.
+    pub(crate) fn is_set_aside(&self, party: &MemberId, place: u64) -> bool {
+        self.set_aside.get(party).is_some_and(|until| *until > place)
     }
 }
 
-/// More than half, but never more than all the other members.
-fn complaints_needed(size: usize) -> usize {
-    (size / 2).saturating_add(1).min(size.saturating_sub(1)).max(1)
+/// More than half of `members`, but never more than all who have a party besides the suspect.
+fn complaints_needed(members: usize, others: usize) -> usize {
+    (members / 2).saturating_add(1).min(others).max(1)
 }
 
-/// The notice as the local members hear it.
+/// The notice as the local parties hear it.
 pub(crate) fn notice_to(
     group: GroupId,
     view: ViewId,
     circle: &Circle,
-    removed: &[MemberId],
+    removed: &[Party],
     cause: Cause,
-    to: MemberId,
+    to: Party,
 ) -> Output {
     let (members, removed) = (circle.members(), removed.to_vec());
     Output::Member { to, indication: Indication::Notice { group, view, members, removed, cause } }
@@ -343,7 +359,9 @@ mod tests {
 
     #[test]
     fn more_than_half_but_at_most_all_others() {
-        let needed: Vec<usize> = (2..=7).map(complaints_needed).collect();
+        let needed: Vec<usize> = (2..=7).map(|size| complaints_needed(size, size - 1)).collect();
         assert_eq!(needed, [1, 2, 3, 3, 4, 4]);
+        assert_eq!(complaints_needed(1, 1), 1, "a party about its own other party");
+        assert_eq!(complaints_needed(2, 2), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! Why a call or a message was refused. The first word of each name says whose fault it is.
 
 use folkmoot_base::codec::DecodeError;
-use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId};
+use folkmoot_base::{ConfigurationId, GroupId, NodeId, Party};
 
 /// Why the group layer refused something. What was refused changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,18 +16,18 @@ pub enum GroupError {
         #[source]
         source: DecodeError,
     },
-    /// A node spoke for a member that it does not host in that group.
-    #[error("{peer} does not host {member} in {group}")]
+    /// A node spoke for a party that it does not host in that group.
+    #[error("{peer} does not host {party} in {group}")]
     PeerSpokeForAnother {
         /// The node that did.
         peer: NodeId,
-        /// The member it spoke for.
-        member: MemberId,
+        /// The party it spoke for.
+        party: Party,
         /// In which group.
         group: GroupId,
     },
-    /// A node sent data of a member that it does not host in the group.
-    #[error("{0} sent data of a member that it does not host")]
+    /// A node sent data of a party that it does not host in the group.
+    #[error("{0} sent data of a party that it does not host")]
     PeerSpokeForNobody(NodeId),
     /// A node that is not in the configuration, as far as we know.
     #[error("{0} is not in the configuration")]
@@ -38,24 +38,24 @@ pub enum GroupError {
     /// A node sent its state twice, out of order, or not in the one encoding.
     #[error("{0} sent its state twice or out of order")]
     PeerOutOfTurn(NodeId),
-    /// A complaint about the complainer itself, by or about a member that is not in the group, or a
+    /// A complaint about the complainer itself, by or about a party that is not in the group, or a
     /// second one.
     #[error("the complaint of {0} does not count")]
-    PeerComplaint(MemberId),
+    PeerComplaint(Party),
     /// The caller delivered a message of a configuration that is not the current one.
     #[error("the message is of configuration {0:?}, which is not the current one")]
     LocalWrongConfiguration(ConfigurationId),
-    /// That member is not attached here.
+    /// That party is not attached here.
     #[error("{0} is not attached here")]
-    LocalNotAttached(MemberId),
-    /// That member is attached already.
+    LocalNotAttached(Party),
+    /// That party is attached already.
     #[error("{0} is attached already")]
-    LocalAttached(MemberId),
-    /// That member is not in the group.
+    LocalAttached(Party),
+    /// That party is not in the group.
     #[error("{0} is not in {1}")]
-    LocalNotJoined(MemberId, GroupId),
-    /// This node's members are in as many groups as a node's members may be.
-    #[error("the members of this node are in too many groups")]
+    LocalNotJoined(Party, GroupId),
+    /// This node's parties are in as many groups as a node's parties may be.
+    #[error("the parties of this node are in too many groups")]
     LocalTooMany,
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]

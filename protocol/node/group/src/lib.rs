@@ -1,8 +1,8 @@
-//! Many named groups over one ring: which members are in which group, the same at every node at the
+//! Many named groups over one ring: which parties are in which group, the same at every node at the
 //! same place in the order.
 //!
 //! ```text
-//!   attach, join, leave, send, complain, item              Notice, Transitional, Deliver, Removed (for each local member)
+//!   attach, join, leave, send, complain, item              Notice, Transitional, Deliver, Removed (for each local party)
 //!                 |                                                          ^
 //!                 v                                                          |
 //!   [ Group ]   tables of all groups; State exchange at each configuration; complaints
@@ -11,7 +11,7 @@
 //!                                           the ring
 //! ```
 //! Promise: every node of a configuration that delivers the same prefix of the ring's order has the
-//! same tables. A change of a group gives each of its members one notice, at one place in the
+//! same tables. A change of a group gives each of its parties one notice, at one place in the
 //! order, with one id.
 //!
 //! How to drive it: call, then take [`Group::poll_output`] until `None`, in order. On
@@ -35,17 +35,18 @@ pub use output::Output;
 
 use bytes::Bytes;
 use circle::{Circle, with_handle};
+use core::ops::RangeInclusive;
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::{
-    Cause, ConfigurationId, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Service, ViewId,
+    Cause, ConfigurationId, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Party, Service, ViewId,
 };
 use mark::MarkId;
-use message::{Control, Message, NODE_PARTY, Stamp, party_of};
+use message::{Control, Message, NODE_NUMBER, Stamp, number_of};
 use ordered::{Change, What};
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most residents (member, group) that one node may host.
+/// Most residents (party, group) that one node may host.
 pub const MEMBERSHIPS_MAX: usize = 50_000;
 /// Longest item of a transcript, in bytes.
 pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
@@ -111,36 +112,46 @@ enum Phase {
     Split,
 }
 
-/// The members attached here.
+/// The parties attached here.
 #[derive(Debug, Default)]
 struct Audience {
-    attached: BTreeSet<MemberId>,
-    /// Detach messages still on their way. Until they are back, the member hears nothing from
+    attached: BTreeSet<Party>,
+    /// Detach messages still on their way. Until they are back, the party hears nothing from
     /// before.
-    detaching: BTreeMap<MemberId, u32>,
+    detaching: BTreeMap<Party, u32>,
 }
 
 impl Audience {
-    fn hears(&self, member: &MemberId) -> bool {
-        self.attached.contains(member) && !self.detaching.contains_key(member)
+    fn hears(&self, party: &Party) -> bool {
+        self.attached.contains(party) && !self.detaching.contains_key(party)
     }
 
-    fn detaching(&mut self, member: MemberId) {
-        let count = self.detaching.entry(member).or_default();
+    /// The attached parties of `member`.
+    fn of(&self, member: MemberId) -> Vec<Party> {
+        self.attached.range(parties_of(member)).copied().collect()
+    }
+
+    fn detaching(&mut self, party: Party) {
+        let count = self.detaching.entry(party).or_default();
         *count = count.saturating_add(1);
     }
 
-    fn detached(&mut self, member: &MemberId) {
-        let Some(count) = self.detaching.get_mut(member) else { return };
+    fn detached(&mut self, party: &Party) {
+        let Some(count) = self.detaching.get_mut(party) else { return };
         *count = count.saturating_sub(1);
         if *count == 0 {
-            self.detaching.remove(member);
+            self.detaching.remove(party);
         }
     }
 }
 
+/// Every party that `member` can have.
+pub(crate) fn parties_of(member: MemberId) -> RangeInclusive<Party> {
+    Party::new(member, 0)..=Party::new(member, u16::MAX)
+}
+
 impl Group {
-    /// A layer without members or configuration.
+    /// A layer without parties or configuration.
     pub fn new(config: Config) -> Self {
         Self {
             config,
@@ -158,55 +169,55 @@ impl Group {
         }
     }
 
-    /// `member` lives here from now on. Sends nothing.
+    /// `party` lives here from now on. Sends nothing.
     ///
     /// # Errors
     /// [`GroupError::LocalAttached`].
-    pub fn attach(&mut self, member: MemberId) -> Result<(), GroupError> {
-        if !self.audience.attached.insert(member) {
-            return Err(GroupError::LocalAttached(member));
+    pub fn attach(&mut self, party: Party) -> Result<(), GroupError> {
+        if !self.audience.attached.insert(party) {
+            return Err(GroupError::LocalAttached(party));
         }
         Ok(())
     }
 
-    /// `member` is gone: it hears nothing more, and an ordered message removes it from all its
+    /// `party` is gone: it hears nothing more, and an ordered message removes it from all its
     /// groups.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`].
-    pub fn detach(&mut self, member: MemberId) -> Result<(), GroupError> {
-        if !self.audience.attached.remove(&member) {
-            return Err(GroupError::LocalNotAttached(member));
+    pub fn detach(&mut self, party: Party) -> Result<(), GroupError> {
+        if !self.audience.attached.remove(&party) {
+            return Err(GroupError::LocalNotAttached(party));
         }
-        self.order_detach(member);
+        self.order_detach(party);
         Ok(())
     }
 
-    /// Orders that `member` joins `group`. Joining twice changes nothing.
+    /// Orders that `party` joins `group`. Joining twice changes nothing.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalTooMany`].
-    pub fn join(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        self.check_attached(member)?;
+    pub fn join(&mut self, party: Party, group: GroupId) -> Result<(), GroupError> {
+        self.check_attached(party)?;
         let me = self.config.me;
         if self.residents.get(&me).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
             return Err(GroupError::LocalTooMany);
         }
-        self.order(&Control::Join { member, group });
+        self.order(&Control::Join { party, group });
         Ok(())
     }
 
-    /// Orders that `member` leaves `group`.
+    /// Orders that `party` leaves `group`.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`].
-    pub fn leave(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        self.check_attached(member)?;
-        self.order(&Control::Leave { member, group });
+    pub fn leave(&mut self, party: Party, group: GroupId) -> Result<(), GroupError> {
+        self.check_attached(party)?;
+        self.order(&Control::Leave { party, group });
         Ok(())
     }
 
-    /// Orders `payload` to the members of `group`. Services below agreed are passed to the ring as
+    /// Orders `payload` to the parties of `group`. Services below agreed are passed to the ring as
     /// asked for.
     ///
     /// # Errors
@@ -214,47 +225,47 @@ impl Group {
     /// [`GroupError::LocalTooLong`].
     pub fn send(
         &mut self,
-        member: MemberId,
+        party: Party,
         group: GroupId,
         service: Service,
         payload: Bytes,
     ) -> Result<(), GroupError> {
-        self.check_joined(member, group)?;
+        self.check_joined(party, group)?;
         if payload.len() > BLOB_BYTES_MAX {
             return Err(GroupError::LocalTooLong(payload.len()));
         }
-        let lead = message::data_lead(self.config.me, &group, &member);
-        self.out.push_back(Output::Submit { party: party_of(&member), service, lead, payload });
+        let lead = message::data_lead(self.config.me, &group, &party);
+        self.out.push_back(Output::Submit { party: number_of(&party), service, lead, payload });
         Ok(())
     }
 
-    /// Orders a complaint of `member` about `suspect` in the newest notice `view`.
+    /// Orders a complaint of `party` about `suspect` in the newest notice `view`.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
     pub fn complain(
         &mut self,
-        member: MemberId,
+        party: Party,
         group: GroupId,
         view: ViewId,
-        suspect: MemberId,
+        suspect: Party,
     ) -> Result<(), GroupError> {
-        self.check_joined(member, group)?;
+        self.check_joined(party, group)?;
         if view.group != group {
-            return Err(GroupError::LocalNotJoined(member, view.group));
+            return Err(GroupError::LocalNotJoined(party, view.group));
         }
-        self.order(&Control::Complain { member, view, suspect });
+        self.order(&Control::Complain { party, view, suspect });
         Ok(())
     }
 
-    /// Orders a notice with cause `Refresh` for `group`: same members, new key. One node asks, not
+    /// Orders a notice with cause `Refresh` for `group`: same parties, new key. One node asks, not
     /// all of them.
     ///
     /// # Errors
     /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
-    pub fn refresh(&mut self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        self.check_joined(member, group)?;
-        self.order(&Control::Refresh { member, group });
+    pub fn refresh(&mut self, party: Party, group: GroupId) -> Result<(), GroupError> {
+        self.check_joined(party, group)?;
+        self.order(&Control::Refresh { party, group });
         Ok(())
     }
 
@@ -292,8 +303,8 @@ impl Group {
             // Our State may list them: an ordered message removes them again, at one place for all.
             Phase::Exchange(_) => {
                 for (member, _) in removed {
-                    if self.audience.attached.contains(member) {
-                        self.order_detach(*member);
+                    for party in self.audience.of(*member) {
+                        self.order_detach(party);
                     }
                 }
             }
@@ -348,8 +359,8 @@ impl Group {
         self.out.pop_front()
     }
 
-    /// Members of `group` in the current table, sorted.
-    pub fn members(&self, group: GroupId) -> Vec<MemberId> {
+    /// Parties of `group` in the current table, sorted.
+    pub fn members(&self, group: GroupId) -> Vec<Party> {
         self.circles.get(&group).map_or_else(Vec::new, Circle::members)
     }
 
@@ -365,19 +376,19 @@ impl Group {
 
     fn control(&mut self, peer: NodeId, control: Control, roster: &dyn Roster) -> Result<(), GroupError> {
         match control {
-            Control::Join { member, group } => self.change(peer, member, What::Join(group), roster),
-            Control::Leave { member, group } => self.change(peer, member, What::Leave(group), roster),
-            Control::Refresh { member, group } => self.change(peer, member, What::Refresh(group), roster),
-            Control::Detach { member } => {
+            Control::Join { party, group } => self.change(peer, party, What::Join(group), roster),
+            Control::Leave { party, group } => self.change(peer, party, What::Leave(group), roster),
+            Control::Refresh { party, group } => self.change(peer, party, What::Refresh(group), roster),
+            Control::Detach { party } => {
                 if peer == self.config.me {
-                    self.audience.detached(&member);
+                    self.audience.detached(&party);
                 }
-                self.change(peer, member, What::Detach, roster)
+                self.change(peer, party, What::Detach, roster)
             }
-            Control::Complain { member, view, suspect } if matches!(self.phase, Phase::Open) => {
-                self.complaint(peer, member, view, suspect)
+            Control::Complain { party, view, suspect } if matches!(self.phase, Phase::Open) => {
+                self.complaint(peer, party, view, suspect)
             }
-            // The merge decides who goes. A member that is still silent after it gets new
+            // The merge decides who goes. A party that is still silent after it gets new
             // complaints.
             Control::Complain { .. } => Ok(()),
             Control::Item { item } => {
@@ -393,25 +404,25 @@ impl Group {
     fn change(
         &mut self,
         node: NodeId,
-        member: MemberId,
+        party: Party,
         what: What,
         roster: &dyn Roster,
     ) -> Result<(), GroupError> {
         let Some(current) = &self.configuration else { return Ok(()) };
         let stamp = Stamp { ring_seq: current.id.ring_seq, order: self.place };
-        let change = Change { node, stamp, member, what };
+        let change = Change { node, stamp, party, what };
         if matches!(self.phase, Phase::Open) {
             let (groups, cause) = self.apply(&change, roster)?;
             self.notify(&groups, cause);
         } else if self.changes.len() < CHANGES_MAX {
             self.changes.push(change);
         } else {
-            self.trace(format!("a change of {member} is dropped: too many at once"));
+            self.trace(format!("a change of {party} is dropped: too many at once"));
         }
         Ok(())
     }
 
-    /// GRP-04, GRP-11: delivered to the local members, if the sender's node hosts the sender.
+    /// GRP-04, GRP-11: delivered to the local parties, if the sender's node hosts the sender.
     fn data(&mut self, data: Deferred) -> Result<(), GroupError> {
         if self.hand_out(&data) {
             return Ok(());
@@ -438,7 +449,7 @@ impl Group {
             |(id, circle): (&GroupId, &'_ Circle)| circle.speaker(*node, *sender).map(|sender| (*id, sender));
         let Some((group, sender)) = with_handle(&self.circles, group).find_map(speaks) else { return false };
         let local = self.circles.get(&group).map(Circle::local).into_iter().flatten();
-        for to in local.filter(|member| self.audience.hears(member)) {
+        for to in local.filter(|party| self.audience.hears(party)) {
             let indication =
                 Indication::Deliver { group, sender, service: *service, payload: payload.clone() };
             self.out.push_back(Output::Member { to: *to, indication });
@@ -446,29 +457,29 @@ impl Group {
         true
     }
 
-    fn check_attached(&self, member: MemberId) -> Result<(), GroupError> {
-        self.audience.attached.contains(&member).then_some(()).ok_or(GroupError::LocalNotAttached(member))
+    fn check_attached(&self, party: Party) -> Result<(), GroupError> {
+        self.audience.attached.contains(&party).then_some(()).ok_or(GroupError::LocalNotAttached(party))
     }
 
-    fn check_joined(&self, member: MemberId, group: GroupId) -> Result<(), GroupError> {
-        self.check_attached(member)?;
-        let joined = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&member));
-        joined.then_some(()).ok_or(GroupError::LocalNotJoined(member, group))
+    fn check_joined(&self, party: Party, group: GroupId) -> Result<(), GroupError> {
+        self.check_attached(party)?;
+        let joined = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&party));
+        joined.then_some(()).ok_or(GroupError::LocalNotJoined(party, group))
     }
 
-    fn order_detach(&mut self, member: MemberId) {
-        self.audience.detaching(member);
-        self.order(&Control::Detach { member });
+    fn order_detach(&mut self, party: Party) {
+        self.audience.detaching(party);
+        self.order(&Control::Detach { party });
     }
 
     fn order(&mut self, control: &Control) {
-        // A member's own words keep their order, and come after what it sent before.
-        let party = control.member().map_or(NODE_PARTY, party_of);
+        // A party's own words keep their order, and come after what it sent before.
+        let party = control.party().map_or(NODE_NUMBER, number_of);
         self.submit(party, message::encode(control));
     }
 
     fn submit_control(&mut self, bytes: Bytes) {
-        self.submit(NODE_PARTY, bytes);
+        self.submit(NODE_NUMBER, bytes);
     }
 
     fn submit(&mut self, party: u16, payload: Bytes) {
@@ -476,7 +487,7 @@ impl Group {
         self.out.push_back(Output::Submit { party, service, lead: Lead::NONE, payload });
     }
 
-    fn indicate(&mut self, to: MemberId, indication: Indication) {
+    fn indicate(&mut self, to: Party, indication: Indication) {
         if self.audience.hears(&to) {
             self.out.push_back(Output::Member { to, indication });
         }

@@ -2,28 +2,28 @@
 //!
 //! | message | from → to | means |
 //! |---|---|---|
-//! | Join, Leave | node of the member → all nodes | the member joins, leaves the group at this place |
-//! | Detach | node of the member → all nodes | the member is gone from all its groups |
-//! | Refresh | node of the member → all nodes | a notice without a change of members |
+//! | Join, Leave | node of the party → all nodes | the party joins, leaves the group at this place |
+//! | Detach | node of the party → all nodes | the party is gone from all its groups |
+//! | Refresh | node of the party → all nodes | a notice without a change of parties |
 //! | Complain | node of the complainer → all nodes | the suspect is silent in that view |
 //! | Item | any node → all nodes | take this item of the transcript at this place |
-//! | State | each node, once in each configuration → all nodes | the mark of my transcript; my members, by group |
+//! | State | each node, once in each configuration → all nodes | the mark of my transcript; my parties, by group |
 //! | Mark | node whose transcript changed during the state exchange → all nodes | the mark of my transcript now |
-//! | Data | node of the sender → all nodes | for the members of the group |
+//! | Data | node of the sender → all nodes | for the parties of the group |
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
 //! ```text
-//!   0xD1 | group 8 | sender 8 | payload ...
-//!   0xE1 | group 8 | payload ...              the sender has the node's own key
+//!   0xD1 | group 8 | member 8 | port 2 | payload ...
+//!   0xE1 | group 8 | payload ...    the sender is port 0 of the member with the node's own key
 //! ```
-//! Group and sender are named by handles, the first bytes of their ids. The table says whose they
+//! Group and member are named by handles, the first bytes of their ids. The table says whose they
 //! are: the node must host the sender in the group.
 
 use crate::mark::Mark;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{
-    Blob, ConfigurationId, DecodeError, Digest, GroupId, Lead, MemberId, NodeId, ViewId, digest,
+    Blob, ConfigurationId, DecodeError, Digest, GroupId, Lead, NodeId, Party, ViewId, digest,
 };
 
 const DATA: u8 = 0xD1;
@@ -33,45 +33,45 @@ const OWN_DATA: u8 = 0xE1;
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {
-    /// A member joins a group.
+    /// A party joins a group.
     #[tls_codec(discriminant = 1)]
     Join {
-        /// Which member.
-        member: MemberId,
+        /// Which party.
+        party: Party,
         /// Which group.
         group: GroupId,
     },
-    /// A member leaves a group.
+    /// A party leaves a group.
     #[tls_codec(discriminant = 2)]
     Leave {
-        /// Which member.
-        member: MemberId,
+        /// Which party.
+        party: Party,
         /// Which group.
         group: GroupId,
     },
-    /// A member is gone from all groups.
+    /// A party is gone from all groups.
     #[tls_codec(discriminant = 3)]
     Detach {
-        /// Which member.
-        member: MemberId,
+        /// Which party.
+        party: Party,
     },
     /// A notice is wanted although nobody comes or goes.
     #[tls_codec(discriminant = 4)]
     Refresh {
-        /// Which member asks.
-        member: MemberId,
+        /// Which party asks.
+        party: Party,
         /// For which group.
         group: GroupId,
     },
-    /// A member is silent.
+    /// A party is silent.
     #[tls_codec(discriminant = 5)]
     Complain {
         /// The complainer.
-        member: MemberId,
+        party: Party,
         /// In which view (it names the group).
         view: ViewId,
         /// The suspect.
-        suspect: MemberId,
+        suspect: Party,
     },
     /// An item of the transcript.
     #[tls_codec(discriminant = 6)]
@@ -93,28 +93,28 @@ pub enum Control {
 }
 
 impl Control {
-    /// The member of the sending node whose word it is; none if it is the node's own.
-    pub(crate) fn member(&self) -> Option<&MemberId> {
+    /// The party of the sending node whose word it is; none if it is the node's own.
+    pub(crate) fn party(&self) -> Option<&Party> {
         match self {
-            Self::Join { member, .. }
-            | Self::Leave { member, .. }
-            | Self::Detach { member }
-            | Self::Refresh { member, .. }
-            | Self::Complain { member, .. } => Some(member),
+            Self::Join { party, .. }
+            | Self::Leave { party, .. }
+            | Self::Detach { party }
+            | Self::Refresh { party, .. }
+            | Self::Complain { party, .. } => Some(party),
             Self::Item { .. } | Self::State(_) | Self::Mark { .. } => None,
         }
     }
 }
 
 /// What a node says of itself once in each configuration. A node is the authority on its own
-/// members.
+/// parties.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct State {
     /// For which configuration.
     pub configuration: ConfigurationId,
     /// The mark of the transcript.
     pub mark: Mark,
-    /// Groups in which it has members; sorted.
+    /// Groups in which it has parties; sorted.
     pub groups: Vec<GroupState>,
 }
 
@@ -123,16 +123,16 @@ pub struct State {
 pub struct GroupState {
     /// Which group.
     pub group: GroupId,
-    /// The newest notice, if none of its members was lost since.
+    /// The newest notice, if none of its parties was lost since.
     pub noticed: Option<Noticed>,
-    /// The latest notices that its members were told of, and whose views they may still be in,
+    /// The latest notices that its parties were told of, and whose views they may still be in,
     /// oldest first: at most [`STOOD_MAX`].
     pub stood: Vec<NoticeLabel>,
-    /// The node's members in it; sorted.
+    /// The node's parties in it; sorted.
     pub members: Vec<Joined>,
 }
 
-/// Most notices that a node names as those whose views its members may still be in.
+/// Most notices that a node names as those whose views its parties may still be in.
 pub(crate) const STOOD_MAX: usize = 8;
 
 /// Short name of a notice: the first bytes of a digest of its id. If two happen to be equal, only
@@ -147,20 +147,20 @@ pub(crate) fn label_of(view: &ViewId) -> NoticeLabel {
     label
 }
 
-/// A notice, and the members that it listed.
+/// A notice, and the parties that it listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Noticed {
     /// Its id.
     pub view: ViewId,
-    /// Digest of the list of its members with their join stamps.
+    /// Digest of the list of its parties with their join stamps.
     pub digest: Digest,
 }
 
-/// A member, and the join that made it one.
+/// A party, and the join that made it one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Joined {
-    /// Which member.
-    pub member: MemberId,
+    /// Which party.
+    pub party: Party,
     /// Which join.
     pub stamp: Stamp,
 }
@@ -168,7 +168,7 @@ pub struct Joined {
 /// Where a join was ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Stamp {
-    /// Number of the configuration at the member's node.
+    /// Number of the configuration at the party's node.
     pub ring_seq: u64,
     /// The place in that configuration.
     pub order: u64,
@@ -179,7 +179,7 @@ pub struct Stamp {
 pub enum Message {
     /// For the tables.
     Control(Box<Control>),
-    /// For the members.
+    /// For the parties.
     Data {
         /// The group.
         group: Handle,
@@ -209,13 +209,13 @@ pub(crate) fn lowest(handle: &Handle) -> Digest {
     id
 }
 
-/// Who speaks, among the members at a node.
+/// Who speaks, among the parties at a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// The member with the node's own key.
+    /// Port 0 of the member with the node's own key.
     Own,
-    /// Another one.
-    Other(Handle),
+    /// Another one: its member and its port.
+    Other(Handle, u16),
 }
 
 /// Encodes a control message.
@@ -224,11 +224,12 @@ pub fn encode(control: &Control) -> Bytes {
 }
 
 /// The head of a data message of `sender`, who lives at `node`; the payload follows.
-pub fn data_lead(node: NodeId, group: &GroupId, sender: &MemberId) -> Lead {
-    if *sender == node.member() {
+pub fn data_lead(node: NodeId, group: &GroupId, sender: &Party) -> Lead {
+    if *sender == Party::from(node.member()) {
         return Lead::of(&[&[OWN_DATA], &handle_of(&group.0)]);
     }
-    Lead::of(&[&[DATA], &handle_of(&group.0), &handle_of(&sender.0)])
+    let port = sender.port.to_be_bytes();
+    Lead::of(&[&[DATA], &handle_of(&group.0), &handle_of(&sender.member.0), &port])
 }
 
 /// Decodes the bytes that `node` ordered.
@@ -243,11 +244,13 @@ pub fn decode(node: NodeId, bytes: &Bytes) -> Result<Message, DecodeError> {
         }
         Some(&DATA) => {
             let (group, rest) = split_handle(bytes, 1)?;
-            let (sender, payload) = split_handle(&rest, 0)?;
-            if sender == handle_of(&node.0) {
+            let (sender, rest) = split_handle(&rest, 0)?;
+            let (port, _) = rest.split_first_chunk().ok_or(DecodeError::Malformed)?;
+            let port = u16::from_be_bytes(*port);
+            if port == 0 && sender == handle_of(&node.0) {
                 return Err(DecodeError::NotCanonical);
             }
-            Ok(Message::Data { group, sender: Speaker::Other(sender), payload })
+            Ok(Message::Data { group, sender: Speaker::Other(sender, port), payload: rest.slice(2..) })
         }
         _ => codec::decode(bytes).map(|control| Message::Control(Box::new(control))),
     }
@@ -260,10 +263,11 @@ fn split_handle(bytes: &Bytes, from: usize) -> Result<(Handle, Bytes), DecodeErr
 }
 
 /// What the node itself orders.
-pub(crate) const NODE_PARTY: u16 = 0;
+pub(crate) const NODE_NUMBER: u16 = 0;
 
-/// A number for a member of this node: what it orders keeps its order.
-pub(crate) fn party_of(member: &MemberId) -> u16 {
-    let [a, b, ..] = member.0;
-    u16::from_be_bytes([a, b])
+/// A number for a party of this node: what it orders keeps its order. Two parties that happen to
+/// have one number take turns as one.
+pub(crate) fn number_of(party: &Party) -> u16 {
+    let [a, b, ..] = party.member.0;
+    u16::from_be_bytes([a, b]).wrapping_add(party.port)
 }

@@ -4,8 +4,8 @@
 use crate::circle::{Circle, notice_to};
 use crate::message::Stamp;
 use crate::{Group, GroupError, MEMBERSHIPS_MAX, Roster};
-use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
-use folkmoot_base::{Cause, GroupId, Indication, JoinRefusal, MemberId, NodeId, ViewId};
+use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
+use folkmoot_base::{Cause, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
 use std::collections::BTreeSet;
 
 /// Number of places in the order for which a member set aside by complaints may not join again.
@@ -18,8 +18,8 @@ pub(crate) struct Change {
     pub(crate) node: NodeId,
     /// The place.
     pub(crate) stamp: Stamp,
-    /// The member.
-    pub(crate) member: MemberId,
+    /// The party.
+    pub(crate) party: Party,
     /// The change.
     pub(crate) what: What,
 }
@@ -37,64 +37,59 @@ impl Group {
     /// each.
     ///
     /// # Errors
-    /// The node does not host the member, although it must.
+    /// The node does not host the party, although it must.
     pub(crate) fn apply(
         &mut self,
         change: &Change,
         roster: &dyn Roster,
     ) -> Result<(Vec<GroupId>, Cause), GroupError> {
-        let Change { node, member, .. } = *change;
+        let Change { node, party, .. } = *change;
         match change.what {
             What::Join(group) => Ok((self.apply_join(change, group, roster), Cause::Join)),
             What::Leave(group) => {
-                self.check_host(node, member, group)?;
-                Ok((self.take_out(member, group, Cause::Leave).into_iter().collect(), Cause::Leave))
+                self.check_host(node, party, group)?;
+                Ok((self.take_out(party, group, Cause::Leave).into_iter().collect(), Cause::Leave))
             }
             What::Refresh(group) => {
-                self.check_host(node, member, group)?;
+                self.check_host(node, party, group)?;
                 Ok((vec![group], Cause::Refresh))
             }
             What::Detach => {
-                let groups = self.groups_of(member, node);
-                let left = groups.into_iter().filter_map(|group| self.take_out(member, group, Cause::Detach));
+                let groups = self.groups_of(party, node);
+                let left = groups.into_iter().filter_map(|group| self.take_out(party, group, Cause::Detach));
                 Ok((left.collect(), Cause::Detach))
             }
         }
     }
 
-    /// GRP-04: a node speaks only for members that it hosts in that group.
-    pub(crate) fn check_host(
-        &self,
-        peer: NodeId,
-        member: MemberId,
-        group: GroupId,
-    ) -> Result<(), GroupError> {
-        if self.circles.get(&group).is_some_and(|circle| circle.hosts(peer, &member)) {
+    /// GRP-04: a node speaks only for parties that it hosts in that group.
+    pub(crate) fn check_host(&self, peer: NodeId, party: Party, group: GroupId) -> Result<(), GroupError> {
+        if self.circles.get(&group).is_some_and(|circle| circle.hosts(peer, &party)) {
             return Ok(());
         }
-        Err(GroupError::PeerSpokeForAnother { peer, member, group })
+        Err(GroupError::PeerSpokeForAnother { peer, party, group })
     }
 
     fn apply_join(&mut self, change: &Change, group: GroupId, roster: &dyn Roster) -> Vec<GroupId> {
-        let (node, member) = (change.node, change.member);
+        let (node, party) = (change.node, change.party);
         if let Some(refusal) = self.refusal(change, group, roster) {
             if node == self.config.me {
-                self.indicate(member, Indication::Refused { group, refusal });
+                self.indicate(party, Indication::Refused { group, refusal });
             }
             return Vec::new();
         }
         let circle = self.circles.entry(group).or_default();
-        if circle.resident(&member).is_some() {
+        if circle.resident(&party).is_some() {
             return Vec::new();
         }
-        circle.add(member, node, change.stamp, self.config.me);
+        circle.add(party, node, change.stamp, self.config.me);
         self.count(node, 1);
         vec![group]
     }
 
     /// GRP-05 to GRP-08: why this join is refused, by every node alike.
     fn refusal(&self, change: &Change, group: GroupId, roster: &dyn Roster) -> Option<JoinRefusal> {
-        if !roster.holds(change.member) {
+        if !roster.holds(change.party.member) {
             return Some(JoinRefusal::NotRostered);
         }
         if self.residents.get(&change.node).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
@@ -104,23 +99,26 @@ impl Group {
         let Some(circle) = self.circles.get(&group) else {
             return (groups >= GROUPS_MAX).then_some(JoinRefusal::TooManyGroups);
         };
-        match circle.resident(&change.member) {
+        match circle.resident(&change.party) {
             Some(resident) => (resident.node != change.node).then_some(JoinRefusal::Busy),
-            None if circle.is_set_aside(&change.member, change.stamp.order) => Some(JoinRefusal::SetAside),
+            None if circle.is_set_aside(&change.party.member, change.stamp.order) => {
+                Some(JoinRefusal::SetAside)
+            }
             None if circle.len() >= MEMBERS_MAX => Some(JoinRefusal::GroupFull),
+            None if circle.count_of(change.party.member) >= PARTIES_MAX => Some(JoinRefusal::TooManyParties),
             None => None,
         }
     }
 
-    /// Removes `member` from `group`, and tells the member if it lives here. After a detach it is
-    /// not told: nobody listens, or the member knows already. `Some(group)` if it was in the group.
-    pub(crate) fn take_out(&mut self, member: MemberId, group: GroupId, cause: Cause) -> Option<GroupId> {
+    /// Removes `party` from `group`, and tells it if it lives here. After a detach it is
+    /// not told: nobody listens, or the party knows already. `Some(group)` if it was in the group.
+    pub(crate) fn take_out(&mut self, party: Party, group: GroupId, cause: Cause) -> Option<GroupId> {
         let circle = self.circles.get_mut(&group)?;
-        let node = circle.resident(&member)?.node;
-        circle.remove(&member);
+        let node = circle.resident(&party)?.node;
+        circle.remove(&party);
         self.count(node, -1);
         if node == self.config.me && cause != Cause::Detach {
-            self.indicate(member, Indication::Removed { group, cause });
+            self.indicate(party, Indication::Removed { group, cause });
         }
         Some(group)
     }
@@ -133,9 +131,9 @@ impl Group {
         }
     }
 
-    /// The groups that `member` is in, hosted by `node`.
-    pub(crate) fn groups_of(&self, member: MemberId, node: NodeId) -> Vec<GroupId> {
-        let here = |circle: &Circle| circle.resident(&member).is_some_and(|resident| resident.node == node);
+    /// The groups that `party` is in, hosted by `node`.
+    pub(crate) fn groups_of(&self, party: Party, node: NodeId) -> Vec<GroupId> {
+        let here = |circle: &Circle| circle.resident(&party).is_some_and(|resident| resident.node == node);
         self.circles.iter().filter(|(_, circle)| here(circle)).map(|(group, _)| *group).collect()
     }
 
@@ -152,7 +150,7 @@ impl Group {
             }
             let view = ViewId { configuration, order: self.place, group: *group };
             let removed = circle.make_notice(view);
-            for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
+            for to in circle.local().iter().filter(|party| self.audience.hears(party)) {
                 self.out.push_back(notice_to(*group, view, circle, &removed, cause, *to));
             }
         }
@@ -162,17 +160,17 @@ impl Group {
     pub(crate) fn complaint(
         &mut self,
         peer: NodeId,
-        member: MemberId,
+        party: Party,
         view: ViewId,
-        suspect: MemberId,
+        suspect: Party,
     ) -> Result<(), GroupError> {
-        self.check_host(peer, member, view.group)?;
+        self.check_host(peer, party, view.group)?;
         let place = self.place;
         let Some(circle) = self.circles.get_mut(&view.group) else { return Ok(()) };
-        match circle.complaint(member, &view, suspect) {
-            None => return Err(GroupError::PeerComplaint(member)),
+        match circle.complaint(party, &view, suspect) {
+            None => return Err(GroupError::PeerComplaint(party)),
             Some(false) => return Ok(()),
-            Some(true) => circle.set_aside(suspect, place, place.saturating_add(SET_ASIDE_PLACES)),
+            Some(true) => circle.set_aside(suspect.member, place, place.saturating_add(SET_ASIDE_PLACES)),
         }
         self.trace(format!("{suspect} is set aside in {}: the others complain of silence", view.group));
         if let Some(group) = self.take_out(suspect, view.group, Cause::Complaint) {
@@ -187,14 +185,12 @@ impl Group {
         let mut touched: Vec<(GroupId, Cause)> = Vec::new();
         let mut seen = BTreeSet::new();
         for (member, cause) in removed {
-            let groups: Vec<GroupId> = self
-                .circles
-                .iter()
-                .filter(|(_, circle)| circle.resident(member).is_some())
-                .map(|(group, _)| *group)
-                .collect();
-            for group in groups {
-                self.take_out(*member, group, *cause);
+            let seats = |(group, circle): (&GroupId, &Circle)| {
+                circle.parties(*member).map(|party| (*group, party)).collect::<Vec<_>>()
+            };
+            let seats: Vec<(GroupId, Party)> = self.circles.iter().flat_map(seats).collect();
+            for (group, party) in seats {
+                self.take_out(party, group, *cause);
                 if seen.insert(group) {
                     touched.push((group, *cause));
                 }

@@ -2,7 +2,7 @@
 
 use crate::Mark;
 use bytes::Bytes;
-use folkmoot_base::{Indication, Lead, MemberId, Service};
+use folkmoot_base::{Indication, Lead, Party, Service};
 
 /// An output of the group layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +19,10 @@ pub enum Output {
         /// The rest of it.
         payload: Bytes,
     },
-    /// Tell an attached member.
+    /// Tell an attached party.
     Member {
-        /// The member.
-        to: MemberId,
+        /// The party.
+        to: Party,
         /// The indication.
         indication: Indication,
     },

@@ -1,4 +1,4 @@
-//! The state exchange of a new configuration: every node says which members live on it and which
+//! The state exchange of a new configuration: every node says which parties live on it and which
 //! transcript it has. When all nodes have done so and all transcripts are equal, the tables are
 //! merged, at one place in the order.
 //!
@@ -8,7 +8,7 @@
 //!             regular |  '-------------- Split <-- transitional ---'   (from Exchange too)
 //!                     '----------------------'
 //! ```
-//! A node is the authority on its own members, so a merge needs nothing of the earlier tables.
+//! A node is the authority on its own parties, so a merge needs nothing of the earlier tables.
 //! Changes that are ordered meanwhile are kept and become part of the merge: each group gets one
 //! notice, not one for each change.
 //! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
@@ -19,14 +19,14 @@ use crate::message::{Control, GroupState, Handle, Noticed, STOOD_MAX, Speaker, S
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
 use bytes::Bytes;
-use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
-use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Indication, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
+use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Indication, NodeId, Party, Service, ViewId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most changes kept while tables are merged. Further ones are dropped, and a later State makes up
 /// for the leaves among them.
 pub(crate) const CHANGES_MAX: usize = 65_536;
-/// Most messages of members not yet merged that are kept until the merge.
+/// Most messages of parties not yet merged that are kept until the merge.
 const DEFERRED_MAX: usize = 1_024;
 /// Most bytes of those messages.
 const DEFERRED_BYTES_MAX: usize = 1024 * 1024;
@@ -67,7 +67,7 @@ impl StateExchange {
     }
 }
 
-/// What the hosts of a group's members say of its newest notice.
+/// What the hosts of a group's parties say of its newest notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Agreed {
     Same(Noticed),
@@ -122,7 +122,7 @@ impl Group {
         self.circles.iter().filter(|(_, circle)| !circle.local().is_empty()).map(state).collect()
     }
 
-    /// Marks the members of all nodes but `nodes` as lost, and tells the local members.
+    /// Marks the parties of all nodes but `nodes` as lost, and tells the local parties.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) {
         if self.config.danger.is(Danger::GroupKeepsLost) {
             return;
@@ -132,7 +132,7 @@ impl Group {
             if lost.is_empty() {
                 continue;
             }
-            for to in circle.local().iter().filter(|member| self.audience.hears(member)) {
+            for to in circle.local().iter().filter(|party| self.audience.hears(party)) {
                 let indication = Indication::Transitional { group: *group, lost: lost.clone() };
                 self.out.push_back(Output::Member { to: *to, indication });
             }
@@ -265,10 +265,10 @@ impl Group {
         let Phase::Exchange(exchange) = std::mem::replace(&mut self.phase, Phase::Open) else { return };
         let before = self.local_memberships();
         let agreed = self.unite(&exchange.states);
-        for (member, group) in before {
-            let still = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&member));
+        for (party, group) in before {
+            let still = self.circles.get(&group).is_some_and(|circle| circle.local().contains(&party));
             if !still {
-                self.indicate(member, Indication::Removed { group, cause: Cause::Network });
+                self.indicate(party, Indication::Removed { group, cause: Cause::Network });
             }
         }
         let mut refreshed = BTreeSet::new();
@@ -286,14 +286,14 @@ impl Group {
         }
     }
 
-    fn local_memberships(&self) -> Vec<(MemberId, GroupId)> {
+    fn local_memberships(&self) -> Vec<(Party, GroupId)> {
         let residents = |(group, circle): (&GroupId, &Circle)| {
-            circle.local().iter().map(|member| (*member, *group)).collect::<Vec<_>>()
+            circle.local().iter().map(|party| (*party, *group)).collect::<Vec<_>>()
         };
         self.circles.iter().flat_map(residents).collect()
     }
 
-    /// Replaces the tables by the union of the States. If two nodes claim a member, the first node
+    /// Replaces the tables by the union of the States. If two nodes claim a party, the first node
     /// has it.
     fn unite(&mut self, states: &BTreeMap<NodeId, Vec<GroupState>>) -> BTreeMap<GroupId, Agreed> {
         let me = self.config.me;
@@ -311,15 +311,15 @@ impl Group {
                 }
                 let circle = self.circles.entry(state.group).or_default();
                 for joined in &state.members {
-                    if circle.resident(&joined.member).is_none() {
-                        circle.add(joined.member, *node, joined.stamp, me);
-                        circle.came(&joined.member, &state.stood);
+                    if circle.resident(&joined.party).is_none() {
+                        circle.add(joined.party, *node, joined.stamp, me);
+                        circle.came(&joined.party, &state.stood);
                     }
                 }
             }
         }
-        for (group, member, node, stamp) in kept {
-            self.circles.entry(group).or_default().add(member, node, stamp, me);
+        for (group, party, node, stamp) in kept {
+            self.circles.entry(group).or_default().add(party, node, stamp, me);
         }
         // The same set of groups everywhere, because GROUPS_MAX is counted on it.
         self.circles.retain(|_, circle| !circle.is_empty());
@@ -328,13 +328,13 @@ impl Group {
     }
 
     /// The residents of lost nodes, which the mutant keeps.
-    fn kept_lost(&self) -> Vec<(GroupId, MemberId, NodeId, Stamp)> {
+    fn kept_lost(&self) -> Vec<(GroupId, Party, NodeId, Stamp)> {
         let Some(configuration) = &self.configuration else { return Vec::new() };
         if !self.config.danger.is(Danger::GroupKeepsLost) {
             return Vec::new();
         }
         let residents = self.circles.iter().flat_map(|(group, circle)| {
-            circle.residents().map(|(member, resident)| (*group, *member, resident.node, resident.stamp))
+            circle.residents().map(|(party, resident)| (*group, *party, resident.node, resident.stamp))
         });
         residents.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
     }
@@ -351,27 +351,31 @@ impl Group {
 
     /// GRP-05, GRP-07: removes members that are not on the roster, and whatever exceeds the limits.
     fn sift(&mut self, roster: &dyn Roster) {
-        let mut out: Vec<(MemberId, GroupId, Cause)> = Vec::new();
+        let mut out: Vec<(Party, GroupId, Cause)> = Vec::new();
         let full = self.circles.iter().filter(|(_, circle)| !circle.is_empty());
         for (index, (group, circle)) in full.enumerate() {
-            let mut kept = 0_usize;
-            for (member, _) in circle.residents() {
-                if !roster.holds(*member) {
-                    out.push((*member, *group, Cause::Expelled));
-                } else if index >= GROUPS_MAX || kept >= MEMBERS_MAX {
-                    out.push((*member, *group, Cause::Network));
+            let (mut kept, mut of_member) = (0_usize, (None, 0_usize));
+            for (party, _) in circle.residents() {
+                if of_member.0 != Some(party.member) {
+                    of_member = (Some(party.member), 0);
+                }
+                if !roster.holds(party.member) {
+                    out.push((*party, *group, Cause::Expelled));
+                } else if index >= GROUPS_MAX || kept >= MEMBERS_MAX || of_member.1 >= PARTIES_MAX {
+                    out.push((*party, *group, Cause::Network));
                 } else {
                     kept = kept.saturating_add(1);
+                    of_member.1 = of_member.1.saturating_add(1);
                 }
             }
         }
-        for (member, group, cause) in out {
-            self.take_out(member, group, cause);
+        for (party, group, cause) in out {
+            self.take_out(party, group, cause);
         }
     }
 
-    /// GRP-09: there is no notice only if all hosts of members name the same notice, and it lists
-    /// exactly the merged members.
+    /// GRP-09: there is no notice only if all hosts of parties name the same notice, and it lists
+    /// exactly the merged parties.
     fn notify_changed(&mut self, agreed: &BTreeMap<GroupId, Agreed>, refreshed: &BTreeSet<GroupId>) {
         let mut changed = Vec::new();
         for (group, circle) in &mut self.circles {
@@ -393,7 +397,7 @@ impl Group {
 fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
     check_mark(peer, &state.mark)?;
     let sorted = state.groups.is_sorted_by(|a, b| a.group < b.group)
-        && state.groups.iter().all(|group| group.members.is_sorted_by(|a, b| a.member < b.member));
+        && state.groups.iter().all(|group| group.members.is_sorted_by(|a, b| a.party < b.party));
     if !sorted || state.groups.iter().any(|group| group.members.is_empty()) {
         return Err(GroupError::PeerOutOfTurn(peer));
     }

@@ -3,18 +3,19 @@
 use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
 use folkmoot_base::{
-    ConfigurationId, GroupId, Indication, JoinRefusal, MemberId, Mutant, NodeId, Service, ViewId, digest,
+    ConfigurationId, GroupId, Indication, JoinRefusal, MemberId, Mutant, NodeId, Party, Service, ViewId,
+    digest,
 };
 use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
 use folkmoot_group::{Config, Group, GroupError, ITEM_BYTES_MAX, MEMBERSHIPS_MAX, Mark, Output};
 
-const ME: NodeId = NodeId([1; 32]);
-const OTHER: NodeId = NodeId([2; 32]);
-const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: ME, nonce: [0; 16] };
-const GROUP: GroupId = GroupId([7; 32]);
+pub(crate) const ME: NodeId = NodeId([1; 32]);
+pub(crate) const OTHER: NodeId = NodeId([2; 32]);
+pub(crate) const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: ME, nonce: [0; 16] };
+pub(crate) const GROUP: GroupId = GroupId([7; 32]);
 
-fn member(number: usize) -> MemberId {
-    MemberId(digest(&[&number.to_be_bytes()]))
+pub(crate) fn member(number: usize) -> Party {
+    MemberId(digest(&[&number.to_be_bytes()])).into()
 }
 
 fn group_id(number: usize) -> GroupId {
@@ -25,14 +26,14 @@ fn all(_: MemberId) -> bool {
     true
 }
 
-struct Fed {
-    group: Group,
+pub(crate) struct Fed {
+    pub(crate) group: Group,
     place: u64,
 }
 
 impl Fed {
     /// A node that has `members` attached, in a configuration with another one.
-    fn new(members: &[MemberId]) -> Self {
+    pub(crate) fn new(members: &[Party]) -> Self {
         let mut group = Group::new(Config { me: ME, danger: Mutant::NONE });
         for member in members {
             group.attach(*member).unwrap();
@@ -42,7 +43,7 @@ impl Fed {
     }
 
     /// The same, its tables merged.
-    fn open(members: &[MemberId]) -> Self {
+    pub(crate) fn open(members: &[Party]) -> Self {
         let mut fed = Self::new(members);
         fed.state(ME, Vec::new());
         fed.state(OTHER, Vec::new());
@@ -51,25 +52,25 @@ impl Fed {
         fed
     }
 
-    fn state(&mut self, from: NodeId, groups: Vec<GroupState>) {
+    pub(crate) fn state(&mut self, from: NodeId, groups: Vec<GroupState>) {
         self.control(from, Control::State(State { configuration: ID, mark: Mark::default(), groups }))
             .unwrap();
     }
 
-    fn control(&mut self, from: NodeId, control: Control) -> Result<(), GroupError> {
+    pub(crate) fn control(&mut self, from: NodeId, control: Control) -> Result<(), GroupError> {
         self.bytes(from, message::encode(&control))
     }
 
-    fn bytes(&mut self, from: NodeId, bytes: Bytes) -> Result<(), GroupError> {
+    pub(crate) fn bytes(&mut self, from: NodeId, bytes: Bytes) -> Result<(), GroupError> {
         self.place += 1;
         self.group.deliver(ID, self.place, from, Service::Agreed, bytes, &all)
     }
 
-    fn join(&mut self, from: NodeId, member: MemberId, group: GroupId) {
-        self.control(from, Control::Join { member, group }).unwrap();
+    pub(crate) fn join(&mut self, from: NodeId, member: Party, group: GroupId) {
+        self.control(from, Control::Join { party: member, group }).unwrap();
     }
 
-    fn indications(&mut self) -> Vec<Indication> {
+    pub(crate) fn indications(&mut self) -> Vec<Indication> {
         let indication = |output: Output| match output {
             Output::Member { indication, .. } => Some(indication),
             _ => None,
@@ -77,7 +78,7 @@ impl Fed {
         std::iter::from_fn(|| self.group.poll_output()).filter_map(indication).collect()
     }
 
-    fn refusals(&mut self) -> Vec<JoinRefusal> {
+    pub(crate) fn refusals(&mut self) -> Vec<JoinRefusal> {
         let refusal = |indication: Indication| match indication {
             Indication::Refused { refusal, .. } => Some(refusal),
             _ => None,
@@ -95,7 +96,7 @@ fn grp_06_a_member_lives_on_one_node() {
     // If two States claim it, the first node in order has it.
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let claim = || {
-        let members = vec![Joined { member: member(1), stamp }];
+        let members = vec![Joined { party: member(1), stamp }];
         vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     let mut fed = Fed::new(&[member(1)]);
@@ -136,7 +137,7 @@ fn grp_07_a_merge_keeps_the_bounds() {
     let half = |from: usize| {
         let numbers = from..from + MEMBERS_MAX * 2 / 3;
         let mut members: Vec<Joined> =
-            numbers.map(|number| Joined { member: member(number), stamp }).collect();
+            numbers.map(|number| Joined { party: member(number), stamp }).collect();
         members.sort_unstable();
         vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
@@ -162,7 +163,7 @@ fn grp_08_who_was_set_aside_may_not_join_for_32_places() {
     fed.join(ME, member(1), GROUP);
     fed.join(OTHER, member(2), GROUP);
     let Some(Indication::Notice { view, .. }) = fed.indications().pop() else { panic!("no notice") };
-    let complaint = Control::Complain { member: member(2), view, suspect: member(1) };
+    let complaint = Control::Complain { party: member(2), view, suspect: member(1) };
     fed.control(OTHER, complaint.clone()).unwrap();
     assert!(fed.indications().iter().any(|indication| matches!(indication, Indication::Removed { .. })));
     for _ in 0..31 {
@@ -178,7 +179,7 @@ fn grp_08_who_was_set_aside_may_not_join_for_32_places() {
 fn grp_11_the_other_side_is_heard_after_the_merge() {
     let stamp = Stamp { ring_seq: 0, order: 0 };
     let of = |number: usize| {
-        let members = vec![Joined { member: member(number), stamp }];
+        let members = vec![Joined { party: member(number), stamp }];
         vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     // A first configuration of our own, so that there is a member here to hear.

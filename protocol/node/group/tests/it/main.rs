@@ -12,3 +12,4 @@ mod bus;
 mod codec;
 mod contract;
 mod limits;
+mod parties;

@@ -10,8 +10,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, Digest, GroupId, Head, Indication, Instant, MemberId, NodeId, Service,
-    ViewId,
+    Cause, ConfigurationId, Danger, Digest, GroupId, Head, Indication, Instant, MemberId, NodeId, Party,
+    Service, ViewId,
 };
 use folkmoot_group::{Config, Group, Mark, Output};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -21,7 +21,7 @@ pub enum Call {
     Join,
     Leave,
     Send(Service, Bytes),
-    Complain(ViewId, MemberId),
+    Complain(ViewId, Party),
 }
 
 /// The member above a node.
@@ -38,8 +38,9 @@ pub fn node(index: usize) -> NodeId {
     NodeId([u8::try_from(index + 1).unwrap(); 32])
 }
 
-pub fn member(index: usize) -> MemberId {
-    node(index).member()
+/// The party with the key of node `index`.
+pub fn member(index: usize) -> Party {
+    node(index).member().into()
 }
 
 /// An item that does nothing.
@@ -64,7 +65,7 @@ fn mark(line: u8, items: &BTreeSet<Bytes>) -> Mark {
 }
 
 fn rostered(items: &BTreeSet<Bytes>, member: MemberId) -> bool {
-    !items.iter().any(|item| item[0] == 1 && self::member(usize::from(item[1])) == member)
+    !items.iter().any(|item| item[0] == 1 && node(usize::from(item[1])).member() == member)
 }
 
 pub struct Host<U> {
@@ -177,7 +178,7 @@ impl<U: Upper> Bus<U> {
         let mark = mark(host.line, &host.items);
         host.group.mark(mark.clone());
         if item[0] == 1 {
-            host.group.roster_changed(&[(member(usize::from(item[1])), Cause::Expelled)]);
+            host.group.roster_changed(&[(node(usize::from(item[1])).member(), Cause::Expelled)]);
         }
         host.upper.mark(now, &mark);
     }

@@ -19,7 +19,7 @@ fn grp_04_of_two_groups_with_one_handle_it_is_the_one_that_has_the_sender() {
     let host = &mut bus.hosts[0];
     let all = |_: MemberId| true;
     let third = member(7);
-    let join = message::encode(&Control::Join { member: third, group: other });
+    let join = message::encode(&Control::Join { party: third, group: other });
     host.group.deliver(id, 900, node(1), Service::Agreed, join, &all).unwrap();
     for (sender, heard) in [(member(1), true), (third, false)] {
         let data = Bytes::from([message::data_lead(node(1), &GROUP, &sender).as_slice(), b"word"].concat());

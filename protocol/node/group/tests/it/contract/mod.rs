@@ -9,7 +9,7 @@ use crate::bus::{Bus, Call, GROUP, Upper, item, member, node, removal};
 use bytes::Bytes;
 use folkmoot_base::{
     Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, Mutant, NodeId,
-    Service, ViewId,
+    Party, Service, ViewId,
 };
 use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
 use folkmoot_group::{Config, Group, GroupError, MARK_NAMES_MAX, Mark, Output};
@@ -34,7 +34,7 @@ impl Upper for Scribe {
 }
 
 impl Scribe {
-    fn notices(&self) -> Vec<(ViewId, Vec<MemberId>, Vec<MemberId>, Cause)> {
+    fn notices(&self) -> Vec<(ViewId, Vec<Party>, Vec<Party>, Cause)> {
         let notice = |indication: &Indication| match indication {
             Indication::Notice { view, members, removed, cause, .. } => {
                 Some((*view, members.clone(), removed.clone(), *cause))
@@ -44,7 +44,7 @@ impl Scribe {
         self.indications.iter().filter_map(notice).collect()
     }
 
-    fn newest(&self) -> (ViewId, Vec<MemberId>, Vec<MemberId>, Cause) {
+    fn newest(&self) -> (ViewId, Vec<Party>, Vec<Party>, Cause) {
         self.notices().pop().expect("a notice")
     }
 
@@ -71,7 +71,7 @@ fn joined(count: usize) -> Bus<Scribe> {
     bus
 }
 
-fn members(indices: &[usize]) -> Vec<MemberId> {
+fn members(indices: &[usize]) -> Vec<Party> {
     indices.iter().map(|index| member(*index)).collect()
 }
 
@@ -399,7 +399,7 @@ fn state(groups: Vec<GroupState>) -> State {
 
 fn one(group: u8, who: &[usize]) -> GroupState {
     let stamp = Stamp { ring_seq: 0, order: 0 };
-    let members = who.iter().map(|index| Joined { member: member(*index), stamp }).collect();
+    let members = who.iter().map(|index| Joined { party: member(*index), stamp }).collect();
     GroupState { group: GroupId([group; 32]), noticed: None, stood: Vec::new(), members }
 }
 
@@ -470,7 +470,7 @@ fn grp_04_a_node_speaks_only_for_its_own() {
         Bytes::from([message::data_lead(node(1), &GROUP, &member(0)).as_slice(), b"not mine"].concat());
     let result = host.group.deliver(id, 900, node(1), Service::Agreed, forged, &all);
     assert_eq!(result, Err(GroupError::PeerSpokeForNobody(node(1))));
-    let leave = message::encode(&Control::Leave { member: member(0), group: GROUP });
+    let leave = message::encode(&Control::Leave { party: member(0), group: GROUP });
     assert!(host.group.deliver(id, 901, node(1), Service::Agreed, leave, &all).is_err());
     assert!(host.group.poll_output().is_none());
 }

@@ -74,7 +74,7 @@ proptest! {
         }
         bus.reconfigure(&[0; 4], 3);
         bus.settle();
-        let mut lists: BTreeMap<ViewId, Vec<MemberId>> = BTreeMap::new();
+        let mut lists: BTreeMap<ViewId, Vec<Party>> = BTreeMap::new();
         for (index, host) in bus.hosts.iter().enumerate() {
             let notices = host.upper.notices();
             prop_assert!(notices.is_sorted_by(|a, b| a.0 < b.0), "ids grow");
