@@ -5,12 +5,12 @@ use crate::base::ModuleName;
 use crate::mls;
 use crate::{AgreementError, Kept, Module, Plan, Ristretto, bd, ckd, dutta_barua, gdh, skinny, tgdh};
 
-/// Makes a run of `module` for the members of `plan`. `kept` is what this member's origin in the
+/// Makes a run of `module` for the parties of `plan`. `kept` is what this party's origin in the
 /// plan stands for. It is not changed, so a run that comes to nothing costs nothing.
 ///
 /// # Errors
-/// [`AgreementError::LocalKept`] if the plan says that this member brings a state and `kept` is not
-/// it; [`AgreementError::PeerOrigin`] if what the plan says of another member is impossible;
+/// [`AgreementError::LocalKept`] if the plan says that this party brings a state and `kept` is not
+/// it; [`AgreementError::PeerOrigin`] if what the plan says of another party is impossible;
 /// [`AgreementError::LocalNotBuilt`] if this build lacks the module.
 pub fn begin(
     module: ModuleName,

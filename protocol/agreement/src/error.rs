@@ -14,13 +14,13 @@ pub enum AgreementError {
     /// The identity, which would make the key known.
     #[error("a value is the group's identity element")]
     PeerIdentity,
-    /// The list does not name exactly the members it must, in their order.
+    /// The list does not name exactly the parties it must, in their order.
     #[error("the list does not name the members in their order")]
     PeerWrongList,
     /// The sender is not the one whose turn it is.
     #[error("it is not member {from}'s turn for step {step}")]
     PeerOutOfTurn {
-        /// The sender's place in the member list.
+        /// The sender's place in the party list.
         from: usize,
         /// The step it sent.
         step: u8,
@@ -28,7 +28,7 @@ pub enum AgreementError {
     /// The sender has taken this step already.
     #[error("member {from} took step {step} before")]
     PeerRepeated {
-        /// The sender's place in the member list.
+        /// The sender's place in the party list.
         from: usize,
         /// The step it sent.
         step: u8,
@@ -45,14 +45,14 @@ pub enum AgreementError {
     /// The list leaves a partial key as it was: whoever had it would still have the key.
     #[error("the list does not renew a value")]
     PeerNotRenewed,
-    /// The value is not what the old key gives at this position. Only members that have the old key
+    /// The value is not what the old key gives at this position. Only parties that have the old key
     /// can prove it.
     #[error("the value is not the one that the old key gives")]
     PeerNotLent,
-    /// What the member opened is not what it sent.
+    /// What the party opened is not what it sent.
     #[error("the opened share does not fit what was sent")]
     PeerNotOpened,
-    /// What was sealed for this member does not open. Only this member can tell.
+    /// What was sealed for this party does not open. Only this party can tell.
     #[error("what was sealed for this member does not open")]
     PeerNotOpening,
     /// The sender of a token that only the controller may send is not the controller.
@@ -61,14 +61,14 @@ pub enum AgreementError {
     /// The token is of another operation or of another epoch.
     #[error("the token belongs to another epoch")]
     PeerWrongEpoch,
-    /// A side's tree is not the one that its members kept, or no tree that could have come about.
+    /// A side's tree is not the one that its parties kept, or no tree that could have come about.
     #[error("the tree is not the one that its side kept")]
     PeerWrongTree,
-    /// The member was not at that rank of that run, or not in it. Only members that finished the
+    /// The party was not at that rank of that run, or not in it. Only parties that finished the
     /// run can prove it.
     #[error("member {from} claims a place in an earlier run that was not its own")]
     PeerOrigin {
-        /// The member's place in the list.
+        /// The party's place in the list.
         from: usize,
     },
     /// A message that its standard or this module's rules forbid.
@@ -77,13 +77,13 @@ pub enum AgreementError {
     /// Only the controller may do this.
     #[error("this member is not the controller")]
     LocalNotController,
-    /// This member is not in the list, or the list is empty or names somebody twice.
+    /// This party is not in the list, or the list is empty or names somebody twice.
     #[error("the member list does not fit this call")]
     LocalMembers,
     /// The context has no key, list or share that this call needs.
     #[error("the context is not ready for this call")]
     LocalNotReady,
-    /// The plan says that this member brings a state, and the state is not at hand or is another
+    /// The plan says that this party brings a state, and the state is not at hand or is another
     /// module's.
     #[error("the state that this member must bring is missing")]
     LocalKept,

@@ -1,7 +1,7 @@
 //! What a finished run leaves for the next one.
 
 use crate::ModuleName;
-use crate::base::MemberId;
+use crate::base::Party;
 use core::any::Any;
 use core::fmt;
 use std::collections::BTreeMap;
@@ -12,20 +12,20 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Kept {
     module: ModuleName,
-    me: MemberId,
+    me: Party,
     /// All who finished the run, with their ranks.
-    ranks: Arc<BTreeMap<MemberId, u32>>,
+    ranks: Arc<BTreeMap<Party, u32>>,
     /// One type for each module and group; the module knows which.
     state: Arc<dyn Any + Send + Sync>,
 }
 
 impl Kept {
-    /// Wraps a module's own state. `ranks` are those of all members; `None` if `me` is not among
+    /// Wraps a module's own state. `ranks` are those of all parties; `None` if `me` is not among
     /// them.
     pub(crate) fn new(
         module: ModuleName,
-        me: MemberId,
-        ranks: impl IntoIterator<Item = (MemberId, u32)>,
+        me: Party,
+        ranks: impl IntoIterator<Item = (Party, u32)>,
         state: impl Any + Send + Sync,
     ) -> Option<Self> {
         let ranks: BTreeMap<_, _> = ranks.into_iter().collect();
@@ -35,8 +35,8 @@ impl Kept {
     /// The same, where ranks are places in a list.
     pub(crate) fn of_order(
         module: ModuleName,
-        me: MemberId,
-        order: &[MemberId],
+        me: Party,
+        order: &[Party],
         state: impl Any + Send + Sync,
     ) -> Option<Self> {
         Self::new(module, me, order.iter().copied().zip(0..), state)
@@ -52,15 +52,15 @@ impl Kept {
         self.module
     }
 
-    /// This member's place in the run's own order, which the module defines (GDH: by age). The
+    /// This party's place in the run's own order, which the module defines (GDH: by age). The
     /// others are told it as [`crate::Origin::rank`]. A module may say more in the same number, as
     /// long as ranks sort by place (Dutta–Barua: the size of the run).
     pub fn rank(&self) -> u32 {
         self.rank_of(&self.me).unwrap_or_default()
     }
 
-    /// The same for another member of the run; `None` for one that was not in it.
-    pub fn rank_of(&self, member: &MemberId) -> Option<u32> {
+    /// The same for another party of the run; `None` for one that was not in it.
+    pub fn rank_of(&self, member: &Party) -> Option<u32> {
         self.ranks.get(member).copied()
     }
 }

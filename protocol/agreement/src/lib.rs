@@ -1,14 +1,16 @@
 //! Many shares, one key: agreement modules as steps, without a network.
 //!
 //! ```text
-//!  plan, kept ──> begin ──> start ──> [Step::Send ...]           every step is multicast in one order to all members,
+//!  plan, kept ──> begin ──> start ──> [Step::Send ...]           every step is multicast in one order to all parties,
 //!                    │                                           the sender included; all see who is awaited
 //!   ordered step ──> receive ──> [Step::Send ...]
-//!                        └─────> [Step::Done(secret)]            the same secret at every member, known to nobody else
+//!                        └─────> [Step::Done(secret)]            the same secret at every party, known to nobody else
 //!             keep ──> Kept, for the next run
 //! ```
-//! A [`Module`] is one run for one [`Plan`]: its members, and what each brings from an earlier run
-//! ([`Kept`]). It signs nothing, judges no view and knows no time: keying does. Modules: [`gdh`]
+//! A [`Module`] is one run for one [`Plan`]: its parties, and what each brings from an earlier run
+//! ([`Kept`]). It signs nothing, judges no view and knows no time: keying does. Whoever takes part
+//! is a [`Party`](folkmoot_base::Party). Two programs of one member are two parties, with a share
+//! each, and every place here that names a participant names its port too. Modules: [`gdh`]
 //! (Cliques GDH), [`bd`] (Burmester–Desmedt), [`dutta_barua`], [`ckd`] (one makes the key for all),
 //! [`tgdh`] (key trees), [`skinny`] (STR: key trees that are lists), `mls` (RFC 9420, behind the
 //! feature of that name).

@@ -6,7 +6,7 @@ use crate::{AgreementError, Kept};
 /// What a run wants done. The order counts.
 #[derive(Debug)]
 pub enum Step {
-    /// Multicast this to all members of the run, in the one order.
+    /// Multicast this to all parties of the run, in the one order.
     Send {
         /// The module's number for the step.
         step: u8,
@@ -15,7 +15,7 @@ pub enum Step {
         /// The step's bytes.
         body: Vec<u8>,
     },
-    /// This member has the secret; the others have it, or will when they deliver what this member
+    /// This party has the secret; the others have it, or will when they deliver what this party
     /// has delivered.
     Done(Secret<Vec<u8>>),
 }
@@ -29,7 +29,7 @@ pub struct Stage {
     pub deciding: bool,
 }
 
-/// One run of one module at one member. Every member, the sender too, gives every step to `receive`
+/// One run of one module at one party. Every party, the sender too, gives every step to `receive`
 /// in the one order.
 pub trait Module: Send {
     /// The name in charters and under signatures.
@@ -38,7 +38,7 @@ pub trait Module: Send {
     /// Begins. Call once, first.
     fn start(&mut self, entropy: &mut dyn Entropy) -> Vec<Step>;
 
-    /// Takes the next step in the one order, sent by the member at place `from` in the list.
+    /// Takes the next step in the one order, sent by the party at place `from` in the list.
     ///
     /// # Errors
     /// A refused step leaves the run as it was.
@@ -50,14 +50,14 @@ pub trait Module: Send {
         entropy: &mut dyn Entropy,
     ) -> Result<Vec<Step>, AgreementError>;
 
-    /// Places of the members whose step all wait for now. Equal at all members that delivered the
+    /// Places of the parties whose step all wait for now. Equal at all parties that delivered the
     /// same steps.
     fn awaited(&self) -> Vec<usize>;
 
     /// Where the run stands.
     fn stage(&self) -> Stage;
 
-    /// The cost of the run for this member so far.
+    /// The cost of the run for this party so far.
     fn count(&self) -> Count;
 
     /// After [`Step::Done`]: what a later run starts from. Before that, or for a module that keeps
@@ -65,7 +65,7 @@ pub trait Module: Send {
     fn keep(&self) -> Option<Kept>;
 }
 
-/// The cost of a run or an operation for this member.
+/// The cost of a run or an operation for this party.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Exponentiations (scalar multiplications of any element, the generator included).

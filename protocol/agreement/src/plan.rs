@@ -1,27 +1,27 @@
 //! Who takes part in a run, and what each brings from an earlier one.
 //!
-//! Everything here is equal at all members before the run starts: it comes from the view and from
-//! what each member said of itself, in the one order, before the view was installed. So all know
-//! the same [`Plan::base`] and the same awaited members, and nobody has to guess what kind of
+//! Everything here is equal at all parties before the run starts: it comes from the view and from
+//! what each party said of itself, in the one order, before the view was installed. So all know
+//! the same [`Plan::base`] and the same awaited parties, and nobody has to guess what kind of
 //! change it was.
 
 use crate::AgreementError;
-use crate::base::{Digest, MemberId};
+use crate::base::{Digest, Party};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The finished run whose state a member still holds.
+/// The finished run whose state a party still holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     /// The name of the run: equal for all who finished it, distinct for any two runs.
     pub run: Digest,
-    /// The member's place in that run's own order ([`crate::Kept::rank`]).
+    /// The party's place in that run's own order ([`crate::Kept::rank`]).
     pub rank: u32,
 }
 
-/// One run's members.
+/// One run's parties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    members: Vec<MemberId>,
+    members: Vec<Party>,
     me: usize,
     origins: Vec<Option<Origin>>,
     sides: Vec<Vec<usize>>,
@@ -29,21 +29,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A run from nothing for `members`, this member at place `me`.
+    /// A run from nothing for `members`, this party at place `me`.
     ///
     /// # Errors
     /// [`AgreementError::LocalMembers`] if the list is empty, has doubles, or has no place `me`.
-    pub fn new(members: &[MemberId], me: usize) -> Result<Self, AgreementError> {
+    pub fn new(members: &[Party], me: usize) -> Result<Self, AgreementError> {
         Self::with_origins(members, me, vec![None; members.len()])
     }
 
-    /// A run in which each member brings what its origin says; `None` brings nothing.
+    /// A run in which each party brings what its origin says; `None` brings nothing.
     ///
     /// # Errors
     /// [`AgreementError::LocalMembers`] as [`Self::new`], and if there is not one origin for each
-    /// member.
+    /// party.
     pub fn with_origins(
-        members: &[MemberId],
+        members: &[Party],
         me: usize,
         origins: Vec<Option<Origin>>,
     ) -> Result<Self, AgreementError> {
@@ -66,12 +66,12 @@ impl Plan {
         &self.context
     }
 
-    /// The members, in the view's order. Places are positions in it.
-    pub fn members(&self) -> &[MemberId] {
+    /// The parties, in the view's order. Places are positions in it.
+    pub fn members(&self) -> &[Party] {
         &self.members
     }
 
-    /// This member's place.
+    /// This party's place.
     pub fn me(&self) -> usize {
         self.me
     }
@@ -81,12 +81,12 @@ impl Plan {
         self.members.len()
     }
 
-    /// What the member at `place` brings.
+    /// What the party at `place` brings.
     pub fn origin(&self, place: usize) -> Option<Origin> {
         self.origins.get(place).copied().flatten()
     }
 
-    /// Places by what they bring: members of one earlier run together, in that run's order;
+    /// Places by what they bring: parties of one earlier run together, in that run's order;
     /// everybody else alone. The base comes first. It is the largest side; of equal ones, the one
     /// with the lowest place. The others follow by the same rule.
     pub fn sides(&self) -> &[Vec<usize>] {
@@ -107,12 +107,9 @@ impl Plan {
         (0..self.members.len()).filter(|place| !base.contains(place)).collect()
     }
 
-    /// AGR-60: each member on this member's own side claims the rank that it had. `held_by` reads
-    /// from the state that this member brings who had that rank.
-    pub(crate) fn check_ranks(
-        &self,
-        held_by: impl Fn(u32) -> Option<MemberId>,
-    ) -> Result<(), AgreementError> {
+    /// AGR-60: each party on this party's own side claims the rank that it had. `held_by` reads
+    /// from the state that this party brings who had that rank.
+    pub(crate) fn check_ranks(&self, held_by: impl Fn(u32) -> Option<Party>) -> Result<(), AgreementError> {
         let own = self.origin(self.me).map(|origin| origin.run);
         for (place, (member, origin)) in self.members.iter().zip(&self.origins).enumerate() {
             let Some(origin) = origin.filter(|origin| Some(origin.run) == own) else { continue };
@@ -129,7 +126,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether this member is of the base.
+    /// Whether this party is of the base.
     pub fn in_base(&self) -> bool {
         self.base().contains(&self.me)
     }
@@ -148,20 +145,20 @@ fn sides(origins: &[Option<Origin>]) -> Vec<Vec<usize>> {
         side.sort_unstable();
         sides.push((true, side.into_iter().map(|(_, place)| place).collect()));
     }
-    // Members that bring a state go before those that bring none; then the larger side; then the
+    // Parties that bring a state go before those that bring none; then the larger side; then the
     // one with the lower lowest place.
     sides.sort_by_key(|(brings, side)| (!brings, usize::MAX - side.len(), side.iter().min().copied()));
     sides.into_iter().map(|(_, side)| side).collect()
 }
 
-/// The members of a run by age: the base in the order of its run, then the newcomers by place. A
-/// member's rank is its position here.
+/// The parties of a run by age: the base in the order of its run, then the newcomers by place. A
+/// party's rank is its position here.
 pub(crate) struct ByAge {
     /// By rank: who.
-    pub(crate) members: Vec<MemberId>,
+    pub(crate) members: Vec<Party>,
     /// By rank: the place in the plan.
     places: Vec<usize>,
-    /// This member's rank.
+    /// This party's rank.
     pub(crate) me: usize,
 }
 
@@ -173,11 +170,11 @@ impl ByAge {
         Ok(Self { members, places, me })
     }
 
-    pub(crate) fn member(&self, rank: usize) -> Result<MemberId, AgreementError> {
+    pub(crate) fn member(&self, rank: usize) -> Result<Party, AgreementError> {
         self.members.get(rank).copied().ok_or(AgreementError::LocalMembers)
     }
 
-    /// The rank of the member at place `from`, who sends `step`.
+    /// The rank of the party at place `from`, who sends `step`.
     pub(crate) fn rank(&self, from: usize, step: u8) -> Result<usize, AgreementError> {
         let rank = self.places.iter().position(|place| *place == from);
         rank.ok_or(AgreementError::PeerOutOfTurn { from, step })

@@ -5,7 +5,8 @@ use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{
-    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Pool, Secret, Service, SignatureBytes,
+    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Party, Pool, Secret, Service,
+    SignatureBytes,
 };
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
@@ -17,6 +18,11 @@ const GROUP: GroupId = GroupId([9; 32]);
 const OUTPUTS_MAX: usize = 4_096;
 const HEADS: Digest = [3; 32];
 
+/// The only party of a member.
+fn party(number: u8) -> Party {
+    member(number).into()
+}
+
 /// The flush layer of member 1; its own words come back to it.
 struct Flushing {
     flush: Flush,
@@ -27,7 +33,7 @@ impl Flushing {
     /// In a view with member 2, installed and known to be.
     fn steady() -> Self {
         let mut flushing = Self {
-            flush: Flush::new(FlushConfig { me: member(1), group: GROUP, danger: Mutant::NONE }, HEADS),
+            flush: Flush::new(FlushConfig { me: party(1), group: GROUP, danger: Mutant::NONE }, HEADS),
             order: 0,
         };
         flushing.notice();
@@ -36,14 +42,14 @@ impl Flushing {
             FlushControl::FlushOk { view, heads: HEADS, brings: Vec::new().into() },
             FlushControl::FlushReceived { view },
         ] {
-            flushing.frame(member(2), flush_message::encode(&control));
+            flushing.frame(party(2), flush_message::encode(&control));
         }
         flushing
     }
 
     fn notice(&mut self) {
         self.order += 1;
-        let members = vec![member(1), member(2)];
+        let members = vec![party(1), party(2)];
         let view = view_id(GROUP, self.order);
         self.flush
             .notice(Instant(self.order), view, members, &[], Cause::Join)
@@ -51,7 +57,7 @@ impl Flushing {
         self.settle();
     }
 
-    fn frame(&mut self, from: MemberId, bytes: Bytes) {
+    fn frame(&mut self, from: Party, bytes: Bytes) {
         let _ = self.flush.frame(Instant(1), from, Service::Safe, &bytes);
         self.settle();
     }
@@ -63,10 +69,10 @@ impl Flushing {
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
             match output {
                 FlushOutput::Multicast { service, bytes } => {
-                    let _ = self.flush.frame(Instant(1), member(1), service, &bytes);
+                    let _ = self.flush.frame(Instant(1), party(1), service, &bytes);
                 }
                 FlushOutput::View(view) => {
-                    assert!(view.members.contains(&member(1)) && view.transitional_set.contains(&member(1)));
+                    assert!(view.members.contains(&party(1)) && view.transitional_set.contains(&party(1)));
                 }
                 _ => {}
             }
@@ -80,11 +86,11 @@ pub fn flush_machine(data: &[u8]) {
     let mut flushing = Flushing::steady();
     for (op, body) in steps(data) {
         match op % 8 {
-            0 | 1 => flushing.frame(member(2), owned(body)),
-            2 => flushing.frame(member(3), owned(body)),
-            3 => flushing.frame(member(1), owned(body)),
+            0 | 1 => flushing.frame(party(2), owned(body)),
+            2 => flushing.frame(party(3), owned(body)),
+            3 => flushing.frame(party(1), owned(body)),
             4 => flushing.notice(),
-            5 => flushing.flush.transitional(&[member(2)]),
+            5 => flushing.flush.transitional(&[party(2)]),
             6 => drop(flushing.flush.flush_ok(Instant(1), bytes::Bytes::new())),
             _ => drop(flushing.flush.send(Service::Agreed, For::Session, body)),
         }
@@ -137,7 +143,7 @@ impl Credentials for Trusting {
 /// The keying of one member; its own words come back to it.
 struct Keyed {
     keying: Keying,
-    me: MemberId,
+    me: Party,
     now: Instant,
     order: u64,
     dice: Dice,
@@ -149,7 +155,7 @@ struct Keyed {
 
 impl Keyed {
     fn new(number: u8) -> Self {
-        let me = member(number);
+        let me = party(number);
         let keying = Keying::new(me, GROUP, KeyingConfig::default(), None).expect("an empty store");
         let dice = Dice(u64::from(number) << 40);
         Self { keying, me, now: Instant(1), order: 0, dice, said: Vec::new(), word: Bytes::new(), secure: 0 }
@@ -159,12 +165,12 @@ impl Keyed {
     fn view(&mut self, theirs: Bytes) {
         self.order += 1;
         let mut brought = vec![self.word.clone(), theirs];
-        if self.me == member(2) {
+        if self.me == party(2) {
             brought.reverse();
         }
         let view = View {
             id: view_id(GROUP, self.order),
-            members: vec![member(1), member(2)],
+            members: vec![party(1), party(2)],
             brought,
             transitional_set: vec![self.me],
             cause: Cause::Join,
@@ -189,7 +195,7 @@ impl Keyed {
                     Output::FlushOk { brings } => self.word = brings,
                     Output::SecureFlushRequest => inputs.push_back(Input::SecureFlushOk),
                     Output::SecureView(view) => {
-                        assert_eq!(view.members, [member(1), member(2)]);
+                        assert_eq!(view.members, [party(1), party(2)]);
                         self.secure += 1;
                     }
                     _ => {}
@@ -206,8 +212,8 @@ pub fn keying_machine(data: &[u8]) {
         keyed.view(Bytes::new());
         for (op, body) in steps(data) {
             match op % 8 {
-                0..=2 => keyed.take(Input::Message { sender: member(3 - number), bytes: owned(body) }),
-                3 => keyed.take(Input::Message { sender: member(9), bytes: owned(body) }),
+                0..=2 => keyed.take(Input::Message { sender: party(3 - number), bytes: owned(body) }),
+                3 => keyed.take(Input::Message { sender: party(9), bytes: owned(body) }),
                 4 => {
                     keyed.now = keyed.now + Duration::from_millis(self::number(body));
                     keyed.take(Input::Timeout);
@@ -218,7 +224,7 @@ pub fn keying_machine(data: &[u8]) {
             }
         }
     }
-    let _ = Keying::new(member(1), GROUP, KeyingConfig::default(), Some(data));
+    let _ = Keying::new(party(1), GROUP, KeyingConfig::default(), Some(data));
 }
 
 /// Seeds: envelopes of two honest members over two views, the second from what they hold of the
@@ -270,8 +276,8 @@ fn carry(both: &mut [Keyed; 2], given: &mut [Vec<(u8, Vec<u8>)>; 2]) {
 const WORDS: [&[u8]; 3] = [b"", b"a word", &[7; 100]];
 
 fn session(number: u8) -> Session {
-    let mut session = Session::new(member(number), GROUP, SessionConfig::default());
-    let members = [member(1), member(2)];
+    let mut session = Session::new(party(number), GROUP, SessionConfig::default());
+    let members = [party(1), party(2)];
     let key = Secret::new([8; 32]);
     session.open_epoch(view_id(GROUP, 1), &members, &key, Cipher::Aes256Gcm).expect("the first epoch");
     session
@@ -294,19 +300,19 @@ pub fn session_machine(data: &[u8]) {
         let sealed = owned(body);
         match op % 8 {
             0..=4 => {
-                let from = member([2, 2, 2, 1, 9][usize::from(op % 8)]);
+                let from = party([2, 2, 2, 1, 9][usize::from(op % 8)]);
                 if let Ok(Opened::Message(_)) =
                     session.open(from, Service::Agreed, sealed.clone(), &|_, _, _| true)
                 {
                     let place = waiting.iter().position(|genuine| *genuine == sealed);
-                    assert_eq!(from, member(2));
+                    assert_eq!(from, party(2));
                     waiting.swap_remove(place.expect("never sealed, or opened before"));
                 }
             }
             5 => {
                 let key = Secret::new([op; 32]);
                 let _ =
-                    session.open_epoch(view_id(GROUP, 2), &[member(1), member(2)], &key, Cipher::Aes256Gcm);
+                    session.open_epoch(view_id(GROUP, 2), &[party(1), party(2)], &key, Cipher::Aes256Gcm);
                 while let Some((_, opened)) = session.poll_received(&|_, _, _| true) {
                     assert!(opened.is_err(), "nobody has sealed under this key");
                 }

@@ -6,9 +6,9 @@
 //! claim = 0 nothing, 1 the run of all four, 2 the run of the last two, 3 the first with a rank out of its upper bits
 //! ```
 
-use crate::frames::member;
 use crate::script::{Dice, script, steps};
 use folkmoot_agreement::{Kept, Module, ModuleName, Origin, Plan, Step, begin};
+use folkmoot_base::{MemberId, Party};
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
@@ -69,8 +69,13 @@ fn dice(me: usize, past: bool) -> Dice {
     Dice(me as u64 + if past { 1_000 } else { 1 })
 }
 
+/// Two and two of the four are parties of one member.
 fn plan(places: &[usize], me: usize, origins: &[Option<Origin>]) -> Plan {
-    let members: Vec<_> = places.iter().map(|place| member(u8::try_from(place + 1).expect("four"))).collect();
+    let party = |place: &usize| {
+        let [member, port] = [place / 2 + 1, place % 2].map(|number| u8::try_from(number).expect("four"));
+        Party::new(MemberId([member; 32]), port.into())
+    };
+    let members: Vec<_> = places.iter().map(party).collect();
     Plan::with_origins(&members, me, origins.to_vec()).expect("a plan")
 }
 

@@ -5,7 +5,7 @@ use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_agreement::{PrimeGroup, Ristretto};
 use folkmoot_base::codec::{self, DeserializeBytes, Serialize, Size};
 use folkmoot_base::limits::LOCATOR_BYTES_MAX;
-use folkmoot_base::{Blob, EntryId, GroupName, Head, Locator, MemberId, NodeId, ViewId};
+use folkmoot_base::{Blob, EntryId, GroupName, Head, Locator, MemberId, NodeId, Party, ViewId};
 use folkmoot_identity::Contact;
 use folkmoot_signing::plain_ed25519 as ed;
 use folkmoot_signing::plain_rsa as rsa;
@@ -132,9 +132,9 @@ pub(crate) fn kinds_seeds() -> Vec<Vec<u8>> {
         .into()
 }
 
-/// Members of the published operations of GDH.
-pub(crate) fn gdh_members() -> [MemberId; 3] {
-    [1, 2, 3].map(|number| MemberId([number; 32]))
+/// Parties of the published operations of GDH: two of one member, and one of another.
+pub(crate) fn gdh_members() -> [Party; 3] {
+    [(1, 0), (1, 1), (2, 0)].map(|(number, port)| Party::new(MemberId([number; 32]), port))
 }
 
 /// A group of one, and what its member hands to the newcomers of a merge.

@@ -8,7 +8,7 @@
 //! ```
 
 use folkmoot_agreement::{AgreementError, Count, PrimeGroup};
-use folkmoot_base::{Entropy, MemberId, Secret};
+use folkmoot_base::{Entropy, Party, Secret};
 use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
@@ -19,7 +19,7 @@ pub struct Context<G: PrimeGroup> {
     public: G::Element,
     once: Zeroizing<G::Scalar>,
     offer: G::Element,
-    pairs: BTreeMap<MemberId, Zeroizing<G::Scalar>>,
+    pairs: BTreeMap<Party, Zeroizing<G::Scalar>>,
     key: Option<Zeroizing<G::Element>>,
     count: Count,
 }
@@ -53,7 +53,7 @@ impl<G: PrimeGroup> Context<G> {
     /// [`AgreementError::PeerIdentity`].
     pub fn answer(
         &mut self,
-        controller: MemberId,
+        controller: Party,
         public: &G::Element,
         offer: &[u8],
     ) -> Result<Vec<u8>, AgreementError> {
@@ -70,12 +70,7 @@ impl<G: PrimeGroup> Context<G> {
     ///
     /// # Errors
     /// As [`Self::answer`].
-    pub fn pair(
-        &mut self,
-        member: MemberId,
-        public: &G::Element,
-        answer: &[u8],
-    ) -> Result<(), AgreementError> {
+    pub fn pair(&mut self, member: Party, public: &G::Element, answer: &[u8]) -> Result<(), AgreementError> {
         let answer = element::<G>(answer)?;
         let long = self.long_term_key(public);
         let undo = self.invert(&long);
@@ -86,13 +81,13 @@ impl<G: PrimeGroup> Context<G> {
     }
 
     /// Forgets somebody who left.
-    pub fn forget(&mut self, member: &MemberId) {
+    pub fn forget(&mut self, member: &Party) {
         self.pairs.remove(member);
     }
 
     /// Message 3, of the controller to everybody it has paired with. One exponentiation for the key
     /// and one for each.
-    pub fn distribute(&mut self, entropy: &mut dyn Entropy) -> BTreeMap<MemberId, Vec<u8>> {
+    pub fn distribute(&mut self, entropy: &mut dyn Entropy) -> BTreeMap<Party, Vec<u8>> {
         let secret = Zeroizing::new(G::draw(entropy));
         let key = Zeroizing::new(self.raise(&G::generator(), &secret));
         let mut sealed = BTreeMap::new();
@@ -107,7 +102,7 @@ impl<G: PrimeGroup> Context<G> {
     ///
     /// # Errors
     /// As [`Self::answer`]; [`AgreementError::LocalNotReady`] without a pair key.
-    pub fn receive(&mut self, controller: &MemberId, sealed: &[u8]) -> Result<(), AgreementError> {
+    pub fn receive(&mut self, controller: &Party, sealed: &[u8]) -> Result<(), AgreementError> {
         let sealed = element::<G>(sealed)?;
         let pair = self.pairs.get(controller).ok_or(AgreementError::LocalNotReady)?.clone();
         let undo = self.invert(&pair);

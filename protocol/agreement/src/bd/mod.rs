@@ -14,7 +14,7 @@
 use crate::circle::{Run, Seating};
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
 
-/// A run for the members of `plan`, whatever they bring.
+/// A run for the parties of `plan`, whatever they bring.
 ///
 /// # Errors
 /// None that a plan allows.

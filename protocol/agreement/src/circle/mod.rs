@@ -1,4 +1,4 @@
-//! Members on a circle, each with a share of its own and a link between its neighbours: the common
+//! Parties on a circle, each with a share of its own and a link between its neighbours: the common
 //! part of BD and Dutta–Barua.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //!   K_i = X_(i+1)^x_i,  K_(j+1) = Y_(j+1) · K_j,  once round: key = K_1 · K_2 · … · K_n = g^(x_1·x_2 + … + x_n·x_1)
 //!   the links do not multiply to 1 ─> every position ═OPEN x_i═> all: who does not fit what it sent is named
 //! ```
-//! A position may be *lent*: its share is made from a key that several members have. One of them
+//! A position may be *lent*: its share is made from a key that several parties have. One of them
 //! speaks there. The others listen, and compute the key as if they spoke. Departure: the circle
 //! check of both papers (once round from `K_i` must end at `X_(i−1)^x_i`) is the same as "all links
 //! multiply to 1", which everybody can compute, with the same verdict. It says that somebody lied,
@@ -16,7 +16,7 @@
 mod module;
 mod steps;
 
-use crate::base::MemberId;
+use crate::base::Party;
 use crate::{AgreementError, Count, ModuleName, PrimeGroup};
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
@@ -31,31 +31,31 @@ pub(crate) const OPEN: u8 = 3;
 /// The position that is lent, if any is.
 pub(crate) const LENT: usize = 1;
 
-/// Which member stands at which position.
+/// Which party stands at which position.
 pub(crate) struct Seating<G: PrimeGroup> {
-    /// By position: the place of the member that speaks there.
+    /// By position: the place of the party that speaks there.
     pub(crate) speakers: Vec<usize>,
-    /// This member's place.
+    /// This party's place.
     pub(crate) me: usize,
     /// Whether [`LENT`] is lent. Known to all.
     pub(crate) lends: bool,
     /// The lent share, at those who have the key that it is made from.
     pub(crate) lent: Option<Zeroizing<G::Scalar>>,
-    /// All members in the run's own order, and this member, if what the run leaves is to be kept.
-    pub(crate) order: Option<(Vec<MemberId>, MemberId)>,
+    /// All parties in the run's own order, and this party, if what the run leaves is to be kept.
+    pub(crate) order: Option<(Vec<Party>, Party)>,
 }
 
-/// One run at one member.
+/// One run at one party.
 pub struct Run<G: PrimeGroup> {
     name: ModuleName,
     seating: Seating<G>,
-    /// Where this member stands, or listens.
+    /// Where this party stands, or listens.
     at: usize,
     share: Option<Zeroizing<G::Scalar>>,
     shares: Vec<Option<G::Element>>,
     links: Vec<Option<G::Element>>,
     opened: BTreeSet<usize>,
-    /// `K` of this member's position.
+    /// `K` of this party's position.
     right: Option<Zeroizing<G::Element>>,
     key: Option<Zeroizing<G::Element>>,
     count: Count,

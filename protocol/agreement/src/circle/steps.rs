@@ -57,7 +57,7 @@ impl<G: PrimeGroup> Run<G> {
         Ok(Vec::new())
     }
 
-    /// A member that has the old key checks the speaker with the lent share by it. (That speaker
+    /// A party that has the old key checks the speaker with the lent share by it. (That speaker
     /// itself need not.)
     fn check_lent(&mut self, at: usize, of: &G::Element, value: &G::Element) -> Result<(), AgreementError> {
         let Some(lent) = self.seating.lent.clone() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Centralised key distribution: the oldest member makes the key and seals it to each of the
+//! Centralised key distribution: the oldest party makes the key and seals it to each of the
 //! others. Not contributory.
 //!
 //! ```text

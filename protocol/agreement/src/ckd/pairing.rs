@@ -1,8 +1,8 @@
-//! How the controller and one member agree on a secret of their own: one offer to all, one answer
+//! How the controller and one other party agree on a secret of their own: one offer to all, one answer
 //! from each.
 //!
 //! ```text
-//!            controller                     member
+//!            controller                     other
 //!  Curve     g^r            ── OFFER ──>
 //!                           <── ANSWER ──   g^r_i          both: g^(r·r_i)
 //!  XWing     public key     ── OFFER ──>
@@ -20,10 +20,10 @@ use x_wing::{
 };
 use zeroize::Zeroizing;
 
-/// The secret of two members before it goes through HKDF.
+/// The secret of two parties before it goes through HKDF.
 pub(super) type Shared = Zeroizing<Vec<u8>>;
 
-/// A way to such a secret. All members read values alike before anything is done with them.
+/// A way to such a secret. All parties read values alike before anything is done with them.
 pub trait Pairing: Send + 'static {
     /// The module that uses it.
     const MODULE: ModuleName;
@@ -45,7 +45,7 @@ pub trait Pairing: Send + 'static {
     /// `Peer…`: it is no such value.
     fn read_offer(body: &[u8]) -> Result<Self::Offer, AgreementError>;
 
-    /// A member's part: the secret, and ANSWER.
+    /// A party's part: the secret, and ANSWER.
     fn answer(offer: &Self::Offer, entropy: &mut dyn Entropy, count: &mut Count) -> (Shared, Vec<u8>);
 
     /// Reads ANSWER.

@@ -2,7 +2,7 @@
 
 use super::pairing::Pairing;
 use super::seal::Key;
-use crate::base::{Digest, Entropy, MemberId, Secret, digest};
+use crate::base::{Digest, Entropy, Party, Secret, digest};
 use crate::plan::ByAge;
 use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, Stage, Step};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ pub(super) const ANSWER: u8 = 2;
 /// From the controller: decides.
 pub(super) const KEYS: u8 = 3;
 
-/// What all have seen so far in the one order. Members are named by rank.
+/// What all have seen so far in the one order. Parties are named by rank.
 pub(super) enum Seen {
     /// The controller is to offer.
     Start,
@@ -26,26 +26,26 @@ pub(super) enum Seen {
     Done,
 }
 
-/// What a run leaves: who was in it, by age, and the pair keys by member. An ordinary member has
+/// What a run leaves: who was in it, by age, and the pair keys by party. An ordinary party has
 /// only one, under its own name.
 struct State {
-    order: Vec<MemberId>,
-    pairs: BTreeMap<MemberId, Key>,
+    order: Vec<Party>,
+    pairs: BTreeMap<Party, Key>,
 }
 
-/// One run at one member.
+/// One run at one party.
 pub struct Run<P: Pairing> {
     pub(super) order: ByAge,
-    /// From this rank on, members have no pair key with the controller.
+    /// From this rank on, parties have no pair key with the controller.
     pub(super) first_unpaired: usize,
     pub(super) seen: Seen,
     /// The controller's secret, while it is needed.
     pub(super) own: Option<P::Own>,
     /// OFFER as it was sent.
     pub(super) offer: Option<Vec<u8>>,
-    pub(super) pairs: BTreeMap<MemberId, Key>,
+    pub(super) pairs: BTreeMap<Party, Key>,
     /// The pair keys after the run.
-    pub(super) next: BTreeMap<MemberId, Key>,
+    pub(super) next: BTreeMap<Party, Key>,
     pub(super) key: Option<Key>,
     pub(super) count: Count,
 }
@@ -85,10 +85,10 @@ impl<P: Pairing> Run<P> {
         })
     }
 
-    /// All members by age, in one digest.
+    /// All parties by age, in one digest.
     pub(super) fn roll(&self) -> Digest {
-        let ids: Vec<&[u8]> = self.order.members.iter().map(|member| member.0.as_slice()).collect();
-        digest(&[&[b"folkmoot ckd members v1".as_slice()], ids.as_slice()].concat())
+        let ids: Vec<_> = self.order.members.iter().flat_map(Party::to_bytes).collect();
+        digest(&[b"folkmoot ckd members v1", &ids])
     }
 
     fn awaited_ranks(&self) -> Vec<usize> {
@@ -159,7 +159,7 @@ impl<P: Pairing> Module for Run<P> {
 }
 
 impl<P: Pairing> Run<P> {
-    /// AGR-20: whether this member may take this step now.
+    /// AGR-20: whether this party may take this step now.
     fn turn(&self, rank: usize, from: usize, step: u8) -> Result<(), AgreementError> {
         let (due, taken) = match (step, &self.seen) {
             (OFFER, Seen::Start) | (KEYS, Seen::Paired) => (rank == 0, false),
@@ -179,7 +179,7 @@ impl<P: Pairing> Run<P> {
         }
     }
 
-    /// Whether the member at `rank` pairs in this run.
+    /// Whether the party at `rank` pairs in this run.
     fn pairing(&self, rank: usize) -> bool {
         rank >= self.first_unpaired && rank < self.order.members.len()
     }

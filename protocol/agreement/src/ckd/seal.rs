@@ -1,10 +1,10 @@
 //! Pair keys, and what is sealed under them.
 //!
 //! ```text
-//!  shared    ─ HKDF-SHA-256(salt "folkmoot ckd pair v1") ─ controller ‖ member ‖ OFFER ‖ ANSWER ─> pair key
+//!  shared    ─ HKDF-SHA-256(salt "folkmoot ckd pair v1") ─ controller ‖ party ‖ OFFER ‖ ANSWER ─> pair key
 //!              (hybrid: salt "folkmoot ckd+ml-kem-768 pair v1")
-//!  pair key  ─ HKDF-SHA-256(salt of KEYS) ─┬─ "seal" ‖ members, by age ‖ member ─> AES-256-GCM key, used once: nonce 0
-//!                                          └─ "next" ‖ members, by age ‖ member ─> the pair key after this run
+//!  pair key  ─ HKDF-SHA-256(salt of KEYS) ─┬─ "seal" ‖ parties, by age ‖ party ─> AES-256-GCM key, used once: nonce 0
+//!                                          └─ "next" ‖ parties, by age ‖ party ─> the pair key after this run
 //! ```
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
@@ -15,14 +15,14 @@ use zeroize::Zeroizing;
 /// Length of the salt of KEYS. It is drawn for each KEYS: a key that seals never comes twice, not
 /// even if a run is begun again.
 pub(super) const SALT_BYTES: usize = 32;
-/// Length of a key sealed to one member.
+/// Length of a key sealed to one party.
 pub(super) const SEALED_BYTES: usize = KEY_BYTES + 16;
 const KEY_BYTES: usize = 32;
 
 /// A pair key, or the group's: erases itself.
 pub(super) type Key = Zeroizing<[u8; KEY_BYTES]>;
 
-/// The pair key made of what two members share; `label` says how they came to share it.
+/// The pair key made of what two parties share; `label` says how they came to share it.
 pub(super) fn pair(label: &[u8], shared: &[u8], bound: &[&[u8]]) -> Key {
     expand(&Hkdf::<Sha256>::new(Some(label), shared), bound)
 }

@@ -51,7 +51,7 @@ impl<P: Pairing> Run<P> {
         if self.order.me == 0 { self.distribute(entropy) } else { Ok(Vec::new()) }
     }
 
-    /// The pair key of the controller and the member at `rank`, from what the two share and what
+    /// The pair key of the controller and the party at `rank`, from what the two share and what
     /// they sent for it.
     fn pair_with(
         &mut self,
@@ -61,7 +61,7 @@ impl<P: Pairing> Run<P> {
         answer: &[u8],
     ) -> Result<(), AgreementError> {
         let (controller, member) = (self.order.member(0)?, self.order.member(rank)?);
-        let bound = [&controller.0[..], &member.0, offer, answer];
+        let bound = [&controller.to_bytes()[..], &member.to_bytes(), offer, answer];
         self.pairs.insert(member, pair(P::LABEL, shared, &bound));
         Ok(())
     }
@@ -74,7 +74,7 @@ impl<P: Pairing> Run<P> {
         let mut body = salt.to_vec();
         for member in self.order.members.iter().skip(1) {
             let pair = self.pairs.get(member).ok_or(AgreementError::LocalNotReady)?;
-            let once = Once::new(pair, &salt, &roll, &member.0);
+            let once = Once::new(pair, &salt, &roll, &member.to_bytes());
             body.extend(once.seal(&key).ok_or(AgreementError::LocalNotReady)?);
             self.next.insert(*member, once.next);
         }
@@ -96,7 +96,7 @@ impl<P: Pairing> Run<P> {
         if let Some(mine) = self.order.me.checked_sub(1) {
             let member = self.order.member(self.order.me)?;
             let pair = self.pairs.get(&member).ok_or(AgreementError::LocalNotReady)?;
-            let once = Once::new(pair, salt, &self.roll(), &member.0);
+            let once = Once::new(pair, salt, &self.roll(), &member.to_bytes());
             let sealed = sealed.chunks(SEALED_BYTES).nth(mine).ok_or(AgreementError::PeerWrongList)?;
             self.key = Some(once.open(sealed).ok_or(AgreementError::PeerNotOpening)?);
             self.next.insert(member, once.next);

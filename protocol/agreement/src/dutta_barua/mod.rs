@@ -1,8 +1,8 @@
-//! Dutta–Barua: the circle with a cheap join, in which most of the old members only listen.
+//! Dutta–Barua: the circle with a cheap join, in which most of the old parties only listen.
 //!
 //! ```text
 //! KeyAgree   all in order of place on a circle: SHARE, LINK                    from nothing, and whenever anybody has left
-//! Join       first, second, last of n ≥ 3 old members, then the joiners: SHARE, LINK.  x of the second = f(old key), so the
+//! Join       first, second, last of n ≥ 3 old parties, then the joiners: SHARE, LINK.  x of the second = f(old key), so the
 //!            third to the last but one, who have the old key too, compute the new one without a word
 //! ```
 //! There is no Leave: a leaver knows every `K` of the old circle, and if one pair of neighbours
@@ -13,33 +13,33 @@
 //! setting", IEEE Trans. Inf. Theory 54(5), 2008; LCMsec (2023), which leaves Leave out too.
 //! Departures: those of [`crate::circle`]; f is a labelled hash; a refresh is a KeyAgree.
 
-use crate::base::MemberId;
+use crate::base::Party;
 use crate::circle::{LENT, Run, Seating};
 use crate::prime::lent_scalar;
 use crate::{AgreementError, Kept, ModuleName, Plan, PrimeGroup};
 use zeroize::Zeroizing;
 
-/// Fewest old members that a Join needs.
+/// Fewest old parties that a Join needs.
 const OLD_MIN: usize = 3;
 
 /// What a run leaves: the key, which the next Join lends, and who has it.
 pub(crate) struct State<G: PrimeGroup> {
-    pub(crate) order: Vec<MemberId>,
+    pub(crate) order: Vec<Party>,
     pub(crate) key: Zeroizing<G::Element>,
 }
 
 impl<G: PrimeGroup> State<G> {
-    /// With the rank of `me`. Members that were not in the run must also see whether anybody of it
+    /// With the rank of `me`. Parties that were not in the run must also see whether anybody of it
     /// is missing. So the upper half of a rank is the size of the run, and the lower half is the
     /// place in its order.
-    pub(crate) fn kept(self, me: MemberId) -> Option<Kept> {
+    pub(crate) fn kept(self, me: Party) -> Option<Kept> {
         let size = self.order.len();
-        let ranked = |(place, member): (usize, &MemberId)| Some((*member, rank(size, place)?));
+        let ranked = |(place, member): (usize, &Party)| Some((*member, rank(size, place)?));
         let ranks: Vec<_> = self.order.iter().enumerate().filter_map(ranked).collect();
         Kept::new(ModuleName::DuttaBarua, me, ranks, self)
     }
 
-    fn held_by(&self, claimed: u32) -> Option<MemberId> {
+    fn held_by(&self, claimed: u32) -> Option<Party> {
         let place = usize::try_from(claimed & 0xffff).ok()?;
         let fits = rank(self.order.len(), place) == Some(claimed);
         self.order.get(place).copied().filter(|_| fits)
@@ -78,7 +78,7 @@ pub fn run<G: PrimeGroup>(plan: &Plan, kept: Option<&Kept>) -> Result<Run<G>, Ag
     Run::new(ModuleName::DuttaBarua, seating)
 }
 
-/// Whether somebody comes to a complete base. The same at all members, because it reads only the
+/// Whether somebody comes to a complete base. The same at all parties, because it reads only the
 /// plan.
 fn joins(plan: &Plan) -> bool {
     let base = plan.base();

@@ -1,20 +1,20 @@
-//! One member's context: its share, the public list and the key; and the step that ends every
+//! One party's context: its share, the public list and the key; and the step that ends every
 //! operation.
 
-use crate::base::{Blob, Entropy, MemberId, Secret};
+use crate::base::{Blob, Entropy, Party, Secret};
 use crate::gdh::token::{Kind, Token};
 use crate::prime::{element, invert};
 use crate::{AgreementError, Count, PrimeGroup};
 use std::collections::{BTreeMap, BTreeSet};
 use zeroize::{Zeroize, Zeroizing};
 
-/// One member's state in one group. The share and the key erase themselves.
+/// One party's state in one group. The share and the key erase themselves.
 #[derive(Clone)]
 pub struct Context<G: PrimeGroup> {
-    pub(super) me: MemberId,
-    pub(super) members: Vec<MemberId>,
+    pub(super) me: Party,
+    pub(super) members: Vec<Party>,
     pub(super) share: Option<Zeroizing<G::Scalar>>,
-    pub(super) partials: BTreeMap<MemberId, G::Element>,
+    pub(super) partials: BTreeMap<Party, G::Element>,
     pub(super) key: Option<Zeroizing<G::Element>>,
     pub(super) epoch: u64,
     pub(super) pending: Option<Pending<G>>,
@@ -24,23 +24,23 @@ pub struct Context<G: PrimeGroup> {
 /// A merge or initial agreement under way.
 #[derive(Clone)]
 pub(super) struct Pending<G: PrimeGroup> {
-    /// All members once it is done.
-    pub(super) members: Vec<MemberId>,
-    /// What this member raised and the result: saves the last but one its factor-out.
+    /// All parties once it is done.
+    pub(super) members: Vec<Party>,
+    /// What this party raised and the result: saves the last but one its factor-out.
     pub(super) passed: Option<(G::Element, G::Element)>,
     /// At the last: what came back, raised.
-    pub(super) collected: BTreeMap<MemberId, G::Element>,
+    pub(super) collected: BTreeMap<Party, G::Element>,
 }
 
 impl<G: PrimeGroup> Pending<G> {
-    pub(super) fn new(members: Vec<MemberId>) -> Self {
+    pub(super) fn new(members: Vec<Party>) -> Self {
         Self { members, passed: None, collected: BTreeMap::new() }
     }
 }
 
 impl<G: PrimeGroup> Context<G> {
-    /// The context of a member that is in no group yet (clq_new_member).
-    pub fn new_member(me: MemberId) -> Self {
+    /// The context of a party that is in no group yet (clq_new_member).
+    pub fn new_member(me: Party) -> Self {
         Self {
             me,
             members: Vec::new(),
@@ -54,7 +54,7 @@ impl<G: PrimeGroup> Context<G> {
     }
 
     /// The context of a group of one (clq_first_member). One exponentiation.
-    pub fn first_member(me: MemberId, entropy: &mut dyn Entropy) -> Self {
+    pub fn first_member(me: Party, entropy: &mut dyn Entropy) -> Self {
         let mut context = Self::new_member(me);
         let share = Zeroizing::new(G::draw(entropy));
         context.key = Some(Zeroizing::new(context.raise(&G::generator(), &share)));
@@ -90,13 +90,13 @@ impl<G: PrimeGroup> Context<G> {
         self.count = Count::default();
     }
 
-    /// The members, in order; the last is the controller.
-    pub fn members(&self) -> &[MemberId] {
+    /// The parties, in order; the last is the controller.
+    pub fn members(&self) -> &[Party] {
         &self.members
     }
 
     /// Whose context this is.
-    pub fn name(&self) -> MemberId {
+    pub fn name(&self) -> Party {
         self.me
     }
 
@@ -105,18 +105,13 @@ impl<G: PrimeGroup> Context<G> {
         self.epoch
     }
 
-    /// The last step of every operation at every member (clq_update_ctx): takes the controller's
+    /// The last step of every operation at every party (clq_update_ctx): takes the controller's
     /// list, computes the key. One exponentiation. `members` is the list that the membership change
     /// demands.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
-    pub fn update(
-        &mut self,
-        from: MemberId,
-        token: &Token,
-        members: &[MemberId],
-    ) -> Result<(), AgreementError> {
+    pub fn update(&mut self, from: Party, token: &Token, members: &[Party]) -> Result<(), AgreementError> {
         self.check(token, Kind::KeyUpdate, members)?;
         let (controller, others) = members.split_last().ok_or(AgreementError::LocalMembers)?;
         if from != *controller {
@@ -143,12 +138,7 @@ impl<G: PrimeGroup> Context<G> {
     }
 
     /// Checks the conditions on every token.
-    pub(super) fn check(
-        &self,
-        token: &Token,
-        kind: Kind,
-        members: &[MemberId],
-    ) -> Result<(), AgreementError> {
+    pub(super) fn check(&self, token: &Token, kind: Kind, members: &[Party]) -> Result<(), AgreementError> {
         distinct(members)?;
         if token.kind != kind {
             return Err(AgreementError::PeerWrongToken);
@@ -163,19 +153,19 @@ impl<G: PrimeGroup> Context<G> {
         Ok(())
     }
 
-    /// Adopts the numbering of a group that this member is coming into.
+    /// Adopts the numbering of a group that this party is coming into.
     pub(super) fn adopt_epoch(&mut self, token: &Token) {
         self.epoch = token.epoch.saturating_sub(1);
     }
 
-    pub(super) fn token(&self, kind: Kind, members: &[MemberId], values: &[G::Element]) -> Token {
+    pub(super) fn token(&self, kind: Kind, members: &[Party], values: &[G::Element]) -> Token {
         let values = values.iter().map(|value| Blob::from(G::encode(value))).collect();
         Token { kind, epoch: self.epoch.saturating_add(1), members: members.to_vec(), values }
     }
 
     /// The list that ends an operation: the partial keys of all of `members` but the last, which is
-    /// this member.
-    pub(super) fn key_update(&self, members: &[MemberId]) -> Result<Token, AgreementError> {
+    /// this party.
+    pub(super) fn key_update(&self, members: &[Party]) -> Result<Token, AgreementError> {
         let (_, others) = members.split_last().ok_or(AgreementError::LocalMembers)?;
         let mut values = Vec::with_capacity(others.len());
         for member in others {
@@ -189,7 +179,7 @@ impl<G: PrimeGroup> Context<G> {
     }
 
     /// Draws a fresh share in place of the old one and puts it into every partial key but this
-    /// member's own.
+    /// party's own.
     pub(super) fn renew(&mut self, entropy: &mut dyn Entropy) -> Result<(), AgreementError> {
         let old = self.share.as_ref().ok_or(AgreementError::LocalNotReady)?;
         let fresh = Zeroizing::new(G::draw(entropy));
@@ -221,7 +211,7 @@ impl<G: PrimeGroup> Drop for Context<G> {
 }
 
 /// Refuses an empty list, and one that names somebody twice.
-pub(super) fn distinct(members: &[MemberId]) -> Result<(), AgreementError> {
+pub(super) fn distinct(members: &[Party]) -> Result<(), AgreementError> {
     let set: BTreeSet<_> = members.iter().collect();
     if members.is_empty() || set.len() != members.len() {
         return Err(AgreementError::LocalMembers);

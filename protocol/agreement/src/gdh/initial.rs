@@ -1,35 +1,35 @@
 //! Initial key agreement: IKA.1 (GDH.2) here; IKA.2 (GDH.3) begins here and goes on as a merge.
 
-use crate::base::{Entropy, MemberId};
+use crate::base::{Entropy, Party};
 use crate::gdh::context::{Context, Pending, distinct, elements};
 use crate::gdh::token::{Kind, Token};
 use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroizing;
 
 impl<G: PrimeGroup> Context<G> {
-    /// IKA.1, first member: `(g, g^N1)`. One exponentiation.
+    /// IKA.1, first party: `(g, g^N1)`. One exponentiation.
     ///
     /// # Errors
-    /// [`AgreementError::LocalMembers`] unless this member is the first of at least two.
+    /// [`AgreementError::LocalMembers`] unless this party is the first of at least two.
     pub fn upflow_first(
         &mut self,
-        members: &[MemberId],
+        members: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         let value = self.begin(members, entropy)?;
         Ok(self.token(Kind::Upflow, members, &[G::generator(), value]))
     }
 
-    /// IKA.1, every other member: raises what its predecessor sent, passes it on; the last
-    /// broadcasts the list instead. Member i: i exponentiations; the last: n − 1.
+    /// IKA.1, every other party: raises what its predecessor sent, passes it on; the last
+    /// broadcasts the list instead. Party i: i exponentiations; the last: n − 1.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
     pub fn upflow(
         &mut self,
-        from: MemberId,
+        from: Party,
         token: &Token,
-        members: &[MemberId],
+        members: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         self.check(token, Kind::Upflow, members)?;
@@ -56,24 +56,20 @@ impl<G: PrimeGroup> Context<G> {
         Ok(answer)
     }
 
-    /// IKA.2, first member: `g^N1`. One exponentiation. Goes on as a merge.
+    /// IKA.2, first party: `g^N1`. One exponentiation. Goes on as a merge.
     ///
     /// # Errors
-    /// [`AgreementError::LocalMembers`] unless this member is the first of at least two.
+    /// [`AgreementError::LocalMembers`] unless this party is the first of at least two.
     pub fn mass_join_first(
         &mut self,
-        members: &[MemberId],
+        members: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         let value = self.begin(members, entropy)?;
         Ok(self.token(Kind::MassJoin, members, &[value]))
     }
 
-    fn begin(
-        &mut self,
-        members: &[MemberId],
-        entropy: &mut dyn Entropy,
-    ) -> Result<G::Element, AgreementError> {
+    fn begin(&mut self, members: &[Party], entropy: &mut dyn Entropy) -> Result<G::Element, AgreementError> {
         distinct(members)?;
         if members.len() < 2 || members.first() != Some(&self.me) {
             return Err(AgreementError::LocalMembers);
@@ -87,8 +83,8 @@ impl<G: PrimeGroup> Context<G> {
         Ok(value)
     }
 
-    /// This member's place, if `from` is the one before it.
-    pub(super) fn follows(&self, from: MemberId, members: &[MemberId]) -> Result<usize, AgreementError> {
+    /// This party's place, if `from` is the one before it.
+    pub(super) fn follows(&self, from: Party, members: &[Party]) -> Result<usize, AgreementError> {
         let place =
             members.iter().position(|member| *member == self.me).ok_or(AgreementError::LocalMembers)?;
         let before = place.checked_sub(1).and_then(|before| members.get(before));

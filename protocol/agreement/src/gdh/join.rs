@@ -1,6 +1,6 @@
 //! JOIN: one newcomer, two rounds.
 
-use crate::base::{Entropy, MemberId};
+use crate::base::{Entropy, Party};
 use crate::gdh::context::{Context, Pending, distinct, elements};
 use crate::gdh::token::{Kind, Token};
 use crate::{AgreementError, PrimeGroup};
@@ -15,7 +15,7 @@ impl<G: PrimeGroup> Context<G> {
     /// already.
     pub fn process_join(
         &mut self,
-        joiner: MemberId,
+        joiner: Party,
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         if !self.is_controller() {
@@ -42,9 +42,9 @@ impl<G: PrimeGroup> Context<G> {
     /// Every `Peer…` reason; the context stays as it was.
     pub fn join(
         &mut self,
-        from: MemberId,
+        from: Party,
         token: &Token,
-        members: &[MemberId],
+        members: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         self.check(token, Kind::NewMember, members)?;
@@ -63,10 +63,10 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::KeyUpdate, members, &raised))
     }
 
-    /// Every other old member on NEW_MEMBER, which it sees because tokens are multicast: notes the
+    /// Every other old party on NEW_MEMBER, which it sees because tokens are multicast: notes the
     /// joiner's partial key, so that whoever is controller after the joiner has left holds them
     /// all.
-    pub(super) fn note_partial(&mut self, joiner: MemberId, partial: G::Element) {
+    pub(super) fn note_partial(&mut self, joiner: Party, partial: G::Element) {
         self.partials.insert(joiner, partial);
     }
 }

@@ -1,22 +1,22 @@
 //! LEAVE of one or many, and REFRESH: one broadcast.
 
-use crate::base::{Entropy, MemberId};
+use crate::base::{Entropy, Party};
 use crate::gdh::context::Context;
 use crate::gdh::token::Token;
 use crate::{AgreementError, PrimeGroup};
 use zeroize::Zeroize as _;
 
 impl<G: PrimeGroup> Context<G> {
-    /// Every remaining member on LEAVE (clq_leave): forgets the leavers' partial keys. The last of
+    /// Every remaining party on LEAVE (clq_leave): forgets the leavers' partial keys. The last of
     /// the remaining is the controller: it renews its share and gets the token. With n counting one
     /// leaver: n − 2 exponentiations there.
     ///
     /// # Errors
-    /// [`AgreementError::LocalMembers`] if this member or nobody of the group is to leave, or
+    /// [`AgreementError::LocalMembers`] if this party or nobody of the group is to leave, or
     /// somebody unknown.
     pub fn leave(
         &mut self,
-        leavers: &[MemberId],
+        leavers: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Option<Token>, AgreementError> {
         if leavers.is_empty() || leavers.iter().any(|gone| *gone == self.me || !self.members.contains(gone)) {
@@ -30,7 +30,7 @@ impl<G: PrimeGroup> Context<G> {
 
     /// Forgets everybody who is not in `remaining`, and computes nothing (clq_leave, told only to
     /// remove).
-    pub(super) fn remain(&mut self, remaining: &[MemberId]) {
+    pub(super) fn remain(&mut self, remaining: &[Party]) {
         self.members.retain(|member| remaining.contains(member));
         for (member, partial) in &mut self.partials {
             if !remaining.contains(member) {

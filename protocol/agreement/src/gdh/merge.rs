@@ -1,6 +1,6 @@
-//! MERGE of several newcomers. IKA.2 is the same with the first member in the controller's place.
+//! MERGE of several newcomers. IKA.2 is the same with the first party in the controller's place.
 
-use crate::base::{Entropy, MemberId};
+use crate::base::{Entropy, Party};
 use crate::gdh::context::{Context, Pending, distinct};
 use crate::gdh::token::{Kind, Token};
 use crate::prime::{element, invert};
@@ -15,7 +15,7 @@ impl<G: PrimeGroup> Context<G> {
     /// [`AgreementError::LocalNotController`]; [`AgreementError::LocalMembers`] if nobody is new.
     pub fn merge_start(
         &mut self,
-        newcomers: &[MemberId],
+        newcomers: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         if !self.is_controller() {
@@ -32,16 +32,16 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::MassJoin, &members, &[value]))
     }
 
-    /// Every other old member on MERGE: notes who is coming.
+    /// Every other old party on MERGE: notes who is coming.
     ///
     /// # Errors
     /// [`AgreementError::LocalMembers`] if nobody is new.
-    pub fn merge_expect(&mut self, newcomers: &[MemberId]) -> Result<(), AgreementError> {
+    pub fn merge_expect(&mut self, newcomers: &[Party]) -> Result<(), AgreementError> {
         self.pending = Some(Pending::new(self.merged(newcomers)?));
         Ok(())
     }
 
-    fn merged(&self, newcomers: &[MemberId]) -> Result<Vec<MemberId>, AgreementError> {
+    fn merged(&self, newcomers: &[Party]) -> Result<Vec<Party>, AgreementError> {
         let mut members = self.members.clone();
         members.extend(newcomers.iter().filter(|member| !self.members.contains(member)));
         distinct(&members)?;
@@ -58,9 +58,9 @@ impl<G: PrimeGroup> Context<G> {
     /// Every `Peer…` reason; the context stays as it was.
     pub fn mass_join(
         &mut self,
-        from: MemberId,
+        from: Party,
         token: &Token,
-        members: &[MemberId],
+        members: &[Party],
         entropy: &mut dyn Entropy,
     ) -> Result<Token, AgreementError> {
         self.check(token, Kind::MassJoin, members)?;
@@ -82,13 +82,13 @@ impl<G: PrimeGroup> Context<G> {
         Ok(answer)
     }
 
-    /// Every member but the last on MERGE_BROADCAST (clq_factor_out): takes its share out again.
-    /// One exponentiation and one inversion; nothing for the member before the last, which
+    /// Every party but the last on MERGE_BROADCAST (clq_factor_out): takes its share out again.
+    /// One exponentiation and one inversion; nothing for the party before the last, which
     /// remembers what it got.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
-    pub fn factor_out(&mut self, from: MemberId, token: &Token) -> Result<Token, AgreementError> {
+    pub fn factor_out(&mut self, from: Party, token: &Token) -> Result<Token, AgreementError> {
         let pending = self.pending.as_ref().ok_or(AgreementError::LocalNotReady)?;
         let members = pending.members.clone();
         self.check(token, Kind::MergeBroadcast, &members)?;
@@ -107,12 +107,12 @@ impl<G: PrimeGroup> Context<G> {
         Ok(self.token(Kind::FactorOut, &members, &[without]))
     }
 
-    /// The last member on each FACTOR_OUT (clq_merge): raises it; when all are in, the list. One
+    /// The last party on each FACTOR_OUT (clq_merge): raises it; when all are in, the list. One
     /// exponentiation each.
     ///
     /// # Errors
     /// Every `Peer…` reason; the context stays as it was.
-    pub fn collect(&mut self, from: MemberId, token: &Token) -> Result<Option<Token>, AgreementError> {
+    pub fn collect(&mut self, from: Party, token: &Token) -> Result<Option<Token>, AgreementError> {
         let pending = self.pending.as_ref().ok_or(AgreementError::LocalNotReady)?;
         let members = pending.members.clone();
         self.check(token, Kind::FactorOut, &members)?;

@@ -1,4 +1,4 @@
-//! Cliques GDH: `K = g^(N1·N2·…·Nn)`, one share of each member.
+//! Cliques GDH: `K = g^(N1·N2·…·Nn)`, one share of each party.
 //!
 //! ```text
 //! IKA.1   M1 ─UPFLOW─> M2 ─UPFLOW─> … Mn ═KEY_UPDATE═> all
@@ -7,8 +7,8 @@
 //! IKA.2   the same, M1 in the controller's place
 //! LEAVE   last of the remaining ═KEY_UPDATE═> all        REFRESH: the same, nobody left
 //! ```
-//! `X_i = K^(1/N_i)` is public; member i computes `K = X_i^N_i`. The controller is the newest
-//! member, the last in the list. [`Context`] has the published operations; [`Run`] is the one
+//! `X_i = K^(1/N_i)` is public; party i computes `K = X_i^N_i`. The controller is the newest
+//! party, the last in the list. [`Context`] has the published operations; [`Run`] is the one
 //! pattern (IKA.2) that keying runs for every view. Relies on: whoever carries the tokens
 //! authenticates their senders. Does not rely on: secrecy of any token. Source: Steiner, Tsudik,
 //! Waidner, "Key agreement in dynamic peer groups", IEEE TPDS 11(8), 2000; Amir et al., "Secure

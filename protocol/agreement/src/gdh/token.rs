@@ -3,14 +3,14 @@
 //! | token | sender → receiver | values |
 //! |---|---|---|
 //! | UPFLOW | M_i → M_(i+1) | partial keys of 1..i, then `g^(N1…Ni)` |
-//! | NEW_MEMBER | controller → joiner | partial keys of all old members, then the key without the joiner |
+//! | NEW_MEMBER | controller → joiner | partial keys of all old parties, then the key without the joiner |
 //! | MASS_JOIN | controller → first new → … → last new | the key so far |
 //! | MERGE_BROADCAST | last new → all | the key without the last |
 //! | FACTOR_OUT | all but the last → last | that without the sender |
 //! | KEY_UPDATE | controller → all | partial keys of all but the controller |
 
 use crate::base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
-use crate::base::{Blob, MemberId};
+use crate::base::{Blob, Party};
 
 /// Which token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -38,8 +38,8 @@ pub struct Token {
     pub kind: Kind,
     /// The number of the key that the operation makes; one more than the last.
     pub epoch: u64,
-    /// All members once the operation is done, in order; the last is the controller.
-    pub members: Vec<MemberId>,
+    /// All parties once the operation is done, in order; the last is the controller.
+    pub members: Vec<Party>,
     /// Elements, as the kind says.
     pub values: Vec<Blob>,
 }

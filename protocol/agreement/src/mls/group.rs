@@ -7,7 +7,7 @@
 
 use super::Suite;
 use super::provider::{Parts, Provider};
-use crate::base::{Digest, MemberId};
+use crate::base::{Digest, MemberId, Party};
 use core::time::Duration;
 use mls_rs::client_builder::{
     BaseConfig, ClientBuilder, WithCryptoProvider, WithIdentityProvider, WithMlsRules,
@@ -40,7 +40,7 @@ pub(super) type Config = WithMlsRules<
 >;
 /// A group as the library has it.
 pub(super) type MlsGroup = Group<Config>;
-/// One member's keys, before it is in a group.
+/// One party's keys, before it is in a group.
 pub(super) type MlsClient = Client<Config>;
 
 /// What names the run in key packages and in the GroupContext; of the range for private use.
@@ -70,16 +70,17 @@ pub(super) fn capabilities(suite: Suite) -> Capabilities {
     }
 }
 
-/// The member that a leaf names.
-pub(super) fn named(identity: &SigningIdentity) -> Option<MemberId> {
+/// The party that a leaf names: 34 bytes, the member and the port.
+pub(super) fn named(identity: &SigningIdentity) -> Option<Party> {
     let basic = identity.credential.as_basic()?;
-    basic.identifier().try_into().ok().map(MemberId)
+    let (member, port) = basic.identifier().split_first_chunk::<32>()?;
+    Some(Party::new(MemberId(*member), u16::from_be_bytes(port.try_into().ok()?)))
 }
 
-/// New keys for `member`. Draws.
-pub(super) fn client(provider: &Provider, parts: &Parts, member: &MemberId) -> Result<MlsClient, MlsError> {
+/// New keys for `party`. Draws.
+pub(super) fn client(provider: &Provider, parts: &Parts, party: &Party) -> Result<MlsClient, MlsError> {
     let (secret, public) = parts.signature_key_generate().map_err(|_| MlsError::SignerNotFound)?;
-    let credential = BasicCredential::new(member.0.to_vec()).into_credential();
+    let credential = BasicCredential::new(party.to_bytes().to_vec()).into_credential();
     let client = ClientBuilder::new()
         .identity_provider(BasicIdentityProvider::new())
         .crypto_provider(provider.clone())
@@ -95,7 +96,7 @@ pub(super) fn found(client: &MlsClient, context: &Digest) -> Result<MlsGroup, Ml
     client.create_group(naming(context), ExtensionList::new(), Some(now()))
 }
 
-/// Every commit has a path: members that left, and whoever learnt an old key, are shut out. The
+/// Every commit has a path: parties that left, and whoever learnt an old key, are shut out. The
 /// tree is sent in the open, so that all see which one the newcomers get. Nobody commits from
 /// outside.
 fn rules() -> DefaultMlsRules {

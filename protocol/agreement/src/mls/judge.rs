@@ -1,4 +1,4 @@
-//! What everybody checks of both steps, whoever they are meant for, and what only members in the
+//! What everybody checks of both steps, whoever they are meant for, and what only parties in the
 //! group can check.
 
 use super::Suite;
@@ -6,7 +6,7 @@ use super::group::{LIFETIME, MlsGroup, capabilities, named, naming, now};
 use super::layout::Layout;
 use super::provider::Parts;
 use super::wire::{Commit, Path, count_nodes, leaf_of, message};
-use crate::base::{MemberId, codec};
+use crate::base::{Party, codec};
 use crate::{AgreementError, Plan};
 use mls_rs::crypto::HpkePublicKey;
 use mls_rs::group::proposal::Proposal;
@@ -42,12 +42,12 @@ pub(super) struct Opened {
 
 impl Judge<'_> {
     /// AGR-51 to AGR-53: a key package of `member`, for this run, with keys that nobody else has.
-    /// `group` is any group of this member's: it lends the library's own judgement, which looks at
+    /// `group` is any group of this party's: it lends the library's own judgement, which looks at
     /// the key package alone.
     pub(super) fn package<'p>(
         &self,
         group: &mut MlsGroup,
-        member: &MemberId,
+        member: &Party,
         bytes: &[u8],
         mut others: impl Iterator<Item = &'p Package>,
     ) -> Judged<Package> {
@@ -88,7 +88,7 @@ impl Judge<'_> {
         Ok(Opened { commit, welcome, tree: body.tree.as_ref().to_vec(), removed, group_id, epoch })
     }
 
-    /// The commit comes from the member whose turn it is, in the open, with nothing beside it.
+    /// The commit comes from the party whose turn it is, in the open, with nothing beside it.
     fn frame(&self, commit: &MlsMessage) -> Judged<(Vec<u8>, u64)> {
         let MlsMessageDescription::PublicProtocolMessage {
             group_id,
@@ -150,7 +150,7 @@ impl Judge<'_> {
         path.keys.iter().try_for_each(|key| self.usable(key))
     }
 
-    /// One Welcome for all newcomers, in order, and a tree with a leaf for each member.
+    /// One Welcome for all newcomers, in order, and a tree with a leaf for each party.
     fn welcome<'p>(
         &self,
         body: &Commit,
@@ -176,7 +176,7 @@ impl Judge<'_> {
 
     /// A leaf is `member`'s, supports what all support, has nothing else in it, and can be sealed
     /// to.
-    fn leaf(&self, leaf: &LeafNode, member: &MemberId) -> Judged<()> {
+    fn leaf(&self, leaf: &LeafNode, member: &Party) -> Judged<()> {
         let plain = leaf.extensions.is_empty() && leaf.capabilities == capabilities(self.suite);
         if !plain || named(&leaf.signing_identity) != Some(*member) {
             return Err(AgreementError::PeerInvalid);
@@ -188,7 +188,7 @@ impl Judge<'_> {
         self.parts.kem_public_key_validate(key).map_err(|_| AgreementError::PeerNotInGroup)
     }
 
-    /// AGR-59: in the group after the commit are exactly the members, each at its leaf, and the
+    /// AGR-59: in the group after the commit are exactly the parties, each at its leaf, and the
     /// newcomers have the keys that they sent. The group names the run, and the newcomers were
     /// given the same tree.
     pub(super) fn settled<'p>(
@@ -215,10 +215,10 @@ impl Judge<'_> {
         self.seated(tree.nodes())
     }
 
-    /// Exactly the members, each at its leaf.
+    /// Exactly the parties, each at its leaf.
     fn seated(&self, nodes: &[Option<Node>]) -> Judged<()> {
         let taken = nodes.iter().step_by(2).flatten().count();
-        let sits = |(member, leaf): (&MemberId, &u32)| {
+        let sits = |(member, leaf): (&Party, &u32)| {
             leaf_at(nodes, *leaf).and_then(|found| named(&found.signing_identity)) == Some(*member)
         };
         let all = self.plan.members().iter().zip(&self.layout.leaves).all(sits);

@@ -1,8 +1,8 @@
-//! Which member has which leaf, and who commits: known to all before the run starts.
+//! Which party has which leaf, and who commits: known to all before the run starts.
 //!
-//! A member of the base keeps its leaf, which is its rank. A newcomer takes the first free leaf, in
+//! A party of the base keeps its leaf, which is its rank. A newcomer takes the first free leaf, in
 //! order of place. Leavers are removed before newcomers are added (RFC 9420, 12.4.2), so every leaf
-//! that no base member has is free.
+//! that no base party has is free.
 
 use crate::base::limits::MEMBERS_MAX;
 use crate::{AgreementError, Plan};
@@ -26,7 +26,7 @@ impl Layout {
         let mut leaves = vec![None; plan.size()];
         for place in plan.base() {
             let leaf = plan.origin(*place).map_or(0, |origin| origin.rank);
-            // No tree has ever had more leaves than a group may have members.
+            // No tree has ever had more leaves than a group may have parties.
             if leaf as usize >= MEMBERS_MAX || !taken.insert(leaf) {
                 return Err(AgreementError::PeerOrigin { from: *place });
             }
@@ -66,8 +66,8 @@ impl Layout {
     }
 }
 
-/// Whose turn it is. The name of the earlier run picks a member of the base; from nothing it is
-/// place 0. If one member always committed, nobody else's keys would ever be renewed, and its
+/// Whose turn it is. The name of the earlier run picks a party of the base; from nothing it is
+/// place 0. If one party always committed, nobody else's keys would ever be renewed, and its
 /// commits would be sealed to every leaf separately.
 fn turn(plan: &Plan) -> usize {
     let base = plan.base();

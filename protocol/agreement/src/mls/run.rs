@@ -1,4 +1,4 @@
-//! One run at one member.
+//! One run at one party.
 
 use super::Suite;
 use super::group::{MlsClient, MlsGroup, named};
@@ -6,7 +6,7 @@ use super::judge::{Judge, Package, fresh};
 use super::layout::Layout;
 use super::provider::{Parts, Provider};
 use super::source::Source;
-use crate::base::{Digest, Entropy, MemberId, digest};
+use crate::base::{Digest, Entropy, Party, digest};
 use crate::{AgreementError, Count, Kept, Module, ModuleName, Plan, Stage, Step};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub(super) enum Seen {
     Done,
 }
 
-/// The state of this member.
+/// The state of this party.
 pub(super) enum State {
     /// Not begun; it will come as a newcomer.
     Empty,
@@ -42,7 +42,7 @@ struct Standing {
     source: Source,
 }
 
-/// One run at one member.
+/// One run at one party.
 pub struct Run {
     pub(super) plan: Plan,
     pub(super) layout: Layout,
@@ -60,7 +60,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run for `plan`. A member of the base starts from what it kept.
+    /// A run for `plan`. A party of the base starts from what it kept.
     ///
     /// # Errors
     /// [`AgreementError::LocalKept`] if `kept` is not of this module and suite, or not at the leaf
@@ -90,7 +90,7 @@ impl Run {
         })
     }
 
-    pub(super) fn me(&self) -> Result<MemberId, AgreementError> {
+    pub(super) fn me(&self) -> Result<Party, AgreementError> {
         self.plan.members().get(self.plan.me()).copied().ok_or(AgreementError::LocalMembers)
     }
 
@@ -132,7 +132,7 @@ impl Run {
         Ok(if mine { self.commit(entropy).into_iter().collect() } else { Vec::new() })
     }
 
-    fn judge_package(&mut self, member: &MemberId, body: &[u8]) -> Result<Package, AgreementError> {
+    fn judge_package(&mut self, member: &Party, body: &[u8]) -> Result<Package, AgreementError> {
         let mut state = core::mem::replace(&mut self.state, State::Empty);
         let judged = || match &mut state {
             State::Empty => Err(AgreementError::LocalNotReady),
@@ -245,7 +245,7 @@ impl Module for Run {
     }
 }
 
-/// AGR-60: what this member kept, if the plan says the same as the tree about it and all its side.
+/// AGR-60: what this party kept, if the plan says the same as the tree about it and all its side.
 fn standing<'k>(plan: &Plan, kept: Option<&'k Kept>, suite: Suite) -> Result<&'k Standing, AgreementError> {
     let standing: &Standing = kept.and_then(Kept::state).ok_or(AgreementError::LocalKept)?;
     plan.check_ranks(|leaf| {

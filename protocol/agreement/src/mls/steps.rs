@@ -1,4 +1,4 @@
-//! This member's steps in the library: arrive, commit, follow, export.
+//! This party's steps in the library: arrive, commit, follow, export.
 
 use super::group::{MlsClient, MlsGroup, client, found, naming, now};
 use super::judge::Opened;
@@ -68,7 +68,7 @@ impl Run {
         Ok(Step::Send { step: COMMIT, decides: true, body })
     }
 
-    /// The key package has served its purpose: anyone who takes this member's memory later must not
+    /// The key package has served its purpose: anyone who takes this party's memory later must not
     /// open the Welcome with it.
     pub(super) fn forget(&self) {
         if let (State::New { client, .. }, Some(package)) = (&self.state, self.packages.get(&self.plan.me()))

@@ -1,10 +1,10 @@
-//! STR: a key tree that is a list. Joins cost the same, however many members join. Leaves cost what
+//! STR: a key tree that is a list. Joins cost the same, however many parties join. Leaves cost what
 //! is above the leaver.
 //!
 //! ```text
 //!        k4 ──> the secret        k1 = r1,  k_i = br_i^k_(i-1) = bk_(i-1)^r_i,  br = g^r, bk = g^k
 //!       /  \
-//!      k3   r4                    JOIN, MERGE   a member of the base ═TREE═> all, one of each other side ═SHARES═> all;
+//!      k3   r4                    JOIN, MERGE   a party of the base ═TREE═> all, one of each other side ═SHARES═> all;
 //!     /  \                                      stacked on the base; its topmost ═KEYS═> all (none for a join of one)
 //!    k2   r3                      LEAVE, PARTITION   who is next below the lowest leaver, or the lowest, takes a new share
 //!   /  \                                             and ═KEYS═> all
@@ -18,7 +18,7 @@
 use crate::tree::{self, Form, Node, Reader, write as elements};
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
 
-/// One run at one member.
+/// One run at one party.
 pub type Run<G> = tree::Run<G, Str>;
 
 /// How STR builds its tree.
@@ -31,7 +31,7 @@ const BASE: usize = 0;
 impl Form for Str {
     const NAME: ModuleName = ModuleName::Str;
 
-    /// In the base, the member next below the lowest leaver, or the lowest if that one left; ranks
+    /// In the base, the party next below the lowest leaver, or the lowest if that one left; ranks
     /// tell. Elsewhere, and if nobody below the topmost left, the topmost.
     fn speaker(plan: &Plan, side: usize) -> usize {
         let Some(places) = plan.sides().get(side) else { return 0 };
@@ -54,7 +54,7 @@ impl Form for Str {
         parts.into_iter().reduce(Node::pair)
     }
 
-    /// The base tells its topmost key, so one additional member has all it needs.
+    /// The base tells its topmost key, so one additional party has all it needs.
     fn may_end(plan: &Plan) -> bool {
         plan.sides().get(BASE).is_some_and(|base| base.len().saturating_add(1) == plan.size())
     }

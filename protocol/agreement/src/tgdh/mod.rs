@@ -24,7 +24,7 @@ use crate::tree::{self, Form, Node};
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
 use core::cmp::Reverse;
 
-/// One run at one member.
+/// One run at one party.
 pub type Run<G> = tree::Run<G, Tgdh>;
 
 /// How TGDH builds its tree.

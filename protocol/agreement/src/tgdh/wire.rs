@@ -2,11 +2,11 @@
 //!
 //! | byte | node | then |
 //! |---|---|---|
-//! | 0 | the next member of the side, in order of rank | its blinded share |
+//! | 0 | the next party of the side, in order of rank | its blinded share |
 //! | 1 | the two nodes before, as a pair | its blinded key |
 //! | 2 | the same | nothing: the blinded key is missing |
 //!
-//! Leaves are not named: the plan has them in order. So a tree of other members cannot be expressed
+//! Leaves are not named: the plan has them in order. So a tree of other parties cannot be expressed
 //! at all.
 
 use crate::tree::{Node, Reader, write as elements};

@@ -3,16 +3,16 @@
 use crate::tree::node::Node;
 use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
 
-/// One kind of key tree. All of it must give the same result at every member.
+/// One kind of key tree. All of it must give the same result at every party.
 pub trait Form: Send + Sync + 'static {
     /// The module's name.
     const NAME: ModuleName;
 
-    /// The member that tells the tree of the plan's side number `side`, with a new share. All know
+    /// The party that tells the tree of the plan's side number `side`, with a new share. All know
     /// it from the plan alone.
     fn speaker(plan: &Plan, side: usize) -> usize;
 
-    /// The member that takes a new share if there is only one side, whose tree all know. `moved`
+    /// The party that takes a new share if there is only one side, whose tree all know. `moved`
     /// are the rightmost places of the subtrees that moved up in place of leavers; `speaker` would
     /// tell the tree to others.
     fn renewer<E: Clone + PartialEq>(tree: &Node<E>, moved: &[usize], speaker: usize) -> usize;
@@ -29,7 +29,7 @@ pub trait Form: Send + Sync + 'static {
     /// What the speaker of side number `side` sends.
     fn write<G: PrimeGroup>(side: usize, parts: &[Node<G::Element>]) -> Vec<u8>;
 
-    /// Reads what [`Self::write`] makes, for the members at `places`, from left to right.
+    /// Reads what [`Self::write`] makes, for the parties at `places`, from left to right.
     ///
     /// # Errors
     /// Every `Peer…` reason.

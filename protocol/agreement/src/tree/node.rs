@@ -1,6 +1,6 @@
 //! What is public of a key tree: its shape, and the blinded keys that have been told.
 
-/// A node: a member's leaf, or two nodes under one. If a node's blinded key is known, so are all
+/// A node: a party's leaf, or two nodes under one. If a node's blinded key is known, so are all
 /// below it.
 #[derive(Clone, PartialEq)]
 pub struct Node<E> {
@@ -13,7 +13,7 @@ pub struct Node<E> {
 /// What a node is.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Kind<E> {
-    /// The member at this place.
+    /// The party at this place.
     Leaf(usize),
     /// Left and right.
     Pair(Box<(Node<E>, Node<E>)>),
@@ -104,7 +104,7 @@ impl<E: Clone + PartialEq> Node<E> {
         Some(line)
     }
 
-    /// Forgets the blinded key of the member at `place`, who has a new share, and all above it.
+    /// Forgets the blinded key of the party at `place`, who has a new share, and all above it.
     pub(crate) fn clear(&mut self, place: usize) {
         self.climb(place, &mut |blinded| *blinded = None);
     }
@@ -130,7 +130,7 @@ impl<E: Clone + PartialEq> Node<E> {
         found
     }
 
-    /// Keeps the members to whom `stays` gives a place, under that place. If one half of a pair is
+    /// Keeps the parties to whom `stays` gives a place, under that place. If one half of a pair is
     /// gone, the other moves up, and its rightmost place is put into `moved`. Keys above a loss are
     /// forgotten.
     pub(crate) fn prune(

@@ -1,7 +1,7 @@
-//! What a member brings: the tree of an earlier run without those who are gone, and its own keys in
+//! What a party brings: the tree of an earlier run without those who are gone, and its own keys in
 //! it.
 
-use crate::base::MemberId;
+use crate::base::Party;
 use crate::tree::form::Form;
 use crate::tree::node::Node;
 use crate::tree::path::Path;
@@ -11,13 +11,13 @@ use zeroize::Zeroizing;
 
 /// What a finished run leaves. Ranks are the leaves' places, from left to right.
 pub(crate) struct State<G: PrimeGroup> {
-    pub(crate) members: Vec<MemberId>,
+    pub(crate) members: Vec<Party>,
     /// Without the root's blinded key.
     pub(crate) tree: Node<G::Element>,
     pub(crate) keys: Vec<Zeroizing<G::Scalar>>,
 }
 
-/// This member's side as all its members see it before the first step: the renewed share, and the
+/// This party's side as all its parties see it before the first step: the renewed share, and the
 /// keys that it affects, are forgotten.
 pub(crate) struct Own<G: PrimeGroup> {
     /// The side's place among the plan's sides.
@@ -64,7 +64,7 @@ impl<G: PrimeGroup> Own<G> {
         Ok(Self { side, forest, path, renewer, before, count })
     }
 
-    /// What the renewer of this side tells of it: the tree that its members see, and what it had to
+    /// What the renewer of this side tells of it: the tree that its parties see, and what it had to
     /// add.
     ///
     /// # Errors
@@ -92,7 +92,7 @@ impl<G: PrimeGroup> Own<G> {
 }
 
 /// How many blinded keys the renewer of a side tells: as many as it can, without those that become
-/// void at once. If every other side is one member, all can tell beforehand which these are, so
+/// void at once. If every other side is one party, all can tell beforehand which these are, so
 /// that all know what the side's tree is going to be.
 fn count<G: PrimeGroup, F: Form>(
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! The secret part of a key tree at one member: the keys on the way from its leaf to the root.
+//! The secret part of a key tree at one party: the keys on the way from its leaf to the root.
 
 use crate::base::{Entropy, Secret};
 use crate::prime::to_scalar;
@@ -6,7 +6,7 @@ use crate::tree::node::{Node, Rung};
 use crate::{Count, PrimeGroup};
 use zeroize::Zeroizing;
 
-/// The keys that one member knows. They erase themselves.
+/// The keys that one party knows. They erase themselves.
 pub(crate) struct Path<G: PrimeGroup> {
     me: usize,
     /// The share, then the keys above it as far as they stand, as exponents. The root's is not
@@ -34,7 +34,7 @@ impl<G: PrimeGroup> Path<G> {
         self.keys = vec![Zeroizing::new(G::draw(entropy))];
     }
 
-    /// Drops the keys of this member's nodes whose blinded keys no longer stand in `tree`, and of
+    /// Drops the keys of this party's nodes whose blinded keys no longer stand in `tree`, and of
     /// nodes that are not in it.
     pub(crate) fn fit(&mut self, tree: &Node<G::Element>) {
         let line = tree.line(self.me).unwrap_or_default();
@@ -60,7 +60,7 @@ impl<G: PrimeGroup> Path<G> {
             return;
         }
         self.root = match line.as_slice() {
-            // The only member: its share is all there is.
+            // The only party: its share is all there is.
             [_] => self.keys.first().cloned().map(|share| self.raise(&G::generator(), &share)),
             _ => self.above(&line),
         };

@@ -29,7 +29,7 @@ enum Seen<E> {
     Done(Node<E>),
 }
 
-/// One run at one member.
+/// One run at one party.
 pub struct Run<G: PrimeGroup, F> {
     plan: Plan,
     /// Who tells the tree of each side.
@@ -41,11 +41,11 @@ pub struct Run<G: PrimeGroup, F> {
 }
 
 impl<G: PrimeGroup, F: Form> Run<G, F> {
-    /// A run for `plan`, from what this member kept of the run that the plan says it comes from.
+    /// A run for `plan`, from what this party kept of the run that the plan says it comes from.
     ///
     /// # Errors
     /// [`AgreementError::LocalKept`] if `kept` is not what the plan says;
-    /// [`AgreementError::PeerOrigin`] if another member says that it comes from there, with a rank
+    /// [`AgreementError::PeerOrigin`] if another party says that it comes from there, with a rank
     /// that was not its own.
     pub fn new(plan: &Plan, kept: Option<&Kept>) -> Result<Self, AgreementError> {
         let own = Own::new::<F>(plan, kept)?;
@@ -59,7 +59,7 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
     }
 
     /// AGR-31 and AGR-32, or AGR-41 and AGR-42: one tree for each side, sent by its speaker, of its
-    /// members. The side's own members check it.
+    /// parties. The side's own parties check it.
     fn tree(&mut self, from: usize, body: &[u8]) -> Result<Vec<Step>, AgreementError> {
         let Seen::Trees(told) = &mut self.seen else { return Err(self.out_of_turn(from, TREE)) };
         let side = self.speakers.iter().position(|speaker| *speaker == from);
@@ -104,7 +104,7 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
         Ok(self.proceed())
     }
 
-    /// In the round that has begun: sends what this member has to send, or else computes what it
+    /// In the round that has begun: sends what this party has to send, or else computes what it
     /// can while others send.
     fn proceed(&mut self) -> Vec<Step> {
         let Seen::Keys { step, tree, missing, ends } = &self.seen else { return Vec::new() };
@@ -135,7 +135,7 @@ impl<G: PrimeGroup, F: Form> Run<G, F> {
     /// A step that is not awaited from there: taken before, not yet its turn, or never.
     fn out_of_turn(&self, from: usize, step: u8) -> AgreementError {
         // A pair waits for another round only if both its halves did: each round doubles the number
-        // of members below.
+        // of parties below.
         let last = u32::from(TREE).saturating_add(self.plan.size().max(1).ilog2());
         if self.taken.contains(&(from, step)) {
             AgreementError::PeerRepeated { from, step }

@@ -33,7 +33,7 @@ enum Found {
 }
 
 impl<E: Clone + PartialEq> Node<E> {
-    /// The next round in the whole tree. No turns: every member can compute the root's key.
+    /// The next round in the whole tree. No turns: every party can compute the root's key.
     pub(crate) fn round(&self) -> Round {
         let mut turns = Vec::new();
         let ends = self.halves().is_none_or(|(left, right)| {
@@ -43,7 +43,7 @@ impl<E: Clone + PartialEq> Node<E> {
         Round { turns, ends }
     }
 
-    /// What the member at `place`, whose share is new, can tell of a tree that is going to be part
+    /// What the party at `place`, whose share is new, can tell of a tree that is going to be part
     /// of another.
     pub(crate) fn turn(&self, place: usize) -> Option<Turn> {
         let mut turns = Vec::new();

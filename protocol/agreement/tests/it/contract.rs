@@ -6,7 +6,7 @@ use folkmoot_agreement::gdh::{Context, Kind, Run, Token};
 use folkmoot_agreement::{
     AgreementError, Module, ModuleName, Origin, Plan, PrimeGroup, Ristretto, Step, begin,
 };
-use folkmoot_base::{Blob, MemberId};
+use folkmoot_base::{Blob, Party};
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -150,9 +150,9 @@ fn the_leavers_old_values_give_only_the_old_key() {
 
 struct Tried {
     context: Context<Toy>,
-    from: MemberId,
+    from: Party,
     token: Token,
-    members: Vec<MemberId>,
+    members: Vec<Party>,
 }
 
 /// M2 of three, about to take the controller's list.

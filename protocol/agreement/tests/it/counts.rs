@@ -5,9 +5,9 @@
 use crate::common::{Group, Seeded, Toy, member, sizes};
 use folkmoot_agreement::gdh::Context;
 use folkmoot_agreement::{PrimeGroup, Ristretto};
-use folkmoot_base::MemberId;
+use folkmoot_base::Party;
 
-fn names(n: u16) -> Vec<MemberId> {
+fn names(n: u16) -> Vec<Party> {
     (1..=n).map(member).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
-use folkmoot_base::{Entropy, MemberId, digest};
+use folkmoot_base::{Entropy, Party, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Makes one run: a module's `begin`, or a mutant's.
@@ -250,6 +250,6 @@ impl Running {
     }
 }
 
-pub fn ids(members: &[u16]) -> Vec<MemberId> {
+pub fn ids(members: &[u16]) -> Vec<Party> {
     members.iter().copied().map(member).collect()
 }

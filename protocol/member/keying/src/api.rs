@@ -2,7 +2,7 @@
 
 use crate::base::limits::STEP_DEADLINE;
 use crate::base::{
-    Cause, Cipher, Digest, Keying, MemberId, ModuleName, Mutant, Persist, Secret, Service, ViewId,
+    Cause, Cipher, Digest, Keying, MemberId, ModuleName, Mutant, Party, Persist, Secret, Service, ViewId,
 };
 use bytes::Bytes;
 use core::fmt;
@@ -12,7 +12,7 @@ use folkmoot_base::SignatureBytes;
 /// The settings of this machine.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// How long to wait for another member's step before complaining.
+    /// How long to wait for another party's step before complaining.
     pub step_deadline: Duration,
     /// What a mutant does wrong.
     pub danger: Mutant,
@@ -24,9 +24,9 @@ impl Default for Config {
     }
 }
 
-/// Signatures and identities: the member stack implements it over identity and the roster.
+/// Signatures and identities of members, whose keys sign for all their parties: the member stack implements it over identity and the roster.
 pub trait Credentials {
-    /// Signs with this member's identity key: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC
+    /// Signs with the identity key of this party's member: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC
     /// 6979).
     fn sign(&self, message: &[u8]) -> SignatureBytes;
     /// Whether `signature` over `message` is by `member`. `false` also for an unknown member.
@@ -34,7 +34,7 @@ pub trait Credentials {
     /// SHA-256 of the member's certificate or admission entry; `None` if the roster does not have
     /// the member.
     fn certificate(&self, member: &MemberId) -> Option<Digest>;
-    /// What the charter in force says about keys. It is equal at all members at one place in the
+    /// What the charter in force says about keys. It is equal at all parties at one place in the
     /// order.
     fn terms(&self) -> Terms;
 }
@@ -55,11 +55,11 @@ pub struct Terms {
 pub struct View {
     /// Its id.
     pub id: ViewId,
-    /// Its members, sorted; this member among them.
-    pub members: Vec<MemberId>,
-    /// The members that came along from this member's previous view, this member included.
-    pub transitional_set: Vec<MemberId>,
-    /// What each member said that it keeps ([`Output::FlushOk`]), in the order of `members`.
+    /// Its parties, sorted; this party among them.
+    pub members: Vec<Party>,
+    /// The parties that came along from this party's previous view, this party included.
+    pub transitional_set: Vec<Party>,
+    /// What each party said that it keeps ([`Output::FlushOk`]), in the order of `members`.
     pub brought: Vec<Bytes>,
     /// Why it changed.
     pub cause: Cause,
@@ -77,7 +77,7 @@ pub enum Input {
     /// An ordered keying message of the current view. Own messages come back this way too.
     Message {
         /// The sender, according to the layers below; the signature is checked against it.
-        sender: MemberId,
+        sender: Party,
         /// The bytes of [`Output::Send`].
         bytes: Bytes,
     },
@@ -95,7 +95,7 @@ pub enum Input {
 pub enum Output {
     /// Answer flush: no more is sent in this view.
     FlushOk {
-        /// What this member keeps, for all members: it comes back in [`View::brought`].
+        /// What this party keeps, for all parties: it comes back in [`View::brought`].
         brings: Bytes,
     },
     /// Multicast in the view, with this service.
@@ -105,13 +105,13 @@ pub enum Output {
         /// The message.
         bytes: Bytes,
     },
-    /// These members have not taken their step in time (or confirmed wrongly): order a complaint
+    /// These parties have not taken their step in time (or confirmed wrongly): order a complaint
     /// about each (K4).
     Complain {
         /// In which view.
         view: ViewId,
-        /// The members to complain about.
-        suspects: Vec<MemberId>,
+        /// The parties to complain about.
+        suspects: Vec<Party>,
     },
     /// Commit this before any later output takes effect.
     Persist(Persist),
@@ -132,15 +132,15 @@ pub enum Output {
     Trace(String),
 }
 
-/// A view whose members have all confirmed its key.
+/// A view whose parties have all confirmed its key.
 #[derive(Debug)]
 pub struct SecureView {
     /// Its id.
     pub id: ViewId,
-    /// Its members, sorted.
-    pub members: Vec<MemberId>,
-    /// The members that came along with this member from its previous secure view.
-    pub transitional_set: Vec<MemberId>,
+    /// Its parties, sorted.
+    pub members: Vec<Party>,
+    /// The parties that came along with this party from its previous secure view.
+    pub transitional_set: Vec<Party>,
     /// Why the last change came.
     pub cause: Cause,
     /// The key.
@@ -150,7 +150,7 @@ pub struct SecureView {
 /// The life of one group key.
 #[derive(Debug, Clone)]
 pub struct Epoch {
-    /// A digest that reveals nothing of the key; equal at every member that holds it.
+    /// A digest that reveals nothing of the key; equal at every party that holds it.
     pub name: EpochName,
     /// The module that agreed on it.
     pub module: ModuleName,

@@ -2,14 +2,12 @@
 //! run, and decides nothing about flush.
 //!
 //! An attempt is agreeing until the module is done, confirming from then on, and complete once
-//! every member's CONFIRM is delivered. The messages that it accepted, in their order, are its
+//! every party's CONFIRM is delivered. The messages that it accepted, in their order, are its
 //! transcript, which goes into the key and into every CONFIRM.
 
 use crate::agreement::{AgreementError, Kept, Module, Plan, Step, begin};
 use crate::api::{Credentials, Epoch, Output, Terms, View};
-use crate::base::{
-    Blob, Cipher, Danger, Digest, Entropy, MemberId, ModuleName, Service, ViewId, codec, digest,
-};
+use crate::base::{Blob, Cipher, Danger, Digest, Entropy, ModuleName, Party, Service, ViewId, codec, digest};
 use crate::core::Core;
 use crate::derive::Keys;
 use crate::error::KeyingError;
@@ -24,22 +22,22 @@ use subtle::ConstantTimeEq as _;
 pub(crate) struct Attempt {
     pub(crate) view: ViewId,
     pub(crate) number: u32,
-    members: Vec<MemberId>,
+    members: Vec<Party>,
     me: usize,
     binding: Digest,
     cipher: Cipher,
     module: Box<dyn Module>,
     transcript: Digest,
-    /// The instance of each member that has sent a message.
+    /// The instance of each party that has sent a message.
     instances: Vec<Option<Instance>>,
     mine: Instance,
     /// Digests of own messages that have not come back yet, oldest first.
     sent: VecDeque<Digest>,
     keys: Option<Keys>,
     confirmed: BTreeSet<usize>,
-    /// Members that were complained of because of what they signed: once each, however much more
+    /// Parties that were complained of because of what they signed: once each, however much more
     /// comes.
-    accused: BTreeSet<MemberId>,
+    accused: BTreeSet<Party>,
     /// The stage in the last trace line.
     told: &'static str,
 }
@@ -47,7 +45,7 @@ pub(crate) struct Attempt {
 /// A message as it came.
 #[derive(Clone, Copy)]
 pub(crate) struct Heard<'a> {
-    pub(crate) sender: MemberId,
+    pub(crate) sender: Party,
     pub(crate) bytes: &'a Bytes,
     pub(crate) envelope: &'a Envelope,
 }
@@ -57,7 +55,7 @@ pub(crate) struct Heard<'a> {
 pub(crate) enum Took {
     /// A step forward.
     Step,
-    /// This member has the key; it is to be confirmed.
+    /// This party has the key; it is to be confirmed.
     Key,
     /// Everybody has confirmed.
     Complete,
@@ -67,25 +65,26 @@ pub(crate) enum Took {
 /// roster do not change the binding.
 pub(crate) struct Roll {
     pub(crate) view: View,
-    /// The members with their certificates' digests.
-    certified: Vec<(MemberId, Digest)>,
+    /// The parties with the digests of their members' certificates.
+    certified: Vec<(Party, Digest)>,
     terms: Terms,
 }
 
 impl Roll {
-    /// KEY-12: the roster has all members of the view. If not, the error lists those it lacks.
-    pub(crate) fn new(view: View, credentials: &dyn Credentials) -> Result<Self, Vec<MemberId>> {
+    /// KEY-12: the roster has the members of all parties of the view. If not, the error lists the
+    /// parties whose members it lacks.
+    pub(crate) fn new(view: View, credentials: &dyn Credentials) -> Result<Self, Vec<Party>> {
         let off = off_roster(&view.members, credentials);
         if !off.is_empty() {
             return Err(off);
         }
-        let pair = |member: &MemberId| credentials.certificate(member).map(|digest| (*member, digest));
+        let pair = |party: &Party| credentials.certificate(&party.member).map(|digest| (*party, digest));
         let certified = view.members.iter().filter_map(pair).collect();
         Ok(Self { view, certified, terms: credentials.terms() })
     }
 
-    /// KEY-12: the members of the view that the roster has lost since.
-    pub(crate) fn off_roster(&self, credentials: &dyn Credentials) -> Vec<MemberId> {
+    /// KEY-12: the parties of the view whose members the roster has lost since.
+    pub(crate) fn off_roster(&self, credentials: &dyn Credentials) -> Vec<Party> {
         off_roster(&self.view.members, credentials)
     }
 
@@ -95,7 +94,7 @@ impl Roll {
         Self { view: self.view.clone(), certified: self.certified.clone(), terms: credentials.terms() }
     }
 
-    /// The charter's module for so many members.
+    /// The charter's module for so many parties.
     pub(crate) fn module(&self) -> ModuleName {
         self.terms.keying.module(self.view.members.len())
     }
@@ -106,7 +105,7 @@ impl Roll {
         binding(&self.view.id, attempt, &self.certified, &self.view.brought, charter_version, names)
     }
 
-    /// The members that take part in attempt `number`, and what each brings: into a view what it
+    /// The parties that take part in attempt `number`, and what each brings: into a view what it
     /// said, into a refresh what all hold.
     fn plan(&self, core: &Core, number: u32, me: usize) -> Result<Plan, AgreementError> {
         let members = &self.view.members;
@@ -120,28 +119,28 @@ impl Roll {
         Ok(Plan::with_origins(members, me, origins)?.with_context(self.binding(number)))
     }
 
-    fn place(&self, member: &MemberId) -> Result<usize, KeyingError> {
+    fn place(&self, member: &Party) -> Result<usize, KeyingError> {
         self.view.members.binary_search(member).map_err(|_| KeyingError::PeerNotInView(*member))
     }
 }
 
-/// KEY-01: a view is of this group, sorted, without doubles, and lists this member.
+/// KEY-01: a view is of this group, sorted, without doubles, and lists this party.
 pub(crate) fn check_view(core: &Core, view: &View) -> Result<(), KeyingError> {
     let sorted = view.members.windows(2).all(|pair| matches!(pair, [left, right] if left < right));
-    let known = |member: &MemberId| view.members.contains(member);
+    let known = |member: &Party| view.members.contains(member);
     let came = &view.transitional_set;
     let fits = known(&core.me) && came.contains(&core.me) && came.iter().all(known);
     let told = view.brought.len() == view.members.len();
     if view.id.group == core.group && sorted && fits && told { Ok(()) } else { Err(KeyingError::LocalView) }
 }
 
-fn off_roster(members: &[MemberId], credentials: &dyn Credentials) -> Vec<MemberId> {
-    members.iter().filter(|member| credentials.certificate(member).is_none()).copied().collect()
+fn off_roster(members: &[Party], credentials: &dyn Credentials) -> Vec<Party> {
+    members.iter().filter(|party| credentials.certificate(&party.member).is_none()).copied().collect()
 }
 
 impl Attempt {
     /// Begins attempt `number` for the view of `roll`, and sends what is due. An attempt with one
-    /// member is complete at once.
+    /// party is complete at once.
     pub(crate) fn begin(
         core: &mut Core,
         roll: &Roll,
@@ -223,7 +222,7 @@ impl Attempt {
         }
     }
 
-    fn place(&self, sender: MemberId) -> Result<usize, KeyingError> {
+    fn place(&self, sender: Party) -> Result<usize, KeyingError> {
         self.members.binary_search(&sender).map_err(|_| KeyingError::PeerNotInView(sender))
     }
 
@@ -239,7 +238,7 @@ impl Attempt {
             return Err(KeyingError::WireImpostor);
         }
         let content = envelope.signed_content(&self.binding, place);
-        if place != self.me && !credentials.verify(&sender, &content, &envelope.signature) {
+        if place != self.me && !credentials.verify(&sender.member, &content, &envelope.signature) {
             return Err(KeyingError::PeerForged(sender));
         }
         let first = self.instances.get(place).copied().flatten();
@@ -266,7 +265,7 @@ impl Attempt {
         &mut self,
         core: &mut Core,
         place: usize,
-        sender: MemberId,
+        sender: Party,
         envelope: &Envelope,
     ) -> Result<(), KeyingError> {
         let keys = self.keys.as_ref().ok_or(KeyingError::PeerOutOfTurn(sender))?;
@@ -284,7 +283,7 @@ impl Attempt {
 
     /// KEY-07: a message that the module refuses. If it is signed and makes no sense, it is
     /// complained of at once; a step out of turn changes nothing.
-    fn refuse(&mut self, core: &mut Core, sender: MemberId, source: AgreementError) -> KeyingError {
+    fn refuse(&mut self, core: &mut Core, sender: Party, source: AgreementError) -> KeyingError {
         let turn = matches!(
             source,
             AgreementError::PeerOutOfTurn { .. }
@@ -297,7 +296,7 @@ impl Attempt {
         KeyingError::PeerStep { peer: sender, source }
     }
 
-    fn accuse(&mut self, core: &mut Core, sender: MemberId) {
+    fn accuse(&mut self, core: &mut Core, sender: Party) {
         if self.accused.insert(sender) {
             core.distrust();
             core.emit(Output::Complain { view: self.view, suspects: vec![sender] });
@@ -324,7 +323,7 @@ impl Attempt {
         took
     }
 
-    /// Sends this member's CONFIRM: once, after [`Took::Key`].
+    /// Sends this party's CONFIRM: once, after [`Took::Key`].
     pub(crate) fn send_confirmation(&mut self, core: &mut Core, credentials: &dyn Credentials) {
         let me = core.me;
         if let Some(body) = self.keys.as_ref().map(|keys| keys.confirmation(&me).to_vec()) {
@@ -378,9 +377,9 @@ impl Attempt {
         if self.is_confirming() { "confirmation" } else { self.module.stage().name }
     }
 
-    /// The members whose step all wait for: the same at every member that delivered the same
+    /// The parties whose step all wait for: the same at every party that delivered the same
     /// messages.
-    pub(crate) fn awaited(&self) -> Vec<MemberId> {
+    pub(crate) fn awaited(&self) -> Vec<Party> {
         let places = if self.is_confirming() {
             (0..self.members.len()).filter(|place| !self.confirmed.contains(place)).collect()
         } else {
@@ -411,20 +410,20 @@ pub(crate) fn refresh(
     Ok(codec::encode(&envelope).into())
 }
 
-/// KEY-09: a REFRESH is by a member, signed, for the next attempt, and has no body.
+/// KEY-09: a REFRESH is by a party, signed, for the next attempt, and has no body.
 pub(crate) fn check_refresh(
     roll: &Roll,
-    sender: MemberId,
+    sender: Party,
     envelope: &Envelope,
     credentials: &dyn Credentials,
 ) -> Result<(), KeyingError> {
     let content = envelope.signed_content(&roll.binding(envelope.attempt), roll.place(&sender)?);
-    let signed = credentials.verify(&sender, &content, &envelope.signature);
+    let signed = credentials.verify(&sender.member, &content, &envelope.signature);
     if signed && envelope.body.0.is_empty() { Ok(()) } else { Err(KeyingError::PeerForged(sender)) }
 }
 
-/// The mutant: a view that only lost members keeps the old key.
-fn reuse(keys: &mut Keys, core: &Core, members: &[MemberId]) {
+/// The mutant: a view that only lost parties keeps the old key.
+fn reuse(keys: &mut Keys, core: &Core, members: &[Party]) {
     if let Some((before, epoch)) = &core.last
         && members.iter().all(|member| before.contains(member))
     {

@@ -1,6 +1,6 @@
 //! Cascading: the machine waits for the next view (CM). Either it has answered the flush, or there
-//! was no view yet, or the installed view gets no key because a member of it is not on the roster.
-//! In the last case flush will ask, and is answered at once.
+//! was no view yet, or the installed view gets no key because the member of one of its parties is
+//! not on the roster. In the last case flush will ask, and is answered at once.
 //!
 //! The machine sends nothing here. It ignores messages of the cancelled run, and hears those of a
 //! refresh of the secure view that it left.
@@ -27,7 +27,7 @@ impl Cascading {
         Self { behind: None, owes_flush: false }
     }
 
-    /// A view is installed, and gets no key: another change is certain to come, whichever members
+    /// A view is installed, and gets no key: another change is certain to come, whichever parties
     /// go next.
     pub(crate) fn keyless() -> Self {
         Self { behind: None, owes_flush: true }

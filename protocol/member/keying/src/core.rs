@@ -1,9 +1,9 @@
-//! What outlives the states: outputs, the instance counter, and which members came along since the
+//! What outlives the states: outputs, the instance counter, and which parties came along since the
 //! last secure view.
 
 use crate::agreement::{AgreementError, Kept, Origin};
 use crate::api::{Config, Epoch, Output, SecureView, View};
-use crate::base::{Danger, Digest, Entropy, GroupId, MemberId, ModuleName, Persist, digest, draw};
+use crate::base::{Danger, Digest, Entropy, GroupId, ModuleName, Party, Persist, digest, draw};
 use crate::error::KeyingError;
 use crate::last_run::{LastRun, origins};
 use crate::message::Instance;
@@ -14,7 +14,7 @@ const RESERVED: u64 = 64;
 
 /// What outlives states.
 pub(crate) struct Core {
-    pub(crate) me: MemberId,
+    pub(crate) me: Party,
     pub(crate) group: GroupId,
     pub(crate) config: Config,
     pub(crate) outputs: VecDeque<Output>,
@@ -22,26 +22,26 @@ pub(crate) struct Core {
     counter: u64,
     /// The highest number that is reserved on disk.
     reserved: u64,
-    /// The instance that each member last used, so that it cannot be used for another run.
-    pub(crate) instances: BTreeMap<MemberId, Instance>,
+    /// The instance that each party last used, so that it cannot be used for another run.
+    pub(crate) instances: BTreeMap<Party, Instance>,
     /// A secure view stands, or stood, and its transitional signal has not been put out.
     signal_due: bool,
-    /// The members that came along since the last secure view; `None` before the first view after
+    /// The parties that came along since the last secure view; `None` before the first view after
     /// it.
-    together: Option<Vec<MemberId>>,
+    together: Option<Vec<Party>>,
     /// What the next run can start from.
     pub(crate) last_run: Option<LastRun>,
     /// A run that started from it failed because somebody was at fault or silent: the next view
     /// starts from nothing.
     distrusted: bool,
-    /// The last secure view's members and key, for the mutant that reuses the key; otherwise
+    /// The last secure view's parties and key, for the mutant that reuses the key; otherwise
     /// nothing.
-    pub(crate) last: Option<(Vec<MemberId>, Epoch)>,
+    pub(crate) last: Option<(Vec<Party>, Epoch)>,
 }
 
 impl Core {
     pub(crate) fn new(
-        me: MemberId,
+        me: Party,
         group: GroupId,
         config: Config,
         stored: Option<&[u8]>,
@@ -98,7 +98,7 @@ impl Core {
         }
     }
 
-    /// Answers the flush, and says what this member keeps.
+    /// Answers the flush, and says what this party keeps.
     pub(crate) fn flush_ok(&mut self) {
         let run = self.last_run.as_ref().filter(|_| !self.distrusted);
         let brings = run.map(LastRun::brings).unwrap_or_default();
@@ -111,12 +111,12 @@ impl Core {
         self.distrusted = false;
     }
 
-    /// KEY-13: a member that says that it holds our last run must have the place in it that it had.
+    /// KEY-13: a party that says that it holds our last run must have the place in it that it had.
     /// Otherwise it is complained of, and the view gets no key here.
     pub(crate) fn believes(&mut self, view: &View, module: ModuleName) -> bool {
         let Some(last) = &self.last_run else { return true };
         let ours = |origin: &Option<Origin>| origin.filter(|origin| origin.run == last.run);
-        let false_word = |(member, origin): (&MemberId, &Option<Origin>)| {
+        let false_word = |(member, origin): (&Party, &Option<Origin>)| {
             (last.kept.rank_of(member) != Some(ours(origin)?.rank)).then_some(*member)
         };
         let told = origins(&view.brought, module);
@@ -128,7 +128,7 @@ impl Core {
         false
     }
 
-    /// KEY-13: what a member says that it holds contradicts what all were told. Every member that
+    /// KEY-13: what a party says that it holds contradicts what all were told. Every party that
     /// sees this complains.
     pub(crate) fn disbelieves(&mut self, view: &View, error: &KeyingError) {
         let KeyingError::LocalPlan(AgreementError::PeerOrigin { from }) = error else { return };
@@ -137,8 +137,8 @@ impl Core {
         }
     }
 
-    fn complain_of_words(&mut self, view: &View, liars: Vec<MemberId>) {
-        let names: Vec<String> = liars.iter().map(MemberId::short).collect();
+    fn complain_of_words(&mut self, view: &View, liars: Vec<Party>) {
+        let names: Vec<String> = liars.iter().map(Party::short).collect();
         self.trace(format!("no key for this view: {} cannot hold what it says", names.join(", ")));
         self.emit(Output::Complain { view: view.id, suspects: liars });
     }
@@ -148,7 +148,7 @@ impl Core {
         self.distrusted = true;
     }
 
-    /// A view from the layer below. The set of members that came along shrinks with each view until
+    /// A view from the layer below. The set of parties that came along shrinks with each view until
     /// one is secure.
     pub(crate) fn came_along(&mut self, view: &View) {
         let kept = match self.together.take() {
@@ -163,7 +163,7 @@ impl Core {
     }
 
     /// For the mutant only: no other code keeps a key here.
-    pub(crate) fn remember(&mut self, members: &[MemberId], epoch: &Epoch) {
+    pub(crate) fn remember(&mut self, members: &[Party], epoch: &Epoch) {
         if self.config.danger.is(Danger::KeyingReusesKey) {
             self.last = Some((members.to_vec(), epoch.clone()));
         }

@@ -1,4 +1,4 @@
-//! How long to wait for a step of another member (K4). Each step forward starts the wait again.
+//! How long to wait for a step of another party (K4). Each step forward starts the wait again.
 //! Each complaint doubles it, up to eight times.
 
 use crate::base::Instant;

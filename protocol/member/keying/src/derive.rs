@@ -3,11 +3,11 @@
 //! ```text
 //!  secret ─ HKDF-SHA-256(salt = transcript) ─┬─ "group key" ‖ binding ─> group key ─ HKDF ─ "epoch name" ─> name (public)
 //!                                            └─ "confirm" ‖ binding   ─> confirmation key
-//!  CONFIRM of member m = HMAC-SHA-256(confirmation key, "folkmoot confirm v1" ‖ GroupId ‖ binding ‖ m ‖ transcript)
+//!  CONFIRM of party p = HMAC-SHA-256(confirmation key, "folkmoot confirm v1" ‖ GroupId ‖ binding ‖ p ‖ transcript)
 //! ```
 
 use crate::api::{Epoch, EpochName};
-use crate::base::{Cipher, Digest, GroupId, MemberId, ModuleName, Secret, hmac_sha256};
+use crate::base::{Cipher, Digest, GroupId, ModuleName, Party, Secret, hmac_sha256};
 use hkdf::Hkdf;
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -38,10 +38,10 @@ impl Keys {
         Self { epoch, confirm: Secret::new(*confirm), group, binding, transcript }
     }
 
-    /// The proof that `member` sends.
-    pub(crate) fn confirmation(&self, member: &MemberId) -> Digest {
+    /// The proof that `party` sends.
+    pub(crate) fn confirmation(&self, party: &Party) -> Digest {
         let parts: [&[u8]; 5] =
-            [b"folkmoot confirm v1", &self.group.0, &self.binding, &member.0, &self.transcript];
+            [b"folkmoot confirm v1", &self.group.0, &self.binding, &party.to_bytes(), &self.transcript];
         hmac_sha256(self.confirm.expose(), &parts)
     }
 }

@@ -1,7 +1,7 @@
 //! Why an input was refused.
 
 use crate::agreement::AgreementError;
-use crate::base::{DecodeError, MemberId};
+use crate::base::{DecodeError, Party};
 
 /// Why an input was refused. The first word of each name says whose fault it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,50 +10,50 @@ pub enum KeyingError {
     /// The bytes are not a keying message.
     #[error("{peer} sent bytes that are not a keying message")]
     PeerMalformed {
-        /// The member that sent them.
-        peer: MemberId,
+        /// The party that sent them.
+        peer: Party,
         /// The reason.
         #[source]
         source: DecodeError,
     },
     /// The message is of another group.
     #[error("{0} sent a message of another group")]
-    PeerOtherGroup(MemberId),
+    PeerOtherGroup(Party),
     /// The signature is not the sender's over this message in this run.
     #[error("{0} sent a message whose signature does not verify")]
-    PeerForged(MemberId),
+    PeerForged(Party),
     /// The sender is not in the view.
     #[error("{0} is not in the view")]
-    PeerNotInView(MemberId),
+    PeerNotInView(Party),
     /// The sender uses an instance number that it used in another run, or uses two in one run.
     #[error("{0} used an instance number twice")]
-    PeerInstance(MemberId),
+    PeerInstance(Party),
     /// The module refused the step.
     #[error("{peer} took a step that is not valid")]
     PeerStep {
-        /// The member that sent it.
-        peer: MemberId,
+        /// The party that sent it.
+        peer: Party,
         /// The reason.
         #[source]
         source: AgreementError,
     },
-    /// A confirmation that does not match this member's key and transcript.
+    /// A confirmation that does not match this party's key and transcript.
     #[error("{0} confirmed another key")]
-    PeerConfirm(MemberId),
+    PeerConfirm(Party),
     /// A second confirmation, or one before the key.
     #[error("{0} confirmed out of turn")]
-    PeerOutOfTurn(MemberId),
+    PeerOutOfTurn(Party),
     /// A message of another view or attempt: of a run that has ended, or replayed. Blame nobody.
     #[error("the message belongs to another view or attempt")]
     WireStale,
-    /// A message under this member's name that this member did not send.
+    /// A message under this party's name that this party did not send.
     #[error("somebody sent in this member's name")]
     WireImpostor,
-    /// The view does not contain this member, has doubles, is not sorted, or has members unknown to
-    /// the roster.
+    /// The view does not contain this party, has doubles, is not sorted, or has parties whose
+    /// members are unknown to the roster.
     #[error("the view does not fit this member and its roster")]
     LocalView,
-    /// What the members of this view bring does not allow a run.
+    /// What the parties of this view bring does not allow a run.
     #[error("no run can be made for the view: {0}")]
     LocalPlan(AgreementError),
     /// The input does not fit the state.

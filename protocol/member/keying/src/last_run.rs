@@ -1,15 +1,15 @@
-//! What a member keeps of its last run, and what it tells the others about it.
+//! What a party keeps of its last run, and what it tells the others about it.
 //!
 //! ```text
-//!  1 | run 32 | rank u32 | module's name ...        goes with FLUSH_OK; empty: the member keeps nothing
+//!  1 | run 32 | rank u32 | module's name ...        goes with FLUSH_OK; empty: the party keeps nothing
 //! ```
-//! Every member of a coming view says beforehand what it keeps. So when the view is there, all know
-//! from which run the next one starts, and which members are new to it. Nobody infers this from the
+//! Every party of a coming view says beforehand what it keeps. So when the view is there, all know
+//! from which run the next one starts, and which parties are new to it. Nobody infers this from the
 //! kind of change. Bytes that make no sense mean that their sender keeps nothing, which is always
 //! possible.
 
 use crate::agreement::{Kept, ModuleName, Origin};
-use crate::base::{Digest, MemberId};
+use crate::base::{Digest, Party};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ impl LastRun {
     }
 
     /// What each of `members` holds of this run, if all do and `module` can start from it.
-    pub(crate) fn origins(&self, members: &[MemberId], module: ModuleName) -> Option<Vec<Option<Origin>>> {
+    pub(crate) fn origins(&self, members: &[Party], module: ModuleName) -> Option<Vec<Option<Origin>>> {
         if self.kept.module() != module {
             return None;
         }
@@ -39,9 +39,9 @@ impl LastRun {
     }
 }
 
-/// What the members of a view hold that a run of `module` can start from. If two members claim one
-/// place in a run, nobody's claim to that run counts. One of them lies, and only the members of
-/// that run know which one, so it is not worth a complaint. All members come to the same result.
+/// What the parties of a view hold that a run of `module` can start from. If two parties claim one
+/// place in a run, nobody's claim to that run counts. One of them lies, and only the parties of
+/// that run know which one, so it is not worth a complaint. All parties come to the same result.
 pub(crate) fn origins(brought: &[Bytes], module: ModuleName) -> Vec<Option<Origin>> {
     let said: Vec<_> = brought.iter().map(|said| origin(said, module)).collect();
     let mut places = BTreeSet::new();

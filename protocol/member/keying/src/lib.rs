@@ -1,5 +1,5 @@
 //! One key for each view: runs an agreement for every view that flush installs, starts again on
-//! cascades, confirms the key at every member, and only then calls the view secure.
+//! cascades, confirms the key at every party, and only then calls the view secure.
 //!
 //! ```text
 //!            view                 secret                all confirmed
@@ -7,12 +7,12 @@
 //!     ^                │  (PT FT FO KL of GDH)     │                     │      │ refresh: a run beside it, same view
 //!     └────────────────┴── flush answered ─────────┴── flush_ok ─────────┘ <────┘
 //! ```
-//! Promise: members that install the same view hold the same key, bound to that view. No key serves
-//! two views. Members that move on together have installed the same views. Every wait for another
-//! member ends in a step, a new view, or a complaint. How to drive it: `handle`, then
+//! Promise: parties that install the same view hold the same key, bound to that view. No key serves
+//! two views. Parties that move on together have installed the same views. Every wait for another
+//! party ends in a step, a new view, or a complaint. How to drive it: `handle`, then
 //! [`Keying::poll_output`] until `None`, then [`Keying::poll_timeout`]. Relies on flush: there is
-//! one order for each view; members that move on together deliver the same before the signal; the
-//! signal comes at the place of every notice that removes a member. Does not rely on: the others'
+//! one order for each view; parties that move on together deliver the same before the signal; the
+//! signal comes at the place of every notice that removes a party. Does not rely on: the others'
 //! clocks, speed, or honesty about their keys.
 
 mod api;
@@ -39,7 +39,7 @@ use crate::core::Core;
 use crate::message::Envelope;
 use crate::running::Running;
 use crate::secure::Secure;
-use base::{Entropy, GroupId, Instant, MemberId, ViewId};
+use base::{Entropy, GroupId, Instant, Party, ViewId};
 use bytes::Bytes;
 use std::mem;
 
@@ -50,7 +50,7 @@ enum Machine {
     Secure(Secure),
 }
 
-/// The keying machine of one member in one group.
+/// The keying machine of one party in one group.
 pub struct Keying {
     core: Core,
     machine: Machine,
@@ -65,7 +65,7 @@ impl Keying {
     /// # Errors
     /// [`KeyingError::LocalStore`] if `stored` is not what this machine persisted.
     pub fn new(
-        me: MemberId,
+        me: Party,
         group: GroupId,
         config: Config,
         stored: Option<&[u8]>,
@@ -142,7 +142,7 @@ impl Keying {
     fn message(
         &mut self,
         now: Instant,
-        sender: MemberId,
+        sender: Party,
         bytes: &Bytes,
         credentials: &dyn Credentials,
         entropy: &mut dyn Entropy,
@@ -200,14 +200,14 @@ impl Keying {
         }
     }
 
-    /// This member's place in the order of the run whose key it holds: its age, if the module has
+    /// This party's place in the order of the run whose key it holds: its age, if the module has
     /// ages. `None` if it has no place.
     pub fn rank(&self) -> Option<u32> {
         self.core.last_run.as_ref().map(|run| run.kept.rank())
     }
 
-    /// Members whose step is awaited now, for status.
-    pub fn awaited(&self) -> Vec<MemberId> {
+    /// Parties whose step is awaited now, for status.
+    pub fn awaited(&self) -> Vec<Party> {
         match &self.machine {
             Machine::Cascading(_) => Vec::new(),
             Machine::Running(running) => running.attempt.awaited(),
@@ -217,8 +217,8 @@ impl Keying {
 }
 
 /// KEY-12, in words for the log.
-pub(crate) fn keyless(off: &[MemberId]) -> String {
-    let names: Vec<String> = off.iter().map(MemberId::short).collect();
+pub(crate) fn keyless(off: &[Party]) -> String {
+    let names: Vec<String> = off.iter().map(Party::short).collect();
     format!("no key for this view: the roster does not have {}", names.join(", "))
 }
 

@@ -1,4 +1,4 @@
-//! The one message of keying, sender → all members of the view, in the one order:
+//! The one message of keying, sender → all parties of the view, in the one order:
 //!
 //! ```text
 //!  version | view | attempt u32 | instance (u64, 16 bytes) | step u8 | body | signature
@@ -6,16 +6,18 @@
 //! | step | service | sender | body |
 //! |---|---|---|---|
 //! | 1 … 127, the module's own (GDH: 1 PARTIAL, 2 FINAL, 3 FACT_OUT, 4 KEY_LIST) | AGREED; what decides: SAFE | as the module says | the module's |
-//! | 200 CONFIRM | SAFE | every member, once it has the key | 32-byte MAC |
+//! | 200 CONFIRM | SAFE | every party, once it has the key | 32-byte MAC |
 //! | 201 REFRESH | AGREED | whoever wants a new key in this view | none |
 //!
 //! The signature covers ("folkmoot keying v1", binding, instance, place, step, body), where binding
-//! is SHA-256 over GroupId, ViewId, attempt, members, their certificates' digests and what they
-//! bring in order, charter version, module and cipher (DECISIONS N4).
+//! is SHA-256 over GroupId, ViewId, attempt, parties (34 bytes: member and port), the digests of
+//! their members' certificates and what they bring in order, charter version, module and cipher
+//! (DECISIONS N4). The place is the sender's in that list. So the signature names the party, and
+//! nothing that a member's key signed for one of its parties is good for another.
 
 use crate::base::codec::{self, Serialize as _, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::limits::MEMBERS_MAX;
-use crate::base::{Blob, DecodeError, Digest, GroupId, MemberId, ViewId, digest};
+use crate::base::{Blob, DecodeError, Digest, GroupId, Party, ViewId, digest};
 use bytes::Bytes;
 use folkmoot_base::SignatureBytes;
 
@@ -31,7 +33,7 @@ const _: () = assert!(MESSAGE_BYTES_MAX < crate::base::limits::MESSAGE_BYTES_MAX
 
 const LABEL: &[u8] = b"folkmoot keying v1";
 
-/// Identifies one member's part in one run; never used again. The counter is kept on disk. The
+/// Identifies one party's part in one run; never used again. The counter is kept on disk. The
 /// random part keeps the identifier fresh even if an old copy of the disk was restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Instance {
@@ -85,7 +87,7 @@ impl Envelope {
 pub fn binding(
     view: &ViewId,
     attempt: u32,
-    members: &[(MemberId, Digest)],
+    members: &[(Party, Digest)],
     brought: &[Bytes],
     charter_version: u64,
     names: [&str; 2],
@@ -97,8 +99,8 @@ pub fn binding(
     assert!(written.is_ok(), "a view id always encodes");
     out.extend_from_slice(&attempt.to_be_bytes());
     out.extend_from_slice(&u32::try_from(members.len()).unwrap_or(u32::MAX).to_be_bytes());
-    for (member, certificate) in members {
-        out.extend_from_slice(&member.0);
+    for (party, certificate) in members {
+        out.extend_from_slice(&party.to_bytes());
         out.extend_from_slice(certificate);
     }
     for said in brought {

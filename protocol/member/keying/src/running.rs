@@ -4,12 +4,12 @@
 //! view ─> Agreeing ─ module done ─> Confirming ─ all confirmed, no signal ─> Secure (a held flush goes to the application)
 //!             └────────────┴── flush request: held (rule H), or answered if the signal came ─> Cascading
 //! ```
-//! Rule H is one rule in all these states. Without a transitional signal, no member of the view is
-//! gone, every member holds the flush, and the run completes. With it, all members that move on
+//! Rule H is one rule in all these states. Without a transitional signal, no party of the view is
+//! gone, every party holds the flush, and the run completes. With it, all parties that move on
 //! together saw the same messages before it, so all of them completed or none did. Messages after
-//! the signal do not count, and the flush is answered. The machine waits for the members in
+//! the signal do not count, and the flush is answered. The machine waits for the parties in
 //! [`Attempt::awaited`]. Each step has a deadline, and after it comes a complaint. There is no
-//! complaint after the signal, because a view without the missing members is on its way.
+//! complaint after the signal, because a view without the missing parties is on its way.
 //! Source: Amir et al., "Robust contributory key agreement in secure spread", ICDCS 2001, the basic
 //! algorithm; rule H and KC are ours (docs/protocol/keying.md, "Departures").
 
@@ -34,7 +34,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins for a new view. A view with one member is secure at once.
+    /// Begins for a new view. A view with one party is secure at once.
     pub(crate) fn begin(
         core: &mut Core,
         now: Instant,
@@ -107,9 +107,9 @@ impl Running {
         }
     }
 
-    /// KEY-12: if the roster no longer has all members of a view, the view is not installed. Either
-    /// all members that go together see the entry at one place before the last confirmation, or all
-    /// see it later.
+    /// KEY-12: if the roster no longer has the members of all parties of a view, the view is not
+    /// installed. Either all parties that go together see the entry at one place before the last
+    /// confirmation, or all see it later.
     fn complete(self, core: &mut Core, credentials: &dyn Credentials) -> Machine {
         let off = self.roll.off_roster(credentials);
         if off.is_empty() || core.config.danger.is(Danger::KeyingKeepsExpelled) {
@@ -140,7 +140,7 @@ impl Running {
     }
 }
 
-/// Complains about the members whose step all wait for, but never about this one.
+/// Complains about the parties whose step all wait for, but never about this one.
 pub(crate) fn complain(core: &mut Core, attempt: &Attempt) {
     let me = core.me;
     let suspects: Vec<_> = attempt.awaited().into_iter().filter(|member| *member != me).collect();

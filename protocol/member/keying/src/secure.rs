@@ -5,15 +5,15 @@
 //! Secure ─ flush request ─> asks the application ─ secure flush ok ─> Cascading (which goes on hearing a refresh)
 //!    └─ REFRESH ordered ─> attempt n+1 ─ all confirmed, no signal ─> Refreshed ─> Secure
 //! ```
-//! A refresh never holds a flush. A member that has answered sends nothing more, but goes on
-//! receiving. So all members that move on together open the new epoch at the same place in the
+//! A refresh never holds a flush. A party that has answered sends nothing more, but goes on
+//! receiving. So all parties that move on together open the new epoch at the same place in the
 //! order, or none does. A refresh that is not complete when the view ends is dropped: the next view
 //! brings a key of its own.
 
 use crate::Machine;
 use crate::api::{Credentials, Output};
 use crate::attempt::{Attempt, Heard, Roll, Took, check_refresh, refresh};
-use crate::base::{Danger, Entropy, Instant, MemberId, Service};
+use crate::base::{Danger, Entropy, Instant, Party, Service};
 use crate::cascading::Cascading;
 use crate::core::Core;
 use crate::deadline::Deadline;
@@ -30,7 +30,7 @@ pub(crate) struct Secure {
     /// The application was asked to finish.
     asked: bool,
     signalled: bool,
-    /// This member asked for a refresh that is not ordered yet.
+    /// This party asked for a refresh that is not ordered yet.
     requested: bool,
     refresh: Option<(Attempt, Deadline)>,
 }
@@ -84,7 +84,7 @@ impl Secure {
         Ok(())
     }
 
-    /// Takes one message. `muted`: this member has answered the flush; it receives and does not
+    /// Takes one message. `muted`: this party has answered the flush; it receives and does not
     /// send.
     pub(crate) fn message(
         &mut self,
@@ -135,12 +135,12 @@ impl Secure {
             return Err(KeyingError::WireStale);
         }
         if self.refresh.is_some() {
-            // Two members asked at once: the first in the order counts.
+            // Two parties asked at once: the first in the order counts.
             return Ok(());
         }
         check_refresh(&self.roll, sender, envelope, credentials)?;
-        // KEY-12: no refresh in a view that has lost a member; the next view brings a key of its
-        // own.
+        // KEY-12: no refresh in a view of which the roster has lost somebody; the next view brings
+        // a key of its own.
         if muted || !self.roll.off_roster(credentials).is_empty() {
             return Ok(());
         }
@@ -159,13 +159,13 @@ impl Secure {
         self.requested = false;
         let off = self.roll.off_roster(credentials);
         if !off.is_empty() && !core.config.danger.is(Danger::KeyingKeepsExpelled) {
-            // KEY-12: no new key in a view that is about to end; a member that is gone may hold it.
+            // KEY-12: no new key in a view that is about to end; a party that is gone may hold it.
             return core.trace(keyless(&off));
         }
         self.number = attempt.number;
         if let Some(epoch) = attempt.epoch() {
             core.remember(&self.roll.view.members, epoch);
-            // A muted member has told all what it keeps, and keeps that until the next view.
+            // A muted party has told all what it keeps, and keeps that until the next view.
             if !muted {
                 core.keep_run(epoch.name.0, attempt.keep());
             }
@@ -190,7 +190,7 @@ impl Secure {
         self.refresh.as_ref().filter(|_| !self.asked).map(|(_, deadline)| deadline.at)
     }
 
-    pub(crate) fn awaited(&self) -> Vec<MemberId> {
+    pub(crate) fn awaited(&self) -> Vec<Party> {
         self.refresh.as_ref().map(|(attempt, _)| attempt.awaited()).unwrap_or_default()
     }
 }

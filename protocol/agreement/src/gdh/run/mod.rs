@@ -9,7 +9,7 @@
 //! ```
 //! The run's own order is by age: the base in the order of its run, then the newcomers by place;
 //! the last is the controller. Leavers are dropped before anything is sent, so a change of both
-//! kinds costs one run. Bodies are elements, one after the other. Every member checks every step,
+//! kinds costs one run. Bodies are elements, one after the other. Every party checks every step,
 //! also those meant for others, with the same verdict.
 
 mod steps;
@@ -34,7 +34,7 @@ pub(crate) const NEW_MEMBER: u8 = 5;
 
 /// What all have seen so far in the one order.
 enum Seen {
-    /// The chain has come to this rank; its member sends next.
+    /// The chain has come to this rank; its party sends next.
     Chain { next: usize },
     /// The chain is through.
     Last,
@@ -48,10 +48,10 @@ enum Seen {
     Done,
 }
 
-/// One run at one member.
+/// One run at one party.
 pub struct Run<G: PrimeGroup> {
     order: ByAge,
-    /// How many members, from the first, are of the base.
+    /// How many parties, from the first, are of the base.
     base: usize,
     last: usize,
     context: Context<G>,
@@ -110,7 +110,7 @@ impl<G: PrimeGroup> Run<G> {
         Ok(Self { order, base: base.len(), last, context, seen, chain, before })
     }
 
-    /// LEAVE: the list must renew what every member of the base kept.
+    /// LEAVE: the list must renew what every party of the base kept.
     fn expect_list(&mut self) -> Seen {
         self.before = (0..self.last)
             .filter_map(|rank| {

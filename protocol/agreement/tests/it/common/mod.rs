@@ -2,7 +2,7 @@
 
 use folkmoot_agreement::PrimeGroup;
 use folkmoot_agreement::gdh::{Context, Token};
-use folkmoot_base::{Entropy, MemberId, digest, draw};
+use folkmoot_base::{Entropy, MemberId, Party, digest, draw};
 
 /// Order 509 inside the integers modulo 1019, generator 4.
 #[derive(Debug, Clone, Copy)]
@@ -135,10 +135,12 @@ impl Entropy for Seeded {
     }
 }
 
-pub fn member(number: u16) -> MemberId {
+/// A party for each number, in the order of the numbers. Two and two are of one member: whatever
+/// tells participants apart by the member alone fails in every test.
+pub fn member(number: u16) -> Party {
     let mut id = [0; 32];
-    id[..2].copy_from_slice(&number.to_be_bytes());
-    MemberId(id)
+    id[..2].copy_from_slice(&(number / 2).to_be_bytes());
+    Party::new(MemberId(id), number % 2)
 }
 
 /// The toy values of a token.
@@ -157,11 +159,11 @@ pub struct Group<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Group<G> {
-    pub fn members(&self) -> Vec<MemberId> {
+    pub fn members(&self) -> Vec<Party> {
         self.contexts.last().unwrap().members().to_vec()
     }
 
-    pub fn at(&mut self, member: MemberId) -> &mut Context<G> {
+    pub fn at(&mut self, member: Party) -> &mut Context<G> {
         self.contexts.iter_mut().find(|context| context.name() == member).unwrap()
     }
 
@@ -173,11 +175,11 @@ impl<G: PrimeGroup> Group<G> {
         }
     }
 
-    pub fn one(first: MemberId, entropy: &mut dyn Entropy) -> Self {
+    pub fn one(first: Party, entropy: &mut dyn Entropy) -> Self {
         Self { contexts: vec![Context::first_member(first, entropy)], transcript: Vec::new() }
     }
 
-    pub fn join(&mut self, joiner: MemberId, entropy: &mut dyn Entropy) {
+    pub fn join(&mut self, joiner: Party, entropy: &mut dyn Entropy) {
         let mut members = self.members();
         let controller = *members.last().unwrap();
         let token = self.at(controller).process_join(joiner, entropy).unwrap();
@@ -189,7 +191,7 @@ impl<G: PrimeGroup> Group<G> {
         self.update(&answer);
     }
 
-    pub fn leave(&mut self, leavers: &[MemberId], entropy: &mut dyn Entropy) -> Vec<Context<G>> {
+    pub fn leave(&mut self, leavers: &[Party], entropy: &mut dyn Entropy) -> Vec<Context<G>> {
         let (gone, kept) = std::mem::take(&mut self.contexts)
             .into_iter()
             .partition(|context| leavers.contains(&context.name()));
@@ -207,7 +209,7 @@ impl<G: PrimeGroup> Group<G> {
         self.update(&token);
     }
 
-    pub fn merge(&mut self, newcomers: &[MemberId], entropy: &mut dyn Entropy) {
+    pub fn merge(&mut self, newcomers: &[Party], entropy: &mut dyn Entropy) {
         let controller = *self.members().last().unwrap();
         for context in &mut self.contexts {
             if context.name() != controller {
@@ -227,7 +229,7 @@ impl<G: PrimeGroup> Group<G> {
         self.finish_merge(&token, from);
     }
 
-    pub fn initial_merge_pattern(members: &[MemberId], entropy: &mut dyn Entropy) -> Self {
+    pub fn initial_merge_pattern(members: &[Party], entropy: &mut dyn Entropy) -> Self {
         let mut first = Context::new_member(members[0]);
         let mut token = first.mass_join_first(members, entropy).unwrap();
         let mut group = Self { contexts: vec![first], transcript: Vec::new() };
@@ -243,7 +245,7 @@ impl<G: PrimeGroup> Group<G> {
         group
     }
 
-    fn finish_merge(&mut self, token: &Token, last: MemberId) {
+    fn finish_merge(&mut self, token: &Token, last: Party) {
         self.transcript.push(token.clone());
         let members = token.members.clone();
         let mut list = None;

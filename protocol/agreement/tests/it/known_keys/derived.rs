@@ -42,17 +42,16 @@ fn expand(salt: Option<&[u8]>, key: &[u8], info: &[&[u8]]) -> Bytes32 {
 
 /// All members by age, in one digest, as CKD names them.
 pub fn roll(record: &Record) -> Bytes32 {
-    let ids: Vec<_> = order(record).iter().map(|place| member(record.members[*place]).0).collect();
-    let ids = ids.iter().map(|id| id.as_slice());
-    digest(&[b"folkmoot ckd members v1".as_slice()].into_iter().chain(ids).collect::<Vec<_>>())
+    let ids = order(record).into_iter().map(|place| member(record.members[place]).to_bytes());
+    digest(&[b"folkmoot ckd members v1", ids.collect::<Vec<_>>().as_flattened()])
 }
 
 /// Every pair key that `shared` makes, if it is what the controller and somebody share.
 pub fn pairs(record: &Record, label: &[u8], shared: &[u8]) -> Vec<Bytes32> {
     let said = |wanted: u8| record.steps.iter().filter(move |(_, step, _)| *step == wanted);
-    let controller = member(record.members[order(record)[0]]).0;
+    let controller = member(record.members[order(record)[0]]).to_bytes();
     let offer = said(1).map(|(_, _, body)| body).next();
-    let answers = said(2).map(|(from, _, body)| (member(record.members[*from]).0, body));
+    let answers = said(2).map(|(from, _, body)| (member(record.members[*from]).to_bytes(), body));
     let pair = |offer: &[u8], from: &[u8], answer: &[u8]| {
         expand(Some(label), shared, &[&controller, from, offer, answer])
     };
@@ -66,7 +65,7 @@ pub fn pairs(record: &Record, label: &[u8], shared: &[u8]) -> Vec<Bytes32> {
 /// keys.
 pub fn by_ckd(record: &Record, label: &[u8], key: &[u8]) -> BTreeSet<Bytes32> {
     let roll = roll(record);
-    let ids: Vec<_> = record.members.iter().map(|number| member(*number).0).collect();
+    let ids: Vec<_> = record.members.iter().map(|number| member(*number).to_bytes()).collect();
     let salts: Vec<_> =
         record.steps.iter().filter(|(_, step, _)| *step == 3).map(|(_, _, body)| &body[..32]).collect();
     let mut all = BTreeSet::from_iter(pairs(record, label, key));

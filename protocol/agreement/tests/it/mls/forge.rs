@@ -52,7 +52,7 @@ pub(crate) struct Look {
 impl Look {
     pub(crate) fn honest(number: u16) -> Self {
         Self {
-            name: member(number).0.to_vec(),
+            name: member(number).to_bytes().to_vec(),
             suites: vec![SUITE],
             suite: SUITE,
             extensions: vec![0xf0f1],

@@ -9,7 +9,7 @@ pub use wide::Wide;
 
 use crate::common::{Seeded, member};
 use folkmoot_agreement::{AgreementError, Kept, Module, Origin, Plan, Step};
-use folkmoot_base::{Entropy, MemberId, digest};
+use folkmoot_base::{Entropy, Party, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub type Make<'a> = &'a dyn Fn(&Plan, Option<&Kept>) -> Result<Box<dyn Module>, AgreementError>;
@@ -66,7 +66,7 @@ pub struct World<'a> {
     pub lost: Vec<(usize, u8, Vec<u8>)>,
 }
 
-pub fn ids(numbers: &[u16]) -> Vec<MemberId> {
+pub fn ids(numbers: &[u16]) -> Vec<Party> {
     numbers.iter().copied().map(member).collect()
 }
 

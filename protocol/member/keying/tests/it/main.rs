@@ -14,6 +14,7 @@ mod common;
 mod contract;
 mod kept;
 mod known_keys;
+mod parties;
 mod roster;
 mod schedules;
 mod tamper;

@@ -3,7 +3,7 @@
 
 use crate::common::member;
 use crate::common::table::Table;
-use folkmoot_base::MemberId;
+use folkmoot_base::Party;
 use folkmoot_keying::{Input, KeyingError, Output, State, View};
 
 fn answers(table: &Table, of: usize) -> usize {
@@ -14,7 +14,7 @@ fn secure_views(table: &Table, of: usize) -> usize {
     table.outputs[of].iter().filter(|output| matches!(output, Output::SecureView(_))).count()
 }
 
-fn transitional_set(table: &Table, of: usize) -> Vec<MemberId> {
+fn transitional_set(table: &Table, of: usize) -> Vec<Party> {
     let newest = table.outputs[of].iter().rev().find_map(|output| match output {
         Output::SecureView(view) => Some(view.transitional_set.clone()),
         _ => None,

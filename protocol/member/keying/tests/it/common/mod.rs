@@ -6,7 +6,8 @@ pub mod scene;
 pub mod table;
 
 use folkmoot_base::{
-    ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, SignatureBytes, ViewId, digest, hmac_sha256,
+    ConfigurationId, Digest, Entropy, GroupId, MemberId, NodeId, Party, SignatureBytes, ViewId, digest,
+    hmac_sha256,
 };
 use folkmoot_keying::{Credentials, Terms};
 use std::collections::BTreeSet;
@@ -42,14 +43,30 @@ impl Entropy for Seeded {
 }
 
 /// Members are numbers, so that sorting them sorts their ids.
-pub fn member(number: usize) -> MemberId {
+pub fn id(number: usize) -> MemberId {
     let mut id = [0; 32];
     id[31] = u8::try_from(number).unwrap();
     MemberId(id)
 }
 
-pub fn number(member: &MemberId) -> usize {
-    usize::from(member.0[31])
+/// The only party of a member.
+pub fn member(number: usize) -> Party {
+    id(number).into()
+}
+
+/// Parties of which the first three are of one member.
+pub fn of_one(number: usize) -> Party {
+    if number < 3 { Party::new(id(0), u16::try_from(number).unwrap()) } else { member(number) }
+}
+
+/// The number of a party, of [`member`] or of [`of_one`].
+pub fn number(party: &Party) -> usize {
+    usize::from(party.member.0[31]) + usize::from(party.port)
+}
+
+/// Equal for all parties of a member.
+pub fn certificate(member: &MemberId) -> Digest {
+    digest(&[b"certificate", &member.0])
 }
 
 pub fn view_id(order: u64) -> ViewId {
@@ -60,6 +77,13 @@ pub fn view_id(order: u64) -> ViewId {
 /// Stand-in signatures: a MAC under a key that belongs to the member. Crate identity has the real
 /// ones.
 pub struct Stamper(pub usize);
+
+impl Stamper {
+    /// With the key of this party's member.
+    pub fn of(party: &Party) -> Self {
+        Self(usize::from(party.member.0[31]))
+    }
+}
 
 /// A member under a charter, whose roster has lost some members.
 pub struct Over<'a>(pub Stamper, pub &'a BTreeSet<usize>, pub Terms);
@@ -79,16 +103,22 @@ pub fn stamped(key: &[u8; 32], message: &[u8]) -> SignatureBytes {
 
 impl Credentials for Stamper {
     fn sign(&self, message: &[u8]) -> SignatureBytes {
-        stamp(&member(self.0), message)
+        stamp(&id(self.0), message)
     }
     fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
         stamp(member, message) == *signature
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
-        (number(member) < 200).then(|| digest(&[b"certificate", &member.0]))
+        (usize::from(member.0[31]) < 200).then(|| certificate(member))
     }
     fn terms(&self) -> Terms {
         Terms { charter_version: 1, ..Terms::default() }
+    }
+}
+
+impl Over<'_> {
+    fn has_lost(&self, member: &MemberId) -> bool {
+        self.1.contains(&usize::from(member.0[31]))
     }
 }
 
@@ -97,10 +127,10 @@ impl Credentials for Over<'_> {
         self.0.sign(message)
     }
     fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
-        !self.1.contains(&number(member)) && self.0.verify(member, message, signature)
+        !self.has_lost(member) && self.0.verify(member, message, signature)
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
-        self.0.certificate(member).filter(|_| !self.1.contains(&number(member)))
+        self.0.certificate(member).filter(|_| !self.has_lost(member))
     }
     fn terms(&self) -> Terms {
         self.2

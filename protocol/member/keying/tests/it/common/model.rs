@@ -3,7 +3,7 @@
 
 use super::{GROUP, Over, Seeded, Stamper, member, number, view_id};
 use bytes::Bytes;
-use folkmoot_base::{Cause, Danger, Instant, Keying as KeyingRule, MemberId, ModuleName, Service, ViewId};
+use folkmoot_base::{Cause, Danger, Instant, Keying as KeyingRule, ModuleName, Party, Service, ViewId};
 use folkmoot_keying::{Config, Input, Keying, Output, SecureView, State, Terms, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ pub enum Signal {
 #[derive(Clone)]
 struct Item {
     id: u64,
-    sender: MemberId,
+    sender: Party,
     service: Service,
     bytes: Bytes,
     /// An entry of the transcript, not a message: it removes this member from the roster.
@@ -91,7 +91,7 @@ pub struct World {
     keys: BTreeMap<ViewId, [u8; 32]>,
     deciding: BTreeMap<ViewId, BTreeSet<u64>>,
     used: BTreeMap<[u8; 32], (ViewId, usize)>,
-    instances: BTreeSet<(MemberId, Vec<u8>)>,
+    instances: BTreeSet<(Party, Vec<u8>)>,
     left: Vec<(usize, ViewId)>,
     /// Which members had the key of which view, including dead members.
     keyed: BTreeSet<(usize, ViewId)>,
@@ -424,6 +424,6 @@ impl World {
     }
 }
 
-fn number_of(member: &MemberId) -> usize {
+fn number_of(member: &Party) -> usize {
     number(member)
 }

@@ -1,9 +1,9 @@
 //! Every kind of change in every module, its first messages ready for delivery.
 
 use super::table::{Table, key};
-use super::{Stamper, number};
+use super::{Stamper, certificate, number};
 use bytes::Bytes;
-use folkmoot_base::{Keying as Rule, MemberId, ModuleName, codec, digest};
+use folkmoot_base::{Keying as Rule, ModuleName, Party, codec};
 use folkmoot_keying::message::{Envelope, binding};
 use folkmoot_keying::{Credentials as _, Input, KeyingError, State, View};
 use std::collections::BTreeSet;
@@ -58,14 +58,14 @@ impl Scene {
         self.view.members.iter().map(number).collect()
     }
 
-    pub fn stands(&self) -> Vec<(State, Vec<MemberId>)> {
+    pub fn stands(&self) -> Vec<(State, Vec<Party>)> {
         let of = |one: usize| (self.table.keyings[one].state(), self.table.keyings[one].awaited());
         self.members().into_iter().map(of).collect()
     }
 
     /// What a signature of `from` covers.
     pub fn content(&self, envelope: &Envelope, from: usize) -> Vec<u8> {
-        let pair = |one: &MemberId| (*one, digest(&[b"certificate", &one.0]));
+        let pair = |one: &Party| (*one, certificate(&one.member));
         let members: Vec<_> = self.view.members.iter().map(pair).collect();
         let names = [self.module.as_str(), "aes-256-gcm"];
         let bound = binding(&self.view.id, envelope.attempt, &members, &self.view.brought, 1, names);
@@ -75,7 +75,7 @@ impl Scene {
 
     /// The message as `from` would sign it.
     pub fn signed(&self, mut envelope: Envelope, from: usize) -> Bytes {
-        envelope.signature = Stamper(from).sign(&self.content(&envelope, from));
+        envelope.signature = Stamper::of(&(self.table.seat)(from)).sign(&self.content(&envelope, from));
         codec::encode(&envelope).into()
     }
 

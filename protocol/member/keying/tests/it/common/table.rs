@@ -1,16 +1,18 @@
 //! Members that share one view and one log: every member hears everything. A liar or a silent
 //! member may be among them.
 
-use super::{GROUP, Over, Seeded, Stamper, member, stamped, view_id};
+use super::{GROUP, Over, Seeded, Stamper, certificate, member, stamped, view_id};
 use bytes::Bytes;
 use folkmoot_base::{
-    Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Service, SignatureBytes, ViewId, codec, digest,
+    Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Party, Service, SignatureBytes, ViewId, codec,
 };
 use folkmoot_keying::message::{Envelope, binding};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms, View};
 use std::collections::{BTreeSet, VecDeque};
 
 pub struct Table {
+    /// The party of each number.
+    pub seat: fn(usize) -> Party,
     pub keyings: Vec<Keying>,
     pub log: VecDeque<(usize, Bytes)>,
     pub heard: Vec<(usize, Bytes)>,
@@ -41,7 +43,7 @@ pub fn view(order: u64, n: usize) -> View {
 }
 
 pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
-    let pairs: Vec<_> = (0..n).map(|k| (member(k), digest(&[b"certificate", &member(k).0]))).collect();
+    let pairs: Vec<_> = (0..n).map(|k| (member(k), certificate(&member(k).member))).collect();
     binding(id, attempt, &pairs, &vec![Bytes::new(); n], 1, ["gdh", "aes-256-gcm"])
 }
 
@@ -97,9 +99,15 @@ impl Table {
     }
 
     pub fn of_group(group: GroupId, n: usize, danger: Option<Danger>) -> Self {
+        Self::seated(group, n, danger, member)
+    }
+
+    /// The same, of other parties.
+    pub fn seated(group: GroupId, n: usize, danger: Option<Danger>, seat: fn(usize) -> Party) -> Self {
         let config = Config { danger: danger.into(), ..Config::default() };
         Self {
-            keyings: (0..n).map(|k| Keying::new(member(k), group, config.clone(), None).unwrap()).collect(),
+            keyings: (0..n).map(|k| Keying::new(seat(k), group, config.clone(), None).unwrap()).collect(),
+            seat,
             group,
             believed: Vec::new(),
             log: VecDeque::new(),
@@ -115,7 +123,8 @@ impl Table {
     }
 
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
-        let credentials = Believes(Over(Stamper(to), &self.off, self.terms), &self.believed);
+        let credentials =
+            Believes(Over(Stamper::of(&(self.seat)(to)), &self.off, self.terms), &self.believed);
         let result = self.keyings[to].handle(self.now, input, &credentials, &mut self.draw);
         while let Some(output) = self.keyings[to].poll_output() {
             if let Output::Send { service, bytes } = &output {
@@ -139,7 +148,7 @@ impl Table {
     }
 
     pub fn say(&mut self, to: usize, from: usize, bytes: &Bytes) -> Result<(), KeyingError> {
-        self.give(to, Input::Message { sender: member(from), bytes: bytes.clone() })
+        self.give(to, Input::Message { sender: (self.seat)(from), bytes: bytes.clone() })
     }
 
     /// The view of these members, all of whom came along, with what each said when it last answered
@@ -153,7 +162,7 @@ impl Table {
             brings.unwrap_or_default()
         };
         let brought = members.iter().map(said).collect();
-        let members: Vec<_> = members.iter().map(|number| member(*number)).collect();
+        let members: Vec<_> = members.iter().map(|number| (self.seat)(*number)).collect();
         let id = ViewId { group: self.group, ..view_id(order) };
         View { id, members: members.clone(), transitional_set: members, brought, ..view(order, 1) }
     }
@@ -193,7 +202,7 @@ impl Table {
         self.outputs.iter().map(|outputs| outputs.iter().rev().find_map(key)).collect()
     }
 
-    pub fn complaints(&self, of: usize) -> Vec<Vec<MemberId>> {
+    pub fn complaints(&self, of: usize) -> Vec<Vec<Party>> {
         let complaint = |output: &Output| match output {
             Output::Complain { suspects, .. } => Some(suspects.clone()),
             _ => None,

@@ -12,7 +12,7 @@ mod rogue;
 
 use crate::common::scene::{CHANGES, Scene};
 use crate::common::table::Table;
-use crate::common::{Seeded, Stamper, member, stamped};
+use crate::common::{Seeded, Stamper, id, stamped};
 use bytes::Bytes;
 use folkmoot_agreement::{ModuleName, PrimeGroup, Ristretto};
 use folkmoot_base::{Blob, Danger, Entropy as _, GroupId, SignatureBytes, codec, digest, hmac_sha256};
@@ -233,5 +233,5 @@ fn a_group_that_keeps_its_last_key_gives_it_away() {
 #[test]
 fn a_stamp_is_nobodys_signature() {
     let stamp = stamped(&[1; 32], b"content");
-    assert!((0..4).all(|one| !Stamper(one).verify(&member(one), b"content", &stamp)));
+    assert!((0..4).all(|one| !Stamper(one).verify(&id(one), b"content", &stamp)));
 }

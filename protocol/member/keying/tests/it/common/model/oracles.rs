@@ -3,7 +3,7 @@
 
 use super::{Checked, World, number_of};
 use crate::common::member;
-use folkmoot_base::{MemberId, ViewId};
+use folkmoot_base::{Party, ViewId};
 use folkmoot_keying::{SecureView, State};
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ impl World {
         Ok(())
     }
 
-    pub(super) fn rostered(&self, number: usize, members: &[MemberId]) -> Checked {
+    pub(super) fn rostered(&self, number: usize, members: &[Party]) -> Checked {
         let off = &self.nodes[number].off;
         match members.iter().find(|member| off.contains(&number_of(member))) {
             Some(gone) => Err(format!("member {number} has a key with {gone:?}, who is off the roster")),
