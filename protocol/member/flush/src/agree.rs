@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
-use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, ViewId};
+use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, Party, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a FLUSH_OK may be missing before we complain, unless the charter allows longer steps.
-/// It is twice a step. A member may hold its flush because its key agreement waits for another
-/// member (rule H), and must first have had the time to have that one removed.
+/// It is twice a step. A party may hold its flush because its key agreement waits for another party
+/// (rule H), and must first have had the time to have that one removed.
 pub(crate) const FLUSH_DEADLINE: Duration = STEP_DEADLINE.saturating_mul(2);
 /// Longest back-off between complaints, in deadlines.
 const BACK_OFF_MAX: u32 = 8;
@@ -15,7 +15,7 @@ const BACK_OFF_MAX: u32 = 8;
 /// such views.
 pub(crate) const EARLY_VIEWS_MAX: usize = 200;
 
-/// What a member says with FLUSH_OK.
+/// What a party says with FLUSH_OK.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlushOk {
     /// Digest of the heads of its transcript.
@@ -24,14 +24,14 @@ pub(crate) struct FlushOk {
     pub(crate) brings: Blob,
 }
 
-/// What each member last said.
-pub(crate) type FlushOks = BTreeMap<MemberId, FlushOk>;
+/// What each party last said. Two parties of one member speak each for itself.
+pub(crate) type FlushOks = BTreeMap<Party, FlushOk>;
 
 /// The newest notice, not yet installed.
 #[derive(Debug)]
 pub(crate) struct Pending {
     pub(crate) view: ViewId,
-    pub(crate) members: BTreeSet<MemberId>,
+    pub(crate) members: BTreeSet<Party>,
     pub(crate) cause: Cause,
     pub(crate) flush_oks: FlushOks,
     /// When to complain; `None` until our own FLUSH_OK is sent.
@@ -40,25 +40,20 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    pub(crate) fn new(
-        view: ViewId,
-        members: BTreeSet<MemberId>,
-        cause: Cause,
-        mut flush_oks: FlushOks,
-    ) -> Self {
-        flush_oks.retain(|member, _| members.contains(member));
+    pub(crate) fn new(view: ViewId, members: BTreeSet<Party>, cause: Cause, mut flush_oks: FlushOks) -> Self {
+        flush_oks.retain(|party, _| members.contains(party));
         Self { view, members, cause, flush_oks, deadline: None, back_off: 1 }
     }
 
-    /// The digest that all members gave, once all have given the same.
+    /// The digest that all parties gave, once all have given the same.
     pub(crate) fn agreed(&self) -> Option<Digest> {
         let first = self.flush_oks.values().next()?.heads;
         let complete = self.flush_oks.len() == self.members.len();
         (complete && self.flush_oks.values().all(|said| said.heads == first)).then_some(first)
     }
 
-    pub(crate) fn missing(&self) -> Vec<MemberId> {
-        self.members.iter().filter(|member| !self.flush_oks.contains_key(*member)).copied().collect()
+    pub(crate) fn missing(&self) -> Vec<Party> {
+        self.members.iter().filter(|party| !self.flush_oks.contains_key(*party)).copied().collect()
     }
 
     /// Starts the clock, if it is not running.
@@ -68,13 +63,8 @@ impl Pending {
         }
     }
 
-    /// If the deadline has passed: the members to complain about. The next deadline is later.
-    pub(crate) fn overdue(
-        &mut self,
-        now: Instant,
-        me: &MemberId,
-        patience: Duration,
-    ) -> Option<Vec<MemberId>> {
+    /// If the deadline has passed: the parties to complain about. The next deadline is later.
+    pub(crate) fn overdue(&mut self, now: Instant, me: &Party, patience: Duration) -> Option<Vec<Party>> {
         if self.deadline? > now {
             return None;
         }
@@ -89,23 +79,26 @@ impl Pending {
         })
     }
 
-    /// FLU-06: the members whose heads differ from those of the most members. If two heads are as
-    /// frequent, those of the smallest member count.
-    fn minority(&self) -> Vec<MemberId> {
-        let mut counts: Vec<(Digest, usize)> = Vec::new();
-        for FlushOk { heads, .. } in self.flush_oks.values() {
+    /// FLU-06: the parties whose heads differ from those that the most members gave through any of
+    /// their parties. If two heads are as frequent, those of the smallest party count. Members are
+    /// counted, as they are in the complaints themselves: otherwise one member could, through many
+    /// ports, make the others complain about whom it likes.
+    fn minority(&self) -> Vec<Party> {
+        let mut counts: Vec<(Digest, BTreeSet<MemberId>)> = Vec::new();
+        for (Party { member, .. }, FlushOk { heads, .. }) in &self.flush_oks {
             match counts.iter_mut().find(|(digest, _)| digest == heads) {
-                Some((_, count)) => *count = count.saturating_add(1),
-                None => counts.push((*heads, 1)),
+                Some((_, members)) => _ = members.insert(*member),
+                None => counts.push((*heads, BTreeSet::from([*member]))),
             }
         }
-        let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
-        let Some((kept, _)) = counts.into_iter().find(|(_, count)| *count == most) else { return Vec::new() };
-        self.flush_oks.iter().filter(|(_, said)| said.heads != kept).map(|(member, _)| *member).collect()
+        let most = counts.iter().map(|(_, members)| members.len()).max().unwrap_or(0);
+        let kept = counts.into_iter().find(|(_, members)| members.len() == most);
+        let Some((kept, _)) = kept else { return Vec::new() };
+        self.flush_oks.iter().filter(|(_, said)| said.heads != kept).map(|(party, _)| *party).collect()
     }
 }
 
-/// FLUSH_OKs of members that the notice has reached before us.
+/// FLUSH_OKs of parties that the notice has reached before us.
 #[derive(Debug, Default)]
 pub(crate) struct Early {
     views: BTreeMap<ViewId, (u64, FlushOks)>,
@@ -114,15 +107,15 @@ pub(crate) struct Early {
 
 impl Early {
     /// Keeps a FLUSH_OK; `false` if there is no room.
-    pub(crate) fn keep(&mut self, view: ViewId, member: MemberId, flush_ok: FlushOk) -> bool {
+    pub(crate) fn keep(&mut self, view: ViewId, party: Party, flush_ok: FlushOk) -> bool {
         if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {
             return false;
         }
         let (_, flush_oks) = self.views.entry(view).or_insert_with(|| (self.changes, FlushOks::new()));
-        if flush_oks.len() >= MEMBERS_MAX && !flush_oks.contains_key(&member) {
+        if flush_oks.len() >= MEMBERS_MAX && !flush_oks.contains_key(&party) {
             return false;
         }
-        flush_oks.insert(member, flush_ok);
+        flush_oks.insert(party, flush_ok);
         true
     }
 

@@ -1,33 +1,33 @@
 //! Why a call or a frame was refused. The first word of each name says whose fault it is.
 
 use folkmoot_base::codec::DecodeError;
-use folkmoot_base::{MemberId, ViewId};
+use folkmoot_base::{Party, ViewId};
 
 /// Why the flush layer refused something. What was refused changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlushError {
-    /// A member multicast bytes that are not a flush frame.
+    /// A party multicast bytes that are not a flush frame.
     #[error("{peer} sent bytes that are not a flush frame")]
     PeerMalformed {
-        /// The member that did.
-        peer: MemberId,
+        /// The party that did.
+        peer: Party,
         /// What is wrong with them.
         #[source]
         source: DecodeError,
     },
-    /// A member sent a message in a view that it is not in, or no longer in.
+    /// A party sent a message in a view that it is not in, or no longer in.
     #[error("{0} is not present in the view")]
-    PeerNotPresent(MemberId),
+    PeerNotPresent(Party),
     /// A message of another view than the installed one.
     #[error("{0} sent it in another view")]
-    PeerOtherView(MemberId),
+    PeerOtherView(Party),
     /// A message came with another service than its sender named.
     #[error("{0}'s message came with another service than it was sent with")]
-    PeerService(MemberId),
+    PeerService(Party),
     /// A FLUSH_OK for a view that we do not know, and there is no room to keep it.
     #[error("{0} names an unknown view")]
-    PeerUnknownView(MemberId),
+    PeerUnknownView(Party),
     /// A notice that does not list us, is of another group, or is not newer than the one before.
     #[error("notice {0} does not follow the one before")]
     LocalNotice(ViewId),
@@ -36,7 +36,7 @@ pub enum FlushError {
     #[error("sending is not allowed now")]
     LocalNotAllowed,
     /// What the layer above brings along is longer than allowed.
-    #[error("{0} bytes are too many for a member to bring along")]
+    #[error("{0} bytes are too many for a party to bring along")]
     LocalTooLong(usize),
     /// Nobody asked for a flush, or the flush was answered already.
     #[error("no flush request is open")]

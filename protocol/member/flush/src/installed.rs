@@ -1,29 +1,29 @@
-//! The installed view, and which of its members are still with us.
+//! The installed view, and which of its parties are still with us.
 
 use crate::View;
 use crate::agree::Pending;
 use crate::message::ViewTag;
 use bytes::Bytes;
-use folkmoot_base::{Danger, Digest, MemberId, Mutant, ViewId};
+use folkmoot_base::{Danger, Digest, Mutant, Party, ViewId};
 use std::collections::BTreeSet;
 
 #[derive(Debug)]
 pub(crate) struct Installed {
     pub(crate) id: ViewId,
     pub(crate) tag: ViewTag,
-    pub(crate) members: BTreeSet<MemberId>,
+    pub(crate) members: BTreeSet<Party>,
     /// Came along with us ever since: neither lost nor removed.
-    with_me: BTreeSet<MemberId>,
+    with_me: BTreeSet<Party>,
     /// Not removed by a notice: what they sent in the view still counts (for a lost one, until the
     /// next notice).
-    heard: BTreeSet<MemberId>,
+    heard: BTreeSet<Party>,
     /// Have said that they have installed it.
-    received: BTreeSet<MemberId>,
+    received: BTreeSet<Party>,
     pub(crate) signalled: bool,
 }
 
 impl Installed {
-    fn new(id: ViewId, members: BTreeSet<MemberId>) -> Self {
+    fn new(id: ViewId, members: BTreeSet<Party>) -> Self {
         Self {
             id,
             tag: ViewTag::of(&id),
@@ -36,28 +36,28 @@ impl Installed {
     }
 
     /// Their nodes did not come along.
-    pub(crate) fn lose(&mut self, lost: &BTreeSet<MemberId>) {
-        self.with_me.retain(|member| !lost.contains(member));
+    pub(crate) fn lose(&mut self, lost: &BTreeSet<Party>) {
+        self.with_me.retain(|party| !lost.contains(party));
     }
 
     /// A notice removed them, or does not list them.
-    pub(crate) fn remove(&mut self, removed: &BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
-        let stays = |member: &MemberId| members.contains(member) && !removed.contains(member);
+    pub(crate) fn remove(&mut self, removed: &BTreeSet<Party>, members: &BTreeSet<Party>) {
+        let stays = |party: &Party| members.contains(party) && !removed.contains(party);
         self.with_me.retain(stays);
         self.heard.retain(stays);
     }
 
-    pub(crate) fn hears(&self, member: &MemberId) -> bool {
-        self.heard.contains(member)
+    pub(crate) fn hears(&self, party: &Party) -> bool {
+        self.heard.contains(party)
     }
 
-    pub(crate) fn received(&mut self, member: MemberId) {
-        if self.members.contains(&member) {
-            self.received.insert(member);
+    pub(crate) fn received(&mut self, party: Party) {
+        if self.members.contains(&party) {
+            self.received.insert(party);
         }
     }
 
-    /// Whether all members that are with us are known to have the view.
+    /// Whether all parties that are with us are known to have the view.
     pub(crate) fn is_stable(&self) -> bool {
         self.with_me.is_subset(&self.received)
     }
@@ -68,11 +68,11 @@ pub(crate) fn install(
     before: Option<&Installed>,
     pending: Pending,
     heads: Digest,
-    me: MemberId,
+    me: Party,
     danger: Mutant,
 ) -> (Installed, View) {
     let Pending { view: id, members, cause, flush_oks, .. } = pending;
-    let mut together: BTreeSet<MemberId> =
+    let mut together: BTreeSet<Party> =
         before.map_or_else(BTreeSet::new, |before| before.with_me.intersection(&members).copied().collect());
     together.insert(me);
     if danger.is(Danger::FlushWholeTransitional) {
@@ -80,8 +80,8 @@ pub(crate) fn install(
     }
     let departed =
         before.map_or_else(Vec::new, |before| before.members.difference(&together).copied().collect());
-    let shown = |member: &&MemberId| !danger.is(Danger::FlushOmitsSelf) || **member != me;
-    let brings = |member| flush_oks.get(member).map_or_else(Bytes::new, |said| said.brings.0.clone());
+    let shown = |party: &&Party| !danger.is(Danger::FlushOmitsSelf) || **party != me;
+    let brings = |party| flush_oks.get(party).map_or_else(Bytes::new, |said| said.brings.0.clone());
     let view = View {
         brought: members.iter().filter(shown).map(brings).collect(),
         id,

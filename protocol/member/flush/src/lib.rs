@@ -1,5 +1,5 @@
-//! Views in which all members have the same picture: no message crosses a view, and members that
-//! move on together have seen the same messages.
+//! Views in which all parties have the same picture: no message crosses a view, and parties that
+//! move on together have seen the same messages. Two parties of one member are two of the view.
 //!
 //! ```text
 //!          notice                flush_ok             last FLUSH_OK in order         last FLUSH_RECV
@@ -8,8 +8,8 @@
 //!                       |  above, once        '--FLUSH_OK at once, no question      |
 //!                       '-----------------------------------------------------------'
 //! ```
-//! There is one [`Flush`] for each (member, group). Everything that it hears comes from one total
-//! order for each configuration, and it decides by that order alone. So all members that move
+//! There is one [`Flush`] for each (party, group). Everything that it hears comes from one total
+//! order for each configuration, and it decides by that order alone. So all parties that move
 //! together decide alike. Rules `FLU-NN`: docs/protocol/flush.md.
 //!
 //! How to drive it: call, then take [`Flush::poll_output`] until `None`, then
@@ -27,7 +27,7 @@ pub use output::{Output, View};
 use agree::{Early, FlushOk, Pending};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Mutant, Service, ViewId};
+use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
@@ -38,8 +38,8 @@ pub const DATA_HEADER_BYTES: usize = 9;
 /// The settings.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// This member.
-    pub me: MemberId,
+    /// This party.
+    pub me: Party,
     /// This group.
     pub group: GroupId,
     /// What a mutant does wrong.
@@ -51,17 +51,17 @@ pub struct Config {
 pub enum Phase {
     /// No view yet, no notice yet.
     Joining,
-    /// A view is installed, and all members are known to have it.
+    /// A view is installed, and all parties are known to have it.
     Steady,
     /// The layer above is asked to flush.
     Authorize,
     /// Our FLUSH_OK is sent; those of the others are awaited.
     Agree,
-    /// A view is installed; not all members have said that they have it.
+    /// A view is installed; not all parties have said that they have it.
     Verify,
 }
 
-/// The flush layer of one member in one group.
+/// The flush layer of one party in one group.
 #[derive(Debug)]
 pub struct Flush {
     config: Config,
@@ -73,7 +73,7 @@ pub struct Flush {
     installed: Option<Installed>,
     /// A notice has come, and neither its view nor a later one is installed yet.
     changing: bool,
-    /// The newest notice. `None` if one of its members was lost since: then another notice is
+    /// The newest notice. `None` if one of its parties was lost since: then another notice is
     /// certain to come.
     pending: Option<Pending>,
     /// Why the view changes: the causes of all notices since the installed view, taken together.
@@ -94,7 +94,7 @@ pub struct Flush {
 }
 
 impl Flush {
-    /// A member that is joining. Make a new one for each join. `heads`: as for [`Self::heads`].
+    /// A party that is joining. Make a new one for each join. `heads`: as for [`Self::heads`].
     pub fn new(config: Config, heads: Digest) -> Self {
         Self {
             config,
@@ -131,11 +131,11 @@ impl Flush {
         &mut self,
         now: Instant,
         view: ViewId,
-        members: Vec<MemberId>,
-        removed: &[MemberId],
+        members: Vec<Party>,
+        removed: &[Party],
         cause: Cause,
     ) -> Result<(), FlushError> {
-        let members: BTreeSet<MemberId> = members.into_iter().collect();
+        let members: BTreeSet<Party> = members.into_iter().collect();
         let follows = self.newest.is_none_or(|newest| newest < view);
         if !follows || view.group != self.config.group || !members.contains(&self.config.me) {
             return Err(FlushError::LocalNotice(view));
@@ -162,16 +162,16 @@ impl Flush {
         Ok(())
     }
 
-    /// The group's transitional signal: the nodes of the members in `lost` did not come along.
-    pub fn transitional(&mut self, lost: &[MemberId]) {
-        let lost: BTreeSet<MemberId> = lost.iter().copied().collect();
+    /// The group's transitional signal: the nodes of the parties in `lost` did not come along.
+    pub fn transitional(&mut self, lost: &[Party]) {
+        let lost: BTreeSet<Party> = lost.iter().copied().collect();
         if self.concerns(&lost) {
             self.signal();
         }
         if let Some(installed) = &mut self.installed {
             installed.lose(&lost);
         }
-        // FLU-08: a view with a lost member is not agreed on any more; a notice without that member
+        // FLU-08: a view with a lost party is not agreed on any more; a notice without that party
         // is certain to come.
         if self.pending.as_ref().is_some_and(|pending| !pending.members.is_disjoint(&lost)) {
             self.pending = None;
@@ -185,7 +185,7 @@ impl Flush {
     pub fn frame(
         &mut self,
         now: Instant,
-        sender: MemberId,
+        sender: Party,
         service: Service,
         bytes: &Bytes,
     ) -> Result<(), FlushError> {
@@ -213,7 +213,7 @@ impl Flush {
         self.speak(now);
     }
 
-    /// The layer above sends no more in the installed view. `brings` goes to all members with our
+    /// The layer above sends no more in the installed view. `brings` goes to all parties with our
     /// FLUSH_OK, and they find it in [`View::brought`]. It is repeated for each newer notice until
     /// a view is installed.
     ///
@@ -316,15 +316,15 @@ impl Flush {
         self.installed.is_some() && !self.authorised && !self.leaving
     }
 
-    /// Members of the pending view whose FLUSH_OK is missing, sorted.
-    pub fn awaited(&self) -> Vec<MemberId> {
+    /// Parties of the pending view whose FLUSH_OK is missing, sorted.
+    pub fn awaited(&self) -> Vec<Party> {
         self.pending.as_ref().map_or_else(Vec::new, Pending::missing)
     }
 
-    /// K1: the removed members are no longer with us, and that is signalled at this place.
-    fn shrink(&mut self, mut removed: BTreeSet<MemberId>, members: &BTreeSet<MemberId>) {
+    /// K1: the removed parties are no longer with us, and that is signalled at this place.
+    fn shrink(&mut self, mut removed: BTreeSet<Party>, members: &BTreeSet<Party>) {
         let known = self.installed.iter().flat_map(|installed| installed.members.iter());
-        removed.extend(known.filter(|member| !members.contains(member)));
+        removed.extend(known.filter(|party| !members.contains(party)));
         if !self.config.danger.is(Danger::FlushNoSignal) && self.concerns(&removed) {
             self.signal();
         }
@@ -333,8 +333,8 @@ impl Flush {
         }
     }
 
-    /// Whether any of `gone` is a member of the installed view, or of the one being agreed.
-    fn concerns(&self, gone: &BTreeSet<MemberId>) -> bool {
+    /// Whether any of `gone` is in the installed view, or of the one being agreed.
+    fn concerns(&self, gone: &BTreeSet<Party>) -> bool {
         let installed = self.installed.iter().any(|installed| !installed.members.is_disjoint(gone));
         installed || self.pending.iter().any(|pending| !pending.members.is_disjoint(gone))
     }
@@ -349,7 +349,7 @@ impl Flush {
 
     fn data(
         &mut self,
-        sender: MemberId,
+        sender: Party,
         tag: ViewTag,
         (wanted, service): (Service, Service),
         (to, payload): (For, Bytes),
@@ -371,7 +371,7 @@ impl Flush {
     fn flush_ok_came(
         &mut self,
         now: Instant,
-        sender: MemberId,
+        sender: Party,
         view: ViewId,
         flush_ok: FlushOk,
     ) -> Result<(), FlushError> {

@@ -3,9 +3,12 @@
 //!
 //! | frame | from → to | means |
 //! |---|---|---|
-//! | FLUSH_OK | each member, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along |
-//! | FLUSH_RECV | each member, once in a view → all | I have installed it |
-//! | Data | a member → all | a message of the layer above, in that view |
+//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along |
+//! | FLUSH_RECV | each party, once in a view → all | I have installed it |
+//! | Data | a party → all | a message of the layer above, in that view |
+//!
+//! No frame names a party. The sender is the one that the group layer names, and the parties of a
+//! view are those of its notice.
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
 //! ```text
@@ -50,7 +53,7 @@ impl ViewTag {
     }
 }
 
-/// A message from one member to all.
+/// A message from one party to all.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {

@@ -2,7 +2,7 @@
 
 use crate::message::For;
 use bytes::Bytes;
-use folkmoot_base::{Cause, Digest, MemberId, Service, ViewId};
+use folkmoot_base::{Cause, Digest, Party, Service, ViewId};
 
 /// An output of the flush layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Output {
         /// The installed view.
         view: ViewId,
         /// The sender.
-        sender: MemberId,
+        sender: Party,
         /// The service.
         service: Service,
         /// The layer above that it is for.
@@ -39,8 +39,8 @@ pub enum Output {
     Complain {
         /// The newest notice's id.
         view: ViewId,
-        /// The silent members.
-        suspects: Vec<MemberId>,
+        /// The silent parties.
+        suspects: Vec<Party>,
     },
     /// An event for the log.
     Trace(String),
@@ -51,24 +51,24 @@ pub enum Output {
 pub struct View {
     /// Its id.
     pub id: ViewId,
-    /// All members, sorted.
-    pub members: Vec<MemberId>,
-    /// What each member's layer above brought along with its last FLUSH_OK, in the order of
+    /// All parties, sorted.
+    pub members: Vec<Party>,
+    /// What each party's layer above brought along with its last FLUSH_OK, in the order of
     /// `members`.
     pub brought: Vec<Bytes>,
-    /// Those who came from this member's previous view together with it, sorted, this member among
-    /// them. Only this member, if this is its first view.
-    pub transitional_set: Vec<MemberId>,
-    /// Members that did not come from this member's previous view together with it: joined, or
+    /// Those who came from this party's previous view together with it, sorted, this party among
+    /// them. Only this party, if this is its first view.
+    pub transitional_set: Vec<Party>,
+    /// Parties that did not come from this party's previous view together with it: joined, or
     /// merged.
-    pub arrived: Vec<MemberId>,
-    /// Members of this member's previous view that did not come along (one that left and came back
+    pub arrived: Vec<Party>,
+    /// Parties of this party's previous view that did not come along (one that left and came back
     /// is in `arrived` too).
-    pub departed: Vec<MemberId>,
+    pub departed: Vec<Party>,
     /// Why; `Network` if changes of several causes were collapsed into one.
     pub cause: Cause,
-    /// The digest of transcript heads that all members gave with their FLUSH_OK.
+    /// The digest of transcript heads that all parties gave with their FLUSH_OK.
     pub heads: Digest,
-    /// This member's previous view.
+    /// This party's previous view.
     pub previous: Option<ViewId>,
 }

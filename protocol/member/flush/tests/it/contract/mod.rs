@@ -2,6 +2,7 @@
 //! knows which others move on with it. The layers below are the group layer and a model of the ring
 //! with extended virtual synchrony.
 
+mod parties;
 mod schedules;
 
 use crate::member::bus::{self, Bus, GROUP, item, removal};
@@ -9,12 +10,12 @@ use crate::member::{Event, Manner, Member, check, heal, joined, new_bus, pass};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::STEP_DEADLINE;
-use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, MemberId, Mutant, NodeId, Service, ViewId};
+use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, Mutant, NodeId, Party, Service, ViewId};
 use folkmoot_flush::message::{self, Control, For, ViewTag};
 use folkmoot_flush::{Config, Flush, FlushError, Output, Phase, View};
 use proptest::prelude::*;
 
-fn ids(indices: &[usize]) -> Vec<MemberId> {
+fn ids(indices: &[usize]) -> Vec<Party> {
     indices.iter().map(|index| bus::member(*index)).collect()
 }
 

@@ -3,12 +3,12 @@
 
 use super::{Event, Member, bus::Bus, views};
 use bytes::Bytes;
-use folkmoot_base::{MemberId, ViewId};
+use folkmoot_base::{Party, ViewId};
 use folkmoot_flush::View;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A member and one period from a join on.
-type Life<'a> = (MemberId, &'a [Event]);
+type Life<'a> = (Party, &'a [Event]);
 
 /// What happened in one view: everything but requests, complaints and sends.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ fn one_life((me, life): &Life<'_>) -> Result<(), String> {
         return Err(format!("{me}: views do not grow"));
     }
     for view in &seen {
-        let has = |list: &[MemberId]| list.contains(me);
+        let has = |list: &[Party]| list.contains(me);
         if !has(&view.members) || !has(&view.transitional_set) {
             return Err(format!("{me}: not in its own view {}", view.id));
         }
@@ -79,7 +79,7 @@ fn one_life((me, life): &Life<'_>) -> Result<(), String> {
         if passage.signals > 1 || passage.requests > 1 {
             return Err(format!("{me}: {} signals, {} requests", passage.signals, passage.requests));
         }
-        let mut by_sender: BTreeMap<MemberId, Vec<Bytes>> = BTreeMap::new();
+        let mut by_sender: BTreeMap<Party, Vec<Bytes>> = BTreeMap::new();
         for event in &passage.seen {
             let Event::Got(view, sender, text) = event else { continue };
             if *view != passage.view.id || !passage.view.members.contains(sender) {
@@ -117,7 +117,7 @@ fn sending_view(lives: &[Life<'_>]) -> Result<(), String> {
             }
         }
         for passage in passages(life) {
-            let mut got: BTreeMap<MemberId, usize> = BTreeMap::new();
+            let mut got: BTreeMap<Party, usize> = BTreeMap::new();
             for event in &passage.seen {
                 let Event::Got(_, sender, text) = event else { continue };
                 let place = got.entry(*sender).or_default();
@@ -151,7 +151,7 @@ fn same_views(lives: &[Life<'_>]) -> Result<(), String> {
 /// Transitional Set and Virtual Synchrony, the latter with the order of messages and the place of
 /// the signal.
 fn together(lives: &[Life<'_>]) -> Result<(), String> {
-    let mut steps: BTreeMap<ViewId, Vec<(MemberId, Option<Passage>, View)>> = BTreeMap::new();
+    let mut steps: BTreeMap<ViewId, Vec<(Party, Option<Passage>, View)>> = BTreeMap::new();
     for (me, life) in lives {
         let mut before: Option<Passage> = None;
         for passage in passages(life) {
@@ -188,7 +188,7 @@ fn together(lives: &[Life<'_>]) -> Result<(), String> {
 pub fn one_view(bus: &Bus<Member>) -> Result<(), String> {
     let wanting: Vec<&Member> =
         bus.hosts.iter().map(|host| &host.upper).filter(|member| member.wants).collect();
-    let members: Vec<MemberId> = wanting.iter().map(|member| member.me).collect();
+    let members: Vec<Party> = wanting.iter().map(|member| member.me).collect();
     for member in wanting {
         let phase = member.flush.as_ref().map(folkmoot_flush::Flush::phase);
         let list = member.view().map(|view| view.members);

@@ -10,7 +10,7 @@ pub mod check;
 
 use bus::{Bus, Call, GROUP, Upper};
 use bytes::Bytes;
-use folkmoot_base::{Danger, Digest, Indication, Instant, MemberId, Service, ViewId, digest};
+use folkmoot_base::{Danger, Digest, Indication, Instant, Party, Service, ViewId, digest};
 use folkmoot_flush::{Config, Flush, Output, View};
 use folkmoot_group::Mark;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use std::time::Duration;
 pub enum Event {
     View(View),
     Sent(ViewId, Bytes),
-    Got(ViewId, MemberId, Bytes),
+    Got(ViewId, Party, Bytes),
     Signal,
     Request,
-    Complaint(Vec<MemberId>),
+    Complaint(Vec<Party>),
     Left,
 }
 
@@ -36,7 +36,7 @@ pub enum Manner {
 }
 
 pub struct Member {
-    pub me: MemberId,
+    pub me: Party,
     pub danger: Option<Danger>,
     pub manner: Manner,
     pub wants: bool,
@@ -50,7 +50,7 @@ pub struct Member {
 }
 
 impl Member {
-    pub fn new(me: MemberId, danger: Option<Danger>) -> Self {
+    pub fn new(me: Party, danger: Option<Danger>) -> Self {
         let heads = digest(&[]);
         let (manner, calls, lives) = (Manner::Prompt, Vec::new(), Vec::new());
         Self { me, danger, manner, wants: false, mute: false, flush: None, lives, calls, heads, said: 0 }
@@ -77,7 +77,7 @@ impl Member {
     /// Sends a message of its own, if it may.
     pub fn say(&mut self) {
         let Some(flush) = &mut self.flush else { return };
-        let text = Bytes::from([&self.me.0[..1], &self.said.to_be_bytes()].concat());
+        let text = Bytes::from([&self.me.member.0[..1], &self.said.to_be_bytes()].concat());
         if flush.send(Service::Fifo, folkmoot_flush::message::For::Session, &text).is_ok() {
             self.said += 1;
             let view = flush.view().unwrap();
