@@ -1,7 +1,9 @@
-//! A member's side: tells guests the key, receives letters, sends answers.
+//! A party's side: tells guests the key, receives letters, sends answers.
 
 use crate::base::sealing::{Hybrid, seal};
-use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Secret, ViewId, codec, draw};
+use crate::base::{
+    Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Party, Secret, ViewId, codec, draw,
+};
 use crate::identity::{Identity, IdentityCertificate};
 use crate::ledger::{HeldLetter, Ledger};
 use crate::message::{self, Answer, AnswerBody, GuestMessage, Letter, MemberMessage, Standing};
@@ -35,13 +37,21 @@ pub struct Front<'a> {
 pub struct Counter<'a> {
     /// The time.
     pub now: Instant,
-    /// Our own key and certificate.
+    /// Our member's key and certificate.
     pub identity: &'a Identity,
+    /// Which of the member's programs we are.
+    pub port: u16,
     /// The roster, which says who is a member, and the charter.
     pub roster: &'a Roster,
-    /// The present epoch of a group that this member is in, as long as messages may be sealed under
+    /// The present epoch of a group that this party is in, as long as messages may be sealed under
     /// it.
     pub front: &'a dyn Fn(&GroupId) -> Option<Front<'a>>,
+}
+
+impl Counter<'_> {
+    fn me(&self) -> Party {
+        Party::new(self.identity.member(), self.port)
+    }
 }
 
 /// An input of the desk.
@@ -54,12 +64,12 @@ pub enum DeskInput {
         /// The message.
         payload: Bytes,
     },
-    /// A member's message, opened by session, in the group's order.
+    /// A party's message, opened by session, in the group's order.
     Member {
         /// In which group.
         group: GroupId,
-        /// The member.
-        sender: MemberId,
+        /// The party that sent it.
+        sender: Party,
         /// The message.
         payload: Bytes,
     },
@@ -84,7 +94,7 @@ pub enum DeskOutput {
         /// The message.
         payload: Bytes,
     },
-    /// To all members of the group: to be sealed by session as a message of this layer, agreed.
+    /// To all parties of the group: to be sealed by session as a message of this layer, agreed.
     Multicast {
         /// To which group.
         group: GroupId,
@@ -98,7 +108,7 @@ pub enum DeskOutput {
 /// What a member hears of the letters to its groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LetterEvent {
-    /// A stranger wrote to the group. All members of the view hear it, in one order with everything
+    /// A stranger wrote to the group. All parties of the view hear it, in one order with everything
     /// else.
     Came {
         /// To which group.
@@ -112,20 +122,20 @@ pub enum LetterEvent {
         /// The text.
         text: Bytes,
     },
-    /// A member answered a letter; the answer goes to its writer.
+    /// A party answered a letter; the answer goes to its writer.
     Answered {
         /// In which group.
         group: GroupId,
         /// Which letter.
         letter: Digest,
-        /// The member that answered.
-        by: MemberId,
+        /// The party that answered.
+        by: Party,
         /// The text.
         text: Bytes,
     },
 }
 
-/// A member's desk, for all its groups.
+/// A party's desk, for all its groups.
 #[derive(Debug, Default)]
 pub struct Desk {
     ledger: Ledger,
@@ -296,7 +306,7 @@ impl Desk {
             let event = LetterEvent::Came { group, letter: id, writer, name, text };
             self.out.push_back(DeskOutput::Event(event));
         } else {
-            self.answer_again(group, &id, counter.identity.member());
+            self.answer_again(group, &id, counter.me());
         }
         if self.pace.is_here(&writer.node()) {
             self.stand(writer.node(), id, Standing::Delivered);
@@ -304,8 +314,9 @@ impl Desk {
         Ok(())
     }
 
-    /// A letter came again: some contact did not know it, nor our answers.
-    fn answer_again(&mut self, group: GroupId, letter: &Digest, me: MemberId) {
+    /// A letter came again: some contact did not know it, nor our answers. Those of our member's
+    /// other parties are for these to repeat.
+    fn answer_again(&mut self, group: GroupId, letter: &Digest, me: Party) {
         let Some(held) = self.ledger.get(letter) else { return };
         for (_, answer) in held.answers.iter().filter(|(_, answer)| answer.body.by == me) {
             let payload = codec::encode(&MemberMessage::Answer { answer: answer.clone() }).into();
@@ -327,7 +338,7 @@ impl Desk {
         if held.answers.len() >= ANSWERS_MAX {
             return Err(LettersError::LocalFull(ANSWERS_MAX));
         }
-        let (group, by) = (held.group, counter.identity.member());
+        let (group, by) = (held.group, counter.me());
         let body = AnswerBody { group, letter, by, nonce: draw(entropy), text: text.into() };
         let signature = counter.identity.key().sign_wire(ANSWER_LABEL, &codec::encode(&body));
         let payload = codec::encode(&MemberMessage::Answer { answer: Answer { body, signature } }).into();
@@ -340,13 +351,13 @@ impl Desk {
         &mut self,
         counter: &Counter<'_>,
         group: GroupId,
-        sender: MemberId,
+        sender: Party,
         answer: &Answer,
         entropy: &mut dyn Entropy,
     ) -> Result<(), LettersError> {
         message::check_text(&answer.body.text)?;
         if answer.body.group != group || answer.body.by != sender || !is_signed(answer, counter.roster) {
-            return Err(LettersError::PeerNotMember(sender));
+            return Err(LettersError::PeerNotMember(sender.member));
         }
         let new = self.ledger.answered(answer.id(), answer);
         let AnswerBody { letter, by, text, .. } = &answer.body;
@@ -403,9 +414,9 @@ pub(crate) fn is_door(roster: &Roster, by: &MemberId, content: &[u8], signature:
     key.is_some_and(|key| key.verify_wire(KEY_LABEL, content, signature).is_ok())
 }
 
-/// Whether the member that the answer names is a member now, and signed the answer.
+/// Whether the member of the party that the answer names is a member now, and signed the answer.
 pub(crate) fn is_signed(answer: &Answer, roster: &Roster) -> bool {
-    let key = roster.member(&answer.body.by).map(|admission| &admission.key);
+    let key = roster.member(&answer.body.by.member).map(|admission| &admission.key);
     key.is_some_and(|key| {
         key.verify_wire(ANSWER_LABEL, &codec::encode(&answer.body), &answer.signature).is_ok()
     })

@@ -10,12 +10,12 @@
 //! 69 Poll       group, id of the letter, ids of the answers it has    writer -> contact
 //! 70 Answer     id of the letter, HPKE(answer)                        contact -> writer
 //! ```
-//! Between members, sealed by session: 1 Letter, 2 Answer, with the signatures that the writer and
-//! the answering member made.
+//! Between parties, sealed by session: 1 Letter, 2 Answer, with the signatures that the writer and
+//! the answering member made. An answer names the party that gives it: member and port.
 
 use crate::Sealed;
 use crate::base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use crate::base::{Digest, GroupId, MemberId, ViewId, digest};
+use crate::base::{Digest, GroupId, MemberId, Party, ViewId, digest};
 use crate::{ANSWERS_MAX, LettersError};
 use folkmoot_base::SignatureBytes;
 
@@ -107,7 +107,7 @@ pub enum GuestMessage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Standing {
-    /// All members of the group's view have it.
+    /// All parties of the group's view have it.
     Delivered = 1,
     /// Sealed to a key that is no longer, or not yet, in use here: ask for the key again.
     Stale = 2,
@@ -128,7 +128,7 @@ pub enum Standing {
 pub struct LetterBody {
     /// The letter is for the group of this view.
     pub view: ViewId,
-    /// The letter is for this epoch: the members of another epoch do not accept it.
+    /// The letter is for this epoch: the parties of another epoch do not accept it.
     pub epoch: [u8; 8],
     /// The writer's identity certificate, DER.
     pub certificate: Blob,
@@ -156,8 +156,8 @@ pub struct AnswerBody {
     pub group: GroupId,
     /// To which letter.
     pub letter: Digest,
-    /// The member that answers.
-    pub by: MemberId,
+    /// The party that answers.
+    pub by: Party,
     /// Drawn at random for the answer.
     pub nonce: [u8; 16],
     /// The text.
@@ -169,11 +169,11 @@ pub struct AnswerBody {
 pub struct Answer {
     /// The body.
     pub body: AnswerBody,
-    /// The member's signature, r ‖ s.
+    /// The signature of the party's member, r ‖ s.
     pub signature: SignatureBytes,
 }
 
-/// The messages from a member to all members, sealed by session.
+/// The messages from a party to all parties, sealed by session.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum MemberMessage {

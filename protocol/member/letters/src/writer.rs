@@ -2,7 +2,7 @@
 //! answers.
 
 use crate::base::sealing::{Hybrid, seal};
-use crate::base::{Blob, Digest, Entropy, GroupId, Instant, MemberId, NodeId, codec, draw};
+use crate::base::{Blob, Digest, Entropy, GroupId, Instant, NodeId, Party, codec, draw};
 use crate::desk::{answer_info, door_content, is_door, is_signed, letter_info, sign};
 use crate::identity::Identity;
 use crate::message::{self, Answer, AnswerBody, GuestMessage, LetterBody, Standing};
@@ -51,8 +51,8 @@ pub enum WriterEvent {
     Answer {
         /// Which letter.
         letter: Digest,
-        /// The member that signed the answer.
-        by: MemberId,
+        /// The party that answers, whose member signed the answer.
+        by: Party,
         /// The text.
         text: Bytes,
     },
@@ -267,7 +267,7 @@ impl Writer {
         let answer: Answer = message::decode(&opened.ok_or(LettersError::PeerSealed(from))?)?;
         message::check_text(&answer.body.text)?;
         if answer.body.group != draft.group || answer.body.letter != letter || !is_signed(&answer, roster) {
-            return Err(LettersError::PeerNotMember(answer.body.by));
+            return Err(LettersError::PeerNotMember(answer.body.by.member));
         }
         self.unanswered = 0;
         draft.stage = Stage::Waiting;

@@ -1,6 +1,6 @@
 //! Every message reads back as it was written, and no other bytes read as it.
 
-use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, SignatureBytes, ViewId, codec};
+use folkmoot_base::{Blob, ConfigurationId, GroupId, MemberId, NodeId, Party, SignatureBytes, ViewId, codec};
 use folkmoot_letters::{
     Answer, AnswerBody, GuestMessage, Letter, LetterBody, MemberMessage, Sealed, Standing,
 };
@@ -52,9 +52,10 @@ fn member_messages() -> impl Strategy<Value = MemberMessage> {
             MemberMessage::Letter { letter: Letter { body, signature } }
         },
     );
-    let answers = (any::<[u8; 32]>(), blob(), any::<[u8; 16]>(), signature()).prop_map(
-        |(id, text, nonce, signature)| {
-            let body = AnswerBody { group: GroupId(id), letter: id, by: MemberId(id), nonce, text };
+    let answers = (any::<[u8; 32]>(), any::<u16>(), blob(), any::<[u8; 16]>(), signature()).prop_map(
+        |(id, port, text, nonce, signature)| {
+            let by = Party::new(MemberId(id), port);
+            let body = AnswerBody { group: GroupId(id), letter: id, by, nonce, text };
             MemberMessage::Answer { answer: Answer { body, signature } }
         },
     );

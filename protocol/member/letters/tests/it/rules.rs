@@ -41,7 +41,7 @@ fn let_01_malformed_messages_are_refused() {
     }
     let long = moot.desk(0, DeskInput::Guest { from: guest, payload: vec![1; 16 * 1024 + 1].into() });
     assert!(matches!(long, Err(LettersError::Wire(_))));
-    let (group, sender) = (moot.group, moot.members[1].identity.member());
+    let (group, sender) = (moot.group, moot.members[1].party());
     let bad = moot.desk(0, DeskInput::Member { group, sender, payload: Bytes::from_static(b"\x01\x03") });
     assert!(matches!(bad, Err(LettersError::Wire(_))));
 }
@@ -59,7 +59,7 @@ fn let_02_texts_and_lists_keep_their_bounds() {
     assert_eq!(member_error(&mut moot), Some(LettersError::PeerText(9)));
     let letter = forged(&moot, &person("dora", 9), |body| body.text = Blob::default());
     let payload = codec::encode(&MemberMessage::Letter { letter }).into();
-    let (group, sender) = (moot.group, moot.members[1].identity.member());
+    let (group, sender) = (moot.group, moot.members[1].party());
     assert_eq!(moot.desk(0, DeskInput::Member { group, sender, payload }), Err(LettersError::PeerText(0)));
 }
 
@@ -276,7 +276,7 @@ fn let_08_a_letter_is_its_bringers_and_for_this_group_and_epoch() {
     assert_eq!(moot.ordered, Vec::<Bytes>::new());
     // A member that claims that a stranger wrote something else is not believed either.
     let letter = unsigned(forged(&moot, &dora, |_| {}));
-    let (group, sender) = (moot.group, moot.members[1].identity.member());
+    let (group, sender) = (moot.group, moot.members[1].party());
     let payload: Bytes = codec::encode(&MemberMessage::Letter { letter }).into();
     assert!(matches!(
         moot.desk(0, DeskInput::Member { group, sender, payload }),
@@ -345,8 +345,7 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     // In the group: sent by another member than the one that signed, or altered.
     let ordered = moot.ordered.last().unwrap().clone();
     let MemberMessage::Answer { answer } = codec::decode(&ordered).unwrap() else { panic!() };
-    let (group, sender, by) =
-        (moot.group, moot.members[2].identity.member(), moot.members[1].identity.member());
+    let (group, sender, by) = (moot.group, moot.members[2].party(), moot.members[1].party());
     let mut altered = answer.clone();
     altered.body.text = b"no".to_vec().into();
     let mut elsewhere = answer.clone();
@@ -354,7 +353,7 @@ fn let_10_an_answer_is_a_members_for_this_letter_and_opens_for_its_writer_alone(
     for (answer, sender) in [(answer, sender), (altered, by), (elsewhere, by)] {
         let payload = codec::encode(&MemberMessage::Answer { answer }).into();
         let done = moot.desk(0, DeskInput::Member { group, sender, payload });
-        assert_eq!(done, Err(LettersError::PeerNotMember(sender)));
+        assert_eq!(done, Err(LettersError::PeerNotMember(sender.member)));
     }
     let (from, to, message) = came;
     moot.bring(from, to, message);
@@ -378,7 +377,7 @@ fn let_10_an_answer_that_no_member_signed_is_refused() {
         let body = folkmoot_letters::AnswerBody {
             group: moot.group,
             letter,
-            by,
+            by: by.into(),
             nonce: [1; 16],
             text: b"forged".to_vec().into(),
         };
@@ -393,6 +392,47 @@ fn let_10_an_answer_that_no_member_signed_is_refused() {
         assert_eq!(done, Err(LettersError::PeerNotMember(by)));
     }
     assert_eq!(moot.answers(dora), []);
+}
+
+/// Two programs of one member answer with one key. What the one said is not shown as the other's,
+/// in the group or to the writer, and each repeats only its own.
+#[test]
+fn let_10_an_answer_of_one_party_is_not_its_members_others() {
+    let mut moot = Moot::new(true);
+    let two = moot.program(1, 2);
+    let dora = moot.stranger("dora", 9, &[0]);
+    let letter = moot.write(dora, b"hello");
+    moot.run(3_000);
+    moot.answer(two, letter, b"of two").unwrap();
+    let MemberMessage::Answer { answer } = codec::decode(moot.ordered.last().unwrap()).unwrap() else {
+        panic!()
+    };
+    moot.answer(1, letter, b"of zero").unwrap();
+    moot.run(3_000);
+    let said = |name: &str, text: &[u8]| (name.to_owned(), text.to_vec());
+    assert_eq!(moot.answers(dora), [said("founder2:2", b"of two"), said("founder2", b"of zero")]);
+    let (group, zero) = (moot.group, moot.members[1].party());
+    let refused = Err(LettersError::PeerNotMember(zero.member));
+    let mut renamed = answer.clone();
+    renamed.body.by = zero;
+    for answer in [&answer, &renamed] {
+        let payload = codec::encode(&MemberMessage::Answer { answer: answer.clone() }).into();
+        assert_eq!(moot.desk(0, DeskInput::Member { group, sender: zero, payload }), refused);
+    }
+    let MemberMessage::Letter { letter: written } = codec::decode(&moot.ordered[0]).unwrap() else {
+        panic!()
+    };
+    let sealed = folkmoot_letters::danger_seal_answer(&written.body.reply.0, &renamed, &mut moot.dice);
+    let message = codec::encode(&GuestMessage::Answer { letter, sealed: sealed.unwrap() });
+    let (one, contact) = (&mut moot.strangers[dora], moot.members[0].identity.node());
+    let roster = moot.transcript.roster();
+    let done = one.writer.hear(moot.now, (contact, &message), roster, &one.identity, &mut moot.dice);
+    assert_eq!(done, refused);
+    // A contact that was started again asks for the letter, and each party repeats its answer.
+    moot.members[0].desk = folkmoot_letters::Desk::default();
+    let before = moot.ordered.len();
+    moot.run(30_000);
+    assert_eq!(moot.ordered.len() - before, 3, "the letter and two answers");
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::{
-    ConfigurationId, Digest, Entropy, GroupId, GroupName, Instant, NodeId, Secret, UnixTime, ViewId, digest,
+    ConfigurationId, Digest, Entropy, GroupId, GroupName, Instant, NodeId, Party, Secret, UnixTime, ViewId,
+    digest,
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use folkmoot_letters::{
@@ -54,11 +55,19 @@ pub fn epoch(group: GroupId, number: u8) -> Epoch {
 
 pub struct Member {
     pub identity: Identity,
+    /// Which of its programs this is.
+    pub port: u16,
     pub desk: Desk,
     pub events: Vec<LetterEvent>,
     pub errors: Vec<LettersError>,
     /// Whether it is in the group now.
     pub inside: bool,
+}
+
+impl Member {
+    pub fn party(&self) -> Party {
+        Party::new(self.identity.member(), self.port)
+    }
 }
 
 pub struct Stranger {
@@ -94,6 +103,7 @@ impl Moot {
         let group = transcript.group();
         let members = founders.into_iter().map(|identity| Member {
             identity,
+            port: 0,
             desk: Desk::default(),
             events: Vec::new(),
             errors: Vec::new(),
@@ -120,6 +130,14 @@ impl Moot {
         let identity = person(name, seed);
         self.strangers.push(Stranger { identity, writer, events: Vec::new(), errors: Vec::new() });
         self.strangers.len() - 1
+    }
+
+    /// Another program of this founder, with this port.
+    pub fn program(&mut self, of: usize, port: u16) -> usize {
+        let identity = person(&format!("founder{}", of + 1), of as u64 + 1);
+        let (desk, events, errors) = (Desk::default(), Vec::new(), Vec::new());
+        self.members.push(Member { identity, port, desk, events, errors, inside: true });
+        self.members.len() - 1
     }
 
     pub fn write(&mut self, who: usize, text: &[u8]) -> Digest {
@@ -149,6 +167,7 @@ impl Moot {
         let counter = Counter {
             now: self.now,
             identity: &member.identity,
+            port: member.port,
             roster: self.transcript.roster(),
             front: &front,
         };
@@ -164,8 +183,8 @@ impl Moot {
                 DeskOutput::Guest { to, payload } => self.send(from, to, payload),
                 DeskOutput::Multicast { group, payload } => {
                     self.ordered.push(payload.clone());
+                    let sender = self.members[who].party();
                     for other in 0..self.members.len() {
-                        let sender = from.member();
                         let payload = payload.clone();
                         if self.members[other].inside
                             && let Err(error) = self.desk(other, DeskInput::Member { group, sender, payload })
@@ -235,7 +254,7 @@ impl Moot {
 
     pub fn answers(&self, who: usize) -> Vec<(String, Vec<u8>)> {
         let roster = self.transcript.roster();
-        let name = |by| roster.member(by).map(|one| one.name.clone()).unwrap_or_default();
+        let name = |by: &Party| roster.member(&by.member).map(|one| by.of(&one.name)).unwrap_or_default();
         let events = self.strangers[who].events.iter();
         events
             .filter_map(|event| match event {
