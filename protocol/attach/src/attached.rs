@@ -1,97 +1,97 @@
-//! Several members on one node: each has an upper stack of its own, and all share one lower stack.
+//! Several parties on one node: each has an upper stack of its own, and all share one lower stack.
 //!
 //! ```text
-//!    (member, Command) |    ^ (member, Event)
+//!    (party, Command) |    ^ (party, Event)
 //!                   [ Attached ]
-//!            [ Upper ] [ Upper ] [ Upper ]     one for each member
+//!            [ Upper ] [ Upper ] [ Upper ]     one for each party
 //!               ToNode |    ^ ToMember, to one or to all
 //!                   [ Ground ]
 //! ```
-//! The host is the member whose key the node shows on its links. Strangers who ask at the node
-//! speak to that key, so only the host hears them. Everything else is for the member that the node
-//! names, or for all. Members of one node trust its process, and share its disk: [`stored_for`].
+//! The host is the party whose key the node shows on its links. Strangers who ask at the node
+//! speak to that key, so only the host hears them. Everything else is for the party that the node
+//! names, or for all. Parties of one node trust its process, and share its disk: [`stored_for`].
 
 use crate::{ToMember, Upper, UpperOutput};
 use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, MemberId, Persist, StoreKey, UnixTime, store};
+use folkmoot_base::{Entropy, Instant, Party, Persist, StoreKey, UnixTime, store};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Where members other than the host keep what they persist. Key: member ‖ length of the table's
-/// name ‖ name ‖ key.
+/// Where parties other than the host keep what they persist. Key: member ‖ port ‖ length of the
+/// table's name ‖ name ‖ key.
 pub const TABLE: &str = "attached";
 
-/// Members of one node.
+/// Parties of one node.
 #[derive(Debug)]
 pub struct Attached<U: Upper> {
-    me: MemberId,
+    me: Party,
     host: U,
-    others: BTreeMap<MemberId, U>,
-    out: VecDeque<UpperOutput<(MemberId, U::Event)>>,
+    others: BTreeMap<Party, U>,
+    out: VecDeque<UpperOutput<(Party, U::Event)>>,
 }
 
 impl<U: Upper> Attached<U> {
-    /// The host and the members that live with it. If two have the same id, the later one stays.
-    pub fn new((me, host): (MemberId, U), others: impl IntoIterator<Item = (MemberId, U)>) -> Self {
-        let others = others.into_iter().filter(|(member, _)| *member != me).collect();
+    /// The host and the parties that live with it. If two have the same id, the later one stays.
+    pub fn new((me, host): (Party, U), others: impl IntoIterator<Item = (Party, U)>) -> Self {
+        let others = others.into_iter().filter(|(party, _)| *party != me).collect();
         let mut all = Self { me, host, others, out: VecDeque::new() };
         // Each has its first message to the node ready.
         all.with_each(|_| {});
         all
     }
 
-    /// The member whose key the node shows.
-    pub fn host_id(&self) -> MemberId {
+    /// The party whose key the node shows.
+    pub fn host_id(&self) -> Party {
         self.me
     }
 
-    /// The member whose key the node shows.
+    /// The party whose key the node shows.
     pub fn host(&self) -> &U {
         &self.host
     }
 
-    /// One of the members.
-    pub fn member(&self, member: &MemberId) -> Option<&U> {
-        if *member == self.me { Some(&self.host) } else { self.others.get(member) }
+    /// One of the parties.
+    pub fn member(&self, party: &Party) -> Option<&U> {
+        if *party == self.me { Some(&self.host) } else { self.others.get(party) }
     }
 
-    /// All members: the host first, then the others in order of their ids.
-    pub fn members(&self) -> impl Iterator<Item = (&MemberId, &U)> {
+    /// All parties: the host first, then the others in order of their ids.
+    pub fn members(&self) -> impl Iterator<Item = (&Party, &U)> {
         core::iter::once((&self.me, &self.host)).chain(&self.others)
     }
 
-    /// Lets one member do something, and takes its outputs.
-    fn with(&mut self, member: MemberId, act: impl FnOnce(&mut U)) {
-        if member == self.me {
+    /// Lets one party do something, and takes its outputs.
+    fn with(&mut self, party: Party, act: impl FnOnce(&mut U)) {
+        if party == self.me {
             act(&mut self.host);
             while let Some(output) = self.host.poll_output() {
-                self.out.push_back(of_member(member, output, |persist| persist));
+                self.out.push_back(of_member(party, output, |persist| persist));
             }
-        } else if let Some(one) = self.others.get_mut(&member) {
+        } else if let Some(one) = self.others.get_mut(&party) {
             act(one);
             while let Some(output) = one.poll_output() {
-                self.out.push_back(of_member(member, output, |persist| kept_apart(&member, persist)));
+                self.out.push_back(of_member(party, output, |persist| kept_apart(&party, persist)));
             }
         }
     }
 
     fn with_each(&mut self, mut act: impl FnMut(&mut U)) {
-        let ids: Vec<MemberId> = self.members().map(|(member, _)| *member).collect();
-        for member in ids {
-            self.with(member, &mut act);
+        let ids: Vec<Party> = self.members().map(|(party, _)| *party).collect();
+        for party in ids {
+            self.with(party, &mut act);
         }
     }
 }
 
-/// Turns an output of one member into an output of all of them together.
+/// Turns an output of one party into an output of all of them together.
 fn of_member<E>(
-    member: MemberId,
+    party: Party,
     output: UpperOutput<E>,
     keep: impl FnOnce(Persist) -> Persist,
-) -> UpperOutput<(MemberId, E)> {
+) -> UpperOutput<(Party, E)> {
     match output {
         UpperOutput::Persist(persist) => UpperOutput::Persist(keep(persist)),
         UpperOutput::Node(word) => UpperOutput::Node(word),
-        UpperOutput::Event(event) => UpperOutput::Event((member, event)),
+        UpperOutput::Event(event) => UpperOutput::Event((party, event)),
         UpperOutput::Trace(trace) => UpperOutput::Trace(trace),
     }
 }
@@ -102,8 +102,8 @@ fn for_the_host(message: &ToMember) -> bool {
 }
 
 impl<U: Upper> Upper for Attached<U> {
-    type Command = (MemberId, U::Command);
-    type Event = (MemberId, U::Event);
+    type Command = (Party, U::Command);
+    type Event = (Party, U::Event);
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
         if for_the_host(&message) {
@@ -112,12 +112,12 @@ impl<U: Upper> Upper for Attached<U> {
         self.with_each(|one| one.node(now, message.clone(), entropy));
     }
 
-    fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
+    fn node_to(&mut self, now: Instant, to: Party, message: ToMember, entropy: &mut dyn Entropy) {
         self.with(to, |one| one.node_to(now, to, message, entropy));
     }
 
-    fn command(&mut self, now: Instant, (member, command): Self::Command, entropy: &mut dyn Entropy) {
-        self.with(member, |one| one.command(now, command, entropy));
+    fn command(&mut self, now: Instant, (party, command): Self::Command, entropy: &mut dyn Entropy) {
+        self.with(party, |one| one.command(now, command, entropy));
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
@@ -141,21 +141,21 @@ impl<U: Upper> Upper for Attached<U> {
     }
 }
 
-/// The same write, under a key that no other member's write can have.
-fn kept_apart(member: &MemberId, persist: Persist) -> Persist {
+/// The same write, under a key that no other party's write can have.
+fn kept_apart(party: &Party, persist: Persist) -> Persist {
     let Persist { key: StoreKey { table, key }, value } = persist;
     // Names of tables are short words of ours.
     let length = u8::try_from(table.len()).unwrap_or(u8::MAX);
-    let key = [&member.0, [length].as_slice(), table.as_bytes(), &key].concat().into();
+    let key = [&party.to_bytes(), [length].as_slice(), table.as_bytes(), &key].concat().into();
     Persist { key: StoreKey { table: TABLE, key }, value }
 }
 
-/// Picks what belongs to `member` from a store that several members share. Not for the host, which
+/// Picks what belongs to `party` from a store that several parties share. Not for the host, which
 /// uses the tables themselves. The transcript is the node's. If this release does not know the
 /// table of an entry, the entry is left out.
-pub fn stored_for(member: &MemberId, stored: &[(StoreKey, Bytes)]) -> Vec<(StoreKey, Bytes)> {
+pub fn stored_for(party: &Party, stored: &[(StoreKey, Bytes)]) -> Vec<(StoreKey, Bytes)> {
     let own = |(place, value): &(StoreKey, Bytes)| {
-        let rest = place.key.strip_prefix(member.0.as_slice()).filter(|_| place.table == TABLE)?;
+        let rest = place.key.strip_prefix(party.to_bytes().as_slice()).filter(|_| place.table == TABLE)?;
         let (length, rest) = rest.split_first()?;
         let (name, key) = rest.split_at_checked(usize::from(*length))?;
         let table = store::TABLES.iter().find(|table| table.as_bytes() == name)?;

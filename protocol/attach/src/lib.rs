@@ -11,7 +11,7 @@
 //!        transport
 //! ```
 //! [`Embedded`] joins one of each. The runtime and the simulator both drive it, so they run the
-//! same wiring. [`Attached`] makes several upper stacks look like one: several members on one node.
+//! same wiring. [`Attached`] makes several upper stacks look like one: several parties on one node.
 
 mod attached;
 mod embedded;
@@ -25,7 +25,7 @@ pub use status::{
     Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled, Trace,
 };
 
-use base::{Entropy, Instant, Locator, MemberId, Persist, UnixTime};
+use base::{Entropy, Instant, Locator, Party, Persist, UnixTime};
 use bytes::Bytes;
 use folkmoot_base as base;
 
@@ -36,10 +36,10 @@ pub enum GroundOutput {
     Transmit(Locator, Bytes),
     /// Commit this before any later output takes effect.
     Persist(Persist),
-    /// For the member above; for all members, if there are several.
+    /// For the party above; for all parties, if there are several.
     Member(ToMember),
-    /// For one of the members above.
-    To(MemberId, ToMember),
+    /// For one of the parties above.
+    To(Party, ToMember),
     /// An event for the log.
     Trace(Trace),
 }
@@ -94,10 +94,10 @@ pub trait Upper {
     type Command;
     /// The events for the application.
     type Event;
-    /// The node sends a message to all members here.
+    /// The node sends a message to all parties here.
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy);
-    /// The node sends a message to one of the members here. If there is only one, it is that one.
-    fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
+    /// The node sends a message to one of the parties here. If there is only one, it is that one.
+    fn node_to(&mut self, now: Instant, to: Party, message: ToMember, entropy: &mut dyn Entropy) {
         let _ = to;
         self.node(now, message, entropy);
     }

@@ -4,39 +4,40 @@
 
 use crate::Lacking;
 use bytes::Bytes;
-use folkmoot_base::{GroupId, Head, Indication, Locator, MemberId, NodeId, Service, ViewId};
+use folkmoot_base::{GroupId, Head, Indication, Locator, NodeId, Party, Service, ViewId};
 
 /// Member → node.
 #[derive(Debug, Clone)]
 pub enum ToNode {
-    /// This member lives here from now on.
+    /// This party lives here from now on.
     Attach {
-        /// Which member; the queue in one process needs no proof.
-        member: MemberId,
+        /// Which party; the queue in one process needs no proof.
+        party: Party,
     },
-    /// This member is gone; its groups see a leave with cause `Detach`.
+    /// This party is gone; its groups see a leave with cause `Detach`.
     Detach {
-        /// Which member.
-        member: MemberId,
+        /// Which party.
+        party: Party,
     },
-    /// Join a group: one ordered message. Every node refuses it unless its roster has the member.
+    /// Join a group: one ordered message. Every node refuses it unless its roster has the party's
+    /// member.
     Join {
-        /// Which member.
-        member: MemberId,
+        /// Which party.
+        party: Party,
         /// Which group.
         group: GroupId,
     },
     /// Leave a group: one ordered message.
     Leave {
-        /// Which member.
-        member: MemberId,
+        /// Which party.
+        party: Party,
         /// Which group.
         group: GroupId,
     },
     /// Multicast to a group, in order.
     Send {
         /// The sender.
-        member: MemberId,
+        party: Party,
         /// The group.
         group: GroupId,
         /// The service.
@@ -48,19 +49,19 @@ pub enum ToNode {
     /// complain, the suspect is removed (K4).
     Complain {
         /// The complainer.
-        member: MemberId,
+        party: Party,
         /// In which group.
         group: GroupId,
         /// In which view.
         view: ViewId,
         /// The suspect.
-        suspect: MemberId,
+        suspect: Party,
     },
-    /// Order a notice with cause `Refresh`: the same members, a new key. One member asks, not all
+    /// Order a notice with cause `Refresh`: the same parties, a new key. One party asks, not all
     /// of them.
     Refresh {
-        /// The member that asks.
-        member: MemberId,
+        /// The party that asks.
+        party: Party,
         /// In which group.
         group: GroupId,
     },

@@ -22,17 +22,17 @@ pub(crate) struct Submission {
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
         let done = match message {
-            ToNode::Attach { member } => self.group.attach(member),
-            ToNode::Detach { member } => self.group.detach(member),
-            ToNode::Join { member, group } => self.group.join(member, group),
-            ToNode::Leave { member, group } => self.group.leave(member, group),
-            ToNode::Send { member, group, service, payload } => {
-                self.group.send(member, group, service, payload)
+            ToNode::Attach { party } => self.group.attach(party),
+            ToNode::Detach { party } => self.group.detach(party),
+            ToNode::Join { party, group } => self.group.join(party, group),
+            ToNode::Leave { party, group } => self.group.leave(party, group),
+            ToNode::Send { party, group, service, payload } => {
+                self.group.send(party, group, service, payload)
             }
-            ToNode::Complain { member, group, view, suspect } => {
-                self.group.complain(member, group, view, suspect)
+            ToNode::Complain { party, group, view, suspect } => {
+                self.group.complain(party, group, view, suspect)
             }
-            ToNode::Refresh { member, group } => self.group.refresh(member, group),
+            ToNode::Refresh { party, group } => self.group.refresh(party, group),
             ToNode::Item(item) => return self.order_own_item(&item),
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
             ToNode::Dial(at) => return self.dial(now, at, entropy),

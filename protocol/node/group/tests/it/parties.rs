@@ -1,0 +1,147 @@
+//! Several parties of one member in one group.
+
+use crate::limits::{Fed, GROUP, ME, OTHER, member};
+use bytes::Bytes;
+use folkmoot_base::limits::PARTIES_MAX;
+use folkmoot_base::{Cause, Indication, JoinRefusal, Party, Service, ViewId};
+use folkmoot_group::GroupError;
+use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp};
+
+/// Program `port` of the member with this number.
+fn party(number: usize, port: u16) -> Party {
+    Party::new(member(number).member, port)
+}
+
+/// The newest notice among what was said: its id, its parties, and who was removed.
+fn notice(fed: &mut Fed) -> (ViewId, Vec<Party>, Vec<Party>, Cause) {
+    let notice = |indication: Indication| match indication {
+        Indication::Notice { view, members, removed, cause, .. } => Some((view, members, removed, cause)),
+        _ => None,
+    };
+    fed.indications().into_iter().filter_map(notice).next_back().unwrap()
+}
+
+/// A group in which one member of this node has two programs, and each of three others has one.
+fn two_and_three() -> (Fed, ViewId) {
+    let mut fed = Fed::open(&[party(1, 0), party(1, 7)]);
+    fed.join(ME, party(1, 0), GROUP);
+    fed.join(ME, party(1, 7), GROUP);
+    for number in 2..=4 {
+        fed.join(OTHER, party(number, 0), GROUP);
+    }
+    let (view, ..) = notice(&mut fed);
+    (fed, view)
+}
+
+#[test]
+fn grp_13_parties_of_one_member_come_speak_and_go_one_by_one() {
+    let (mut fed, _) = two_and_three();
+    assert_eq!(fed.group.members(GROUP).len(), 5);
+    for speaker in [party(1, 0), party(1, 7)] {
+        let lead = message::data_lead(ME, &GROUP, &speaker);
+        fed.bytes(ME, Bytes::from([lead.as_slice(), b"word"].concat())).unwrap();
+        let expected = Indication::Deliver {
+            group: GROUP,
+            sender: speaker,
+            service: Service::Agreed,
+            payload: Bytes::from_static(b"word"),
+        };
+        assert_eq!(fed.indications(), [expected.clone(), expected], "for each of the two that live here");
+    }
+    fed.control(ME, Control::Leave { party: party(1, 7), group: GROUP }).unwrap();
+    let (_, now, removed, cause) = notice(&mut fed);
+    assert_eq!((removed, cause), (vec![party(1, 7)], Cause::Leave));
+    assert!(now.contains(&party(1, 0)));
+}
+
+/// The liar: a node speaks for a port of its member that is not in the group, or that lives
+/// elsewhere.
+#[test]
+fn grp_13_nobody_speaks_for_another_port() {
+    let (mut fed, _) = two_and_three();
+    for (node, speaker) in [(ME, party(1, 9)), (OTHER, party(2, 1)), (OTHER, party(1, 7))] {
+        let lead = message::data_lead(node, &GROUP, &speaker);
+        let forged = Bytes::from([lead.as_slice(), b"forged"].concat());
+        assert_eq!(fed.bytes(node, forged), Err(GroupError::PeerSpokeForNobody(node)), "{speaker}");
+        let leave = Control::Leave { party: speaker, group: GROUP };
+        assert!(matches!(fed.control(node, leave), Err(GroupError::PeerSpokeForAnother { .. })));
+    }
+    assert_eq!(fed.group.members(GROUP).len(), 5);
+}
+
+#[test]
+fn grp_13_the_roster_removes_a_member_with_all_its_parties() {
+    let (mut fed, _) = two_and_three();
+    fed.group.roster_changed(&[(member(1).member, Cause::Expelled)]);
+    let expelled = Indication::Removed { group: GROUP, cause: Cause::Expelled };
+    assert_eq!(fed.indications(), [expelled.clone(), expelled]);
+    assert_eq!(fed.group.members(GROUP).len(), 3);
+}
+
+/// The liar: a member complains with each of its programs. Members are counted, so one of four
+/// removes nobody however many programs it runs; three of four do.
+#[test]
+fn grp_13_many_programs_are_one_voice_in_complaints() {
+    let mut fed = Fed::open(&[party(1, 0)]);
+    fed.join(ME, party(1, 0), GROUP);
+    for port in 0..20 {
+        fed.join(OTHER, party(2, port), GROUP);
+    }
+    fed.join(OTHER, party(3, 0), GROUP);
+    fed.join(OTHER, party(4, 0), GROUP);
+    let (view, ..) = notice(&mut fed);
+    let mut complain = |complainer| {
+        let complaint = Control::Complain { party: complainer, view, suspect: party(1, 0) };
+        fed.control(OTHER, complaint)
+    };
+    complain(party(2, 0)).unwrap();
+    for port in 1..20 {
+        assert_eq!(complain(party(2, port)), Err(GroupError::PeerComplaint(party(2, port))));
+    }
+    complain(party(3, 0)).unwrap();
+    assert_eq!(fed.group.members(GROUP).len(), 23);
+    let complaint = Control::Complain { party: party(4, 0), view, suspect: party(1, 0) };
+    fed.control(OTHER, complaint).unwrap();
+    assert_eq!(fed.group.members(GROUP).len(), 22, "three of four members complained");
+}
+
+/// A program that is silent is set aside alone. No other port of its member is a way round, and its
+/// member's other programs may complain of it like anybody.
+#[test]
+fn grp_13_a_silent_party_is_set_aside_and_comes_back_under_no_other_port() {
+    let mut fed = Fed::open(&[party(1, 0), party(1, 7)]);
+    fed.join(ME, party(1, 0), GROUP);
+    fed.join(ME, party(1, 7), GROUP);
+    let (view, ..) = notice(&mut fed);
+    let complaint = Control::Complain { party: party(1, 0), view, suspect: party(1, 7) };
+    fed.control(ME, complaint).unwrap();
+    assert_eq!(fed.group.members(GROUP), [party(1, 0)]);
+    fed.indications();
+    fed.join(ME, party(1, 7), GROUP);
+    assert_eq!(fed.refusals(), [JoinRefusal::SetAside]);
+    fed.join(OTHER, party(1, 8), GROUP);
+    assert_eq!(fed.group.members(GROUP), [party(1, 0)]);
+}
+
+#[test]
+fn grp_13_no_member_fills_a_group_alone() {
+    let most = u16::try_from(PARTIES_MAX).unwrap();
+    let mut fed = Fed::open(&[party(1, most)]);
+    for port in 0..most {
+        fed.join(OTHER, party(1, port), GROUP);
+    }
+    fed.join(ME, party(1, most), GROUP);
+    assert_eq!(fed.refusals(), [JoinRefusal::TooManyParties]);
+    fed.join(OTHER, party(2, 0), GROUP);
+    assert_eq!(fed.group.members(GROUP).len(), PARTIES_MAX + 1);
+    // Nor when two sides meet, each with as many as there may be.
+    let side = |from: u16| {
+        let stamp = Stamp { ring_seq: 0, order: 0 };
+        let members = (from..from + most).map(|port| Joined { party: party(1, port), stamp }).collect();
+        vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
+    };
+    let mut fed = Fed::new(&[]);
+    fed.state(ME, side(0));
+    fed.state(OTHER, side(1_000));
+    assert_eq!(fed.group.members(GROUP).len(), PARTIES_MAX);
+}
