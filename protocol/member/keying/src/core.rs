@@ -174,7 +174,7 @@ impl Core {
         let transitional_set = self.together.take().unwrap_or_else(|| vec![self.me]);
         self.signal_due = true;
         self.remember(&view.members, epoch);
-        self.trace(format!("view {} secure: {} members, {}", view.id, view.members.len(), epoch.name));
+        self.trace(format!("view {} secure: {} parties, {}", view.id, view.members.len(), epoch.name));
         self.emit(Output::SecureView(SecureView {
             id: view.id,
             members: view.members.clone(),

@@ -96,7 +96,11 @@ fn looks(change: impl FnOnce(&mut Look)) -> AgreementError {
 #[test]
 fn agr_52_key_packages_are_the_senders_for_this_run_and_plain() {
     let context = folkmoot_base::digest(&[b"context", &2_u64.to_be_bytes()]);
-    assert_eq!(looks(|look| look.name = member(3).to_bytes().to_vec()), INVALID, "another member's");
+    let (party, sibling) = (member(2), member(3));
+    assert_eq!(party.member, sibling.member);
+    assert_eq!(looks(|look| look.name = sibling.to_bytes().to_vec()), INVALID, "of the member's other party");
+    assert_eq!(looks(|look| look.name = member(0).to_bytes().to_vec()), INVALID, "another member's");
+    assert_eq!(looks(|look| look.name = party.member.0.to_vec()), INVALID, "no port");
     assert_eq!(looks(|look| look.name = vec![2; 31]), INVALID, "nobody's");
     assert_eq!(package_refused(&Look::honest(2).package(&[9; 32])), TOKEN, "of another run");
     assert_eq!(looks(|look| look.suites = vec![SUITE, CipherSuite::P256_AES128]), INVALID, "can more");
