@@ -2,7 +2,7 @@
 //! a real flush layer and a real keying machine beside it, which read the same order. At each step
 //! both do the same and are in the same state.
 
-use crate::common::{Real, Seeded, Wire};
+use crate::common::{Real, Seats, Seeded, Wire, apart, shared};
 use folkmoot_base::Danger;
 use folkmoot_keying::State;
 use folkmoot_model::{Action, Effect, Rules, Scope, Stage, Standing, Who, World, beginnings, everybody};
@@ -26,17 +26,27 @@ struct Seen {
     held: usize,
 }
 
-/// One walk; says where model and machine first differ.
+/// One walk, each a member of its own; says where model and machine first differ.
 fn walk(seed: u64, rules: &Rules, danger: Option<Danger>, seen: &mut Seen) -> Result<(), String> {
+    walk_as(apart, &Scope::all(4), seed, rules, danger, seen)
+}
+
+fn walk_as(
+    seats: Seats,
+    scope: &Scope,
+    seed: u64,
+    rules: &Rules,
+    danger: Option<Danger>,
+    seen: &mut Seen,
+) -> Result<(), String> {
     let mut draw = Seeded(seed);
     let roots = beginnings(4);
     let mut world = roots[draw.below(roots.len())].clone();
-    let scope = Scope::all(4);
     let (mut wire, mut real) = (Wire::default(), BTreeMap::new());
     for step in 0..10_000 {
-        match_seats(&world, &mut real, (seed, step), danger);
+        match_seats(&world, &mut real, seats, (seed, step), danger);
         let quiet = world.steps(rules);
-        let all = world.actions(rules, &scope);
+        let all = world.actions(rules, scope);
         let changes: Vec<_> = all.iter().copied().filter(|action| action.is_change()).collect();
         let pool =
             if changes.is_empty() || (!quiet.is_empty() && draw.below(12) > 0) { quiet } else { changes };
@@ -73,10 +83,11 @@ fn walk(seed: u64, rules: &Rules, danger: Option<Danger>, seen: &mut Seen) -> Re
     Err("no end".into())
 }
 
-/// A real member for each that is up.
+/// A real party for each that is up.
 fn match_seats(
     world: &World,
     real: &mut BTreeMap<Who, Real>,
+    seats: Seats,
     (seed, step): (u64, u64),
     danger: Option<Danger>,
 ) {
@@ -85,7 +96,7 @@ fn match_seats(
             None => drop(real.remove(&who)),
             Some(player) => {
                 let salt = seed * 1_000_000 + step * 10 + u64::from(who);
-                real.entry(who).or_insert_with(|| Real::new(who, player.member.off(), salt, danger));
+                real.entry(who).or_insert_with(|| Real::new(who, seats, player.member.off(), salt, danger));
             }
         }
     }
@@ -128,6 +139,20 @@ fn the_real_machines_do_what_the_model_does() {
     let Seen { steps, views, held } = seen;
     println!("{WALKS} walks, {steps} steps, {views} secure views, {held} times a flush was held");
     assert!(steps > 100_000 && views > 8_000 && held > 1_500);
+}
+
+/// The model knows no members, only whoever flushes and agrees. So two parties of one member do what
+/// two members do: flush asks, waits for and hears each for itself.
+#[test]
+fn two_parties_of_one_member_do_what_two_members_do() {
+    let (mut seen, scope) = (Seen::default(), Scope { expulsions: false, ..Scope::all(4) });
+    for seed in 0..WALKS / 3 {
+        walk_as(shared, &scope, seed, &RULES, None, &mut seen)
+            .unwrap_or_else(|differs| panic!("walk {seed}: {differs}"));
+    }
+    let Seen { steps, views, held } = seen;
+    println!("{} walks, {steps} steps, {views} secure views, {held} times a flush was held", WALKS / 3);
+    assert!(steps > 30_000 && views > 2_000 && held > 300);
 }
 
 /// The walks tell a machine that is not the model's.

@@ -1,16 +1,16 @@
-//! The real flush layer and the real keying machine of one member, joined as the member stack joins
+//! The real flush layer and the real keying machine of one party, joined as the member stack joins
 //! them. They report what they do in the model's words.
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service,
+    Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Party, Service,
     SignatureBytes, ViewId, digest, hmac_sha256,
 };
 use folkmoot_flush::message::{Control, For, Frame};
 use folkmoot_flush::{Flush, Output as Below, message as frames};
 use folkmoot_keying::message::Envelope;
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, State, Terms, View};
-use folkmoot_model::{Effect, Kind, Ordered, Set, ViewNumber, Who};
+use folkmoot_model::{Effect, Kind, Ordered, Set, ViewNumber, Who, everybody};
 use std::collections::BTreeMap;
 
 const GROUP: GroupId = GroupId([9; 32]);
@@ -47,12 +47,18 @@ fn id(who: Who) -> MemberId {
     MemberId(id)
 }
 
-fn ids(set: Set) -> Vec<MemberId> {
-    set.iter().map(id).collect()
+/// Which party each of the model's members is.
+pub type Seats = fn(Who) -> Party;
+
+/// Each is the one party of a member of its own.
+pub fn apart(who: Who) -> Party {
+    id(who).into()
 }
 
-fn set(members: &[MemberId]) -> Set {
-    members.iter().map(|member| member.0[31]).collect()
+/// The first two are parties of one member. Only where nobody is expelled: the model takes one of
+/// them off the roster, where a real expulsion would take both.
+pub fn shared(who: Who) -> Party {
+    Party::new(id(who / 2), u16::from(who % 2))
 }
 
 fn view_id(view: ViewNumber) -> ViewId {
@@ -69,18 +75,18 @@ fn heads(off: Set) -> Digest {
     digest(&[b"heads", &off.iter().collect::<Vec<_>>()])
 }
 
-struct Signs(Who, Set);
+/// The credentials of a member, under a roster that has lost some.
+struct Signs(MemberId, Set);
 
 impl Credentials for Signs {
     fn sign(&self, message: &[u8]) -> SignatureBytes {
-        let mac = hmac_sha256(&digest(&[b"test key", &id(self.0).0]), &[message]);
+        let mac = hmac_sha256(&digest(&[b"test key", &self.0.0]), &[message]);
         let mut out = [0; 64];
         out[..32].copy_from_slice(&mac);
         out.into()
     }
     fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
-        let who = member.0[31];
-        !self.1.has(who) && Signs(who, self.1).sign(message) == *signature
+        !self.1.has(member.0[31]) && Signs(*member, self.1).sign(message) == *signature
     }
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
         (!self.1.has(member.0[31])).then(|| digest(&[b"certificate", &member.0]))
@@ -100,9 +106,10 @@ pub struct Wire {
     keys: BTreeMap<ViewNumber, [u8; 32]>,
 }
 
-/// A real member.
+/// A real party.
 pub struct Real {
     me: Who,
+    seats: Seats,
     flush: Flush,
     keying: Keying,
     off: Set,
@@ -110,11 +117,19 @@ pub struct Real {
 }
 
 impl Real {
-    pub fn new(me: Who, off: Set, seed: u64, danger: Option<Danger>) -> Self {
-        let below = folkmoot_flush::Config { me: id(me), group: GROUP, danger: danger.into() };
+    pub fn new(me: Who, seats: Seats, off: Set, seed: u64, danger: Option<Danger>) -> Self {
+        let below = folkmoot_flush::Config { me: seats(me), group: GROUP, danger: danger.into() };
         let above = Config { danger: danger.into(), ..Config::default() };
-        let keying = Keying::new(id(me), GROUP, above, None).unwrap();
-        Self { me, flush: Flush::new(below, heads(off)), keying, off, entropy: Seeded(seed) }
+        let keying = Keying::new(seats(me), GROUP, above, None).unwrap();
+        Self { me, seats, flush: Flush::new(below, heads(off)), keying, off, entropy: Seeded(seed) }
+    }
+
+    fn parties(&self, set: Set) -> Vec<Party> {
+        set.iter().map(self.seats).collect()
+    }
+
+    fn set(&self, parties: &[Party]) -> Set {
+        everybody().filter(|who| parties.contains(&(self.seats)(*who))).collect()
     }
 
     pub fn state(&self) -> State {
@@ -125,10 +140,10 @@ impl Real {
         match entry {
             Ordered::Fence => {}
             Ordered::Notice { view, members, removed } => {
-                let removed = ids(removed);
-                self.flush.notice(NOW, view_id(view), ids(members), &removed, Cause::Network).unwrap();
+                let (members, removed) = (self.parties(members), self.parties(removed));
+                self.flush.notice(NOW, view_id(view), members, &removed, Cause::Network).unwrap();
             }
-            Ordered::Signal { lost } => self.flush.transitional(&ids(lost)),
+            Ordered::Signal { lost } => self.flush.transitional(&self.parties(lost)),
             Ordered::Strike { who } => {
                 self.off = self.off.with(who);
                 self.flush.heads(NOW, heads(self.off));
@@ -136,11 +151,11 @@ impl Real {
             Ordered::FlushOk { from, view, flush_ok } => {
                 let bytes = wire.flush_oks[&(from, view, flush_ok.heads)].clone();
                 // Refusals are the real layer's own matter: what counts is what it does.
-                let _ = self.flush.frame(NOW, id(from), Service::Agreed, &bytes);
+                let _ = self.flush.frame(NOW, (self.seats)(from), Service::Agreed, &bytes);
             }
             Ordered::Step { from, view, kind, .. } => {
                 let (service, bytes) = wire.steps[&(from, view, kind)].clone();
-                let _ = self.flush.frame(NOW, id(from), service, &bytes);
+                let _ = self.flush.frame(NOW, (self.seats)(from), service, &bytes);
             }
         }
         self.settle(wire)
@@ -154,7 +169,8 @@ impl Real {
     }
 
     fn ask(&mut self, input: Input, told: &mut Vec<Effect>) {
-        let result = self.keying.handle(NOW, input, &Signs(self.me, self.off), &mut self.entropy);
+        let result =
+            self.keying.handle(NOW, input, &Signs((self.seats)(self.me).member, self.off), &mut self.entropy);
         if let Err(KeyingError::LocalOutOfTurn(_)) = result {
             told.push(Effect::OutOfTurn);
         }
@@ -188,7 +204,7 @@ impl Real {
                 self.ask(Input::Message { sender, bytes: payload }, told);
             }
             Below::View(view) => {
-                let (members, together) = (set(&view.members), set(&view.transitional_set));
+                let (members, together) = (self.set(&view.members), self.set(&view.transitional_set));
                 told.push(Effect::Installed { view: number(&view.id), members, together });
                 let folkmoot_flush::View { id, members, transitional_set, brought, cause, .. } = view;
                 self.ask(Input::View(View { id, members, transitional_set, brought, cause }), told);
@@ -238,7 +254,11 @@ impl Real {
                 assert_eq!(*wire.keys.entry(number).or_insert(key), key, "two keys for view {number}");
                 let users = wire.keys.values().filter(|other| **other == key).count();
                 assert_eq!(users, 1, "one key for two views");
-                told.push(Effect::Secure { view: number, together: set(&view.transitional_set), key: 0 });
+                told.push(Effect::Secure {
+                    view: number,
+                    together: self.set(&view.transitional_set),
+                    key: 0,
+                });
             }
             Output::Persist(_) | Output::Trace(_) => {}
             other => panic!("keying says {other:?}"),
