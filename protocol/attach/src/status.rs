@@ -1,7 +1,7 @@
 //! Structured state for people and programs: who is in, who is not, and why.
 
 use core::time::Duration;
-use folkmoot_base::{Cipher, Instant, Locator, MemberId, ModuleName, NodeId, UnixTime, ViewId};
+use folkmoot_base::{Cipher, Instant, Locator, MemberId, ModuleName, NodeId, Party, UnixTime, ViewId};
 
 /// An event for logs, metrics, the console and tests. Holds no secret and no content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,8 +131,8 @@ pub struct AuthorityReach {
 pub struct GroupStatus {
     /// The installed secure view, which also names the group.
     pub view: ViewId,
-    /// Its members.
-    pub members: Vec<MemberId>,
+    /// Its parties.
+    pub members: Vec<Party>,
     /// Short name of the key epoch.
     pub epoch: String,
     /// The module that agreed on its key.

@@ -1,7 +1,9 @@
 //! The commands that an application gives a member, and the events that it gets.
 
 use attach::Trace;
-use base::{Cause, Digest, GroupId, Head, Locator, MemberId, Mutant, NodeId, Service, UnixTime, ViewId};
+use base::{
+    Cause, Digest, GroupId, Head, Locator, MemberId, Mutant, NodeId, Party, Service, UnixTime, ViewId,
+};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach as attach;
@@ -15,6 +17,9 @@ use folkmoot_session::Origin;
 pub struct Config {
     /// Its identity key and certificate.
     pub identity: Identity,
+    /// Which of the member's programs this is. Port 0 takes the member's part in admission, and is
+    /// the only one that does: it asks, votes, decides and holds shares (MEM-11).
+    pub port: u16,
     /// The node that it lives on; it has the member's key, unless several members share the node.
     pub node: NodeId,
     /// The signed charter of its group: CMS, DER.
@@ -38,6 +43,7 @@ impl Config {
         Self {
             node: identity.node(),
             identity,
+            port: 0,
             charter,
             step_deadline: base::limits::STEP_DEADLINE,
             seals_per_epoch_max: base::limits::SEALS_PER_EPOCH_MAX,
@@ -237,16 +243,16 @@ pub enum SendError {
 /// An event for the application.
 #[derive(Debug, Clone)]
 pub enum Event {
-    /// A secure view: these members, one key. Comes before any message of it.
+    /// A secure view: these parties, one key. Comes before any message of it.
     View {
         /// Of which group.
         group: GroupId,
         /// Its id.
         id: ViewId,
-        /// Its members, sorted.
-        members: Vec<MemberId>,
-        /// The members that came from this member's previous secure view together with it.
-        transitional: Vec<MemberId>,
+        /// Its parties, sorted.
+        members: Vec<Party>,
+        /// The parties that came from this party's previous secure view together with it.
+        transitional: Vec<Party>,
         /// Why it changed.
         cause: Cause,
         /// A public name of the key; equal at every member that holds it.
@@ -258,7 +264,7 @@ pub enum Event {
         group: GroupId,
         /// The sender: according to its node, and by the sender's key, which all members of the
         /// view can derive. See `origin`.
-        sender: MemberId,
+        sender: Party,
         /// In which secure view.
         view: ViewId,
         /// The service.
@@ -282,8 +288,8 @@ pub enum Event {
     Answer {
         /// Which letter.
         letter: Digest,
-        /// The member that signed the answer.
-        by: MemberId,
+        /// The party that signed the answer.
+        by: Party,
         /// The text.
         text: Bytes,
     },

@@ -12,7 +12,8 @@ impl Member {
             Event::View { group, id, mut members, transitional, cause, epoch }
                 if danger.is(Danger::MemberOmitsSelf) =>
             {
-                members.retain(|member| *member != self.me);
+                let me = self.party();
+                members.retain(|party| *party != me);
                 self.say(Event::View { group, id, members, transitional, cause, epoch });
             }
             view @ Event::View { .. } if danger.is(Danger::MemberRepeatsView) => {

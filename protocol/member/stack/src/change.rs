@@ -6,7 +6,7 @@ use crate::credentials::Who;
 use crate::group_stack::{GroupStack, Installed, Parts};
 use crate::returns::News;
 use crate::{Member, SendError};
-use base::{Cause, Danger, Entropy, GroupId, Instant, MemberId, Service, ViewId};
+use base::{Cause, Danger, Entropy, GroupId, Instant, Party, Service, ViewId};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
@@ -18,8 +18,8 @@ use folkmoot_session::{Content, Message, Opened};
 /// The content of a notice.
 pub(crate) struct Notice {
     pub(crate) view: ViewId,
-    pub(crate) members: Vec<MemberId>,
-    pub(crate) removed: Vec<MemberId>,
+    pub(crate) members: Vec<Party>,
+    pub(crate) removed: Vec<Party>,
     pub(crate) cause: Cause,
 }
 
@@ -38,7 +38,7 @@ impl Member {
         }
         let stored = self.instances.get(&group).cloned();
         let parts = Parts {
-            me: self.me,
+            me: self.party(),
             group,
             heads: self.transcript.digest(),
             stored_instance: stored.as_deref(),
@@ -62,7 +62,7 @@ impl Member {
         let due: Vec<GroupId> =
             self.stacks.iter_mut().filter_map(|(group, stack)| stack.asks(now).then_some(*group)).collect();
         for group in due {
-            self.tell_node(ToNode::Join { member: self.me, group });
+            self.tell_node(ToNode::Join { party: self.party(), group });
         }
     }
 
@@ -77,7 +77,7 @@ impl Member {
             self.drop_stack(group);
         }
         if joined || asked {
-            self.tell_node(ToNode::Leave { member: self.me, group });
+            self.tell_node(ToNode::Leave { party: self.party(), group });
         }
     }
 
@@ -203,12 +203,13 @@ impl Member {
     fn sealed(
         &mut self,
         now: Instant,
-        (group, sender, service): (GroupId, MemberId, Service),
+        (group, sender, service): (GroupId, Party, Service),
         sealed: Bytes,
         entropy: &mut dyn Entropy,
     ) {
+        let me = self.party();
         let Some(stack) = self.stacks.get_mut(&group) else { return };
-        if sender == self.me {
+        if sender == me {
             stack.returns.came();
         }
         let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
@@ -222,7 +223,7 @@ impl Member {
     fn message(
         &mut self,
         now: Instant,
-        (group, sender, service): (GroupId, MemberId, Service),
+        (group, sender, service): (GroupId, Party, Service),
         message: Message,
         entropy: &mut dyn Entropy,
     ) {
@@ -301,9 +302,10 @@ impl Member {
 
     /// MEM-06: no key becomes older than the charter allows.
     fn renew(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
+        let me = self.party();
         let charter = self.transcript.roster().charter();
         let Some(stack) = self.stacks.get_mut(&group) else { return };
-        if stack.renew_at(&self.me, charter).is_some_and(|at| at <= now) {
+        if stack.renew_at(&me, charter).is_some_and(|at| at <= now) {
             stack.keyed_at = now;
             self.trace("keying", "the key has its age: another is asked for".to_owned());
             self.ask_keying(now, group, keying::Input::Refresh, entropy);
@@ -324,9 +326,9 @@ impl Member {
         }
     }
 
-    fn complain(&mut self, group: GroupId, view: ViewId, suspects: &[MemberId]) {
+    fn complain(&mut self, group: GroupId, view: ViewId, suspects: &[Party]) {
         for suspect in suspects {
-            self.tell_node(ToNode::Complain { member: self.me, group, view, suspect: *suspect });
+            self.tell_node(ToNode::Complain { party: self.party(), group, view, suspect: *suspect });
         }
     }
 

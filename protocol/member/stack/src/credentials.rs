@@ -25,7 +25,7 @@ impl Who<'_> {
     /// Whether the stamp's sender signed this. If the sender has left the roster since, it signed
     /// all the same; flush and session judge whether the message was sent in time.
     pub(crate) fn signed(&self, stamp: &Stamp, text: &[u8], signature: &Signature) -> bool {
-        let key = self.transcript.roster().key_of(&stamp.sender);
+        let key = self.transcript.roster().key_of(&stamp.sender.member);
         key.is_some_and(|key| stamp.verify(key, text, signature).is_ok())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::credentials::Who;
 use crate::returns::Returns;
-use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Service, ViewId};
+use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Party, Service, ViewId};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
@@ -12,7 +12,7 @@ use folkmoot_identity::{Charter, Minority, SigningKey, Stamp};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Body, Content, SealError, Session};
 use folkmoot_transcript::Roster;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// How often a join is asked for again until a notice comes.
 const JOIN_AGAIN: Duration = Duration::from_millis(1_000);
@@ -21,7 +21,7 @@ const JOIN_AGAIN: Duration = Duration::from_millis(1_000);
 #[derive(Debug, Clone)]
 pub(crate) struct Installed {
     pub(crate) view: ViewId,
-    pub(crate) members: Vec<MemberId>,
+    pub(crate) members: Vec<Party>,
     pub(crate) epoch: String,
     /// The module that agreed on its key, and the cipher that the key is used with.
     pub(crate) suite: (ModuleName, Cipher),
@@ -50,8 +50,8 @@ pub(crate) struct GroupStack {
     /// What the charter allows this side to do: `Continue`, unless the installed view has no quorum
     /// of the electorate.
     pub(crate) minority: Minority,
-    /// Members of the newest notice.
-    pub(crate) noticed: Vec<MemberId>,
+    /// Parties of the newest notice.
+    pub(crate) noticed: Vec<Party>,
     /// A notice listed us: the join took effect.
     pub(crate) joined: bool,
     /// A join was handed to the node, and may still take effect.
@@ -64,7 +64,7 @@ pub(crate) struct GroupStack {
 
 /// The parts of a group's stack.
 pub(crate) struct Parts<'a> {
-    pub(crate) me: MemberId,
+    pub(crate) me: Party,
     pub(crate) group: GroupId,
     pub(crate) heads: Digest,
     pub(crate) stored_instance: Option<&'a [u8]>,
@@ -106,10 +106,11 @@ impl GroupStack {
     /// quorum of the electorate is among them.
     pub(crate) fn follow(&mut self, roster: &Roster) {
         let Some(installed) = &self.installed else { return };
-        if installed.members.iter().any(|member| !roster.is_member(member)) {
+        if installed.members.iter().any(|party| !roster.is_member(&party.member)) {
             self.session.stop();
         }
-        let present = installed.members.iter().copied().collect();
+        // Members are counted, not parties.
+        let present: BTreeSet<MemberId> = installed.members.iter().map(|party| party.member).collect();
         let whole = roster.is_quorum(&present);
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
     }
@@ -122,11 +123,11 @@ impl GroupStack {
         })
     }
 
-    /// MEM-06: when this member asks for a new key because of the age of this one. The first member
+    /// MEM-06: when this party asks for a new key because of the age of this one. The first party
     /// of the view asks; each of the others only if those before it did not.
-    pub(crate) fn renew_at(&self, me: &MemberId, charter: &Charter) -> Option<Instant> {
+    pub(crate) fn renew_at(&self, me: &Party, charter: &Charter) -> Option<Instant> {
         let installed = self.installed.as_ref()?;
-        let place = installed.members.iter().position(|member| member == me)?;
+        let place = installed.members.iter().position(|party| party == me)?;
         let turn = self.step_deadline.saturating_mul(u32::try_from(place).unwrap_or(u32::MAX));
         let set = charter.timeouts().refresh_ms;
         let age = set.map_or(base::limits::EPOCH_AGE, |ms| Duration::from_millis(ms.into()));
@@ -199,7 +200,7 @@ impl GroupStack {
 
     /// When to wake. `able`: whether the node could order a join now. If it could not, asking waits
     /// for that.
-    pub(crate) fn poll_timeout(&self, able: bool, me: &MemberId, charter: &Charter) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self, able: bool, me: &Party, charter: &Charter) -> Option<Instant> {
         let ask = (able && !self.joined).then_some(self.ask_at);
         let renew = self.renew_at(me, charter);
         let returns = self.returns.poll_timeout();

@@ -4,7 +4,7 @@ use crate::api::Event;
 use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
-use base::{Entropy, GroupId, Indication, Instant, MemberId, NodeId, Service};
+use base::{Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
 use bytes::Bytes;
 use folkmoot_admission::Input;
 use folkmoot_attach::{Lacking, ToMember};
@@ -89,7 +89,7 @@ impl Member {
         }
     }
 
-    fn lost(&mut self, now: Instant, group: GroupId, lost: &[MemberId], entropy: &mut dyn Entropy) {
+    fn lost(&mut self, now: Instant, group: GroupId, lost: &[Party], entropy: &mut dyn Entropy) {
         if let Some(stack) = self.stacks.get_mut(&group) {
             stack.flush.transitional(lost);
         }
@@ -99,12 +99,14 @@ impl Member {
     fn delivered(
         &mut self,
         now: Instant,
-        (group, sender, service): (GroupId, MemberId, Service),
+        (group, sender, service): (GroupId, Party, Service),
         payload: &Bytes,
         entropy: &mut dyn Entropy,
     ) {
         match Payload::decode(payload) {
-            Payload::Open(payload) => self.ask_door(now, Input::Open { sender, payload }, entropy),
+            Payload::Open(payload) => {
+                self.ask_door(now, Input::Open { sender: sender.member, payload }, entropy);
+            }
             Payload::Flush(frame) => {
                 let Some(stack) = self.stacks.get_mut(&group) else { return };
                 if let Err(error) = stack.flush.frame(now, sender, service, &frame) {

@@ -17,6 +17,8 @@ const EARLY_MAX: usize = 64;
 
 /// The side of admission on which we are.
 pub(crate) enum Joining {
+    /// Port 0 of this member speaks for it, and nobody else does (MEM-11).
+    Elsewhere,
     /// A stranger that has not asked.
     Closed,
     /// A stranger that asks.
@@ -30,7 +32,7 @@ pub(crate) enum Joining {
 impl Joining {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match self {
-            Self::Closed => None,
+            Self::Elsewhere | Self::Closed => None,
             Self::Outside(applicant) => applicant.poll_timeout(),
             Self::Inside(admission) => admission.poll_timeout(),
             Self::Office(authority) => authority.poll_timeout(),
@@ -39,7 +41,7 @@ impl Joining {
 
     fn poll_output(&mut self) -> Option<admission::Output> {
         match self {
-            Self::Closed => None,
+            Self::Elsewhere | Self::Closed => None,
             Self::Outside(applicant) => applicant.poll_output(),
             Self::Inside(admission) => admission.poll_output(),
             Self::Office(authority) => authority.poll_output(),
@@ -55,12 +57,17 @@ pub(crate) fn is_ours(key: &StoreKey) -> bool {
 impl Member {
     /// Takes the side that the roster gives us.
     pub(crate) fn open_door(&mut self) -> Result<(), MemberError> {
+        if matches!(self.joining, Joining::Elsewhere) {
+            return Ok(());
+        }
         let member = self.is_in();
         if matches!(self.joining, Joining::Closed) && !member && self.open_office()? {
             return Ok(());
         }
         match (&self.joining, member) {
-            (Joining::Inside(_), true) | (Joining::Outside(_) | Joining::Office(_), false) => {}
+            (Joining::Elsewhere, _)
+            | (Joining::Inside(_), true)
+            | (Joining::Outside(_) | Joining::Office(_), false) => {}
             (_, true) => {
                 let admission =
                     Admission::load(self.rules(), &self.transcript, &self.config.identity, &self.stored)?;
@@ -127,6 +134,9 @@ impl Member {
 
     /// Asks for admission, from now until the request is decided.
     fn apply(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if matches!(self.joining, Joining::Elsewhere) {
+            return self.not_here();
+        }
         // Also while on the roster: our transcript may not show yet that our certificate ran out
         // while we were away.
         self.wants_in = true;
@@ -134,7 +144,7 @@ impl Member {
             Joining::Closed => {}
             // After a refusal for good, it asks again.
             Joining::Outside(applicant) if applicant.is_over() => {}
-            Joining::Outside(_) | Joining::Inside(_) | Joining::Office(_) => return,
+            Joining::Elsewhere | Joining::Outside(_) | Joining::Inside(_) | Joining::Office(_) => return,
         }
         let applicant = Applicant::new(&self.stored);
         self.joining = Joining::Outside(Box::new(applicant));
@@ -188,6 +198,9 @@ impl Member {
             Command::Resolve { head } => return self.resolve(head),
             Command::Write { .. } | Command::Answer { .. } | Command::Dial(_) => return,
         };
+        if matches!(self.joining, Joining::Elsewhere) {
+            return self.not_here();
+        }
         let votes = matches!(command, admission::Command::Vote { .. });
         let may = matches!(self.joining, Joining::Inside(_))
             || (votes && matches!(self.joining, Joining::Office(_)));
@@ -195,6 +208,11 @@ impl Member {
             return self.event(Event::Refused { reason: "only members vote and propose".into() });
         }
         self.ask_door(now, admission::Input::Command(command), entropy);
+    }
+
+    fn not_here(&mut self) {
+        let reason = "the member's first program asks, votes and proposes: port 0".into();
+        self.event(Event::Refused { reason });
     }
 
     /// Our person goes over to another line. We go once a node that is on it shows it.
@@ -210,8 +228,9 @@ impl Member {
     /// can be heard, and heartbeats to the authority contain how many there are.
     pub(crate) fn tell_present(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let installed = self.stacks.get(&self.home).and_then(|stack| stack.installed.as_ref());
-        let present: BTreeSet<MemberId> =
-            installed.map(|installed| installed.members.iter().copied().collect()).unwrap_or_default();
+        let present: BTreeSet<MemberId> = installed
+            .map(|installed| installed.members.iter().map(|party| party.member).collect())
+            .unwrap_or_default();
         if self.sight.present != present {
             self.sight.present.clone_from(&present);
             self.ask_door(now, admission::Input::Present(present), entropy);
@@ -222,7 +241,7 @@ impl Member {
         let said = matches!(input, admission::Input::Command(_));
         let (transcript, identity) = (&self.transcript, &self.config.identity);
         let done = match &mut self.joining {
-            Joining::Closed => Ok(()),
+            Joining::Elsewhere | Joining::Closed => Ok(()),
             Joining::Outside(applicant) => applicant.handle(now, input, transcript, identity, entropy),
             Joining::Inside(admission) => admission.handle(now, input, transcript, identity, entropy),
             Joining::Office(authority) => authority.handle(now, input, transcript, identity, entropy),
@@ -340,7 +359,7 @@ impl Member {
     /// What an item means for each group's stack, at its own place in the order. A notice comes
     /// with it, or a little later.
     fn follow_roster(&mut self, now: Instant, taken: &Taken) {
-        let (me, roster) = (self.me, self.transcript.roster());
+        let (me, party, roster) = (self.me, self.party(), self.transcript.roster());
         for stack in self.stacks.values_mut() {
             stack.follow(roster);
         }
@@ -354,7 +373,7 @@ impl Member {
                 if on_its_way {
                     // If we were admitted again before the join has its place in the order, nobody
                     // would be there to answer for it.
-                    self.tell_node(ToNode::Leave { member: me, group });
+                    self.tell_node(ToNode::Leave { party, group });
                 }
             }
         }

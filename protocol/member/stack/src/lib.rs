@@ -38,7 +38,7 @@ pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
 
 use attach::{ToNode, Upper, UpperOutput};
-use base::{Entropy, GroupId, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime};
+use base::{Entropy, GroupId, Instant, MemberId, NodeId, Party, Persist, StoreKey, UnixTime};
 use bytes::Bytes;
 use core::ops::Bound;
 use folkmoot_attach as attach;
@@ -50,7 +50,8 @@ use group_stack::GroupStack;
 use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One member.
+/// One party: a member's seat in groups. Port 0 also takes the member's part in admission
+/// (MEM-11).
 pub struct Member {
     config: Config,
     me: MemberId,
@@ -110,7 +111,7 @@ impl Member {
             me,
             home: transcript.group(),
             early: Vec::new(),
-            joining: Joining::Closed,
+            joining: if config.port == 0 { Joining::Closed } else { Joining::Elsewhere },
             wants_in: false,
             desk: Desk::default(),
             writer: Writer::default(),
@@ -130,13 +131,18 @@ impl Member {
             config,
         };
         member.open_door()?;
-        member.tell_node(ToNode::Attach { member: me });
+        member.tell_node(ToNode::Attach { party: member.party() });
         Ok(member)
     }
 
     /// This member.
     pub fn id(&self) -> MemberId {
         self.me
+    }
+
+    /// This member's seat in its groups.
+    pub fn party(&self) -> Party {
+        Party::new(self.me, self.config.port)
     }
 
     /// The group that the charter founds.
@@ -187,12 +193,12 @@ impl Member {
         text: Bytes,
         signature: &Signature,
     ) -> Result<SignedMessage, MessageError> {
-        let shown = self.transcript.shown_by(&stamp.sender);
+        let shown = self.transcript.shown_by(&stamp.sender.member);
         SignedMessage::assemble(
             stamp,
             text,
             signature,
-            shown.ok_or(MessageError::PeerNotMember(stamp.sender))?,
+            shown.ok_or(MessageError::PeerNotMember(stamp.sender.member))?,
         )
     }
 
@@ -255,10 +261,9 @@ impl Upper for Member {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let able = self.configured && self.is_in();
+        let (able, me) = (self.configured && self.is_in(), self.party());
         let charter = self.transcript.roster().charter();
-        let stacks =
-            self.stacks.values().filter_map(|stack| stack.poll_timeout(able, &self.me, charter)).min();
+        let stacks = self.stacks.values().filter_map(|stack| stack.poll_timeout(able, &me, charter)).min();
         [stacks, self.joining.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()
     }
 }

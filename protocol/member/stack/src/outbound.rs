@@ -157,7 +157,7 @@ impl Member {
     }
 
     pub(crate) fn multicast(&mut self, group: GroupId, service: Service, payload: Bytes) {
-        self.tell_node(ToNode::Send { member: self.me, group, service, payload });
+        self.tell_node(ToNode::Send { party: self.party(), group, service, payload });
     }
 
     /// An admission message to all members: outside views, signed inside.

@@ -4,7 +4,7 @@
 use crate::Member;
 use crate::api::{Event, SendError};
 use crate::group_stack::{GroupStack, Manner};
-use base::{Digest, Entropy, GroupId, Instant, MemberId, NodeId, Service};
+use base::{Digest, Entropy, GroupId, Instant, NodeId, Party, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
@@ -78,7 +78,7 @@ impl Member {
     pub(crate) fn member_word(
         &mut self,
         now: Instant,
-        (group, sender): (GroupId, MemberId),
+        (group, sender): (GroupId, Party),
         payload: Bytes,
         entropy: &mut dyn Entropy,
     ) {
@@ -113,7 +113,8 @@ impl Member {
     ) -> Result<(), SendError> {
         let (stacks, roster) = (&self.stacks, self.transcript.roster());
         let front = |group: &GroupId| stacks.get(group).and_then(front);
-        let counter = Counter { now, identity: &self.config.identity, roster, front: &front };
+        let counter =
+            Counter { now, identity: &self.config.identity, port: self.config.port, roster, front: &front };
         let done = self.desk.handle(&counter, input, entropy);
         let sent = self.drain_desk();
         done.map_err(SendError::Letter).and(sent)

@@ -151,7 +151,7 @@ impl Member {
             Change::Charter { field, value } => {
                 format!("set {} = {} in the charter", text(field), text(value))
             }
-            Change::Electorate { voters } => format!("let these vote from now on: {}", self.names(voters)),
+            Change::Electorate { voters } => format!("let these vote from now on: {}", self.names_of(voters)),
             Change::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
             Change::Hold { request } => format!("keep {}, who was admitted too late", self.late(request)),
             Change::Rotate { member, .. } => format!("give {} another key", self.name(member)),

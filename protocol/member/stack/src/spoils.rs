@@ -4,7 +4,7 @@
 
 use crate::Member;
 use crate::message::Payload;
-use base::{MemberId, ViewId};
+use base::{Party, ViewId};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_flush::message::{self as flush, For, Frame};
@@ -16,7 +16,7 @@ use folkmoot_session::{Attempt, KeptKey, danger_attempt};
 pub struct Spoils(Vec<KeptKey>);
 
 impl Spoils {
-    pub(crate) fn keep(&mut self, view: ViewId, members: &[MemberId], epoch: &Epoch) {
+    pub(crate) fn keep(&mut self, view: ViewId, members: &[Party], epoch: &Epoch) {
         let (key, cipher) = (epoch.key.clone(), epoch.cipher);
         self.0.push(KeptKey { view, members: members.to_vec(), key, cipher });
     }
@@ -38,7 +38,7 @@ impl Spoils {
 
     /// Tries every key on `sealed`, under its own view and every candidate view, so that only the
     /// key can be missing.
-    pub fn danger_attempt(&self, sealed: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Attempt {
+    pub fn danger_attempt(&self, sealed: &Bytes, candidates: &[(ViewId, Vec<Party>)]) -> Attempt {
         danger_attempt(&self.0, sealed, candidates)
     }
 }
@@ -47,7 +47,7 @@ impl Member {
     /// Tries every key that this member has ever held on the sealed message in `payload`, a payload
     /// as nodes order them; `None` if there is no sealed message in it.
     #[doc(hidden)]
-    pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<MemberId>)]) -> Option<Attempt> {
+    pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<Party>)]) -> Option<Attempt> {
         let Payload::Flush(frame) = Payload::decode(payload) else { return None };
         let Ok(Frame::Data { to: For::Session, payload, .. }) = flush::decode(&frame) else { return None };
         Some(self.spoils.danger_attempt(&payload, candidates))

@@ -5,7 +5,7 @@ use crate::group_stack::{GroupStack, Installed};
 use crate::join::Joining;
 use crate::{Member, Petition, Reached};
 use attach::{Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled};
-use base::{Cause, Host, Instant, Locator, MemberId, NodeId, UnixTime};
+use base::{Cause, Host, Instant, Locator, MemberId, NodeId, Party, UnixTime};
 use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
@@ -50,9 +50,11 @@ impl Sight {
         self.up.iter().map(|(node, at)| (*node, at.host())).collect()
     }
 
-    pub(crate) fn notice(&mut self, now: Instant, members: &[MemberId], removed: &[MemberId], cause: Cause) {
-        self.gone.retain(|member, _| !members.contains(member));
-        removed.iter().for_each(|member| self.went(now, *member, cause));
+    pub(crate) fn notice(&mut self, now: Instant, parties: &[Party], removed: &[Party], cause: Cause) {
+        let here = |member: MemberId| parties.iter().any(|party| party.member == member);
+        self.gone.retain(|member, _| !here(*member));
+        let gone = removed.iter().map(|party| party.member).filter(|member| !here(*member));
+        gone.for_each(|member| self.went(now, member, cause));
     }
 
     /// `member` is out of the group, for another reason than the loss of its node.
@@ -135,7 +137,7 @@ impl Member {
         match &self.joining {
             Joining::Inside(admission) => admission.revocations(),
             Joining::Office(authority) => authority.revocations(),
-            Joining::Closed | Joining::Outside(_) => None,
+            Joining::Elsewhere | Joining::Closed | Joining::Outside(_) => None,
         }
     }
 
@@ -156,7 +158,9 @@ impl Member {
     pub fn door_counters(&self) -> Counters {
         match &self.joining {
             Joining::Inside(admission) => admission.counters(),
-            Joining::Closed | Joining::Outside(_) | Joining::Office(_) => Counters::default(),
+            Joining::Elsewhere | Joining::Closed | Joining::Outside(_) | Joining::Office(_) => {
+                Counters::default()
+            }
         }
     }
 
@@ -173,7 +177,7 @@ impl Member {
                 let waiting = authority.status().petitions;
                 waiting.iter().map(|one| Petition::for_authority(self.me, one)).collect()
             }
-            Joining::Closed | Joining::Outside(_) => Vec::new(),
+            Joining::Elsewhere | Joining::Closed | Joining::Outside(_) => Vec::new(),
         }
     }
 
@@ -182,8 +186,9 @@ impl Member {
             (Joining::Office(_), _) => "the group's authority".into(),
             (Joining::Closed, _) => "not a member; has not asked for admission".into(),
             (Joining::Outside(_), _) => "asking for admission".into(),
-            (Joining::Inside(_), None) => "member; has not joined the group".into(),
-            (Joining::Inside(_), Some(stack)) => self.step(stack, now),
+            (Joining::Elsewhere, None) if !self.is_in() => "not a member".into(),
+            (Joining::Inside(_) | Joining::Elsewhere, None) => "member; has not joined the group".into(),
+            (Joining::Inside(_) | Joining::Elsewhere, Some(stack)) => self.step(stack, now),
         }
     }
 
@@ -220,17 +225,21 @@ impl Member {
 
     /// There is no key, and none is coming in this view.
     fn keyless(&self, stack: &GroupStack) -> String {
-        let off = |member: &&MemberId| !self.transcript.roster().is_member(member);
-        let off: Vec<MemberId> = stack.noticed.iter().filter(off).copied().collect();
+        let off = |party: &&Party| !self.transcript.roster().is_member(&party.member);
+        let off: Vec<Party> = stack.noticed.iter().filter(off).copied().collect();
         if off.is_empty() {
             return "changing the view".into();
         }
         format!("waiting for the view without {}", self.names(&off))
     }
 
-    pub(crate) fn names(&self, members: &[MemberId]) -> String {
-        let names: Vec<String> = members.iter().map(|member| self.name(member)).collect();
+    pub(crate) fn names(&self, parties: &[Party]) -> String {
+        let names: Vec<String> = parties.iter().map(|party| party.of(&self.name(&party.member))).collect();
         if names.is_empty() { "nobody".into() } else { names.join(", ") }
+    }
+
+    pub(crate) fn names_of(&self, members: &[MemberId]) -> String {
+        members.iter().map(|member| self.name(member)).collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn name(&self, member: &MemberId) -> String {
@@ -281,10 +290,10 @@ impl Member {
     }
 
     fn presence(&self, member: &MemberId, stack: Option<&GroupStack>) -> Presence {
-        let noticed = stack.is_some_and(|stack| stack.noticed.contains(member));
-        let installed = stack
-            .and_then(|stack| stack.installed.as_ref())
-            .is_some_and(|view| view.members.contains(member));
+        let among = |parties: &[Party]| parties.iter().any(|party| party.member == *member);
+        let noticed = stack.is_some_and(|stack| among(&stack.noticed));
+        let installed =
+            stack.and_then(|stack| stack.installed.as_ref()).is_some_and(|view| among(&view.members));
         match (noticed, installed) {
             (true, true) => Presence::Present,
             (true, false) => Presence::Arriving,
@@ -323,13 +332,13 @@ mod tests {
     #[test]
     fn who_was_set_aside_is_so_until_it_is_back_or_falls_silent() {
         let mut sight = sight(&[ANNA, BEN], &[BEN]);
-        sight.notice(Instant(5), &[ANNA], &[BEN], Cause::Complaint);
+        sight.notice(Instant(5), &[ANNA.into()], &[BEN.into()], Cause::Complaint);
         assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
         sight.down(Instant(7), BEN.node());
         assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
         sight.up(peer(BEN));
         assert_eq!(sight.absence(&BEN), Absence::SetAside { since: Instant(5) });
-        sight.notice(Instant(9), &[ANNA, BEN], &[], Cause::Join);
+        sight.notice(Instant(9), &[ANNA.into(), BEN.into()], &[], Cause::Join);
         assert_eq!(sight.absence(&BEN), Absence::NotJoined);
     }
 
@@ -343,11 +352,11 @@ mod tests {
     #[test]
     fn who_left_is_not_missed_when_its_node_stops() {
         let mut sight = sight(&[ANNA, BEN], &[BEN]);
-        sight.notice(Instant(5), &[ANNA], &[BEN], Cause::Leave);
+        sight.notice(Instant(5), &[ANNA.into()], &[BEN.into()], Cause::Leave);
         sight.down(Instant(7), BEN.node());
         assert_eq!(sight.absence(&BEN), Absence::Left { since: Instant(5) });
-        sight.notice(Instant(8), &[ANNA, BEN], &[], Cause::Network);
-        sight.notice(Instant(9), &[ANNA], &[BEN], Cause::Network);
+        sight.notice(Instant(8), &[ANNA.into(), BEN.into()], &[], Cause::Network);
+        sight.notice(Instant(9), &[ANNA.into()], &[BEN.into()], Cause::Network);
         assert_eq!(sight.absence(&BEN), Absence::SilentSince(Instant(7)));
     }
 
