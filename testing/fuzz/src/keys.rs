@@ -5,8 +5,7 @@ use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{
-    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Party, Pool, Secret, Service,
-    SignatureBytes,
+    Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Party, Pool, Secret, Service, SignatureBytes,
 };
 use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
@@ -311,8 +310,7 @@ pub fn session_machine(data: &[u8]) {
             }
             5 => {
                 let key = Secret::new([op; 32]);
-                let _ =
-                    session.open_epoch(view_id(GROUP, 2), &[party(1), party(2)], &key, Cipher::Aes256Gcm);
+                let _ = session.open_epoch(view_id(GROUP, 2), &[party(1), party(2)], &key, Cipher::Aes256Gcm);
                 while let Some((_, opened)) = session.poll_received(&|_, _, _| true) {
                     assert!(opened.is_err(), "nobody has sealed under this key");
                 }
