@@ -4,7 +4,7 @@ use crate::args::{Answer, Write};
 use crate::commands::standard_input;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::member::render::{Names, event_json, name};
+use crate::member::render::{Names, event_json, party_name};
 use crate::member::stop_signal;
 use crate::show::{Paint, data, harmless, line, paint, short, table};
 use folkmoot::{Event, Folkmoot, GroupId, GroupName, Options, Standing, StateFolder};
@@ -104,7 +104,7 @@ async fn follow(moot: &mut Folkmoot, stands: &mut Option<Standing>, json: bool) 
             }
             Event::Answer { by, text, .. } => {
                 if !json {
-                    let who = paint(Paint::Cyan, &format!("{}:", name(&names, &by)));
+                    let who = paint(Paint::Cyan, &format!("{}:", party_name(&names, &by)));
                     line(&format!("{who} {}", harmless(&String::from_utf8_lossy(&text))));
                 }
                 return Ok(());

@@ -116,14 +116,14 @@ fn tell(
     let group = named.unwrap_or(charter.name()).as_str();
     let text = std::str::from_utf8(message.text()).ok();
     let value = json!({
-        "stands": true, "signed_by": name, "member": stamp.sender.hex(), "standing": standing, "name": group,
+        "stands": true, "signed_by": name, "member": stamp.sender.member.hex(), "port": stamp.sender.port, "standing": standing, "name": group,
         "group": stamp.view.group.hex(), "view": view_text(&stamp.view), "epoch": hex(&stamp.epoch),
         "number": stamp.number, "service": format!("{:?}", stamp.service).to_lowercase(),
         "text": text, "payload": hex(message.text()),
     });
     data(json, &value, || {
         let said = text.map_or_else(|| hex(message.text()), harmless);
-        let who = format!("{} ({})", harmless(name), short(&stamp.sender.hex()));
+        let who = format!("{} ({})", stamp.sender.of(&harmless(name)), short(&stamp.sender.member.hex()));
         let verdict = paint(Paint::Green, &format!("valid: signed by {who}, {standing}"));
         let view = view_text(&stamp.view);
         format!(
@@ -146,7 +146,7 @@ fn by_charter(message: &SignedMessage) -> String {
 
 /// How the sender stands by the transcript's last decision.
 fn now(transcript: &Transcript, message: &SignedMessage) -> String {
-    let sender: &MemberId = &message.stamp().sender;
+    let sender: &MemberId = &message.stamp().sender.member;
     match transcript.roster().former(sender).map(|former| former.ending) {
         None if transcript.roster().is_member(sender) => "a member".into(),
         None => "a former member, whose key was removed since".into(),

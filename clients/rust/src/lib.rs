@@ -37,7 +37,7 @@ pub use folkmoot_attach::{
     Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled,
 };
 pub use folkmoot_base::{
-    Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Service, UnixTime, ViewId,
+    Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Party, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
     AuthorityStatus, DealerState, Event, Exchange, KnownHead, LetterEvent, LettersError, Origin, Petition,

@@ -8,12 +8,13 @@ use crate::{
 use bytes::Bytes;
 use core::fmt::Debug;
 use folkmoot_attach::{Attached, Embedded, Ground, stored_for};
-use folkmoot_base::{GroupId, Locator, MemberId, StoreKey};
+use folkmoot_base::{GroupId, Locator, MemberId, Party, StoreKey};
 use folkmoot_identity::{Identity, SignedCharter};
 use folkmoot_member::keep_voucher;
 use folkmoot_node::Timing;
 use folkmoot_transcript::{KnownHead, Voucher, await_head};
 use folkmoot_transport::{Faults, Transport};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -108,20 +109,20 @@ pub struct Prepared {
     lock: Lock,
 }
 
-/// The members of one node.
+/// The parties of one node.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Household {
-    me: MemberId,
-    /// The member whose key the node shows.
+    me: Party,
+    /// Port 0 of the member whose key the node shows.
     pub host: MemberStack,
     /// Those who live with it.
-    pub others: Vec<(MemberId, MemberStack)>,
+    pub others: Vec<(Party, MemberStack)>,
 }
 
 impl Household {
     /// Whose key the node shows.
-    pub fn host_id(&self) -> MemberId {
+    pub fn host_id(&self) -> Party {
         self.me
     }
 
@@ -145,7 +146,7 @@ impl Prepared {
         U: UpperStack<Command: Send, Event: Send + Debug> + Send + 'static,
     {
         let Self { node, members, name, group, transport, store, clock, lock } = self;
-        let (locator, faults, me) = (transport.local(), transport.faults(), members.me);
+        let (locator, faults, me) = (transport.local(), transport.faults(), members.me.member);
         let (ground, upper) = wrap(node, members);
         let running = start(Embedded::new(ground, upper), transport, store, clock)?;
         Ok(Opened { running, me, name, group, locator, faults, lock })
@@ -155,12 +156,17 @@ impl Prepared {
 /// Opens a folder, up to where it starts: for benches and tests, which put stacks of their own
 /// around the shipped ones. Its member is the host of `others` on the same node: they share its
 /// socket, its links and its store, and must be on the roster; admission is the host's
-/// alone. The ring waits as `timing` says.
+/// alone. Each of them is an identity and a port, the host's own identity with another port than 0
+/// among them. The ring waits as `timing` says.
 ///
 /// # Errors
 /// As [`open`].
 #[doc(hidden)]
-pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<Prepared, RuntimeError> {
+pub fn prepare(
+    options: Options,
+    others: &[(Identity, u16)],
+    timing: Timing,
+) -> Result<Prepared, RuntimeError> {
     // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
     let folder = StateFolder::at(&options.state);
     let (identity, charter) = credentials(&folder)?;
@@ -176,10 +182,16 @@ pub fn prepare(options: Options, others: &[Identity], timing: Timing) -> Result<
     let clock = Clock::start().ahead(options.clock_ahead);
     let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
     let node = floors.node(transport.local(), timing, &clock)?;
-    let member =
-        |of: &Identity| floors.member(of, &node).map(|member| (of.member(), MemberStack::new(member)));
-    let others = others.iter().map(member).collect::<Result<_, RuntimeError>>()?;
-    let (me, host) = member(&identity)?;
+    let seat = |of: &Identity, port: u16| {
+        floors.member(of, port, &node).map(|member| (member.party(), MemberStack::new(member)))
+    };
+    let others: Vec<_> =
+        others.iter().map(|(of, port)| seat(of, *port)).collect::<Result<_, RuntimeError>>()?;
+    let (me, host) = seat(&identity, 0)?;
+    let distinct: BTreeSet<&Party> = others.iter().map(|(party, _)| party).chain([&me]).collect();
+    if distinct.len() <= others.len() {
+        return Err(refuse("two programs of one member have the same port: give each another"));
+    }
     let members = Household { me, host, others };
     let (name, group) = (identity.name().to_owned(), charter.charter().group());
     Ok(Prepared { node, members, name, group, transport, store, clock, lock })
@@ -209,17 +221,18 @@ impl Floors<'_> {
         Node::new(config, self.stored, clock.now(), &mut entropy).map_err(refuse)
     }
 
-    fn member(&self, of: &Identity, node: &Node) -> Result<Member, RuntimeError> {
+    fn member(&self, of: &Identity, port: u16, node: &Node) -> Result<Member, RuntimeError> {
         let timeouts = self.charter.charter().timeouts();
         let mut config = folkmoot_member::Config::new(of.clone(), self.charter_der());
         config.node = node.id();
+        config.port = port;
         config.step_deadline = milliseconds(timeouts.step_ms, config.step_deadline);
         config.replicated = self.options.replicated;
         config.danger_keeps_keys = self.options.danger_keep_keys;
-        if of.node() == node.id() {
+        if of.node() == node.id() && port == 0 {
             return Member::new(config, self.stored).map_err(refuse);
         }
-        let own = stored_for(&of.member(), self.stored);
+        let own = stored_for(&Party::new(of.member(), port), self.stored);
         Member::with_transcript(config, node.transcript().clone(), &own).map_err(refuse)
     }
 

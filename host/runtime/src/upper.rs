@@ -5,7 +5,7 @@ use crate::engine::{Note, Sending, UpperStack};
 use crate::stacks::{Command, Event, Member};
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Indication, Instant, MemberId, Service, UnixTime, ViewId};
+use folkmoot_base::{Entropy, GroupId, Indication, Instant, Party, Service, UnixTime, ViewId};
 use std::collections::VecDeque;
 
 /// Payloads a tap keeps; older ones go first.
@@ -17,7 +17,7 @@ pub struct Tapped {
     /// In which group.
     pub group: GroupId,
     /// From whom, by the word of its node.
-    pub sender: MemberId,
+    pub sender: Party,
     /// Ordered how.
     pub service: Service,
     /// The sealed bytes.
@@ -83,7 +83,7 @@ impl MemberStack {
 impl MemberStack {
     /// Tries every key that the member ever held on `payloads`, wherever a sealed message is in
     /// them; `candidates` are views and members that they may have been sealed for.
-    pub fn danger_attempt(&self, payloads: &[Tapped], candidates: &[(ViewId, Vec<MemberId>)]) -> Attempts {
+    pub fn danger_attempt(&self, payloads: &[Tapped], candidates: &[(ViewId, Vec<Party>)]) -> Attempts {
         let mut all = Attempts { keys: self.member.spoils().len(), ..Attempts::default() };
         for one in payloads.iter().filter_map(|one| self.member.danger_attempt(&one.payload, candidates)) {
             all.sealed += 1;
@@ -147,7 +147,7 @@ impl Upper for MemberStack {
     }
 }
 
-/// Several members in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the
+/// Several parties in one engine: what waits for a key ([`crate::Handle::send`]) is the host's; the
 /// others send by command.
 impl<U: UpperStack> UpperStack for Attached<U> {
     fn can_send(&self, group: &GroupId) -> bool {
@@ -158,11 +158,11 @@ impl<U: UpperStack> UpperStack for Attached<U> {
         (self.host_id(), self.host().sending(first, more))
     }
 
-    /// A refusal, or a view, of another member's is nothing to those who wait for the host.
-    fn note(&self, (member, event): &Self::Event) -> Note {
+    /// A refusal, or a view, of another party's is nothing to those who wait for the host.
+    fn note(&self, (party, event): &Self::Event) -> Note {
         match self.host().note(event) {
             Note::Size(bytes) => Note::Size(bytes),
-            note if *member == self.host_id() => note,
+            note if *party == self.host_id() => note,
             _ => Note::Size(0),
         }
     }

@@ -151,6 +151,20 @@ impl Party {
         bytes
     }
 
+    /// The member's 64 hexadecimal digits, lower case; a port other than 0 follows after a colon.
+    pub fn hex(&self) -> String {
+        self.of(&self.member.hex())
+    }
+
+    /// Reads what [`Self::hex`] writes; `None` for anything else.
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let (member, port) = text.split_once(':').map_or((text, Some(0)), |(member, port)| {
+            (member, port.parse().ok())
+        });
+        let party = Self::new(MemberId::from_hex(member)?, port?);
+        (party.hex() == text).then_some(party)
+    }
+
     /// For people, never for decisions: the member's short name; behind it the port, if it is not
     /// 0.
     pub fn short(&self) -> String {
@@ -263,6 +277,21 @@ mod tests {
         assert_eq!(party.to_string(), "abababab:258");
         assert_eq!(Party::from(party.member).to_string(), "abababab");
         assert_eq!(party.of("anna"), "anna:258");
+    }
+
+    #[test]
+    fn a_party_has_one_text() {
+        let whole = Party::new(MemberId([0xAB; 32]), 258);
+        for party in [whole, whole.member.into()] {
+            assert_eq!(Party::from_hex(&party.hex()), Some(party));
+        }
+        for other in ["", "abab", ":258", "00", "0258", "65794", "-1", "2 "] {
+            assert_eq!(Party::from_hex(&format!("{}:{other}", whole.member.hex())).map(|one| one.port), match other {
+                "00" | "0258" | "" => None,
+                other => other.parse().ok(),
+            });
+        }
+        assert_eq!(Party::from_hex(&format!("{}:0", whole.member.hex())), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::values::{self, Ordering};
 use crate::verify::named;
 use crate::words;
 use folkmoot::tools::{Attempts, Machine, OsEntropy, Tapped};
-use folkmoot::{Event, Locator, MemberId, MemberStatus, Session, ViewId};
+use folkmoot::{Event, Locator, MemberId, MemberStatus, Party, Session, ViewId};
 use folkmoot_base::{codec, hex, unhex};
 use folkmoot_identity::Below;
 use folkmoot_transcript::{Roster, Transcript};
@@ -182,14 +182,14 @@ impl Process {
         };
         Ok(json!({
             "number": number, "signed": origin.is_signed(), "file": hex(&file), "sender": sender.hex(),
-            "name": render::name(&self.names, sender),
+            "name": render::party_name(&self.names, sender),
         }))
     }
 
     fn view(&self) -> Value {
         let (view, members, epoch) = match &self.picture.view {
             Some((view, members, epoch)) => {
-                (Some(view), members.iter().map(MemberId::hex).collect(), Some(epoch))
+                (Some(view), members.iter().map(Party::hex).collect(), Some(epoch))
             }
             None => (None, Vec::new(), None),
         };
@@ -251,7 +251,7 @@ impl Process {
     fn tapped(&self, payloads: &[Sealed]) -> Vec<Tapped> {
         let group = self.moot.group();
         let parse = |sealed: &Sealed| {
-            let (sender, payload) = (MemberId::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into());
+            let (sender, payload) = (Party::from_hex(&sealed.sender)?, unhex(&sealed.payload)?.into());
             Some(Tapped { group, sender, service: folkmoot::Service::Agreed, payload })
         };
         payloads.iter().filter_map(parse).collect()
@@ -363,9 +363,9 @@ async fn send(session: &Session, payload: &str, service: Ordering) -> Result<Val
     Ok(Value::Null)
 }
 
-fn possible_view(view: &PossibleView) -> Option<(ViewId, Vec<MemberId>)> {
+fn possible_view(view: &PossibleView) -> Option<(ViewId, Vec<Party>)> {
     let id = codec::decode(&unhex(&view.id)?).ok()?;
-    Some((id, view.members.iter().map(|member| MemberId::from_hex(member)).collect::<Option<_>>()?))
+    Some((id, view.members.iter().map(|party| Party::from_hex(party)).collect::<Option<_>>()?))
 }
 
 fn sealed(tapped: &[Tapped]) -> Value {

@@ -2,7 +2,7 @@
 //! same in one order (the digest runs over senders, lengths and checksums of contents).
 
 use crate::control::micros;
-use folkmoot::{Digest, MemberId};
+use folkmoot::{Digest, Party};
 use folkmoot_base::digest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,18 +31,18 @@ pub(crate) struct Journal {
     count: u64,
     bytes: u64,
     digest: Digest,
-    senders: BTreeMap<MemberId, u64>,
+    senders: BTreeMap<Party, u64>,
     timed: Vec<(u64, u32)>,
 }
 
 impl Journal {
     /// Notes one delivered message.
-    pub(crate) fn note(&mut self, sender: MemberId, payload: &[u8]) {
+    pub(crate) fn note(&mut self, sender: Party, payload: &[u8]) {
         self.count += 1;
         self.bytes += u64::try_from(payload.len()).unwrap_or(0);
         let length = u64::try_from(payload.len()).unwrap_or(u64::MAX).to_be_bytes();
         let sum = checksum(payload).to_be_bytes();
-        self.digest = digest(&[&self.digest, &sender.0, &length, &sum]);
+        self.digest = digest(&[&self.digest, &sender.to_bytes(), &length, &sum]);
         *self.senders.entry(sender).or_default() += 1;
         if let Some(sent) = sent_at(payload)
             && self.timed.len() < TIMED_MAX
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn the_digest_tells_order_and_sender() {
-        let (anna, ben) = (MemberId([1; 32]), MemberId([2; 32]));
-        let log = |messages: &[(MemberId, &[u8])]| {
+        let (anna, ben) = (Party::from(MemberId([1; 32])), Party::from(MemberId([2; 32])));
+        let log = |messages: &[(Party, &[u8])]| {
             let mut journal = Journal::default();
             messages.iter().for_each(|(sender, payload)| journal.note(*sender, payload));
             journal.report(0, 0)
@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn a_timed_payload_is_measured_and_only_that() {
         let mut journal = Journal::default();
-        journal.note(MemberId([1; 32]), &timed(1350, 1));
-        journal.note(MemberId([1; 32]), &[0; 1350]);
-        journal.note(MemberId([1; 32]), b"short");
+        journal.note(MemberId([1; 32]).into(), &timed(1350, 1));
+        journal.note(MemberId([1; 32]).into(), &[0; 1350]);
+        journal.note(MemberId([1; 32]).into(), b"short");
         let report = journal.report(0, u64::MAX);
         assert_eq!((report["timed"].as_u64(), report["count"].as_u64()), (Some(1), Some(3)));
         assert!(report["p50_us"].as_u64().unwrap() < 1_000_000);

@@ -10,7 +10,7 @@ use super::render::{self, Names};
 use super::replica::Replica;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use folkmoot::{Event, Folkmoot, MemberId, Session, ViewId};
+use folkmoot::{Event, Folkmoot, Party, Session, ViewId};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) enum Printing {
 /// How the member stands in the group, from its events.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Picture {
-    pub(super) view: Option<(ViewId, Vec<MemberId>, String)>,
+    pub(super) view: Option<(ViewId, Vec<Party>, String)>,
     pub(super) steady: bool,
     pub(super) removed: Option<&'static str>,
     pub(super) refused: Option<String>,
@@ -63,7 +63,7 @@ impl Process {
             Event::Message { sender, payload, .. } => {
                 number = Some(self.kept.note(&event));
                 self.journal.note(*sender, payload);
-                if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me()) {
+                if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me().into()) {
                     window.add_permits(1);
                 }
             }

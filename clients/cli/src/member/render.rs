@@ -3,7 +3,7 @@
 use super::{concerns, lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
-    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Party, Person,
     Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
@@ -18,16 +18,21 @@ pub(crate) fn name(names: &Names, member: &MemberId) -> String {
     names.get(member).filter(|name| !name.is_empty()).map_or_else(|| member.short(), |name| harmless(name))
 }
 
+/// The name of a party: its member's, with the port if that is not 0.
+pub(crate) fn party_name(names: &Names, party: &Party) -> String {
+    party.of(&name(names, &party.member))
+}
+
 /// An event as data.
 pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
     match event {
         Event::View { group, id, members, transitional, cause, epoch } => json!({
             "event": "view", "group": group.hex(), "view": view_text(id), "members": ids(members),
-            "names": members.iter().map(|member| name(names, member)).collect::<Vec<_>>(),
+            "names": members.iter().map(|party| party_name(names, party)).collect::<Vec<_>>(),
             "transitional": ids(transitional), "cause": cause_word(*cause), "epoch": epoch,
         }),
         Event::Message { group, sender, view, service, payload, origin } => json!({
-            "event": "message", "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": name(names, sender),
+            "event": "message", "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": party_name(names, sender),
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
             "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
         }),
@@ -86,14 +91,14 @@ fn letter_json(event: &Event, names: &Names) -> Value {
             "text": String::from_utf8_lossy(text),
         }),
         Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
-            "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": name(names, by),
+            "event": "answered", "group": group.hex(), "letter": hex(letter), "by": by.hex(), "name": party_name(names, by),
             "text": String::from_utf8_lossy(text),
         }),
         Event::LetterStands { letter, standing } => json!({
             "event": "letter-stands", "letter": hex(letter), "standing": standing.map_or("begun", standing_word),
         }),
         Event::Answer { letter, by, text } => json!({
-            "event": "answer", "letter": hex(letter), "by": by.hex(), "name": name(names, by),
+            "event": "answer", "letter": hex(letter), "by": by.hex(), "name": party_name(names, by),
             "text": String::from_utf8_lossy(text),
         }),
         _ => Value::Null,
@@ -467,8 +472,8 @@ pub(crate) fn cause_word(cause: Cause) -> &'static str {
     }
 }
 
-fn ids(members: &[MemberId]) -> Vec<String> {
-    members.iter().map(MemberId::hex).collect()
+fn ids(parties: &[Party]) -> Vec<String> {
+    parties.iter().map(Party::hex).collect()
 }
 
 #[cfg(test)]

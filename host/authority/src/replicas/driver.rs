@@ -318,10 +318,13 @@ impl Work {
             Event::View { group: of, id, members, .. } if of == group => {
                 // What waited was for the view before.
                 self.sends.clear();
+                // A replica is a whole process: other programs of its identity keep no log.
+                let replicas = members.iter().filter(|party| party.port == 0);
+                let members = replicas.map(|party| party.member).collect();
                 self.handle(Input::View { id, members })
             }
-            Event::Message { group: of, sender, view, payload, .. } if of == group => {
-                self.handle(Input::Message { from: sender, view, payload })
+            Event::Message { group: of, sender, view, payload, .. } if of == group && sender.port == 0 => {
+                self.handle(Input::Message { from: sender.member, view, payload })
             }
             Event::Transitional { group: of } if of == group => self.handle(Input::Transitional),
             Event::Removed { group: of, .. } if of == group => self.handle(Input::Out),

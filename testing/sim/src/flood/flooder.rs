@@ -23,9 +23,9 @@ pub(super) struct Flooder {
 impl Flooder {
     fn burst(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let transcript = self.actor.transcript();
-        let (member, group) = (self.rubbish.member(), transcript.group());
+        let (party, group) = (self.rubbish.member().into(), transcript.group());
         for said in self.rubbish.burst(transcript, entropy) {
-            let send = |payload| ToNode::Send { member, group, service: Service::Agreed, payload };
+            let send = |payload| ToNode::Send { party, group, service: Service::Agreed, payload };
             match said {
                 Said::Item(item) => self.actor.say(now, ToNode::Item(item), entropy),
                 Said::Payload(payload) => self.actor.say(now, send(payload), entropy),

@@ -135,8 +135,8 @@ impl Actor {
     fn event(&mut self, event: Event) {
         match event {
             Event::View { id, members, transitional, epoch, .. } => {
-                let members = self.names.players(&members);
-                let transitional = self.names.players(&transitional);
+                let members = self.names.seated(&members);
+                let transitional = self.names.seated(&transitional);
                 self.tell(Told::View(Shown { id, members, transitional, key: epoch }));
             }
             Event::Message { payload, .. } => self.tell(Told::Message(payload)),

@@ -10,7 +10,7 @@ use crate::rng::Rng;
 use crate::schedule::Schedule;
 use bytes::Bytes;
 use folkmoot_attach::Embedded;
-use folkmoot_base::{Entropy, GroupName, Instant, MemberId, StoreKey, UnixTime};
+use folkmoot_base::{Entropy, GroupName, Instant, MemberId, Party, StoreKey, UnixTime};
 use folkmoot_identity::{CharterDraft, Identity, SignedCharter};
 use folkmoot_member::Member;
 use folkmoot_node::Node;
@@ -36,6 +36,14 @@ impl Names {
         members: impl IntoIterator<Item = &'a MemberId>,
     ) -> C {
         members.into_iter().filter_map(|member| self.player(member)).collect()
+    }
+
+    /// The players of parties, each of which has one program.
+    pub(super) fn seated<'a, C: FromIterator<Player>>(
+        &self,
+        parties: impl IntoIterator<Item = &'a Party>,
+    ) -> C {
+        parties.into_iter().filter_map(|party| self.player(&party.member)).collect()
     }
 
     /// Who sits in `player`.
@@ -140,8 +148,8 @@ impl Cast for Company {
 
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool {
         let view = view.map(|view| {
-            let mut members: Vec<MemberId> =
-                view.members.iter().filter_map(|player| self.names.member(*player)).collect();
+            let seat = |player: &Player| self.names.member(*player).map(Party::from);
+            let mut members: Vec<Party> = view.members.iter().filter_map(seat).collect();
             members.sort_unstable();
             (view.id, members)
         });

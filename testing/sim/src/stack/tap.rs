@@ -15,7 +15,7 @@ use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use bytes::Bytes;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, MemberId, NodeId, UnixTime, ViewId};
+use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, NodeId, Party, UnixTime, ViewId};
 use folkmoot_identity::VoteKind;
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
@@ -259,22 +259,22 @@ impl Desk {
     }
 
     /// Who has the key of which view, by what the member is about to hear.
-    fn look_up(&mut self, sender: &MemberId, payload: &Bytes) {
+    fn look_up(&mut self, sender: &Party, payload: &Bytes) {
         if let Kind::Step(step, run) = kind::of(payload)
-            && let (Some(view), Some(player)) = (confirmed(step, run), self.names.player(sender))
+            && let (Some(view), Some(player)) = (confirmed(step, run), self.names.player(&sender.member))
         {
             self.tell(Told::Heard(view, player));
         }
     }
 
     /// Who is in the group, and who no more, by the notice that the member is about to hear.
-    fn look_at_notice(&mut self, members: &[MemberId], removed: &[MemberId]) {
-        let removed: Vec<Player> = self.names.players(removed);
+    fn look_at_notice(&mut self, members: &[Party], removed: &[Party]) {
+        let removed: Vec<Player> = self.names.seated(removed);
         for player in removed {
             self.gone |= bit(player);
             self.tell(Told::Gone(player));
         }
-        let members: Vec<Player> = self.names.players(members);
+        let members: Vec<Player> = self.names.seated(members);
         for player in members.into_iter().filter(|player| self.gone & bit(*player) != 0).collect::<Vec<_>>() {
             self.gone &= !bit(player);
             self.tell(Told::Back(player));
