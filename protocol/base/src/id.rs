@@ -158,9 +158,8 @@ impl Party {
 
     /// Reads what [`Self::hex`] writes; `None` for anything else.
     pub fn from_hex(text: &str) -> Option<Self> {
-        let (member, port) = text.split_once(':').map_or((text, Some(0)), |(member, port)| {
-            (member, port.parse().ok())
-        });
+        let (member, port) =
+            text.split_once(':').map_or((text, Some(0)), |(member, port)| (member, port.parse().ok()));
         let party = Self::new(MemberId::from_hex(member)?, port?);
         (party.hex() == text).then_some(party)
     }
@@ -286,10 +285,13 @@ mod tests {
             assert_eq!(Party::from_hex(&party.hex()), Some(party));
         }
         for other in ["", "abab", ":258", "00", "0258", "65794", "-1", "2 "] {
-            assert_eq!(Party::from_hex(&format!("{}:{other}", whole.member.hex())).map(|one| one.port), match other {
-                "00" | "0258" | "" => None,
-                other => other.parse().ok(),
-            });
+            assert_eq!(
+                Party::from_hex(&format!("{}:{other}", whole.member.hex())).map(|one| one.port),
+                match other {
+                    "00" | "0258" | "" => None,
+                    other => other.parse().ok(),
+                }
+            );
         }
         assert_eq!(Party::from_hex(&format!("{}:0", whole.member.hex())), None);
     }

@@ -30,7 +30,8 @@ impl Transcript {
     ) -> Result<(), MessageError> {
         message.check_group(self.group(), named)?;
         let sender = message.stamp().sender;
-        let known = self.roster().key_of(&sender.member).is_some() || self.state().removed_at(&sender.member) > 0;
+        let known =
+            self.roster().key_of(&sender.member).is_some() || self.state().removed_at(&sender.member) > 0;
         if known { Ok(()) } else { Err(MessageError::PeerNotMember(sender.member)) }
     }
 }

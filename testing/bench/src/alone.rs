@@ -8,7 +8,7 @@
 use crate::counts::{Event, controller};
 use crate::meter::thread_worked;
 use folkmoot::tools::{Entropy, OsEntropy};
-use folkmoot::{Bytes, Cause, GroupId, MemberId, NodeId, ViewId};
+use folkmoot::{Bytes, Cause, GroupId, MemberId, NodeId, Party, ViewId};
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Cipher, ConfigurationId, Digest, Instant, Keying as Rule, SignatureBytes, digest};
 use folkmoot_cli::exit::{Exit, Failure};
@@ -36,9 +36,9 @@ pub(crate) struct Table {
     module: ModuleName,
     keys: BTreeMap<MemberId, SigningKey>,
     known: BTreeMap<MemberId, VerifyingKey>,
-    machines: BTreeMap<MemberId, Keying>,
-    brings: BTreeMap<MemberId, Bytes>,
-    log: VecDeque<(MemberId, Bytes)>,
+    machines: BTreeMap<Party, Keying>,
+    brings: BTreeMap<Party, Bytes>,
+    log: VecDeque<(Party, Bytes)>,
     views: u64,
     /// Whether messages are signed and verified.
     signed: bool,
@@ -106,7 +106,7 @@ impl Table {
 
     /// One change in a group of its own; `halves`: how many meet how many in a merge.
     pub(crate) fn change(&mut self, event: Event, halves: (usize, usize)) -> Result<Alone, Failure> {
-        let all: Vec<MemberId> = self.keys.keys().copied().collect();
+        let all: Vec<Party> = self.keys.keys().map(|member| (*member).into()).collect();
         let size = all.len();
         self.machines.clear();
         self.brings.clear();
@@ -153,17 +153,17 @@ impl Table {
         Ok(Alone { signatures, rest: thread_worked().saturating_sub(before + signatures) })
     }
 
-    fn by_rank(&self) -> Vec<MemberId> {
-        let mut all: Vec<MemberId> = self.machines.keys().copied().collect();
+    fn by_rank(&self) -> Vec<Party> {
+        let mut all: Vec<Party> = self.machines.keys().copied().collect();
         all.sort_by_key(|member| (self.machines.get(member).and_then(Keying::rank), *member));
         all
     }
 
     /// These end the view that they are in, and agree on a key for the next. How long signatures
     /// took.
-    fn settle(&mut self, members: &[MemberId]) -> Result<Duration, Failure> {
+    fn settle(&mut self, members: &[Party]) -> Result<Duration, Failure> {
         let spent = Cell::new(Duration::ZERO);
-        let old: Vec<MemberId> = members.iter().copied().filter(|one| self.is_secure(one)).collect();
+        let old: Vec<Party> = members.iter().copied().filter(|one| self.is_secure(one)).collect();
         for member in &old {
             // Whoever is lost is lost at the signal; where nobody is, it does no harm.
             self.give(*member, Input::TransitionalSignal, &spent)?;
@@ -192,22 +192,22 @@ impl Table {
     }
 
     /// Who came from one view together: all who bring the same run. Who brings none comes alone.
-    fn sides(&self, old: &[MemberId]) -> BTreeMap<MemberId, Vec<MemberId>> {
+    fn sides(&self, old: &[Party]) -> BTreeMap<Party, Vec<Party>> {
         // A word about a run is its version, its name of 32 bytes, and what differs.
-        let run = |one: &MemberId| self.brings.get(one).and_then(|word| word.get(..33));
-        let mut runs: BTreeMap<&[u8], Vec<MemberId>> = BTreeMap::new();
+        let run = |one: &Party| self.brings.get(one).and_then(|word| word.get(..33));
+        let mut runs: BTreeMap<&[u8], Vec<Party>> = BTreeMap::new();
         for (member, run) in old.iter().filter_map(|one| Some((*one, run(one)?))) {
             runs.entry(run).or_default().push(member);
         }
-        let each = |side: &Vec<MemberId>| side.iter().map(|one| (*one, side.clone())).collect::<Vec<_>>();
+        let each = |side: &Vec<Party>| side.iter().map(|one| (*one, side.clone())).collect::<Vec<_>>();
         runs.values().flat_map(each).collect()
     }
 
-    fn is_secure(&self, member: &MemberId) -> bool {
+    fn is_secure(&self, member: &Party) -> bool {
         self.machines.get(member).is_some_and(|machine| machine.state() == State::Secure)
     }
 
-    fn refresh(&mut self, members: &[MemberId]) -> Result<Duration, Failure> {
+    fn refresh(&mut self, members: &[Party]) -> Result<Duration, Failure> {
         let spent = Cell::new(Duration::ZERO);
         let first = members.first().ok_or_else(|| Failure::bug("nobody"))?;
         self.give(*first, Input::Refresh, &spent)?;
@@ -215,20 +215,20 @@ impl Table {
         Ok(spent.get())
     }
 
-    fn deliver(&mut self, members: &[MemberId], spent: &Cell<Duration>) -> Result<(), Failure> {
+    fn deliver(&mut self, members: &[Party], spent: &Cell<Duration>) -> Result<(), Failure> {
         while let Some((sender, bytes)) = self.log.pop_front() {
             for member in members {
                 self.give(*member, Input::Message { sender, bytes: bytes.clone() }, spent)?;
             }
         }
-        let stuck: BTreeSet<&MemberId> = members.iter().filter(|member| !self.is_secure(member)).collect();
+        let stuck: BTreeSet<&Party> = members.iter().filter(|member| !self.is_secure(member)).collect();
         let text = || format!("{} of {} members did not agree on a key", stuck.len(), members.len());
         if stuck.is_empty() { Ok(()) } else { Err(Failure::bug(text())) }
     }
 
     /// One machine takes one input and says what it has to say.
-    fn give(&mut self, to: MemberId, input: Input, spent: &Cell<Duration>) -> Result<(), Failure> {
-        let (Some(key), Some(machine)) = (self.keys.get(&to), self.machines.get_mut(&to)) else {
+    fn give(&mut self, to: Party, input: Input, spent: &Cell<Duration>) -> Result<(), Failure> {
+        let (Some(key), Some(machine)) = (self.keys.get(&to.member), self.machines.get_mut(&to)) else {
             return Err(Failure::bug("no such member"));
         };
         let terms =

@@ -10,7 +10,7 @@ use crate::args::BenchKeying;
 use crate::meter::thread_worked;
 use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::{Kept, Module, ModuleName, Origin, Plan, Step, begin};
-use folkmoot_base::{MemberId, digest};
+use folkmoot_base::{MemberId, Party, digest};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
@@ -51,7 +51,7 @@ pub(crate) fn times(size: usize) -> usize {
 }
 
 /// What a member holds of its last run.
-type Holdings = BTreeMap<MemberId, (Origin, Kept)>;
+type Holdings = BTreeMap<Party, (Origin, Kept)>;
 
 /// A message on its way: who says it, in which round, after how many exponentiations one after the
 /// other.
@@ -159,10 +159,9 @@ pub(crate) fn measure_once(
     half: usize,
     entropy: &mut OsEntropy,
 ) -> Result<Cost, Failure> {
-    let all: Vec<MemberId> = (0..size).map(member).collect();
+    let all: Vec<Party> = (0..size).map(member).collect();
     let mut held = Holdings::new();
-    let mut prepare =
-        |members: &[MemberId], held: &mut Holdings| run(module, members, held, entropy).map(drop);
+    let mut prepare = |members: &[Party], held: &mut Holdings| run(module, members, held, entropy).map(drop);
     let members = match event {
         Event::Nothing => all,
         Event::Join => {
@@ -197,17 +196,17 @@ pub(crate) fn controller(module: ModuleName, size: usize) -> usize {
     }
 }
 
-fn member(number: usize) -> MemberId {
+fn member(number: usize) -> Party {
     // Ids in order of number, so that places are numbers.
     let mut id = digest(&[&number.to_be_bytes()]);
     id.iter_mut().zip(number.to_be_bytes()).for_each(|(to, from)| *to = from);
-    MemberId(id)
+    MemberId(id).into()
 }
 
 /// One run among `members` from what they hold; they take over what it leaves.
 fn run(
     module: ModuleName,
-    members: &[MemberId],
+    members: &[Party],
     held: &mut Holdings,
     entropy: &mut OsEntropy,
 ) -> Result<Cost, Failure> {
@@ -247,11 +246,11 @@ fn run(
 
 fn begin_all(
     module: ModuleName,
-    members: &[MemberId],
+    members: &[Party],
     held: &Holdings,
 ) -> Result<Vec<Box<dyn Module>>, Failure> {
     let origins: Vec<_> = members.iter().map(|member| held.get(member).map(|(origin, _)| *origin)).collect();
-    let one = |(me, member): (usize, &MemberId)| {
+    let one = |(me, member): (usize, &Party)| {
         let plan = Plan::with_origins(members, me, origins.clone()).map_err(Failure::bug)?;
         begin(module, &plan, held.get(member).map(|(_, kept)| kept)).map_err(Failure::bug)
     };
@@ -266,8 +265,8 @@ fn spoken(steps: Vec<Step>, from: usize, round: u64, serial: u64) -> impl Iterat
 }
 
 /// What the run leaves, under a name of its own.
-fn adopt(runs: &[Box<dyn Module>], members: &[MemberId], held: &mut Holdings) {
-    let names: Vec<&[u8]> = members.iter().map(|member| member.0.as_slice()).collect();
+fn adopt(runs: &[Box<dyn Module>], members: &[Party], held: &mut Holdings) {
+    let names: Vec<&[u8]> = members.iter().map(|party| party.member.0.as_slice()).collect();
     let before = held.len().to_be_bytes();
     let name = digest(&[b"a counted run", &before, &digest(&names)]);
     for (run, member) in runs.iter().zip(members) {

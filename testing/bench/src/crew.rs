@@ -7,7 +7,7 @@
 use crate::meter::{Metered, Meters, Work};
 use crate::people::{People, Rules};
 use folkmoot::tools::{Attached, Command, Handle, MemberStack, Node, OpenOptions, Opened, Timing, prepare};
-use folkmoot::{Event, Faults, GroupId, Locator, MemberId, Service, StateFolder};
+use folkmoot::{Event, Faults, GroupId, Locator, Party, Service, StateFolder};
 use folkmoot_agreement::ModuleName;
 use folkmoot_cli::children::Workshop;
 use folkmoot_cli::exit::{Exit, Failure};
@@ -32,14 +32,14 @@ type Upper = Metered<Attached<MemberStack>>;
 
 /// What a member saw.
 enum Seen {
-    View(BTreeSet<MemberId>),
+    View(BTreeSet<Party>),
     Heard,
 }
 
 /// One node: its event loop runs in a task, orders go by its handle.
 struct Place {
-    host: MemberId,
-    members: Vec<MemberId>,
+    host: Party,
+    members: Vec<Party>,
     at: Locator,
     handle: Handle<Ground, Upper>,
     faults: Faults,
@@ -56,9 +56,9 @@ pub(crate) struct Spent {
 pub(crate) struct Crew {
     places: Vec<Place>,
     /// Oldest in the group first.
-    members: Vec<MemberId>,
+    members: Vec<Party>,
     group: GroupId,
-    seen: mpsc::Receiver<(MemberId, Seen)>,
+    seen: mpsc::Receiver<(Party, Seen)>,
     meters: Meters,
     limit: Duration,
     late: Instant,
@@ -118,7 +118,7 @@ impl Crew {
             let path = workshop.path().join(format!("node{number}"));
             places.push(hire(&path, &people, &here, timing(size), &meters, tell.clone())?);
         }
-        let members = people.identities.iter().map(Identity::member).collect();
+        let members = people.identities.iter().map(|one| one.member().into()).collect();
         let (group, limit) = (people.charter.charter().group(), limit(size));
         let late = Instant::now() + limit;
         let mut crew = Self { places, members, group, seen, meters, limit, late, workshop };
@@ -128,9 +128,9 @@ impl Crew {
 
     /// The members of each node find one another first, then the nodes: few views on the way.
     async fn gather(&mut self) -> Result<(), Failure> {
-        let mut wanted: BTreeMap<MemberId, BTreeSet<MemberId>> = BTreeMap::new();
+        let mut wanted: BTreeMap<Party, BTreeSet<Party>> = BTreeMap::new();
         for place in &self.places {
-            let here: BTreeSet<MemberId> = place.members.iter().copied().collect();
+            let here: BTreeSet<Party> = place.members.iter().copied().collect();
             for member in &place.members {
                 wanted.insert(*member, here.clone());
                 place.handle.command((*member, Command::Join { group: self.group })).await?;
@@ -145,7 +145,7 @@ impl Crew {
         self.all_see(self.ids(0..self.size())).await
     }
 
-    fn ids(&self, places: std::ops::Range<usize>) -> BTreeSet<MemberId> {
+    fn ids(&self, places: std::ops::Range<usize>) -> BTreeSet<Party> {
         self.members.get(places).unwrap_or_default().iter().copied().collect()
     }
 
@@ -161,13 +161,13 @@ impl Crew {
     }
 
     /// Until each of these has seen a view of exactly these.
-    async fn all_see(&mut self, members: BTreeSet<MemberId>) -> Result<(), Failure> {
+    async fn all_see(&mut self, members: BTreeSet<Party>) -> Result<(), Failure> {
         self.expect(members.iter().map(|member| (*member, members.clone())).collect()).await
     }
 
     /// Until each has seen a view of exactly those that it is to see. Views of both sides may come
     /// mixed.
-    async fn expect(&mut self, mut wanted: BTreeMap<MemberId, BTreeSet<MemberId>>) -> Result<(), Failure> {
+    async fn expect(&mut self, mut wanted: BTreeMap<Party, BTreeSet<Party>>) -> Result<(), Failure> {
         while !wanted.is_empty() {
             let missing = wanted.len();
             if let (one, Seen::View(view)) = self.next(missing).await?
@@ -179,7 +179,7 @@ impl Crew {
         Ok(())
     }
 
-    async fn next(&mut self, missing: usize) -> Result<(MemberId, Seen), Failure> {
+    async fn next(&mut self, missing: usize) -> Result<(Party, Seen), Failure> {
         let left = self.late.saturating_duration_since(Instant::now());
         let late = |_| {
             let (limit, size) = (self.limit.as_secs(), self.members.len());
@@ -201,7 +201,7 @@ impl Crew {
     /// Puts the members in the order of the run that they hold: by age, where the module has ages.
     pub(crate) async fn by_rank(&mut self) -> Result<(), Failure> {
         let group = self.group;
-        let mut ranks: BTreeMap<MemberId, Option<u32>> = BTreeMap::new();
+        let mut ranks: BTreeMap<Party, Option<u32>> = BTreeMap::new();
         for place in &self.places {
             let told = place.handle.look(move |machine, _, _| {
                 let all = machine.upper.stack.members();
@@ -213,16 +213,16 @@ impl Crew {
         Ok(())
     }
 
-    fn place_of(&self, member: &MemberId) -> Result<&Place, Failure> {
+    fn place_of(&self, member: &Party) -> Result<&Place, Failure> {
         let place = self.places.iter().find(|place| place.members.contains(member));
         place.ok_or_else(|| Failure::bug("no such member"))
     }
 
-    fn hand(&self, place: usize) -> Result<MemberId, Failure> {
+    fn hand(&self, place: usize) -> Result<Party, Failure> {
         self.members.get(place).copied().ok_or_else(|| Failure::bug("no such member"))
     }
 
-    async fn order(&self, member: MemberId, command: Command) -> Result<(), Failure> {
+    async fn order(&self, member: Party, command: Command) -> Result<(), Failure> {
         Ok(self.place_of(&member)?.handle.command((member, command)).await?)
     }
 
@@ -343,7 +343,7 @@ fn hire(
     here: &[Identity],
     timing: Timing,
     meters: &Meters,
-    tell: mpsc::Sender<(MemberId, Seen)>,
+    tell: mpsc::Sender<(Party, Seen)>,
 ) -> Result<Place, Failure> {
     let (host, others) = here.split_first().ok_or_else(|| Failure::bug("a node has no members"))?;
     people.furnish(&StateFolder::open(path)?, host)?;
@@ -357,7 +357,8 @@ fn hire(
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,
     };
-    let opened = prepare(options, others, timing)?.start(|node, all| {
+    let others: Vec<(Identity, u16)> = others.iter().map(|one| (one.clone(), 0)).collect();
+    let opened = prepare(options, &others, timing)?.start(|node, all| {
         (Metered::new(node, &meters.ground), Metered::new(all.attached(), &meters.upper))
     })?;
     let Opened { mut running, locator: at, faults, lock, .. } = opened;
@@ -375,8 +376,8 @@ fn hire(
             }
         }
     });
-    let members = here.iter().map(Identity::member).collect();
-    Ok(Place { host: host.member(), members, at, handle, faults })
+    let members = here.iter().map(|one| one.member().into()).collect();
+    Ok(Place { host: host.member().into(), members, at, handle, faults })
 }
 
 #[cfg(test)]

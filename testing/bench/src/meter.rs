@@ -6,7 +6,7 @@
 use folkmoot::tools::{
     Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperOutput, UpperStack,
 };
-use folkmoot::{Bytes, GroupId, Locator, MemberId, UnixTime};
+use folkmoot::{Bytes, GroupId, Locator, Party, UnixTime};
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Sub;
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl<U: Upper> Upper for Metered<U> {
         self.meter.time(|| self.stack.node(now, message, entropy));
     }
 
-    fn node_to(&mut self, now: Instant, to: MemberId, message: ToMember, entropy: &mut dyn Entropy) {
+    fn node_to(&mut self, now: Instant, to: Party, message: ToMember, entropy: &mut dyn Entropy) {
         self.meter.time(|| self.stack.node_to(now, to, message, entropy));
     }
 

@@ -228,7 +228,7 @@ impl World {
                 }
                 Output::Event(Event::Message { sender, .. }) => {
                     player.delivered = player.delivered.saturating_add(1);
-                    player.own = player.own.saturating_add(u64::from(sender == me));
+                    player.own = player.own.saturating_add(u64::from(sender.member == me));
                 }
                 Output::Event(Event::View { members, .. }) => player.keyed = members.len() > 1,
                 _ => {}

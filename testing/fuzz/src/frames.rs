@@ -3,7 +3,7 @@
 use crate::script::owned;
 use crate::values::canonical;
 use folkmoot_admission::{GuestMessage, OpenMessage};
-use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId, ViewId};
+use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId, Party, ViewId};
 use folkmoot_flush::message::{Control as FlushControl, Frame as FlushFrame};
 use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
@@ -67,8 +67,8 @@ pub fn group_message(data: &[u8]) {
             }
             Ok(GroupMessage::Data { group, sender, payload }) => {
                 let sender = match sender {
-                    Speaker::Own => node.member(),
-                    Speaker::Other(handle) => MemberId(id(&handle)),
+                    Speaker::Own => node.member().into(),
+                    Speaker::Other(handle, port) => Party::new(MemberId(id(&handle)), port),
                 };
                 let lead = data_lead(node, &GroupId(id(&group)), &sender);
                 assert_eq!([lead.as_slice(), &payload].concat(), data);
@@ -132,4 +132,9 @@ pub(crate) fn node(number: u8) -> NodeId {
 /// A member by number: the one of the node with that number.
 pub(crate) fn member(number: u8) -> MemberId {
     node(number).member()
+}
+
+/// A program of that member.
+pub(crate) fn party(number: u8, port: u16) -> Party {
+    Party::new(member(number), port)
 }

@@ -1,6 +1,6 @@
 //! Flush, agreement, keying and session: messages of members of the view that may say anything.
 
-use crate::frames::{member, view_id};
+use crate::frames::{self, view_id};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
@@ -17,9 +17,16 @@ const GROUP: GroupId = GroupId([9; 32]);
 const OUTPUTS_MAX: usize = 4_096;
 const HEADS: Digest = [3; 32];
 
-/// The only party of a member.
+/// Parties by number: 1 and 2 are in the views; 3 is another program of the second's member, 4 of
+/// the first's; any other is of a member by itself.
 fn party(number: u8) -> Party {
-    member(number).into()
+    match number {
+        1 => frames::party(1, 0),
+        2 => frames::party(2, 258),
+        3 => frames::party(2, 0),
+        4 => frames::party(1, 3),
+        other => frames::party(other, 0),
+    }
 }
 
 /// The flush layer of member 1; its own words come back to it.
@@ -79,8 +86,8 @@ impl Flushing {
     }
 }
 
-/// Flush: frames of the other member, of one outside the view, of oneself; notices, losses,
-/// answers.
+/// Flush: frames of the other party, of another program of its member that is outside the view, of
+/// oneself; notices, losses, answers.
 pub fn flush_machine(data: &[u8]) {
     let mut flushing = Flushing::steady();
     for (op, body) in steps(data) {
@@ -204,7 +211,8 @@ impl Keyed {
     }
 }
 
-/// Keying: messages of the other member, well signed; time, flushes, views, refreshes.
+/// Keying: messages of the other party and of others outside the view, well signed; time, flushes,
+/// views, refreshes.
 pub fn keying_machine(data: &[u8]) {
     for number in [1, 2] {
         let mut keyed = Keyed::new(number);
@@ -212,7 +220,10 @@ pub fn keying_machine(data: &[u8]) {
         for (op, body) in steps(data) {
             match op % 8 {
                 0..=2 => keyed.take(Input::Message { sender: party(3 - number), bytes: owned(body) }),
-                3 => keyed.take(Input::Message { sender: party(9), bytes: owned(body) }),
+                3 => {
+                    let sender = party([9, 3, 4][usize::from(op >> 3) % 3]);
+                    keyed.take(Input::Message { sender, bytes: owned(body) });
+                }
                 4 => {
                     keyed.now = keyed.now + Duration::from_millis(self::number(body));
                     keyed.take(Input::Timeout);
@@ -276,22 +287,31 @@ const WORDS: [&[u8]; 3] = [b"", b"a word", &[7; 100]];
 
 fn session(number: u8) -> Session {
     let mut session = Session::new(party(number), GROUP, SessionConfig::default());
-    let members = [party(1), party(2)];
     let key = Secret::new([8; 32]);
-    session.open_epoch(view_id(GROUP, 1), &members, &key, Cipher::Aes256Gcm).expect("the first epoch");
+    session.open_epoch(view_id(GROUP, 1), &talking(), &key, Cipher::Aes256Gcm).expect("the first epoch");
     session
 }
 
-fn genuine() -> Vec<Bytes> {
-    let mut other = session(2);
-    let mut bundle = Bundle::with_room(64, &mut Pool::default());
-    WORDS.iter().take(2).for_each(|word| bundle.push(word));
-    let texts = WORDS.iter().map(|word| Body::text(Bytes::from_static(word)));
-    texts.chain([bundle.body()]).map(|body| other.seal(&[], body).expect("an open epoch")).collect()
+/// Those in the session's view: two of the three are programs of one member.
+fn talking() -> [Party; 3] {
+    [party(1), party(4), party(2)]
 }
 
-/// Session: sealed messages of the other member, its own, a stranger's; a second epoch. Only what
-/// was sealed opens, once.
+/// What the others sealed.
+fn genuine() -> Vec<(Party, Bytes)> {
+    let sealed = |number| {
+        let mut other = session(number);
+        let mut bundle = Bundle::with_room(64, &mut Pool::default());
+        WORDS.iter().take(2).for_each(|word| bundle.push(word));
+        let texts = WORDS.iter().map(|word| Body::text(Bytes::from_static(word)));
+        let sealed = texts.chain([bundle.body()]).map(|body| other.seal(&[], body).expect("an open epoch"));
+        sealed.map(|bytes| (party(number), bytes)).collect::<Vec<_>>()
+    };
+    [sealed(2), sealed(4)].concat()
+}
+
+/// Session: sealed messages of another member's party, of the own member's other, its own, those of
+/// one outside; a second epoch. Only what was sealed opens, once, as its sender's.
 pub fn session_machine(data: &[u8]) {
     let mut session = session(1);
     let mut waiting = genuine();
@@ -299,18 +319,17 @@ pub fn session_machine(data: &[u8]) {
         let sealed = owned(body);
         match op % 8 {
             0..=4 => {
-                let from = party([2, 2, 2, 1, 9][usize::from(op % 8)]);
+                let from = party([2, 4, 3, 1, 9][usize::from(op % 8)]);
                 if let Ok(Opened::Message(_)) =
                     session.open(from, Service::Agreed, sealed.clone(), &|_, _, _| true)
                 {
-                    let place = waiting.iter().position(|genuine| *genuine == sealed);
-                    assert_eq!(from, party(2));
+                    let place = waiting.iter().position(|genuine| *genuine == (from, sealed.clone()));
                     waiting.swap_remove(place.expect("never sealed, or opened before"));
                 }
             }
             5 => {
                 let key = Secret::new([op; 32]);
-                let _ = session.open_epoch(view_id(GROUP, 2), &[party(1), party(2)], &key, Cipher::Aes256Gcm);
+                let _ = session.open_epoch(view_id(GROUP, 2), &talking(), &key, Cipher::Aes256Gcm);
                 while let Some((_, opened)) = session.poll_received(&|_, _, _| true) {
                     assert!(opened.is_err(), "nobody has sealed under this key");
                 }
@@ -321,16 +340,18 @@ pub fn session_machine(data: &[u8]) {
     }
 }
 
-/// Seeds: what the other sealed.
+/// Seeds: what the others sealed, each as its sender's; as each other's.
 pub(crate) fn session_seeds() -> Vec<Vec<u8>> {
     let sealed = genuine();
-    let all = script(sealed.iter().map(|bytes| (0, bytes)));
+    let by = |from: &Party| u8::from(*from == party(4));
+    let all = script(sealed.iter().map(|(from, bytes)| (by(from), bytes)));
     let epochs = script([
-        (0, sealed[1].to_vec()),
+        (0, sealed[1].1.to_vec()),
         (5, vec![]),
-        (0, sealed[0].to_vec()),
+        (0, sealed[0].1.to_vec()),
         (6, vec![]),
-        (0, sealed[2].to_vec()),
+        (0, sealed[2].1.to_vec()),
     ]);
-    vec![all, epochs]
+    let mixed = script(sealed.iter().map(|(from, bytes)| (1 - by(from), bytes)));
+    vec![all, epochs, mixed]
 }

@@ -7,7 +7,7 @@ use crate::values::canonical;
 use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Digest, GroupId, GroupName, Instant, Secret, codec};
+use folkmoot_base::{Digest, GroupId, GroupName, Instant, Party, Secret, codec};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use folkmoot_letters::{
     Counter, Desk, DeskInput, DeskOutput, Front, GuestMessage, MemberMessage, Writer, WriterOutput,
@@ -18,6 +18,8 @@ use std::sync::OnceLock;
 
 const OUTPUTS_MAX: usize = 4_096;
 const TAG: [u8; 8] = [4; 8];
+/// Port of the program whose desk it is.
+const PORT: u16 = 3;
 
 /// The world's founders in a group that takes letters.
 fn transcript() -> &'static Transcript {
@@ -48,7 +50,7 @@ pub fn letters_word(data: &[u8]) {
     canonical::<MemberMessage>(data);
 }
 
-/// The first founder's desk. What it sends to the group comes back to it; what it says to guests is
+/// The desk of a program of the first founder. What it sends to the group comes back to it; what it says to guests is
 /// kept.
 struct Keeping {
     now: Instant,
@@ -74,8 +76,13 @@ impl Keeping {
         };
         let (mut inputs, mut count) = (vec![input], 0);
         while let Some(input) = inputs.pop() {
-            let counter =
-                Counter { now: self.now, identity: me, roster: transcript().roster(), front: &front };
+            let counter = Counter {
+                now: self.now,
+                identity: me,
+                port: PORT,
+                roster: transcript().roster(),
+                front: &front,
+            };
             let _ = self.desk.handle(&counter, input, &mut self.dice);
             while let Some(output) = self.desk.poll_output() {
                 count += 1;
@@ -84,7 +91,8 @@ impl Keeping {
                     DeskOutput::Guest { payload, .. } => self.said.push(payload),
                     DeskOutput::Multicast { group, payload } => {
                         self.ordered.push(payload.clone());
-                        inputs.push(DeskInput::Member { group, sender: me.member(), payload });
+                        let sender = Party::new(me.member(), PORT);
+                        inputs.push(DeskInput::Member { group, sender, payload });
                     }
                     DeskOutput::Event(_) => {}
                 }
@@ -93,20 +101,25 @@ impl Keeping {
     }
 }
 
-/// A member's desk: words of a guest, of a founder, of one who is no member; time; own answers.
+/// A member's desk: words of a guest, of a founder's programs and of its own member's others, of one
+/// who is no member; time; own answers.
 pub fn letters_desk(data: &[u8]) {
     keeping_after(data);
 }
 
 fn keeping_after(data: &[u8]) -> Keeping {
     let mut keeping = Keeping::new();
-    let (bob, dave, group) = (&world().founders[1], &world().stranger, transcript().group());
+    let [alice, bob] = [&world().founders[0], &world().founders[1]];
+    let (dave, group) = (&world().stranger, transcript().group());
     for (op, body) in steps(data) {
-        let payload = owned(body);
+        let (payload, port) = (owned(body), u16::from(op >> 4));
         match op % 8 {
             0 | 1 => keeping.take(DeskInput::Guest { from: dave.node(), payload }),
-            2 => keeping.take(DeskInput::Member { group, sender: bob.member(), payload }),
-            3 => keeping.take(DeskInput::Member { group, sender: dave.member(), payload }),
+            2 => {
+                let member = if op & 8 == 0 { bob.member() } else { alice.member() };
+                keeping.take(DeskInput::Member { group, sender: Party::new(member, port), payload });
+            }
+            3 => keeping.take(DeskInput::Member { group, sender: Party::new(dave.member(), port), payload }),
             4 => keeping.take(DeskInput::Guest { from: bob.node(), payload }),
             5 => keeping.now = keeping.now + Duration::from_millis(number(body)),
             6 => {

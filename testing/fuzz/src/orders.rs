@@ -1,11 +1,12 @@
 //! Ring and group: frames of a peer that may say anything. They meet a node that gathers, a node
 //! that is on a ring, and the ordered path.
 
-use crate::frames::{configuration, member, node};
+use crate::frames::{configuration, member, node, party};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Cause, GroupId, Head, Instant, Lead, Mutant, NodeId, Service};
+use folkmoot_base::limits::PARTIES_MAX;
+use folkmoot_base::{Cause, GroupId, Head, Instant, Lead, Mutant, NodeId, Party, Service};
 use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
@@ -166,6 +167,9 @@ fn mark(names: Vec<ShortName>) -> Mark {
     Mark { head: Head { number: 0, digest: [1; 32] }, set: [2; 32], names }
 }
 
+/// Ports of the two programs of member 1.
+const PORTS: [u16; 2] = [0, 258];
+
 /// A node's group layer, and the place in the order.
 struct Ordered {
     group: Group,
@@ -179,7 +183,7 @@ impl Ordered {
     fn new() -> Self {
         let mut group = Group::new(GroupConfig { me: node(1), danger: Mutant::NONE });
         group.mark(mark(Vec::new()));
-        group.attach(member(1)).unwrap();
+        PORTS.iter().for_each(|port| group.attach(party(1, *port)).unwrap());
         Self { group, configuration: 0, order: 0, said: Vec::new() }
     }
 
@@ -218,8 +222,8 @@ fn holds(member: folkmoot_base::MemberId) -> bool {
     [1, 2, 3].iter().any(|number| self::member(*number) == member)
 }
 
-/// Group: messages of a node in the configuration, of the node itself, of one outside; new
-/// configurations between.
+/// Group: messages of a node in the configuration, of the node itself, of one outside; joins and
+/// messages of two programs of one member; new configurations between.
 pub fn group_ordered(data: &[u8]) {
     ordered_after(data);
 }
@@ -238,8 +242,9 @@ fn ordered_after(data: &[u8]) -> Ordered {
                 ordered.settle();
             }
             _ => {
-                let _ = ordered.group.join(member(1), GROUP);
-                let _ = ordered.group.send(member(1), GROUP, Service::Agreed, owned(body));
+                let me = party(1, PORTS[usize::from(op >> 4) % PORTS.len()]);
+                let _ = ordered.group.join(me, GROUP);
+                let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body));
                 if op & 8 != 0 {
                     ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
                 }
@@ -247,7 +252,9 @@ fn ordered_after(data: &[u8]) -> Ordered {
             }
         }
         let members = ordered.group.members(GROUP);
-        assert!(members.is_sorted() && members.iter().all(|member| holds(*member)), "{members:?}");
+        assert!(members.is_sorted() && members.iter().all(|party| holds(party.member)), "{members:?}");
+        let of = |member| members.iter().filter(|party| party.member == member).count();
+        assert!(members.iter().all(|party| of(party.member) <= PARTIES_MAX), "{members:?}");
     }
     ordered
 }
@@ -256,24 +263,28 @@ fn ordered_after(data: &[u8]) -> Ordered {
 pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     use folkmoot_group::message::{Control, GroupState, Joined, Stamp, State, data_lead, encode};
     let other = mark(vec![[3; 16]]);
-    let joined = Joined { member: member(2), stamp: Stamp { ring_seq: 1, order: 1 } };
-    let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members: vec![joined] }];
+    let joined = |party: Party, order| Joined { party, stamp: Stamp { ring_seq: 1, order } };
+    let (first, second) = (party(2, 0), party(2, 7));
+    let members = vec![joined(first, 1), joined(second, 2)];
+    let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }];
     let same = mark(Vec::new());
     let view = crate::frames::view_id(GROUP, 4);
     let state = Control::State(State { configuration: configuration(1), mark: same.clone(), groups });
     let controls = [
-        Control::Join { member: member(2), group: GROUP },
-        Control::Leave { member: member(2), group: GROUP },
-        Control::Detach { member: member(2) },
-        Control::Refresh { member: member(2), group: GROUP },
-        Control::Complain { member: member(2), view, suspect: member(1) },
+        Control::Join { party: first, group: GROUP },
+        Control::Join { party: second, group: GROUP },
+        Control::Leave { party: first, group: GROUP },
+        Control::Detach { party: first },
+        Control::Refresh { party: second, group: GROUP },
+        Control::Complain { party: second, view, suspect: party(1, 0) },
         Control::Item { item: vec![1, 2, 3].into() },
         state.clone(),
         Control::Mark { configuration: configuration(1), mark: other },
     ];
     let mut messages: Vec<Vec<u8>> = controls.iter().map(|control| encode(control).to_vec()).collect();
-    messages.push([data_lead(node(2), &GROUP, &member(2)).as_slice(), b"a word"].concat());
-    messages.push([data_lead(node(2), &GROUP, &member(3)).as_slice(), b"a word"].concat());
+    for sender in [first, second, party(3, 0)] {
+        messages.push([data_lead(node(2), &GROUP, &sender).as_slice(), b"a word"].concat());
+    }
     let idle = State { configuration: configuration(1), mark: same, groups: vec![] };
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {

@@ -6,7 +6,7 @@ use crate::{
     sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Blob, EntryId, GroupName, Service};
+use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
 use folkmoot_identity::{SignedMessage, SignerCertificate, Stamp};
 
 /// Inputs of one target.
@@ -95,6 +95,7 @@ fn plain() -> Vec<(&'static str, Seeds)> {
         encode(&vec![EntryId([1; 32]), EntryId([2; 32])]),
         encode(&Some(frames::view_id(world().group(), 3))),
         encode(&None::<folkmoot_base::ViewId>),
+        encode(&frames::party(1, 258)),
     ];
     let texts = [
         "memory/7",
@@ -108,6 +109,7 @@ fn plain() -> Vec<(&'static str, Seeds)> {
     ];
     let mut texts: Seeds = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     texts.push(world().group().hex().into_bytes());
+    texts.push(frames::party(1, 258).hex().into_bytes());
     texts.push(world().transcript.state().head().whole().into_bytes());
     let alice = &world().founders[0];
     let signature = alice.sign(b"folkmoot seed v1", b"x");
@@ -137,7 +139,7 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     let hybrid = hybrid.replacen("contributory", "hybrid_links = true\ncontributory", 1);
     let more = format!("format = 2\n{CHARTER_LINES}");
     let more = String::from_utf8_lossy(world.charter().bytes()).replacen("format = 2\n", &more, 1);
-    let (view, sender) = (frames::view_id(world.group(), 3), bob.member());
+    let (view, sender) = (frames::view_id(world.group(), 3), Party::new(bob.member(), 258));
     let stamp = Stamp { view, epoch: [4; 8], sender, number: 5, service: Service::Agreed };
     let shown = SignerCertificate::Founder(Box::new(bob.certificate().clone()));
     let said = SignedMessage::assemble(stamp, "yes".into(), &stamp.sign(bob.key(), b"yes"), shown);

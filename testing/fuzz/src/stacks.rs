@@ -6,7 +6,9 @@ use crate::world::{NOW, world};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{Cause, Indication, Instant, Locator, NodeId, Service, StoreKey, UnixTime, digest};
+use folkmoot_base::{
+    Cause, Indication, Instant, Locator, NodeId, Party, Service, StoreKey, UnixTime, digest,
+};
 use folkmoot_flush::message::For;
 use folkmoot_identity::Identity;
 use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
@@ -19,6 +21,8 @@ use std::collections::VecDeque;
 const OUTPUTS_MAX: usize = 20_000;
 pub(crate) const HOME: Locator = Locator::memory(1);
 const AWAY: Locator = Locator::memory(2);
+/// A member's first program, and another.
+pub(crate) const PORTS: [u16; 2] = [0, 7];
 
 pub(crate) fn node_of(
     identity: &Identity,
@@ -31,9 +35,11 @@ pub(crate) fn node_of(
 
 pub(crate) fn member_of(
     identity: &Identity,
+    port: u16,
     stored: &[(StoreKey, Bytes)],
 ) -> Result<Member, folkmoot_member::MemberError> {
-    Member::new(MemberConfig::new(identity.clone(), world().charter_der()), stored)
+    let config = MemberConfig { port, ..MemberConfig::new(identity.clone(), world().charter_der()) };
+    Member::new(config, stored)
 }
 
 /// The first founder's node, and a link of somebody to it.
@@ -52,14 +58,19 @@ impl Linked {
             Links::new(link::Config::new(world().group()), IdentityCredentials::new(peer.clone()), &mut dice);
         let node = node_of(&world().founders[0], HOME, &[]).expect("a legal charter");
         let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0 };
-        let member = world().founders[0].member();
-        linked.node.member(linked.now, ToNode::Attach { member }, &mut linked.dice);
+        let parties = PORTS.map(|port| Party::new(world().founders[0].member(), port));
+        for party in parties {
+            linked.node.member(linked.now, ToNode::Attach { party }, &mut linked.dice);
+        }
         let dialled =
             linked.peer.handle(linked.now, link::Input::Dial { at: HOME, node: None }, &mut linked.dice);
         dialled.expect("the first dial");
         linked.carry();
         assert!(linked.node.locator(&peer.node()).is_some(), "an honest handshake ends");
-        linked.node.member(linked.now, ToNode::Join { member, group: world().group() }, &mut linked.dice);
+        for party in parties {
+            let join = ToNode::Join { party, group: world().group() };
+            linked.node.member(linked.now, join, &mut linked.dice);
+        }
         linked
     }
 
@@ -182,8 +193,8 @@ struct Above {
 }
 
 impl Above {
-    fn new() -> Self {
-        let member = member_of(&world().founders[0], &[]).expect("a legal charter");
+    fn new(port: u16) -> Self {
+        let member = member_of(&world().founders[0], port, &[]).expect("a legal charter");
         let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
         above.member.clock(above.now, NOW, &mut above.dice);
         above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
@@ -194,7 +205,7 @@ impl Above {
     fn word(&mut self, word: ToMember) {
         let mut words = VecDeque::from([word]);
         let mut count = 0;
-        let me = self.member.id();
+        let me = self.member.party();
         while let Some(word) = words.pop_front() {
             self.member.node(self.now, word, &mut self.dice);
             while let Some(output) = self.member.poll_output() {
@@ -202,6 +213,7 @@ impl Above {
                 assert!(count <= OUTPUTS_MAX, "no end of outputs");
                 match output {
                     UpperOutput::Node(ToNode::Send { group, service, payload, .. }) => {
+                        assert!(me.port == 0 || payload[0] != OPEN, "MEM-11");
                         words.push_back(ToMember::Group(Indication::Deliver {
                             group,
                             sender: me,
@@ -209,24 +221,33 @@ impl Above {
                             payload,
                         }));
                     }
-                    UpperOutput::Node(ToNode::Item(item)) => words.push_back(ToMember::Item(item)),
+                    UpperOutput::Node(ToNode::Item(item)) => {
+                        assert_eq!(me.port, 0, "MEM-11");
+                        words.push_back(ToMember::Item(item));
+                    }
+                    UpperOutput::Node(ToNode::Guest { .. }) => assert_eq!(me.port, 0, "MEM-11"),
                     _ => {}
                 }
             }
         }
     }
 
-    /// A notice that follows the one before, with the founders named by the bits of `who`; always
-    /// oneself.
+    /// The parties that the bits of `who` name, and the others: the first three are the founders'
+    /// first programs, the next three other ones. Oneself is always among the first.
+    fn seats(&self, who: u8) -> [Vec<Party>; 2] {
+        let of = |port: u16| world().members().into_iter().map(move |member| Party::new(member, port));
+        let all = PORTS.into_iter().flat_map(of).enumerate();
+        let here = |(place, party): &(usize, Party)| *party == self.member.party() || who >> place & 1 == 1;
+        let (inside, outside): (Vec<_>, Vec<_>) = all.partition(here);
+        [inside, outside].map(|some| some.into_iter().map(|(_, party)| party).collect())
+    }
+
+    /// A notice that follows the one before, with the parties that `who` names.
     fn notice(&mut self, who: u8) {
         self.order += 1;
         let group = world().group();
-        let all = world().members();
-        let here = |place: usize| place == 0 || who >> place & 1 == 1;
-        let (inside, outside): (Vec<_>, Vec<_>) = (0..3).partition(|place| here(*place));
-        let mut members: Vec<_> = inside.into_iter().map(|place| all[place]).collect();
+        let [mut members, removed] = self.seats(who);
         members.sort();
-        let removed = outside.into_iter().map(|place| all[place]).collect();
         let view = crate::frames::view_id(group, self.order);
         self.word(ToMember::Group(Indication::Notice {
             group,
@@ -238,30 +259,33 @@ impl Above {
     }
 }
 
-/// Member: payloads of another founder, of a stranger, of itself; entries, guests, notices, losses,
-/// time, own wishes.
+/// The first byte of an admission message among members.
+const OPEN: u8 = 0xB0;
+
+/// Member: at its first program (first byte even) or at another (odd), payloads of programs of
+/// another founder, of a stranger, of itself; entries, guests, notices, losses, time, own wishes.
 pub fn member_words(data: &[u8]) {
-    let mut above = Above::new();
+    let Some((port, data)) = data.split_first() else { return };
+    let mut above = Above::new(PORTS[usize::from(port % 2)]);
     let group = world().group();
     for (op, body) in steps(data) {
         let payload = owned(body);
         let sender =
             [&world().founders[1], &world().stranger, &world().founders[0]][usize::from(op >> 4) % 3];
+        let speaker = Party::new(sender.member(), PORTS[usize::from(op >> 4) / 3 % 2]);
         match op % 10 {
             0 | 1 => {
                 let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
-                above.word(ToMember::Group(Indication::Deliver {
-                    group,
-                    sender: sender.member(),
-                    service,
-                    payload,
-                }));
+                above.word(ToMember::Group(Indication::Deliver { group, sender: speaker, service, payload }));
             }
             2 => above.word(ToMember::Item(payload)),
             3 => above.word(ToMember::Guest { from: sender.node(), payload }),
             4 => above.notice(body.first().copied().unwrap_or(7)),
-            5 => above
-                .word(ToMember::Group(Indication::Transitional { group, lost: vec![world().members()[1]] })),
+            5 => {
+                let [mut lost, _] = above.seats(body.first().copied().unwrap_or(2));
+                lost.retain(|party| *party != above.member.party());
+                above.word(ToMember::Group(Indication::Transitional { group, lost }));
+            }
             6 => {
                 above.now = above.now + Duration::from_millis(number(body));
                 above.member.timeout(above.now, &mut above.dice);
@@ -279,32 +303,48 @@ pub fn member_words(data: &[u8]) {
 
 /// Seeds: admission, flush and keying words wrapped as the member wraps them.
 pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let open = admission.iter().rev().take(2).map(|word| (0, [&[0xB0], &word[..]].concat()));
+    let open = script(admission.iter().rev().take(2).map(|word| (0, [&[OPEN], &word[..]].concat())));
     let admit = world().admit();
     let view = crate::frames::view_id(world().group(), 1);
     let heads = world().transcript.digest();
-    let ok = folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
-    let received = folkmoot_flush::message::Control::FlushReceived { view };
-    let flush = |control| folkmoot_flush::message::encode(control).to_vec();
+    let ok = |view| folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
+    let received = |view| folkmoot_flush::message::Control::FlushReceived { view };
+    let flush = |control| folkmoot_flush::message::encode(&control).to_vec();
     let tag = folkmoot_flush::message::ViewTag::of(&view);
     let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to);
     let keying = [&head(For::Keying)[..], &[1]].concat();
     let sealed = [&head(For::Session)[..], &[0; 40]].concat();
-    let view = vec![
+    let two = vec![
         (4, vec![2]),
-        (0, flush(&ok)),
-        (0, flush(&received)),
+        (0, flush(ok(view))),
+        (0, flush(received(view))),
         (0, keying),
         (0, sealed),
         (8, b"hi".to_vec()),
     ];
     let asked = admission.iter().take(1).map(|word| (0x13, word.clone())).chain([(6, vec![40, 0])]);
+    // Alone, and then together with the member's other program.
+    let next = crate::frames::view_id(world().group(), 2);
+    let both = vec![
+        (4, vec![0]),
+        (8, b"alone".to_vec()),
+        (4, vec![0b00_1001]),
+        (0x50, flush(ok(next))),
+        (0x50, flush(received(next))),
+        (5, vec![0b00_1001]),
+        (6, vec![2, 0]),
+    ];
+    let at = |port: u8, steps: Vec<u8>| [vec![port], steps].concat();
     vec![
-        script(open),
-        script([(2, admit)]),
-        script(view),
-        script(asked),
-        script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])]),
+        at(0, open.clone()),
+        at(0, script([(2, admit.clone())])),
+        at(0, script(two.clone())),
+        at(0, script(asked)),
+        at(0, script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])])),
+        at(0, script(both)),
+        at(1, open),
+        at(1, script([(2, admit)])),
+        at(1, script(two)),
     ]
 }
 
@@ -323,7 +363,7 @@ impl Player {
     pub fn new(who: usize) -> Self {
         let at = [HOME, AWAY][who].clone();
         let node = node_of(&world().founders[who], at, &[]).expect("a legal charter");
-        let member = member_of(&world().founders[who], &[]).expect("a legal charter");
+        let member = member_of(&world().founders[who], 0, &[]).expect("a legal charter");
         let now = Instant(1_000_000);
         let dice = Dice((51 + who as u64) << 20);
         let mut player =

@@ -23,12 +23,16 @@ where
     Some(value)
 }
 
-/// Base: byte strings, names, ids and views as messages hold them.
+/// Base: byte strings, names, ids, parties and views as messages hold them.
 pub fn base_codec(data: &[u8]) {
     canonical::<Blob>(data);
     canonical::<GroupName>(data);
     canonical::<Vec<EntryId>>(data);
     canonical::<Option<ViewId>>(data);
+    if let Some(party) = canonical::<Party>(data) {
+        assert_eq!(party.to_bytes(), data[1..], "behind the version");
+        assert_eq!(Party::from_hex(&party.hex()), Some(party));
+    }
 }
 
 /// Base: texts that name something.
@@ -46,6 +50,9 @@ pub fn base_text(data: &[u8]) {
     }
     if let Some(node) = NodeId::from_hex(text) {
         assert_eq!(node.hex(), text);
+    }
+    if let Some(party) = Party::from_hex(text) {
+        assert_eq!(party.hex(), text);
     }
     if let Ok(name) = GroupName::new(text) {
         assert_eq!(name.as_str(), text);

@@ -93,6 +93,7 @@ fn sent_at(payload: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use folkmoot::MemberId;
 
     #[test]
     fn the_digest_tells_order_and_sender() {

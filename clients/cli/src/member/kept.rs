@@ -63,7 +63,7 @@ mod tests {
         let group = GroupId([2; 32]);
         Event::Message {
             group,
-            sender: MemberId([3; 32]),
+            sender: MemberId([3; 32]).into(),
             view: ViewId { configuration, order: 1, group },
             service: Service::Agreed,
             payload: vec![0; bytes].into(),

@@ -46,7 +46,9 @@ impl Letters {
             LetterEvent::Answered { letter, by, text, .. } => {
                 let has_room = |known: &&mut Letter| known.id == *letter && known.answers.len() < ANSWERS_MAX;
                 if let Some(known) = self.0.iter_mut().find(has_room) {
-                    known.answers.push((render::party_name(names, by), String::from_utf8_lossy(text).into_owned()));
+                    known
+                        .answers
+                        .push((render::party_name(names, by), String::from_utf8_lossy(text).into_owned()));
                 }
             }
         }

@@ -1,13 +1,14 @@
-//! Several members on each node, on real sockets: three nodes of four members each agree on one
-//! key, hear one order, let members go and come, part when the ring is cut and meet again; and
-//! whoever is silent is set aside, not its neighbours.
+//! Several parties on each node, on real sockets: three nodes of four parties each agree on one key,
+//! hear one order, let parties go and come, part when the ring is cut and meet again; and whoever
+//! is silent is set aside, not its neighbours. Three of the four on each node are programs of one
+//! member.
 
 use bytes::Bytes;
 use folkmoot::tools::{
     Attached, Command, Entropy, Handle, Instant as Now, MemberStack, Node, Note, Opened, OsEntropy, Sending,
     Timing, ToMember, ToNode, Upper, UpperOutput, UpperStack, prepare, wall_clock,
 };
-use folkmoot::{Cause, Event, Faults, GroupId, GroupName, Locator, MemberId, Service, StateFolder, UnixTime};
+use folkmoot::{Cause, Event, Faults, GroupId, GroupName, Locator, Party, Service, StateFolder, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -69,15 +70,15 @@ impl UpperStack for Mutable {
 #[derive(Default, Clone)]
 struct Heard {
     texts: Vec<String>,
-    views: Vec<(BTreeSet<MemberId>, Cause)>,
+    views: Vec<(BTreeSet<Party>, Cause)>,
     removed: Vec<Cause>,
 }
 
-type Ear = Arc<Mutex<BTreeMap<MemberId, Heard>>>;
+type Ear = Arc<Mutex<BTreeMap<Party, Heard>>>;
 
 struct Place {
     handle: Handle<Node, Attached<Mutable>>,
-    members: Vec<MemberId>,
+    members: Vec<Party>,
     at: Locator,
     faults: Faults,
     heard: Ear,
@@ -85,11 +86,16 @@ struct Place {
 }
 
 struct Moot {
-    people: Vec<Identity>,
+    /// By number: on each node the host, another member, and two more programs of the host.
+    seats: Vec<(Identity, u16)>,
     root: PathBuf,
     group: GroupId,
-    switches: BTreeMap<MemberId, Arc<AtomicBool>>,
+    switches: BTreeMap<Party, Arc<AtomicBool>>,
     places: Vec<Place>,
+}
+
+fn party((identity, port): &(Identity, u16)) -> Party {
+    Party::new(identity.member(), *port)
 }
 
 impl Moot {
@@ -101,22 +107,25 @@ impl Moot {
         let named = |number: usize, entropy: &mut OsEntropy| {
             Identity::new(&format!("m{number}"), entropy, from, to).unwrap()
         };
-        let people: Vec<Identity> = (0..NODES * ON_EACH).map(|number| named(number, &mut entropy)).collect();
+        let people: Vec<Identity> = (0..NODES * 2).map(|number| named(number, &mut entropy)).collect();
         let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
+        let on_node =
+            |two: &[Identity]| [(0, 0), (1, 0), (0, 2), (0, 3)].map(|(who, port)| (two[who].clone(), port));
+        let seats: Vec<(Identity, u16)> = people.chunks(2).flat_map(on_node).collect();
         let mut draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, founders, &mut entropy);
         draft.timeouts.step_ms = Some(1_000);
         let charter = SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).unwrap();
-        for (number, host) in people.chunks(ON_EACH).map(|chunk| &chunk[0]).enumerate() {
+        for (number, host) in people.chunks(2).map(|two| &two[0]).enumerate() {
             let folder = StateFolder::open(&root.join(number.to_string())).unwrap();
             folder.write_identity(host.key_pem().unwrap().expose(), &host.certificate_pem()).unwrap();
             folder.write_charter(charter.der()).unwrap();
         }
-        let switches = people.iter().map(|one| (one.member(), Arc::default())).collect();
-        Self { people, root, group: charter.charter().group(), switches, places: Vec::new() }
+        let switches = seats.iter().map(|seat| (party(seat), Arc::default())).collect();
+        Self { seats, root, group: charter.charter().group(), switches, places: Vec::new() }
     }
 
     fn open(&mut self, number: usize) {
-        let people = &self.people[number * ON_EACH..(number + 1) * ON_EACH];
+        let here = &self.seats[number * ON_EACH..(number + 1) * ON_EACH];
         let options = folkmoot::tools::OpenOptions {
             state: self.root.join(number.to_string()),
             listen: ([127, 0, 0, 1], 0).into(),
@@ -129,8 +138,8 @@ impl Moot {
         };
         let switches = &self.switches;
         let mutable =
-            |member: MemberId, seat: MemberStack| (member, Mutable { seat, mute: switches[&member].clone() });
-        let opened: Opened<Attached<Mutable>> = prepare(options, &people[1..], Timing::default())
+            |member: Party, seat: MemberStack| (member, Mutable { seat, mute: switches[&member].clone() });
+        let opened: Opened<Attached<Mutable>> = prepare(options, &here[1..], Timing::default())
             .unwrap()
             .start(|node, all| {
                 let host = mutable(all.host_id(), all.host);
@@ -160,20 +169,24 @@ impl Moot {
                 }
             }
         });
-        let members = people.iter().map(Identity::member).collect();
+        let members = here.iter().map(party).collect();
         self.places.push(Place { handle, members, at: locator, faults, heard, task });
     }
 
-    fn ids(&self, numbers: impl IntoIterator<Item = usize>) -> BTreeSet<MemberId> {
-        numbers.into_iter().map(|number| self.people[number].member()).collect()
+    fn ids(&self, numbers: impl IntoIterator<Item = usize>) -> BTreeSet<Party> {
+        numbers.into_iter().map(|number| self.party(number)).collect()
     }
 
-    fn place(&self, member: &MemberId) -> &Place {
+    fn party(&self, number: usize) -> Party {
+        party(&self.seats[number])
+    }
+
+    fn place(&self, member: &Party) -> &Place {
         self.places.iter().find(|place| place.members.contains(member)).unwrap()
     }
 
     async fn tell(&self, number: usize, command: Command) {
-        let member = self.people[number].member();
+        let member = self.party(number);
         self.place(&member).handle.command((member, command)).await.unwrap();
     }
 
@@ -183,16 +196,16 @@ impl Moot {
     }
 
     async fn join_all(&self) {
-        for number in 0..self.people.len() {
+        for number in 0..self.seats.len() {
             self.tell(number, Command::Join { group: self.group }).await;
         }
     }
 
-    fn heard(&self, member: &MemberId) -> Heard {
+    fn heard(&self, member: &Party) -> Heard {
         self.place(member).heard.lock().unwrap().get(member).cloned().unwrap_or_default()
     }
 
-    async fn until(&self, what: &str, who: &BTreeSet<MemberId>, holds: impl Fn(&Heard) -> bool) {
+    async fn until(&self, what: &str, who: &BTreeSet<Party>, holds: impl Fn(&Heard) -> bool) {
         let begun = Instant::now();
         while !who.iter().all(|member| holds(&self.heard(member))) {
             assert!(begun.elapsed() < LIMIT, "{what}: not within {LIMIT:?}");
@@ -201,7 +214,7 @@ impl Moot {
     }
 
     /// Until each of these has a view of exactly these, and all have one key for it.
-    async fn together(&self, what: &str, who: &BTreeSet<MemberId>) {
+    async fn together(&self, what: &str, who: &BTreeSet<Party>) {
         self.until(what, who, |heard| heard.views.last().is_some_and(|(view, _)| view == who)).await;
         let begun = Instant::now();
         loop {
@@ -224,7 +237,7 @@ impl Moot {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twelve_members_on_three_nodes_are_one_group() {
+async fn twelve_parties_on_three_nodes_are_one_group() {
     let mut moot = Moot::found("attached");
     (0..NODES).for_each(|number| moot.open(number));
     moot.join_all().await;
@@ -238,14 +251,14 @@ async fn twelve_members_on_three_nodes_are_one_group() {
         }
     }
     moot.until("messages", &all, |heard| heard.texts.len() >= 36).await;
-    let first = moot.heard(&moot.people[0].member()).texts;
+    let first = moot.heard(&moot.party(0)).texts;
     assert_eq!(first.iter().collect::<BTreeSet<_>>().len(), 36, "each once");
     for member in &all {
         assert_eq!(moot.heard(member).texts, first);
     }
 
     // One who lives with others goes, and hears no more; its neighbours stay.
-    let (gone, group) = (moot.people[5].member(), moot.group);
+    let (gone, group) = (moot.party(5), moot.group);
     moot.tell(5, Command::Leave { group }).await;
     let rest: BTreeSet<_> = all.iter().filter(|member| **member != gone).copied().collect();
     moot.together("leave", &rest).await;
@@ -258,8 +271,7 @@ async fn twelve_members_on_three_nodes_are_one_group() {
 
     // A host goes from the group: its node carries the others on.
     moot.tell(4, Command::Leave { group }).await;
-    let rest: BTreeSet<_> =
-        all.iter().filter(|member| **member != moot.people[4].member()).copied().collect();
+    let rest: BTreeSet<_> = all.iter().filter(|member| **member != moot.party(4)).copied().collect();
     moot.together("leave of a host", &rest).await;
     moot.tell(4, Command::Join { group }).await;
     moot.together("join of a host", &all).await;
@@ -289,14 +301,11 @@ async fn who_is_silent_is_set_aside_and_its_neighbours_stay() {
     moot.together("founding", &all).await;
 
     // Six lives with others, and says nothing when the view changes.
-    let (silent, group) = (moot.people[6].member(), moot.group);
+    let (silent, group) = (moot.party(6), moot.group);
     moot.switches[&silent].store(true, Ordering::Relaxed);
     moot.tell(1, Command::Leave { group }).await;
-    let rest: BTreeSet<_> = all
-        .iter()
-        .filter(|member| **member != silent && **member != moot.people[1].member())
-        .copied()
-        .collect();
+    let rest: BTreeSet<_> =
+        all.iter().filter(|member| **member != silent && **member != moot.party(1)).copied().collect();
     moot.together("without the silent one", &rest).await;
     moot.until("its removal", &[silent].into(), |heard| heard.removed.contains(&Cause::Complaint)).await;
 
@@ -307,7 +316,7 @@ async fn who_is_silent_is_set_aside_and_its_neighbours_stay() {
 
 /// Those who share a disk find each their own counters there: no instance of keying is used twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn members_of_one_node_find_their_own_on_the_disk_they_share() {
+async fn parties_of_one_node_find_their_own_on_the_disk_they_share() {
     let mut moot = Moot::found("attached-again");
     (0..NODES).for_each(|number| moot.open(number));
     moot.join_all().await;
@@ -321,7 +330,7 @@ async fn members_of_one_node_find_their_own_on_the_disk_they_share() {
     let rest = moot.ids(0..8);
     moot.together("two nodes", &rest).await;
     let counters = kept(&moot, 2).await;
-    assert_eq!(counters.len(), ON_EACH, "one for each member, each in its own place");
+    assert_eq!(counters.len(), ON_EACH, "one for each party, each in its own place");
 
     moot.open(2);
     for number in 8..12 {

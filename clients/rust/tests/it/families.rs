@@ -46,7 +46,7 @@ async fn meets(moot: &mut Folkmoot, other: MemberId) -> Option<Locator> {
     let together = async {
         loop {
             let Event::View { members, .. } = moot.next().await.unwrap().unwrap() else { continue };
-            if members.contains(&other) {
+            if members.contains(&other.into()) {
                 return;
             }
         }

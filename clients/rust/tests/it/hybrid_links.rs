@@ -53,7 +53,7 @@ async fn hear<T>(moot: &mut Folkmoot, wanted: impl Fn(Event) -> Option<T>) -> T 
 async fn in_view(moot: &mut Folkmoot, members: &BTreeSet<MemberId>) {
     let view = |event| match event {
         Event::View { members: all, .. } => {
-            (all.into_iter().collect::<BTreeSet<_>>() == *members).then_some(())
+            (all.into_iter().map(|party| party.member).collect::<BTreeSet<_>>() == *members).then_some(())
         }
         _ => None,
     };

@@ -5,8 +5,7 @@
 
 use folkmoot::tools::{MemberStack, OsEntropy, Tapped, wall_clock};
 use folkmoot::{
-    Event, Folkmoot, GroupId, GroupName, GroupStatus, MemberId, Options, Service, Session, StateFolder,
-    ViewId,
+    Event, Folkmoot, GroupId, GroupName, GroupStatus, Options, Party, Service, Session, StateFolder, ViewId,
 };
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 #[derive(Default)]
 struct Heard {
     texts: BTreeMap<GroupId, Vec<String>>,
-    views: Vec<(ViewId, Vec<MemberId>)>,
+    views: Vec<(ViewId, Vec<Party>)>,
     failed: Vec<String>,
     proposals: Vec<([u8; 32], String)>,
 }

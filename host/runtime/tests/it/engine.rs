@@ -35,7 +35,7 @@ impl Ground for Echo {
     fn datagram(&mut self, _now: Instant, from: Locator, datagram: Bytes, _entropy: &mut dyn Entropy) {
         self.0.push_back(GroundOutput::Persist(Persist::put("ring", datagram.clone(), datagram.clone())));
         self.0.push_back(GroundOutput::Transmit(from, datagram.clone()));
-        let sender = folkmoot_base::MemberId([1; 32]);
+        let sender = folkmoot_base::MemberId([1; 32]).into();
         let deliver = ToMember::Group(Indication::Deliver {
             group: GROUP,
             sender,
@@ -92,9 +92,9 @@ impl Upper for App {
             }
             Order::Send(payloads) => {
                 let good = payloads.iter().take_while(|payload| *payload != "bad").count();
-                let (member, service) = (folkmoot_base::MemberId([1; 32]), Service::Agreed);
+                let (party, service) = (folkmoot_base::MemberId([1; 32]).into(), Service::Agreed);
                 for payload in payloads.iter().take(good).cloned() {
-                    let send = ToNode::Send { member, group: GROUP, service, payload };
+                    let send = ToNode::Send { party, group: GROUP, service, payload };
                     self.out.push_back(UpperOutput::Node(send));
                 }
                 self.out.extend(payloads.iter().skip(good).map(|_| UpperOutput::Event(Heard::Refused)));

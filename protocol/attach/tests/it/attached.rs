@@ -1,19 +1,20 @@
-//! Several members on one node: each hears what is meant for it, and no two write to the same key
-//! of the store.
+//! Several parties on one node, two of them of one member: each hears what is meant for it, and no
+//! two write to the same key of the store.
 
 use bytes::Bytes;
 use folkmoot_attach::{Attached, ToMember, ToNode, Upper, UpperOutput, stored_for};
 use folkmoot_base::{
-    Cause, Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, NodeId, Persist, Service,
+    Cause, Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, NodeId, Party, Persist, Service,
     StoreKey, UnixTime,
 };
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
 const GROUP: GroupId = GroupId([9; 32]);
-const HOST: MemberId = MemberId([5; 32]);
-const LOW: MemberId = MemberId([1; 32]);
-const HIGH: MemberId = MemberId([8; 32]);
+const HOST: Party = Party { member: MemberId([5; 32]), port: 0 };
+/// Another program of the host's member.
+const LOW: Party = Party { member: MemberId([5; 32]), port: 4 };
+const HIGH: Party = Party { member: MemberId([8; 32]), port: 0 };
 
 struct Nothing;
 
@@ -26,14 +27,14 @@ impl Entropy for Nothing {
 /// Tells the application every message it hears, and answers a message with one of its own.
 #[derive(Debug)]
 struct Scribe {
-    me: MemberId,
+    me: Party,
     wakes: Option<Instant>,
     out: VecDeque<UpperOutput<String>>,
 }
 
 impl Scribe {
-    fn new(me: MemberId) -> (MemberId, Self) {
-        (me, Self { me, wakes: None, out: [UpperOutput::Node(ToNode::Attach { member: me })].into() })
+    fn new(me: Party) -> (Party, Self) {
+        (me, Self { me, wakes: None, out: [UpperOutput::Node(ToNode::Attach { party: me })].into() })
     }
     fn say(&mut self, word: String) {
         self.out.push_back(UpperOutput::Event(word));
@@ -46,9 +47,9 @@ impl Upper for Scribe {
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
         match message {
             ToMember::Group(Indication::Deliver { group, sender, service, payload }) => {
-                let member = self.me;
-                if sender != member {
-                    self.out.push_back(UpperOutput::Node(ToNode::Send { member, group, service, payload }));
+                let party = self.me;
+                if sender != party {
+                    self.out.push_back(UpperOutput::Node(ToNode::Send { party, group, service, payload }));
                 }
                 self.say("deliver".into());
             }
@@ -59,7 +60,9 @@ impl Upper for Scribe {
         }
     }
     fn command(&mut self, now: Instant, command: Persist, _entropy: &mut dyn Entropy) {
-        self.wakes = Some(now + core::time::Duration::from_secs(u64::from(self.me.0[0])));
+        self.wakes = Some(
+            now + core::time::Duration::from_secs(u64::from(self.me.member.0[0]) - u64::from(self.me.port)),
+        );
         self.out.push_back(UpperOutput::Persist(command));
     }
     fn clock(&mut self, _now: Instant, time: UnixTime, _entropy: &mut dyn Entropy) {
@@ -79,9 +82,9 @@ impl Upper for Scribe {
 
 fn three() -> Attached<Scribe> {
     let mut all = Attached::new(Scribe::new(HOST), [Scribe::new(HIGH), Scribe::new(LOW)]);
-    let attached: Vec<MemberId> = core::iter::from_fn(|| all.poll_output())
+    let attached: Vec<Party> = core::iter::from_fn(|| all.poll_output())
         .map(|output| match output {
-            UpperOutput::Node(ToNode::Attach { member }) => member,
+            UpperOutput::Node(ToNode::Attach { party }) => party,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -89,7 +92,7 @@ fn three() -> Attached<Scribe> {
     all
 }
 
-fn heard(all: &mut Attached<Scribe>) -> Vec<(MemberId, String)> {
+fn heard(all: &mut Attached<Scribe>) -> Vec<(Party, String)> {
     let mut heard = Vec::new();
     while let Some(output) = all.poll_output() {
         if let UpperOutput::Event(event) = output {
@@ -99,7 +102,7 @@ fn heard(all: &mut Attached<Scribe>) -> Vec<(MemberId, String)> {
     heard
 }
 
-fn each(word: &str) -> Vec<(MemberId, String)> {
+fn each(word: &str) -> Vec<(Party, String)> {
     [HOST, LOW, HIGH].map(|member| (member, word.to_owned())).to_vec()
 }
 
@@ -109,7 +112,7 @@ fn a_word_to_one_is_heard_by_one_and_a_word_to_all_by_all() {
     let removed = ToMember::Group(Indication::Removed { group: GROUP, cause: Cause::Leave });
     all.node_to(Instant(0), LOW, removed.clone(), &mut Nothing);
     assert_eq!(heard(&mut all), [(LOW, "removed".to_owned())]);
-    all.node_to(Instant(0), MemberId([77; 32]), removed, &mut Nothing);
+    all.node_to(Instant(0), MemberId([77; 32]).into(), removed, &mut Nothing);
     assert!(heard(&mut all).is_empty(), "nobody of that name lives here");
 
     all.clock(Instant(0), UnixTime(7), &mut Nothing);
@@ -150,8 +153,8 @@ fn each_answers_for_itself_and_in_the_order_it_was_asked() {
     }
     let mut answers = Vec::new();
     while let Some(output) = all.poll_output() {
-        if let UpperOutput::Node(ToNode::Send { member, .. }) = output {
-            answers.push(member);
+        if let UpperOutput::Node(ToNode::Send { party, .. }) = output {
+            answers.push(party);
         }
     }
     assert_eq!(answers, [LOW], "and not the sender");
@@ -184,14 +187,16 @@ fn pairs_of_no_known_table_or_form_are_passed_over() {
     let stored = |key: Vec<u8>| (StoreKey { table: "attached", key: key.into() }, Bytes::new());
     let odd = [
         Vec::new(),
-        LOW.0.to_vec(),
-        [&LOW.0[..], &[200, 1]].concat(),
-        [&LOW.0[..], b"\x04room\x01"].concat(),
+        LOW.to_bytes().to_vec(),
+        [&LOW.to_bytes()[..], &[200, 1]].concat(),
+        [&LOW.to_bytes()[..], b"\x04room\x01"].concat(),
     ];
     let odd: Vec<_> = odd.into_iter().map(stored).collect();
     assert!(stored_for(&LOW, &odd).is_empty());
-    let elsewhere =
-        (StoreKey { table: "vote", key: [&LOW.0[..], b"\x04vote\x01"].concat().into() }, Bytes::new());
+    let elsewhere = (
+        StoreKey { table: "vote", key: [&LOW.to_bytes()[..], b"\x04vote\x01"].concat().into() },
+        Bytes::new(),
+    );
     assert!(stored_for(&LOW, &[elsewhere]).is_empty());
 }
 

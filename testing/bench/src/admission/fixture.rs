@@ -367,8 +367,12 @@ async fn live(opened: Opened, habits: Habits, tell: mpsc::Sender<Seen>) {
                 }
                 Seen::Certified(now)
             }
-            Event::Message { sender, payload, .. } if sender != me && payload == BACK => Seen::Back(now),
-            Event::Message { sender, payload, .. } if habits.answers && sender != me && payload == THERE => {
+            Event::Message { sender, payload, .. } if sender.member != me && payload == BACK => {
+                Seen::Back(now)
+            }
+            Event::Message { sender, payload, .. }
+                if habits.answers && sender.member != me && payload == THERE =>
+            {
                 // Whoever has left hears so by its next event.
                 let _ = running.handle.queue(said(group, BACK)).await;
                 continue;

@@ -99,7 +99,7 @@ impl Hand {
                 Ok(())
             }
             Event::View { members, .. } => {
-                let members = members.iter().map(folkmoot::MemberId::hex).collect();
+                let members = members.iter().map(folkmoot::Party::hex).collect();
                 say(&Said::View { at: now(), members })
             }
             Event::Removed { .. } => say(&Said::Out { at: now() }),

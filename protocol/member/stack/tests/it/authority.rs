@@ -129,12 +129,12 @@ impl World {
                     say(self, to, ToMember::Item(item.clone()));
                 }
             }
-            ToNode::Send { member, group, payload, .. } if from == ANNA => {
+            ToNode::Send { party, group, payload, .. } if from == ANNA => {
                 let service = Service::Agreed;
                 say(
                     self,
                     ANNA,
-                    ToMember::Group(Indication::Deliver { group, sender: member, service, payload }),
+                    ToMember::Group(Indication::Deliver { group, sender: party, service, payload }),
                 );
             }
             _ => {}

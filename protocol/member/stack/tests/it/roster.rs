@@ -3,8 +3,8 @@
 //! under a key that nobody else has.
 
 use crate::common::Moot;
-use crate::common::people::{Dice, id};
-use folkmoot_base::{Cause, Danger, MemberId};
+use crate::common::people::{Dice, id, party};
+use folkmoot_base::{Cause, Danger, Party};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, SendError};
 use std::collections::BTreeSet;
@@ -17,8 +17,8 @@ fn moot(seats: usize, founders: usize) -> (Moot, Dice) {
     (moot, dice)
 }
 
-fn members(of: &[usize]) -> Vec<MemberId> {
-    let mut members: Vec<MemberId> = of.iter().map(|number| id(*number)).collect();
+fn members(of: &[usize]) -> Vec<Party> {
+    let mut members: Vec<Party> = of.iter().map(|number| party(*number)).collect();
     members.sort_unstable();
     members
 }

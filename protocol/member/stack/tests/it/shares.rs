@@ -99,10 +99,10 @@ impl Town {
                         None => self.disks[who].remove(&persist.key),
                     };
                 }
-                UpperOutput::Node(ToNode::Send { member, group, service, payload }) => {
+                UpperOutput::Node(ToNode::Send { party, group, service, payload }) => {
                     self.all(&ToMember::Group(Indication::Deliver {
                         group,
-                        sender: member,
+                        sender: party,
                         service,
                         payload,
                     }));

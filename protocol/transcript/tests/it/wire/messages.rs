@@ -7,7 +7,7 @@ use folkmoot_identity::{Identity, MessageError, SignedMessage, SignerCertificate
 fn stamp(group: GroupId, sender: MemberId) -> Stamp {
     let configuration = ConfigurationId { ring_seq: 4, representative: NodeId([1; 32]), nonce: [2; 16] };
     let view = ViewId { configuration, order: 9, group };
-    Stamp { view, epoch: [3; 8], sender, number: 5, service: Service::Agreed }
+    Stamp { view, epoch: [3; 8], sender: sender.into(), number: 5, service: Service::Agreed }
 }
 
 fn said(group: GroupId, who: &Identity, shown: SignerCertificate) -> SignedMessage {

@@ -8,12 +8,12 @@ mod seen;
 use bytes::Bytes;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, MemberId, NodeId, Service, ViewId,
+    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, NodeId, Party, Service, ViewId,
 };
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Event, Member};
 use folkmoot_transcript::{Effect, Transcript};
-use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id};
+use people::{Dice, NOW, PEOPLE, charter, decide, expulsion, gmc, id, party};
 use std::collections::{BTreeSet, VecDeque};
 
 /// What a member receives, and what it has sent.
@@ -196,7 +196,7 @@ impl Moot {
                 if circle.contains(&number) {
                     let word = ToMember::Group(Indication::Deliver {
                         group: self.group,
-                        sender: id(number),
+                        sender: party(number),
                         service,
                         payload,
                     });
@@ -260,7 +260,7 @@ impl Moot {
 
     fn notice(&mut self, at: usize, cause: Cause) {
         let side = &mut self.sides[at];
-        let removed = side.noticed.difference(&side.circle).map(|number| id(*number)).collect();
+        let removed = side.noticed.difference(&side.circle).map(|number| party(*number)).collect();
         side.noticed.clone_from(&side.circle);
         let configuration = ConfigurationId {
             ring_seq: side.ring_seq,
@@ -268,7 +268,7 @@ impl Moot {
             nonce: [7; 16],
         };
         let view = ViewId { configuration, order: side.order, group: self.group };
-        let mut members: Vec<MemberId> = side.circle.iter().map(|number| id(*number)).collect();
+        let mut members: Vec<Party> = side.circle.iter().map(|number| party(*number)).collect();
         members.sort_unstable();
         let circle = side.circle.clone();
         self.tell(
@@ -384,7 +384,7 @@ impl Moot {
 
     fn piece(&mut self, side: &Side, chairs: &BTreeSet<usize>) -> Side {
         let circle: BTreeSet<usize> = side.circle.intersection(chairs).copied().collect();
-        let lost: Vec<MemberId> = side.circle.difference(chairs).map(|number| id(*number)).collect();
+        let lost: Vec<Party> = side.circle.difference(chairs).map(|number| party(*number)).collect();
         if !lost.is_empty() {
             self.tell(&circle, &ToMember::Group(Indication::Transitional { group: self.group, lost }));
         }

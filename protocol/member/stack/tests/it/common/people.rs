@@ -1,7 +1,7 @@
 //! Real keys, a charter, and valid items.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, Entropy, GroupName, MemberId, SignatureBytes, UnixTime, digest};
+use folkmoot_base::{Blob, Digest, Entropy, GroupName, MemberId, Party, SignatureBytes, UnixTime, digest};
 use folkmoot_identity::{
     CharterDraft, Founder, Gmc, GmcBody, Identity, Minority, Signature, SignedCharter, Verdict, VoteProof,
 };
@@ -41,6 +41,11 @@ pub static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
     people.sort_by_key(Identity::member);
     people
 });
+
+/// The seat of a member that has one program.
+pub fn party(who: usize) -> Party {
+    id(who).into()
+}
 
 pub fn id(who: usize) -> MemberId {
     PEOPLE[who].member()

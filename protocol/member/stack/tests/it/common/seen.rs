@@ -1,9 +1,9 @@
 //! What the members show: views, texts, failures; and what must hold for all of them.
 
 use super::Moot;
-use super::people::id;
+use super::people::party;
 use bytes::Bytes;
-use folkmoot_base::{Cause, MemberId, ViewId};
+use folkmoot_base::{Cause, Party, ViewId};
 use folkmoot_flush::message::{For, Frame, decode};
 use folkmoot_member::{Event, SendError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ impl Moot {
     }
 
     /// The newest secure view of a member: id, members, key's name.
-    pub fn view(&self, number: usize) -> Option<(ViewId, Vec<MemberId>, String)> {
+    pub fn view(&self, number: usize) -> Option<(ViewId, Vec<Party>, String)> {
         self.chairs[number].events.iter().rev().find_map(|event| match event {
             Event::View { id, members, epoch, .. } => Some((*id, members.clone(), epoch.clone())),
             _ => None,
@@ -57,7 +57,7 @@ impl Moot {
     /// A member that does not, and what it waits for.
     pub fn is_well(&self) -> Result<(), String> {
         for side in &self.sides {
-            let mut members: Vec<MemberId> = side.circle.iter().map(|number| id(*number)).collect();
+            let mut members: Vec<Party> = side.circle.iter().map(|number| party(*number)).collect();
             members.sort_unstable();
             let views: BTreeSet<_> = side.circle.iter().map(|number| self.view(*number)).collect();
             for number in &side.circle {
@@ -104,8 +104,8 @@ impl Moot {
         counts
     }
 
-    fn views(&self) -> Vec<(ViewId, Vec<MemberId>)> {
-        let mut views: BTreeMap<ViewId, Vec<MemberId>> = BTreeMap::new();
+    fn views(&self) -> Vec<(ViewId, Vec<Party>)> {
+        let mut views: BTreeMap<ViewId, Vec<Party>> = BTreeMap::new();
         for event in self.chairs.iter().flat_map(|chair| &chair.events) {
             if let Event::View { id, members, .. } = event {
                 views.insert(*id, members.clone());

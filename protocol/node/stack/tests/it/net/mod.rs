@@ -276,7 +276,7 @@ impl Net {
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
         let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
         self.sit(place, Box::new(node));
-        self.tell(place, ToNode::Attach { member: person(who).member() });
+        self.tell(place, ToNode::Attach { party: person(who).member().into() });
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
@@ -301,7 +301,7 @@ impl Net {
     }
 
     pub fn join(&mut self, who: usize) {
-        self.tell(who, ToNode::Join { member: person(who).member(), group: self.group });
+        self.tell(who, ToNode::Join { party: person(who).member().into(), group: self.group });
     }
 
     pub fn node(&self, who: usize) -> &Node {
@@ -356,8 +356,8 @@ impl Net {
                     }
                 }
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
-                    player.notice = members.iter().map(person_of).collect();
-                    player.told.insert(to, player.notice.clone());
+                    player.notice = members.iter().map(|party| person_of(&party.member)).collect();
+                    player.told.insert(to.member, player.notice.clone());
                 }
                 GroundOutput::Persist(persist) => player.persists.push(persist),
                 GroundOutput::Member(ToMember::Item(item)) => {
