@@ -1,14 +1,13 @@
 //! The state machine: inputs to handlers, outputs in order, timers.
 
-use crate::company::Company;
-use crate::cookie::Cookies;
-use crate::former::Former;
-use crate::handshake::{Dial, HalfOpen, Hello, Own};
+use crate::answers::{Cookies, HalfOpen, Hello, Shares};
+use crate::dials::Dial;
+use crate::formers::Former;
+use crate::handshake::Own;
 use crate::limits::{DIAL_LIFE, HALF_OPEN_LIFE};
 use crate::message::{Control, Datagram};
 use crate::noise::Static;
-use crate::peer::Peer;
-use crate::shares::Shares;
+use crate::peers::{Company, Peer};
 use crate::{Channel, Config, Counters, Credentials, DownCause, Exchange, Input, LinkError, Output};
 use bytes::Bytes;
 use core::time::Duration;

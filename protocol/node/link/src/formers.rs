@@ -13,7 +13,7 @@
 use crate::limits::{FORMER_LIFE, REPEAT_MIN};
 use crate::links::Route;
 use crate::message::{Control, Lane, address_data, begin_data, put_frame};
-use crate::peer::Association;
+use crate::peers::Association;
 use crate::start::{LABEL, SignedStart, Start};
 use crate::{Credentials, DownCause, LinkError, Links, OpenError, Output};
 use bytes::Bytes;

@@ -1,36 +1,17 @@
 //! One peer: its security associations, its standing, and the frames that wait for its next
 //! datagram.
 
-use crate::Common;
+use super::Association;
 use crate::assembly::Assemblies;
 use crate::limits::{
     GUEST_ADMISSION_BURST, GUEST_ADMISSION_PER_SECOND, GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
 };
 use crate::message::{FRAME_HEADER_BYTES, Lane, TAG_BYTES, put_frame};
-use crate::seal::FrameSeal;
 use crate::start::SignedStart;
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
 use folkmoot_base::{Bucket, Digest, Host, Instant, Locator};
-
-/// A security association: the keys and indices that one handshake produced.
-#[derive(Debug)]
-pub(crate) struct Association {
-    /// What both ends can do.
-    pub(crate) common: Common,
-    /// Our index: datagrams to us name it.
-    pub(crate) index: u32,
-    /// The peer's.
-    pub(crate) remote: u32,
-    /// Whether the node with the lower id was the dialler.
-    pub(crate) low: bool,
-    /// When something authentic last came under these keys.
-    pub(crate) heard: Instant,
-    /// Since when the peer has been asked under these keys and said nothing under them.
-    pub(crate) asked: Option<Instant>,
-    pub(crate) seal: Box<dyn FrameSeal>,
-}
 
 /// A peer whose link is up.
 #[derive(Debug)]

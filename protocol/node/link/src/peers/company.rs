@@ -5,8 +5,8 @@
 //! every link. So these links are still asked, but so seldom that each member sends no more for
 //! them than for one link that is not at rest, however many there are.
 
+use super::Peer;
 use crate::limits::REST_MAX;
-use crate::peer::Peer;
 use crate::{Credentials, Links};
 use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};

@@ -1,7 +1,7 @@
 //! The data path: frames are packed, sealed and sent; datagrams are opened and taken apart.
 //! Performance matters here.
 
-use crate::doors::check_version;
+use super::{Peer, check_version};
 use crate::limits::{
     ASSEMBLIES_MAX, FRAGMENT_BYTES, GUEST_ADMISSION_BYTES_MAX, GUEST_ASSEMBLIES_MAX, GUEST_FRAME_COST,
 };
@@ -10,7 +10,6 @@ use crate::message::{
     Control, DATA_HEADER_BYTES, FRAGMENT_HEADER_BYTES, FRAME_HEADER_BYTES, Lane, Piece, TAG_BYTES,
     address_data, begin_data, next_piece, put_fragment, put_frame, well_formed,
 };
-use crate::peer::Peer;
 use crate::{Channel, Credentials, DownCause, LinkError, Links, OpenError, Output};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX};
