@@ -18,6 +18,8 @@
 mod answers;
 mod api;
 mod assembly;
+mod association;
+mod call;
 mod credentials;
 mod dials;
 mod error;
@@ -28,7 +30,9 @@ pub mod limits;
 mod links;
 pub mod message;
 mod noise;
+mod out;
 mod peers;
+mod routes;
 mod seal;
 mod start;
 mod versions;

@@ -4,73 +4,69 @@ mod cookie;
 mod half;
 mod shares;
 
-pub(crate) use cookie::Cookies;
-pub(crate) use half::{HalfOpen, Hello};
-pub(crate) use shares::Shares;
+pub(crate) use half::Hello;
 
-use crate::limits::{HALF_OPEN_LIFE, HALF_OPEN_MAX, HALF_OPEN_STAY, REPEAT_MIN};
-use crate::links::Route;
-use crate::message::{Control, Cookie, Datagram, Part};
-use crate::{Credentials, Exchange, LinkError, Links};
+use crate::call::Around;
+use crate::handshake::Proved;
+use crate::limits::{HALF_OPEN_MAX, HALF_OPEN_STAY};
+use crate::message::{Cookie, Datagram, Part};
+use crate::routes::{Route, Routes};
+use crate::{Exchange, LinkError};
+use cookie::Cookies;
 use core::cmp::Reverse;
 use folkmoot_base::{Entropy, Host, Instant, Locator, draw};
+use half::HalfOpen;
+use shares::Shares;
+use std::collections::BTreeMap;
 
-impl<C: Credentials> Links<C> {
+/// What is needed to answer.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    cookies: Cookies,
+    shares: Shares,
+    /// By our index.
+    half: BTreeMap<u32, HalfOpen>,
+}
+
+impl Answers {
+    /// Draws the secret of the cookies.
+    pub(crate) fn new(entropy: &mut dyn Entropy) -> Self {
+        Self { cookies: Cookies::new(draw(entropy)), shares: Shares::default(), half: BTreeMap::new() }
+    }
+
     /// LINK-21: a Hello of the other form is refused. LINK-02: a Hello without a good cookie gets a
     /// cookie, and leaves no trace. LINK-04: a Hello with a good cookie gets a half-open handshake,
     /// at a bounded rate.
     pub(crate) fn hello(
         &mut self,
         now: Instant,
-        theirs: Exchange,
-        hello: Hello,
+        (theirs, hello): (Exchange, Hello),
         cookie: &Cookie,
         entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
-        let (from, their_index) = (&hello.from.clone(), hello.index);
-        let asks = self.config.exchange;
+        let (from, to) = (&hello.from, hello.index);
+        let asks = around.own.config.exchange;
         if theirs != asks {
-            self.transmit(from, [Datagram::Refusal { to: their_index, asks }.encode()]);
+            around.out.transmit(from, [Datagram::Refusal { to, asks }.encode()]);
             return Err(LinkError::WireOtherForm { at: from.clone(), theirs });
         }
-        if hello.noise.is_empty() || !self.cookies.holds(now, from, their_index, cookie) {
-            let cookie = self.cookies.make(now, from, their_index);
-            self.counters.cookies = self.counters.cookies.saturating_add(1);
-            self.transmit(from, [Datagram::Retry { to: their_index, cookie }.encode()]);
+        if hello.noise.is_empty() || !self.cookies.holds(now, from, to, cookie) {
+            let cookie = self.cookies.make(now, from, to);
+            around.out.count_cookie();
+            around.out.transmit(from, [Datagram::Retry { to, cookie }.encode()]);
             return Ok(());
         }
-        let known = self.half.iter_mut().find(|(_, half)| half.hello.from == *from);
-        if let Some((index, half)) = known {
-            if half.hello == hello {
-                if now.since(half.repeated) >= REPEAT_MIN {
-                    half.repeated = now;
-                    let reply = half.reply.clone();
-                    self.transmit(from, reply);
-                }
+        let known = self.half.iter_mut().find(|(_, half)| half.from() == from);
+        let replaced = match known {
+            Some((_, half)) if half.answers(&hello) => {
+                around.out.transmit(from, half.repeat(now).unwrap_or_default());
                 return Ok(());
             }
-            let replaced = Some(*index);
-            return self.answer(now, hello, replaced, entropy);
-        }
-        self.answer(now, hello, None, entropy)
-    }
-
-    /// If no half-open handshake more can be kept: the oldest of the host that has the most makes
-    /// room, at once for a host that has two fewer, else once it is old enough.
-    fn room_for_half(&self, now: Instant, from: &Locator) -> Result<Option<u32>, LinkError> {
-        if self.half.len() < HALF_OPEN_MAX {
-            return Ok(None);
-        }
-        let count = |host: Host| self.half.values().filter(|half| half.hello.from.host() == host).count();
-        let counted = self.half.iter().map(|(index, half)| (count(half.hello.from.host()), half, *index));
-        let heaviest = counted.min_by_key(|(count, half, _)| (Reverse(*count), half.started));
-        let own = count(from.host());
-        heaviest
-            .filter(|(most, half, _)| {
-                *most >= own.saturating_add(2) || now.since(half.started) >= HALF_OPEN_STAY
-            })
-            .map(|(_, _, index)| Some(index))
-            .ok_or_else(|| LinkError::WireBusy(from.clone()))
+            Some((index, _)) => Some(*index),
+            None => None,
+        };
+        self.answer(now, hello, replaced, entropy, around)
     }
 
     fn answer(
@@ -79,63 +75,72 @@ impl<C: Credentials> Links<C> {
         hello: Hello,
         replaced: Option<u32>,
         entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
         let from = &hello.from.clone();
-        if !self.answers.take(now, from.host()) {
+        if !self.shares.take(now, from.host()) {
             return Err(LinkError::WireBusy(from.clone()));
         }
-        let makes_room = if replaced.is_some() { replaced } else { self.room_for_half(now, from)? };
-        let index = self.new_index(entropy);
-        let half = HalfOpen::new(now, &self.common(), hello, index, draw(entropy))?;
-        makes_room.into_iter().for_each(|index| self.forget_half(index));
-        let reply = half.reply.clone();
-        self.routes.insert(index, Route::HalfOpen);
+        let makes_room = if replaced.is_some() { replaced } else { self.room(now, from)? };
+        let index = around.routes.unused(entropy);
+        let half = HalfOpen::new(now, around.own, hello, index, draw(entropy))?;
+        makes_room.into_iter().for_each(|index| self.forget(index, around.routes));
+        around.routes.set(index, Route::HalfOpen);
+        around.out.transmit(from, half.reply());
+        around.out.note(half.end());
         self.half.insert(index, half);
-        self.transmit(from, reply);
-        self.note(now + HALF_OPEN_LIFE);
         Ok(())
     }
 
-    fn forget_half(&mut self, index: u32) {
+    /// If no half-open handshake more can be kept: the oldest of the host that has the most makes
+    /// room, at once for a host that has two fewer, else once it is old enough.
+    fn room(&self, now: Instant, from: &Locator) -> Result<Option<u32>, LinkError> {
+        if self.half.len() < HALF_OPEN_MAX {
+            return Ok(None);
+        }
+        let count = |host: Host| self.half.values().filter(|half| half.host() == host).count();
+        let counted = self.half.iter().map(|(index, half)| (count(half.host()), half.started(), *index));
+        let heaviest = counted.min_by_key(|(count, started, _)| (Reverse(*count), *started));
+        let own = count(from.host());
+        heaviest
+            .filter(|(most, started, _)| {
+                *most >= own.saturating_add(2) || now.since(*started) >= HALF_OPEN_STAY
+            })
+            .map(|(_, _, index)| Some(index))
+            .ok_or_else(|| LinkError::WireBusy(from.clone()))
+    }
+
+    /// A Finish for a half-open handshake. Returns the identity that it proves, once it is whole.
+    pub(crate) fn finish(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        part: &Part,
+        around: &mut Around<'_>,
+    ) -> Result<Option<Proved>, LinkError> {
+        let half = self.half.get_mut(&part.to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
+        let result = half.finish(now, from, around.own, part);
+        // Anybody can forge a Finish; the genuine one may still come.
+        if !matches!(result, Ok(None) | Err(LinkError::WireForged(_))) {
+            self.forget(part.to, around.routes);
+        }
+        result
+    }
+
+    fn forget(&mut self, index: u32, routes: &mut Routes) {
         if self.half.remove(&index).is_some() {
-            self.routes.remove(&index);
+            routes.remove(index);
         }
     }
 
-    pub(crate) fn finish(&mut self, now: Instant, from: &Locator, part: &Part) -> Result<(), LinkError> {
-        match self.routes.get(&part.to).copied() {
-            Some(Route::Peer(node)) => {
-                // Our confirmation was lost; one ping repeats it.
-                if self.peers.get(&node).is_some_and(|peer| now.since(peer.sent) >= REPEAT_MIN) {
-                    self.control_out(now, node, &Control::Ping(now.0));
-                }
-                return Ok(());
-            }
-            Some(Route::Former(node)) => {
-                self.show_start(now, node);
-                return Ok(());
-            }
-            Some(Route::HalfOpen) => {}
-            _ => return Err(LinkError::WireUnknown(from.clone())),
-        }
-        let mut half = self.half.remove(&part.to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        match half.finish(now, from, &self.common(), part) {
-            Ok(Some(proved)) => {
-                self.establish(now, from, proved, false)?;
-                Ok(())
-            }
-            Ok(None) => {
-                self.half.insert(part.to, half);
-                Ok(())
-            }
-            Err(error @ LinkError::WireForged(_)) => {
-                self.half.insert(part.to, half);
-                Err(error)
-            }
-            Err(error) => {
-                self.routes.remove(&part.to);
-                Err(error)
-            }
-        }
+    /// Forgets the handshakes that were not finished in time.
+    pub(crate) fn expire(&mut self, now: Instant, routes: &mut Routes) {
+        let old = self.half.extract_if(.., |_, half| half.end() <= now);
+        old.for_each(|(index, _)| routes.remove(index));
+    }
+
+    /// When to call [`Self::expire`].
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.half.values().map(HalfOpen::end).min()
     }
 }

@@ -1,41 +1,48 @@
 //! One dial, as the side that dials sees its handshake.
 
 use crate::assembly::Assembly;
-use crate::handshake::{Own, Proved, gather};
-use crate::limits::{COOKIES_ANSWERED, RESEND_FIRST, RESEND_MAX};
+use crate::association::Association;
+use crate::call::{Around, Me};
+use crate::handshake::{Proved, gather};
+use crate::limits::{COOKIES_ANSWERED, DIAL_LIFE, REPEAT_MIN, RESEND_FIRST, RESEND_MAX};
 use crate::message::{Cookie, Datagram, Part};
 use crate::noise::Handshake;
-use crate::peers::Association;
 use crate::start::Role;
-use crate::{Credentials, Exchange, LinkError};
+use crate::{Exchange, LinkError};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Digest, Instant, Locator, NodeId, Secret};
 
-/// A dial on its way.
+/// Whom a dial is to reach.
 #[derive(Debug)]
-pub(crate) struct Dial {
+pub(crate) struct Target {
     pub(crate) at: Locator,
     pub(crate) node: Option<NodeId>,
     /// For new keys of a link that is up: nobody asked, so nobody is told if it fails.
     pub(crate) rekey: bool,
-    pub(crate) index: u32,
-    pub(crate) deadline: Instant,
-    pub(crate) resend: Instant,
+}
+
+/// A dial on its way.
+#[derive(Debug)]
+pub(super) struct Dial {
+    target: Target,
+    index: u32,
+    deadline: Instant,
+    resend: Instant,
     wait: Duration,
     exchange: Exchange,
     noise: Bytes,
     cookie: Cookie,
     cookies: u8,
-    pub(crate) repeated: Instant,
+    repeated: Instant,
     /// The form that somebody at that locator asks for.
-    pub(crate) refused: Option<Exchange>,
-    pub(crate) stage: Stage,
+    refused: Option<Exchange>,
+    stage: Stage,
 }
 
 /// What a dial waits for.
 #[derive(Debug)]
-pub(crate) enum Stage {
+enum Stage {
     /// A Reply.
     Hello(Box<Handshake>, Option<Assembly>),
     /// Something sealed, which shows that the Finish came.
@@ -43,26 +50,24 @@ pub(crate) enum Stage {
 }
 
 impl Dial {
-    pub(crate) fn new<C: Credentials>(
+    pub(super) fn new(
         now: Instant,
-        own: &Own<'_, C>,
-        target: (Locator, Option<NodeId>),
+        own: &Me<'_>,
+        target: Target,
         index: u32,
-        deadline: Instant,
         seed: [u8; 32],
     ) -> Result<Self, LinkError> {
-        let mut handshake = Handshake::new(own.exchange, true, &own.group, own.own, Secret::new(seed))
+        let (exchange, seed) = (own.config.exchange, Secret::new(seed));
+        let mut handshake = Handshake::new(exchange, true, &own.config.group, &own.key, seed)
             .map_err(|_| LinkError::LocalCrypto)?;
         let noise = handshake.write(&[]).map_err(|_| LinkError::LocalCrypto)?.into();
         Ok(Self {
-            at: target.0,
-            node: target.1,
-            rekey: false,
+            target,
             index,
-            deadline,
+            deadline: now + DIAL_LIFE,
             resend: now,
             wait: RESEND_FIRST,
-            exchange: own.exchange,
+            exchange,
             noise,
             cookie: Cookie::default(),
             cookies: 0,
@@ -72,8 +77,32 @@ impl Dial {
         })
     }
 
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// When to send again, if no answer comes.
+    pub(super) fn resend(&self) -> Instant {
+        self.resend
+    }
+
+    /// Whether nobody has answered for too long.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        self.deadline <= now
+    }
+
+    /// Whether it is long enough ago that something was sent.
+    pub(super) fn may_repeat(&self, now: Instant) -> bool {
+        now.since(self.repeated) >= REPEAT_MIN
+    }
+
+    /// The form that somebody there asks for.
+    pub(super) fn refused(&self) -> Option<Exchange> {
+        self.refused
+    }
+
     /// What to send now, and when again.
-    pub(crate) fn send(&mut self, now: Instant) -> Vec<Bytes> {
+    pub(super) fn send(&mut self, now: Instant) -> Vec<Bytes> {
         self.resend = (now + self.wait).min(self.deadline.max(now + Duration::from_millis(1)));
         self.wait = self.wait.saturating_mul(2).min(RESEND_MAX);
         self.repeated = now;
@@ -97,7 +126,7 @@ impl Dial {
     }
 
     /// Takes a cookie (LINK-03). Returns whether to send a Hello again at once.
-    pub(crate) fn retry(&mut self, cookie: Cookie) -> bool {
+    pub(super) fn retry(&mut self, cookie: Cookie) -> bool {
         if !matches!(self.stage, Stage::Hello(..)) {
             return false;
         }
@@ -109,13 +138,19 @@ impl Dial {
         self.cookies <= COOKIES_ANSWERED
     }
 
+    /// The node that was dialled asks for the other form. Returns whether that is news; `None` if
+    /// somebody there has answered already.
+    pub(super) fn refuse(&mut self, asks: Exchange) -> Option<bool> {
+        matches!(self.stage, Stage::Hello(..)).then(|| self.refused.replace(asks).is_none())
+    }
+
     /// Takes a part of the Reply. Once the Reply is whole and the peer has proved its identity, the
     /// stage is Finish.
-    pub(crate) fn reply<C: Credentials>(
+    pub(super) fn reply(
         &mut self,
         now: Instant,
         from: &Locator,
-        own: &Own<'_, C>,
+        own: &Me<'_>,
         part: &Part,
     ) -> Result<Progress, LinkError> {
         let Stage::Hello(handshake, assembly) = &mut self.stage else { return Ok(Progress::Again) };
@@ -132,11 +167,11 @@ impl Dial {
         }
     }
 
-    fn finish<C: Credentials>(
+    fn finish(
         &mut self,
         now: Instant,
         from: &Locator,
-        own: &Own<'_, C>,
+        own: &Me<'_>,
         hash: Option<Digest>,
         payload: &[u8],
     ) -> Result<(), Parting> {
@@ -145,11 +180,11 @@ impl Dial {
         let (claim, proof, start) = own
             .check(Role::Answerer, hash, remote_static, None, payload)
             .ok_or_else(|| LinkError::WireUnproved(from.clone()))?;
-        let node = own.credentials.node();
+        let node = own.node();
         if claim.node == node {
             return Err(LinkError::LocalSelf(from.clone()).into());
         }
-        if let Some(wanted) = self.node.filter(|wanted| *wanted != claim.node) {
+        if let Some(wanted) = self.target.node.filter(|wanted| *wanted != claim.node) {
             return Err(LinkError::PeerOther { wanted, peer: claim.node }.into());
         }
         let answer = own.prove(Role::Dialler, handshake.hash(), self.index, Some(claim.node))?;
@@ -163,25 +198,42 @@ impl Dial {
             Ok(common) => common,
             Err(error) => return Err((error, datagrams)),
         };
-        let association = Association {
-            common,
-            index: self.index,
-            remote: proof.index,
-            low: node < claim.node,
-            heard: now,
-            asked: None,
-            seal: own.seal(handshake)?,
-        };
+        let indices = (self.index, proof.index);
+        let association = Association::new(now, common, indices, node < claim.node, own.seal(handshake)?);
         self.wait = RESEND_FIRST;
         let proved = Proved { claim, certificate: proof.certificate.0, start, association };
         self.stage = Stage::Finish(Box::new(proved), datagrams);
         Ok(())
     }
+
+    /// Opens Data: if it opens, the peer has our Finish.
+    pub(super) fn confirm(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        bytes: &[u8],
+        around: &mut Around<'_>,
+    ) -> Result<Bytes, LinkError> {
+        let Stage::Finish(proved, _) = &mut self.stage else {
+            return Err(LinkError::WireUnknown(from.clone()));
+        };
+        proved.association.check_version(around.own, from, bytes)?;
+        let opened = proved.association.open(now, from, bytes, around.out);
+        Ok(opened.map_err(|_| LinkError::WireForged(from.clone()))?.plaintext.freeze())
+    }
+
+    /// The identity that was proved.
+    pub(super) fn into_proved(self) -> Option<Proved> {
+        match self.stage {
+            Stage::Hello(..) => None,
+            Stage::Finish(proved, _) => Some(*proved),
+        }
+    }
 }
 
 /// What a Reply did to a dial.
 #[derive(Debug)]
-pub(crate) enum Progress {
+pub(super) enum Progress {
     /// More parts are missing.
     Wait,
     /// It had come before: the Finish may be lost.

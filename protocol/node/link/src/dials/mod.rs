@@ -2,83 +2,82 @@
 
 mod dial;
 
-pub(crate) use dial::{Dial, Progress, Stage};
+pub(crate) use dial::Target;
 
-use crate::limits::{DIAL_LIFE, DIALS_MAX, REPEAT_MIN};
-use crate::links::Route;
+use crate::call::Around;
+use crate::handshake::Proved;
+use crate::limits::DIALS_MAX;
 use crate::message::{Cookie, Part};
-use crate::peers::check_version;
-use crate::{Credentials, Exchange, LinkError, Links, Output};
-use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, Locator, NodeId, draw};
+use crate::routes::Route;
+use crate::{Exchange, LinkError, Output};
+use dial::{Dial, Progress};
+use folkmoot_base::{Entropy, Instant, Locator, draw};
+use std::collections::BTreeMap;
 
-impl<C: Credentials> Links<C> {
-    /// A dial does nothing if its locator or node has a link already, or is being dialled
-    /// (LINK-20).
-    pub(crate) fn dial(
+/// The dials on their way, by our index.
+#[derive(Debug, Default)]
+pub(crate) struct Dials(BTreeMap<u32, Dial>);
+
+impl Dials {
+    /// Whether such a dial is on its way (LINK-20).
+    pub(crate) fn runs(&self, target: &Target) -> bool {
+        let same = |dial: &Dial| {
+            let known = dial.target();
+            known.at == target.at
+                && (known.node == target.node || target.node.is_none())
+                && known.rekey == target.rekey
+        };
+        self.0.values().any(same)
+    }
+
+    pub(crate) fn start(
         &mut self,
         now: Instant,
-        at: &Locator,
-        node: Option<NodeId>,
-        rekey: bool,
+        target: Target,
         entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
-        if node == Some(self.credentials.node()) {
-            return Err(LinkError::LocalSelf(at.clone()));
-        }
-        let same =
-            |dial: &Dial| dial.at == *at && (dial.node == node || node.is_none()) && dial.rekey == rekey;
-        if self.dials.values().any(same) || (!rekey && self.reached(at, node)) {
-            return Ok(());
-        }
-        if self.dials.len() >= DIALS_MAX {
+        if self.0.len() >= DIALS_MAX {
             return Err(LinkError::LocalDials);
         }
-        let index = self.new_index(entropy);
-        let deadline = now + DIAL_LIFE;
-        let mut dial = Dial::new(now, &self.common(), (at.clone(), node), index, deadline, draw(entropy))?;
-        dial.rekey = rekey;
-        self.routes.insert(index, Route::Dial);
-        self.dials.insert(index, dial);
-        self.send_dial(now, index);
+        let index = around.routes.unused(entropy);
+        let dial = Dial::new(now, around.own, target, index, draw(entropy))?;
+        around.routes.set(index, Route::Dial);
+        self.0.insert(index, dial);
+        self.send(now, index, around);
         Ok(())
     }
 
-    fn reached(&mut self, at: &Locator, node: Option<NodeId>) -> bool {
-        let peer = match node {
-            Some(node) => self.peers.get_mut(&node),
-            None => self.peers.values_mut().find(|peer| peer.at == *at),
-        };
-        match peer {
-            Some(peer) => {
-                peer.dialled = true;
-                true
-            }
-            None => false,
+    fn send(&mut self, now: Instant, index: u32, around: &mut Around<'_>) {
+        let Some(dial) = self.0.get_mut(&index) else { return };
+        let datagrams = dial.send(now);
+        around.out.transmit(&dial.target().at, datagrams);
+        around.out.note(dial.resend());
+    }
+
+    /// Sends again what was not answered; gives up what was not answered for too long.
+    pub(crate) fn redial(&mut self, now: Instant, around: &mut Around<'_>) {
+        let due = self.0.iter().filter(|(_, dial)| dial.resend() <= now);
+        let due: Vec<(u32, bool)> = due.map(|(index, dial)| (*index, dial.is_over(now))).collect();
+        for (index, over) in due {
+            if over { self.end(index, around) } else { self.send(now, index, around) }
         }
     }
 
-    pub(crate) fn send_dial(&mut self, now: Instant, index: u32) {
-        let Some(dial) = self.dials.get_mut(&index) else { return };
-        let to = dial.at.clone();
-        let datagrams = dial.send(now);
-        let resend = dial.resend;
-        self.transmit(&to, datagrams);
-        self.note(resend);
-    }
-
-    pub(crate) fn transmit(&mut self, to: &Locator, datagrams: impl IntoIterator<Item = Bytes>) {
-        self.out.extend(datagrams.into_iter().map(|datagram| Output::Transmit { to: to.clone(), datagram }));
+    /// When to call [`Self::redial`].
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.0.values().map(Dial::resend).min()
     }
 
     /// A dial has ended without a link.
-    pub(crate) fn end_dial(&mut self, index: u32) {
-        let Some(dial) = self.dials.remove(&index) else { return };
-        self.routes.remove(&index);
-        if !dial.rekey {
-            let why = dial.refused.map_or("", |asks| in_words(asks));
-            self.out.push_back(Output::Unreached { at: dial.at.clone(), node: dial.node });
-            self.trace(format!("nobody reached at {}{why}", dial.at));
+    fn end(&mut self, index: u32, around: &mut Around<'_>) {
+        let Some(dial) = self.0.remove(&index) else { return };
+        around.routes.remove(index);
+        let target = dial.target();
+        if !target.rekey {
+            let why = dial.refused().map_or("", |asks| in_words(asks));
+            around.out.say(Output::Unreached { at: target.at.clone(), node: target.node });
+            around.out.trace(format!("nobody reached at {}{why}", target.at));
         }
     }
 
@@ -89,10 +88,11 @@ impl<C: Credentials> Links<C> {
         from: &Locator,
         to: u32,
         cookie: Cookie,
+        around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
-        let dial = self.dials.get_mut(&to).filter(|dial| dial.at == *from);
+        let dial = self.0.get_mut(&to).filter(|dial| dial.target().at == *from);
         if dial.ok_or_else(|| LinkError::WireUnknown(from.clone()))?.retry(cookie) {
-            self.send_dial(now, to);
+            self.send(now, to, around);
         }
         Ok(())
     }
@@ -100,63 +100,59 @@ impl<C: Credentials> Links<C> {
     /// LINK-22: heard only from the locator that was dialled, and only for a dial of ours that
     /// nobody has answered yet. It is noted and reported once for each dial, and the dial goes on.
     /// Otherwise anyone who can write datagrams could end the dial, or talk it into a weaker form.
-    pub(crate) fn refusal(&mut self, from: &Locator, to: u32, asks: Exchange) -> Result<(), LinkError> {
-        let known = |dial: &&mut Dial| dial.at == *from && matches!(dial.stage, Stage::Hello(..));
-        let dial = self.dials.get_mut(&to).filter(known).filter(|_| asks != self.config.exchange);
-        let dial = dial.ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        if dial.refused.replace(asks).is_none() {
-            let (at, node) = (dial.at.clone(), dial.node);
-            self.trace(format!("the node at {at} refuses the handshake{}", in_words(asks)));
-            self.out.push_back(Output::Refused { at, node, asks });
+    pub(crate) fn refusal(
+        &mut self,
+        from: &Locator,
+        to: u32,
+        asks: Exchange,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        let unknown = || LinkError::WireUnknown(from.clone());
+        let known = |dial: &&mut Dial| dial.target().at == *from && asks != around.own.config.exchange;
+        let dial = self.0.get_mut(&to).filter(known).ok_or_else(unknown)?;
+        if dial.refuse(asks).ok_or_else(unknown)? {
+            let (at, node) = (dial.target().at.clone(), dial.target().node);
+            around.out.trace(format!("the node at {at} refuses the handshake{}", in_words(asks)));
+            around.out.say(Output::Refused { at, node, asks });
         }
         Ok(())
     }
 
-    pub(crate) fn reply(&mut self, now: Instant, from: &Locator, part: &Part) -> Result<(), LinkError> {
-        let mut dial = self.dials.remove(&part.to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        let progress = dial.reply(now, from, &self.common(), part);
-        let repeat = now.since(dial.repeated) >= REPEAT_MIN;
-        self.dials.insert(part.to, dial);
-        match progress? {
+    pub(crate) fn reply(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        part: &Part,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        let dial = self.0.get_mut(&part.to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
+        match dial.reply(now, from, around.own, part)? {
             Progress::Wait => {}
-            Progress::Again if !repeat => {}
-            Progress::Again | Progress::Done => self.send_dial(now, part.to),
+            Progress::Again if !dial.may_repeat(now) => {}
+            Progress::Again | Progress::Done => self.send(now, part.to, around),
             Progress::Failed(error, last) => {
-                self.transmit(from, last);
-                self.end_dial(part.to);
+                around.out.transmit(from, last);
+                self.end(part.to, around);
                 return Err(error);
             }
         }
         Ok(())
     }
 
-    /// Data for a dial: if it opens, the peer has our Finish, and the link is up.
+    /// Data for a dial: if it opens, the peer has our Finish, and the dial has reached whom it
+    /// should. Returns also what was in the datagram.
     pub(crate) fn confirm(
         &mut self,
         now: Instant,
         from: &Locator,
         to: u32,
-        bytes: &Bytes,
-    ) -> Result<(NodeId, Bytes), LinkError> {
-        let dial = self.dials.get_mut(&to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        let Stage::Finish(proved, _) = &mut dial.stage else {
-            return Err(LinkError::WireUnknown(from.clone()));
-        };
-        check_version(&proved.association, from, bytes, self.config.danger)?;
-        let mut plaintext = self.pool.buffer(bytes.len());
-        proved
-            .association
-            .seal
-            .open(bytes, &mut plaintext)
-            .map_err(|_| LinkError::WireForged(from.clone()))?;
-        let node = proved.claim.node;
-        let dial = self.dials.remove(&to).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        let Stage::Finish(mut proved, _) = dial.stage else {
-            return Err(LinkError::WireUnknown(from.clone()));
-        };
-        proved.association.heard = now;
-        self.establish(now, from, *proved, true)?;
-        Ok((node, plaintext.freeze()))
+        bytes: &[u8],
+        around: &mut Around<'_>,
+    ) -> Result<(Proved, bytes::Bytes), LinkError> {
+        let unknown = || LinkError::WireUnknown(from.clone());
+        let plaintext = self.0.get_mut(&to).ok_or_else(unknown)?.confirm(now, from, bytes, around)?;
+        let proved = self.0.remove(&to).and_then(Dial::into_proved).ok_or_else(unknown)?;
+        Ok((proved, plaintext))
     }
 }
 
