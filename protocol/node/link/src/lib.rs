@@ -7,7 +7,7 @@
 //! ```text
 //!   stack:   Dial  Send  Standing ...          Up  Frame  Down ...
 //!              |     |      |                   ^    ^      ^
-//!           [ Links:  dials, half-open handshakes, peers (associations, guests, fragments) ]
+//!           [ Links:  Dials, Answers, Peers, Formers ]
 //!              |                                ^
 //!              v Transmit                       | Datagram
 //!                          transport

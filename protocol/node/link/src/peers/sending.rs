@@ -1,4 +1,5 @@
-//! Frames out: they are packed into datagrams, sealed and sent. Performance matters here.
+//! Frames out: they are packed into datagrams, sealed and sent. Performance matters here: `Links` is
+//! generic, so the crate that uses it compiles it, and what it calls for every frame is inlined.
 
 use super::Peers;
 use crate::call::Around;
@@ -14,6 +15,7 @@ use folkmoot_base::{Instant, NodeId};
 
 impl Peers {
     /// Sends a frame, given in parts.
+    #[inline]
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -114,6 +116,7 @@ impl Peers {
     }
 
     /// Seals what waits for the next peer in the list. Returns whether there was one.
+    #[inline]
     pub(crate) fn flush_next(&mut self, around: &mut Around<'_>) -> bool {
         let Some(node) = self.dirty.pop_front() else { return false };
         if let Some(peer) = self.all.get_mut(&node) {
