@@ -1,5 +1,6 @@
-//! Frames out: they are packed into datagrams, sealed and sent. Performance matters here: `Links` is
-//! generic, so the crate that uses it compiles it, and what it calls for every frame is inlined.
+//! Frames out: they are packed into datagrams, sealed and sent. Performance matters here. The crate
+//! that uses `Links` compiles it, because it is generic. So what it calls for every frame is
+//! inlined.
 
 use super::Peers;
 use crate::call::Around;
