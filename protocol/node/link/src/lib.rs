@@ -7,7 +7,7 @@
 //! ```text
 //!   stack:   Dial  Send  Standing ...          Up  Frame  Down ...
 //!              |     |      |                   ^    ^      ^
-//!           [ Links:  dials, half-open handshakes, peers (associations, guests, fragments) ]
+//!           [ Links:  Dials, Answers, Peers, Formers ]
 //!              |                                ^
 //!              v Transmit                       | Datagram
 //!                          transport
@@ -15,25 +15,26 @@
 //! Source: the Noise protocol framework, pattern XX, and its extension for hybrid forward secrecy;
 //! WireGuard's receiver indices, cookies and roaming; DECISIONS D1, O3.
 
+mod answers;
 mod api;
 mod assembly;
-mod company;
-mod cookie;
+mod association;
+mod call;
 mod credentials;
-mod doors;
+mod dials;
 mod error;
-mod former;
+mod formers;
 mod handshake;
 mod kem;
 pub mod limits;
 mod links;
 pub mod message;
 mod noise;
-mod peer;
+mod out;
+mod peers;
+mod routes;
 mod seal;
-mod shares;
 mod start;
-mod traffic;
 mod versions;
 
 pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};

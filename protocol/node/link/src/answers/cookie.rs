@@ -6,7 +6,7 @@ use core::fmt;
 use folkmoot_base::{Instant, Locator, Secret, hmac_sha256};
 
 /// Makes and judges cookies; keeps nothing but one secret.
-pub(crate) struct Cookies(Secret<[u8; 32]>);
+pub(super) struct Cookies(Secret<[u8; 32]>);
 
 impl fmt::Debug for Cookies {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,17 +15,17 @@ impl fmt::Debug for Cookies {
 }
 
 impl Cookies {
-    pub(crate) fn new(secret: [u8; 32]) -> Self {
+    pub(super) fn new(secret: [u8; 32]) -> Self {
         Self(Secret::new(secret))
     }
 
     /// The cookie for a Hello with `index` that came from `at`.
-    pub(crate) fn make(&self, now: Instant, at: &Locator, index: u32) -> Cookie {
+    pub(super) fn make(&self, now: Instant, at: &Locator, index: u32) -> Cookie {
         self.of(slot(now), at, index)
     }
 
     /// Whether `cookie` was made for that Hello, in this time slot or the one before.
-    pub(crate) fn holds(&self, now: Instant, at: &Locator, index: u32, cookie: &Cookie) -> bool {
+    pub(super) fn holds(&self, now: Instant, at: &Locator, index: u32, cookie: &Cookie) -> bool {
         let given = Secret::new(*cookie);
         let slot = slot(now);
         [slot, slot.wrapping_sub(1)].into_iter().any(|slot| Secret::new(self.of(slot, at, index)) == given)

@@ -16,7 +16,7 @@ const BURST: u64 = HANDSHAKES_BURST.saturating_mul(ONE);
 /// There are at most e times [`HANDSHAKES_BURST`], 348: a host that comes owes one whole handshake,
 /// all owe less by as much in the same time, and their sum is bounded.
 #[derive(Debug, Default)]
-pub(crate) struct Shares {
+pub(super) struct Shares {
     owed: BTreeMap<Host, u64>,
     sum: u64,
     at: Instant,
@@ -24,7 +24,7 @@ pub(crate) struct Shares {
 
 impl Shares {
     /// Whether a handshake of this host, whose address is proved, is answered now.
-    pub(crate) fn take(&mut self, now: Instant, host: Host) -> bool {
+    pub(super) fn take(&mut self, now: Instant, host: Host) -> bool {
         self.pay(now);
         let free = BURST.saturating_sub(self.sum);
         let owed = self.owed.get(&host).copied().unwrap_or(0);

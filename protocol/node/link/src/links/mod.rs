@@ -1,0 +1,138 @@
+//! The front: each input goes to one part, outputs come in the order in which the parts spoke, and
+//! the timer is the earliest of theirs.
+
+mod parts;
+
+use crate::call::{Around, Own};
+use crate::message::Control;
+use crate::out::Out;
+use crate::routes::Routes;
+use crate::start::SignedStart;
+use crate::{Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Output};
+use bytes::Bytes;
+use folkmoot_base::{Entropy, Instant, Locator, NodeId};
+use parts::Parts;
+
+/// All links of one node.
+#[derive(Debug)]
+pub struct Links<C> {
+    own: Own<C>,
+    routes: Routes,
+    out: Out,
+    parts: Parts,
+}
+
+impl<C: Credentials> Links<C> {
+    /// No link yet. Draws this process's own static key and cookie secret.
+    pub fn new(config: Config, credentials: C, entropy: &mut dyn Entropy) -> Self {
+        let own = Own::new(config, credentials, entropy);
+        Self { own, routes: Routes::default(), out: Out::default(), parts: Parts::new(entropy) }
+    }
+
+    /// Takes one input. Before the next one, poll the outputs until `None`, then the timeout.
+    ///
+    /// # Errors
+    /// [`LinkError`]; an input that is refused changes nothing except [`Counters`].
+    pub fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) -> Result<(), LinkError> {
+        let (parts, mut around) = self.split();
+        match input {
+            Input::Datagram { from, bytes } => {
+                parts.peers.make_room(now, &mut around);
+                let result = parts.datagram(now, &from, &bytes, entropy, &mut around);
+                around.out.count_datagram(&result);
+                return result;
+            }
+            Input::Dial { at, node } => return parts.dial(now, at, node, entropy, &mut around),
+            Input::Hangup { node } => {
+                return parts.peers.hang_up(now, node, DownCause::HungUp, &mut around);
+            }
+            Input::Standing { node, member } => parts.peers.set_standing(node, member, around.out),
+            Input::Company { nodes } => parts.peers.keep_company(now, nodes, around.out),
+            Input::Certificate(certificate) => return self.recertify(now, certificate),
+            Input::Timeout => {
+                parts.peers.make_room(now, &mut around);
+                if around.out.is_due(now) {
+                    parts.timeout(now, entropy, &mut around);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts, and what they are handed in a call.
+    fn split(&mut self) -> (&mut Parts, Around<'_>) {
+        let Self { own, routes, out, parts } = self;
+        (parts, Around { own, routes, out })
+    }
+
+    fn recertify(&mut self, now: Instant, certificate: Bytes) -> Result<(), LinkError> {
+        let told = self.own.recertify(certificate)?;
+        let (parts, mut around) = self.split();
+        parts.peers.tell_all(now, told, &mut around);
+        Ok(())
+    }
+
+    /// Sends a frame on a link that is up. The frame is made of `parts`, one after another. Small
+    /// frames share a datagram, which is sealed when it is full, or when all outputs have been
+    /// polled.
+    ///
+    /// # Errors
+    /// [`LinkError::LocalNoLink`], [`LinkError::LocalToGuest`], [`LinkError::LocalTooLong`].
+    pub fn send(
+        &mut self,
+        now: Instant,
+        to: NodeId,
+        channel: Channel,
+        parts: &[&[u8]],
+    ) -> Result<(), LinkError> {
+        let (all, mut around) = self.split();
+        all.peers.send(now, to, channel, parts, &mut around)
+    }
+
+    /// Next output, until `None`.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        loop {
+            if let Some(output) = self.out.poll() {
+                return Some(output);
+            }
+            let (parts, mut around) = self.split();
+            if !parts.peers.flush_next(&mut around) {
+                return None;
+            }
+        }
+    }
+
+    /// When to hand in [`Input::Timeout`], if nothing else happens first. May be earlier than
+    /// needed, never later.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.out.wake()
+    }
+
+    /// Where this node was last heard from, if its link is up.
+    pub fn locator(&self, node: &NodeId) -> Option<Locator> {
+        self.parts.peers.locator(node)
+    }
+
+    /// Nodes whose link is up, and whether each is a member's node.
+    pub fn peers(&self) -> impl Iterator<Item = (NodeId, bool)> + '_ {
+        self.parts.peers.iter()
+    }
+
+    /// Counts of what was sealed, opened, copied, refused or dropped so far.
+    pub fn counters(&self) -> Counters {
+        self.out.counters()
+    }
+
+    /// Says whatever it likes to a peer, as a liar does.
+    #[doc(hidden)]
+    pub fn danger_say(&mut self, now: Instant, to: NodeId, message: &Control) {
+        let (parts, mut around) = self.split();
+        parts.peers.control(now, to, message, &mut around);
+    }
+
+    /// The start that a peer has proved.
+    #[doc(hidden)]
+    pub fn danger_start(&self, of: &NodeId) -> Option<SignedStart> {
+        self.parts.peers.start(of).cloned()
+    }
+}

@@ -1,0 +1,190 @@
+//! The parts, where each datagram goes, and what goes between parts. No part knows another but by
+//! what is handed to it in a call.
+
+use crate::answers::{Answers, Hello};
+use crate::call::Around;
+use crate::dials::{Dials, Target};
+use crate::formers::Formers;
+use crate::handshake::Proved;
+use crate::message::{Datagram, Part};
+use crate::peers::{Arrival, Peers};
+use crate::routes::Route;
+use crate::{Exchange, LinkError};
+use bytes::Bytes;
+use folkmoot_base::{Entropy, Instant, Locator, NodeId};
+
+/// The parts.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) peers: Peers,
+    dials: Dials,
+    answers: Answers,
+    formers: Formers,
+}
+
+impl Parts {
+    pub(super) fn new(entropy: &mut dyn Entropy) -> Self {
+        Self {
+            peers: Peers::default(),
+            dials: Dials::default(),
+            answers: Answers::new(entropy),
+            formers: Formers::default(),
+        }
+    }
+
+    /// A dial does nothing if its locator or node has a link already, or is being dialled
+    /// (LINK-20).
+    pub(super) fn dial(
+        &mut self,
+        now: Instant,
+        at: Locator,
+        node: Option<NodeId>,
+        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        if node == Some(around.own.node()) {
+            return Err(LinkError::LocalSelf(at));
+        }
+        let target = Target { at, node, rekey: false };
+        if self.dials.runs(&target) || self.peers.reach(&target.at, node) {
+            return Ok(());
+        }
+        self.dials.start(now, target, entropy, around)
+    }
+
+    /// Dials for new keys.
+    fn rekey(
+        &mut self,
+        now: Instant,
+        (node, at): (NodeId, Locator),
+        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
+    ) {
+        let target = Target { at, node: Some(node), rekey: true };
+        if !self.dials.runs(&target) {
+            let _ = self.dials.start(now, target, entropy, around);
+        }
+    }
+
+    /// Every part does what is due, and says when it is due again.
+    pub(super) fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy, around: &mut Around<'_>) {
+        self.dials.redial(now, around);
+        self.answers.expire(now, around.routes);
+        self.formers.expire(now, around.routes);
+        for node in self.peers.nodes() {
+            let Some((due, renewal)) = self.peers.watch(now, node, around) else { continue };
+            if let Some(at) = renewal {
+                self.rekey(now, (node, at), entropy, around);
+            }
+            self.peers.tell(now, node, due, around);
+        }
+        let due = [self.dials.due(), self.answers.due(), self.formers.due(), self.peers.due(around.own)];
+        around.out.wake_at(due.into_iter().flatten().min());
+    }
+
+    pub(super) fn datagram(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        bytes: &Bytes,
+        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        let hello = |index: u32, noise: Bytes| Hello { from: from.clone(), index, noise };
+        match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from.clone(), error))? {
+            Datagram::Data { to, .. } => self.data(now, from, to, bytes, around),
+            Datagram::Hello { from: index, cookie, noise } => {
+                let hello = (Exchange::Classical, hello(index, Bytes::copy_from_slice(&noise)));
+                self.answers.hello(now, hello, &cookie, entropy, around)
+            }
+            Datagram::HybridHello { from: index, cookie, noise } => {
+                self.answers.hello(now, (Exchange::Hybrid, hello(index, noise)), &cookie, entropy, around)
+            }
+            Datagram::Refusal { to, asks } => self.dials.refusal(from, to, asks, around),
+            Datagram::Retry { to, cookie } => self.dials.retry(now, from, to, cookie, around),
+            Datagram::Reply(part) => self.dials.reply(now, from, &part, around),
+            Datagram::Finish(part) => self.finish(now, from, &part, around),
+        }
+    }
+
+    /// Sealed data: its index says whose it is.
+    fn data(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        to: u32,
+        bytes: &Bytes,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        match around.routes.get(to) {
+            Some(Route::Peer(node)) => {
+                let plaintext = self.peers.open(now, (node, to), from, bytes, around)?;
+                self.peers.take(now, node, plaintext, around)
+            }
+            Some(Route::Former(node)) => {
+                let later = self.peers.start(&node);
+                Err(self.formers.hear(now, (from, node), bytes, later, around.out))
+            }
+            Some(Route::Dial) => {
+                let (proved, plaintext) = self.dials.confirm(now, from, to, bytes, around)?;
+                let node = proved.claim.node;
+                self.establish(now, from, proved, true, around)?;
+                self.peers.take(now, node, plaintext, around)
+            }
+            Some(Route::HalfOpen) | None => Err(LinkError::WireUnknown(from.clone())),
+        }
+    }
+
+    /// A part of a Finish: its index says whose it is.
+    fn finish(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        part: &Part,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        match around.routes.get(part.to) {
+            Some(Route::Peer(node)) => self.peers.confirm(now, node, around),
+            Some(Route::Former(node)) => {
+                self.formers.show(now, node, self.peers.start(&node), around.out);
+            }
+            Some(Route::HalfOpen) => {
+                if let Some(proved) = self.answers.finish(now, from, part, around)? {
+                    self.establish(now, from, proved, false, around)?;
+                }
+            }
+            Some(Route::Dial) | None => return Err(LinkError::WireUnknown(from.clone())),
+        }
+        Ok(())
+    }
+
+    /// A handshake has proved an identity. An earlier process that had the link, or comes too late
+    /// for it, is told so.
+    fn establish(
+        &mut self,
+        now: Instant,
+        at: &Locator,
+        proved: Proved,
+        dialled: bool,
+        around: &mut Around<'_>,
+    ) -> Result<(), LinkError> {
+        let node = proved.claim.node;
+        match self.peers.establish(now, at, proved, dialled, around)? {
+            Arrival::Linked(None) => {}
+            Arrival::Linked(Some(former)) => {
+                self.formers.supersede(now, node, former, self.peers.start(&node), around);
+            }
+            Arrival::Earlier(association) => {
+                let earlier = (at.clone(), association);
+                self.formers.supersede(now, node, earlier, self.peers.start(&node), around);
+                self.formers.name(node, at, around.out);
+                return Err(LinkError::PeerEarlier(node));
+            }
+        }
+        if !dialled {
+            self.peers.ping(now, node, around);
+        }
+        around.out.note(now + around.own.silence() / 8);
+        Ok(())
+    }
+}
