@@ -18,7 +18,7 @@
 use crate::outcome::{Answer, Outcomes};
 use crate::sends::{Submission, Waiting};
 use crate::{Clock, OsEntropy, RuntimeError, StoreError, Wire};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Embedded, Ground, Input, Output, Upper};
 use folkmoot_base::{GroupId, Instant, Locator, Service, UnixTime};
 use std::collections::BTreeSet;
@@ -210,7 +210,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
     /// Waits for the next thing to do. Every branch can be dropped halfway without loss.
     async fn wake(
         &mut self,
-        inbox: &mut Vec<(Locator, Bytes)>,
+        inbox: &mut Vec<(Locator, BytesMut)>,
         ticks: &mut tokio::time::Interval,
     ) -> Wake<G, U> {
         if self.outcomes.is_behind() {
@@ -239,7 +239,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
     async fn datagrams(
         &mut self,
         result: std::io::Result<()>,
-        inbox: &mut Vec<(Locator, Bytes)>,
+        inbox: &mut Vec<(Locator, BytesMut)>,
     ) -> Result<(), RuntimeError> {
         if let Err(error) = result {
             // A datagram socket reports other people's troubles too: go on, unless it says nothing
@@ -263,7 +263,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
 
     /// A timer has expired. What is in the socket came before that: perhaps it is what the timer
     /// waits for.
-    async fn timer(&mut self, inbox: &mut Vec<(Locator, Bytes)>) -> Result<(), RuntimeError> {
+    async fn timer(&mut self, inbox: &mut Vec<(Locator, BytesMut)>) -> Result<(), RuntimeError> {
         let result = self.wire.take(inbox);
         self.datagrams(result, inbox).await?;
         if self.machine.poll_timeout().is_some_and(|at| at <= self.clock.now()) {

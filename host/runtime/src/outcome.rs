@@ -147,7 +147,7 @@ impl<E> Outcomes<E> {
     fn go_out(&mut self, mut outcome: Outcome<E>, wire: &mut impl Wire) {
         outcome.answers.into_iter().for_each(|answer| answer());
         if !outcome.transmit.is_empty() {
-            wire.send(&outcome.transmit);
+            wire.send(&mut outcome.transmit);
         }
         if self.gathered.transmit.capacity() == 0 {
             // Its room is used again.

@@ -1,6 +1,6 @@
 //! What the engine asks of a transport: whole datagrams in batches, both ways.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::Locator;
 use folkmoot_transport::{Counters, Transport};
 use std::future::Future;
@@ -14,16 +14,17 @@ pub trait Wire: Send + 'static {
     ///
     /// # Errors
     /// What the system said; the engine goes on unless nothing else comes any more.
-    fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> impl Future<Output = io::Result<()>> + Send;
+    fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Appends what has come already, perhaps nothing, without waiting.
     ///
     /// # Errors
     /// As [`Self::recv`].
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()>;
+    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()>;
 
-    /// Sends a batch without waiting; what does not fit is lost and counted.
-    fn send(&mut self, batch: &[(Locator, Bytes)]);
+    /// Sends a batch without waiting, what goes to one locator in its order; what does not fit is
+    /// lost and counted. May leave the batch in another order.
+    fn send(&mut self, batch: &mut [(Locator, Bytes)]);
 
     /// What it did so far, if it counts.
     fn counters(&self) -> Counters {
@@ -32,15 +33,15 @@ pub trait Wire: Send + 'static {
 }
 
 impl Wire for Transport {
-    fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> impl Future<Output = io::Result<()>> + Send {
+    fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> impl Future<Output = io::Result<()>> + Send {
         Transport::recv(self, batch)
     }
 
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()> {
         Transport::take(self, batch)
     }
 
-    fn send(&mut self, batch: &[(Locator, Bytes)]) {
+    fn send(&mut self, batch: &mut [(Locator, Bytes)]) {
         Transport::send(self, batch);
     }
 

@@ -2,7 +2,7 @@
 //! they cost one relaxed load.
 
 use crate::DELAYED_MAX;
-use bytes::Bytes;
+use bytes::BytesMut;
 use core::time::Duration;
 use folkmoot_base::Locator;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,7 +75,7 @@ impl Faults {
     }
 
     /// Whether this datagram to `to` may leave.
-    pub(crate) fn lets_out(&self, to: &Locator, datagram: &Bytes) -> bool {
+    pub(crate) fn lets_out(&self, to: &Locator, datagram: &[u8]) -> bool {
         let mut now = self.lock();
         now.lets_pass(to, datagram) && !now.drops()
     }
@@ -83,9 +83,9 @@ impl Faults {
     /// Moves what came to `batch`, or holds it; how many were cut, and how many did not fit.
     pub(crate) fn receive(
         &self,
-        fresh: &mut Vec<(Locator, Bytes)>,
+        fresh: &mut Vec<(Locator, BytesMut)>,
         delayed: &mut Delayed,
-        batch: &mut Vec<(Locator, Bytes)>,
+        batch: &mut Vec<(Locator, BytesMut)>,
     ) -> (u64, u64) {
         let now = self.lock();
         let (mut faulted, mut dropped) = (0_u64, 0_u64);
@@ -108,7 +108,7 @@ impl Now {
         lossy || !self.cut.is_empty() || !self.delay.is_zero()
     }
 
-    fn lets_pass(&self, other: &Locator, datagram: &Bytes) -> bool {
+    fn lets_pass(&self, other: &Locator, datagram: &[u8]) -> bool {
         !self.cut.contains(other) && self.longest.is_none_or(|longest| datagram.len() <= longest)
     }
 
@@ -130,12 +130,12 @@ impl Now {
 /// Datagrams that are held, by when they are due.
 #[derive(Debug, Default)]
 pub(crate) struct Delayed {
-    held: BTreeMap<(Instant, u64), (Locator, Bytes)>,
+    held: BTreeMap<(Instant, u64), (Locator, BytesMut)>,
     number: u64,
 }
 
 impl Delayed {
-    fn hold(&mut self, due: Instant, from: Locator, datagram: Bytes) -> bool {
+    fn hold(&mut self, due: Instant, from: Locator, datagram: BytesMut) -> bool {
         if self.held.len() >= DELAYED_MAX {
             return false;
         }
@@ -150,7 +150,7 @@ impl Delayed {
     }
 
     /// Appends what is due; how many.
-    pub(crate) fn take(&mut self, now: Instant, batch: &mut Vec<(Locator, Bytes)>) -> u64 {
+    pub(crate) fn take(&mut self, now: Instant, batch: &mut Vec<(Locator, BytesMut)>) -> u64 {
         let mut count = 0_u64;
         while let Some(first) = self.held.first_entry().filter(|first| first.key().0 <= now) {
             batch.push(first.remove());

@@ -18,7 +18,7 @@ mod udp;
 pub use faults::Faults;
 pub use memory::Hub;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::net::SocketAddr;
 use folkmoot_base::Locator;
 use std::io;
@@ -61,7 +61,7 @@ pub struct Transport {
     counters: Counters,
     delayed: faults::Delayed,
     /// Datagrams just received; empty between calls, kept for its room.
-    fresh: Vec<(Locator, Bytes)>,
+    fresh: Vec<(Locator, BytesMut)>,
     /// Datagrams that faults let through; empty between calls.
     passed: Vec<(Locator, Bytes)>,
 }
@@ -115,7 +115,7 @@ impl Transport {
     ///
     /// # Errors
     /// The socket is gone; what a single peer provokes is no error.
-    pub async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    pub async fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()> {
         loop {
             let due = self.delayed.take(Instant::now(), batch);
             if due > 0 {
@@ -137,7 +137,7 @@ impl Transport {
     ///
     /// # Errors
     /// As [`Self::recv`].
-    pub fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> io::Result<()> {
+    pub fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()> {
         let due = self.delayed.take(Instant::now(), batch);
         self.counters.received = self.counters.received.saturating_add(due);
         self.wire.take(&mut self.fresh, &mut self.counters)?;
@@ -146,7 +146,7 @@ impl Transport {
     }
 
     /// Lets what just came through the faults; whether anything is there now.
-    fn arrive(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> bool {
+    fn arrive(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> bool {
         let before = batch.len();
         if !self.faults.any() {
             batch.append(&mut self.fresh);
@@ -160,8 +160,9 @@ impl Transport {
         came > 0
     }
 
-    /// Sends each, in order, without waiting; drops and counts what does not fit.
-    pub fn send(&mut self, batch: &[(Locator, Bytes)]) {
+    /// Sends each without waiting, what goes to one address in its order; drops and counts what
+    /// does not fit. Leaves the batch in the order of its addresses.
+    pub fn send(&mut self, batch: &mut [(Locator, Bytes)]) {
         if !self.faults.any() {
             return self.wire.send(batch, &mut self.counters);
         }
@@ -170,21 +171,25 @@ impl Transport {
         passed.extend(batch.iter().filter(lets_out).cloned());
         let faulted = as_u64(batch.len().saturating_sub(passed.len()));
         self.counters.faulted = self.counters.faulted.saturating_add(faulted);
-        self.wire.send(&passed, &mut self.counters);
+        self.wire.send(&mut passed, &mut self.counters);
         passed.clear();
         self.passed = passed;
     }
 }
 
 impl Wire {
-    async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>, counters: &mut Counters) -> io::Result<()> {
+    async fn recv(
+        &mut self,
+        batch: &mut Vec<(Locator, BytesMut)>,
+        counters: &mut Counters,
+    ) -> io::Result<()> {
         match self {
             Self::Memory(port) => port.recv(batch).await,
             Self::Udp(socket) => socket.recv(batch, counters).await,
         }
     }
 
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>, counters: &mut Counters) -> io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>, counters: &mut Counters) -> io::Result<()> {
         match self {
             Self::Memory(port) => port.take(batch),
             Self::Udp(socket) => socket.drain(batch, counters)?,
@@ -192,7 +197,7 @@ impl Wire {
         Ok(())
     }
 
-    fn send(&mut self, batch: &[(Locator, Bytes)], counters: &mut Counters) {
+    fn send(&mut self, batch: &mut [(Locator, Bytes)], counters: &mut Counters) {
         match self {
             Self::Memory(port) => port.send(batch, counters),
             Self::Udp(socket) => socket.send(batch, counters),

@@ -38,15 +38,13 @@ pub(crate) struct Trains {
     local: SocketAddr,
     /// The bytes of a train; empty between calls, kept for its room.
     train: Vec<u8>,
-    /// A batch, put in order of its addresses; empty between calls, kept for its room.
-    sorted: Vec<(Locator, Bytes)>,
     waiting: VecDeque<(Locator, Bytes)>,
     waiting_bytes: usize,
 }
 
 impl Trains {
     pub(crate) fn new(local: SocketAddr) -> Self {
-        Self { local, train: Vec::new(), sorted: Vec::new(), waiting: VecDeque::new(), waiting_bytes: 0 }
+        Self { local, train: Vec::new(), waiting: VecDeque::new(), waiting_bytes: 0 }
     }
 
     /// Whether anything waits for room.
@@ -54,30 +52,21 @@ impl Trains {
         !self.waiting.is_empty()
     }
 
-    /// Sends each, or lets it wait. `most`: datagrams in a train.
+    /// Sends each, or lets it wait, in the order of the addresses. `most`: datagrams in a train.
     pub(crate) fn send(
         &mut self,
-        batch: &[(Locator, Bytes)],
+        batch: &mut [(Locator, Bytes)],
         most: usize,
         counters: &mut Counters,
         mut call: impl Call,
     ) {
         self.flush(most, counters, &mut call);
-        let mut sorted = core::mem::take(&mut self.sorted);
-        let batch = if batch.is_sorted_by(|(one, _), (next, _)| one <= next) {
-            batch
-        } else {
-            sorted.extend_from_slice(batch);
-            sorted.sort_by(|(one, _), (other, _)| one.cmp(other));
-            &sorted
-        };
+        batch.sort_by(|(one, _), (other, _)| one.cmp(other));
         let settled =
             if self.waits() { 0 } else { run(&mut self.train, self.local, batch, most, counters, &mut call) };
         for (to, datagram) in batch.get(settled..).unwrap_or_default() {
             self.wait(to.clone(), datagram, counters);
         }
-        sorted.clear();
-        self.sorted = sorted;
     }
 
     /// Sends what waits, as far as there is room.
@@ -257,9 +246,9 @@ mod tests {
         for trains in [true, false] {
             let mut socket = Narrow { room: 20_000, trains, ..Narrow::default() };
             let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
-            let batch: Vec<_> =
+            let mut batch: Vec<_> =
                 (0..100).flat_map(|number| [datagram(1, number), datagram(2, number)]).collect();
-            let (now, later) = batch.split_at(120);
+            let (now, later) = batch.split_at_mut(120);
             out.send(now, 64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
             assert!(out.waits() && counters.sent < 30, "{counters:?}");
             out.send(later, 64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
@@ -280,8 +269,8 @@ mod tests {
     fn no_more_than_the_bound_waits() {
         let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
         let count = WAITING_BYTES_MAX / 1_000 + 500;
-        let batch = vec![datagram(1, 0); count];
-        out.send(&batch, 64, &mut counters, |_, _: &[u8], _| Err(io::ErrorKind::WouldBlock.into()));
+        let mut batch = vec![datagram(1, 0); count];
+        out.send(&mut batch, 64, &mut counters, |_, _: &[u8], _| Err(io::ErrorKind::WouldBlock.into()));
         assert_eq!(counters.dropped, (count - WAITING_BYTES_MAX / 1_000) as u64);
         let mut socket = Narrow { room: usize::MAX, trains: true, ..Narrow::default() };
         out.flush(64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));

@@ -9,9 +9,9 @@
 
 use crate::trains::Trains;
 use crate::{BATCH_MAX, Counters, as_u64};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::net::SocketAddr;
-use folkmoot_base::Locator;
+use folkmoot_base::{Locator, Pool};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use std::io::{self, IoSliceMut};
 use tokio::io::Interest;
@@ -36,9 +36,10 @@ pub(crate) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
     local: SocketAddr,
-    /// Where the system writes; copied out once, since what is received is opened at once and
-    /// elsewhere.
+    /// Where the system writes: room for long trains, most of which are short. What has come is
+    /// copied out once, into a buffer of its own, where it is opened.
     room: Vec<u8>,
+    pool: Pool,
     trains: Trains,
 }
 
@@ -64,7 +65,7 @@ impl Socket {
         }
         let local = socket.local_addr()?;
         let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
-        Ok(Self { socket, state, local, room, trains: Trains::new(local) })
+        Ok(Self { socket, state, local, room, pool: Pool::default(), trains: Trains::new(local) })
     }
 
     pub(crate) fn local(&self) -> Locator {
@@ -73,7 +74,7 @@ impl Socket {
 
     pub(crate) async fn recv(
         &mut self,
-        batch: &mut Vec<(Locator, Bytes)>,
+        batch: &mut Vec<(Locator, BytesMut)>,
         counters: &mut Counters,
     ) -> io::Result<()> {
         loop {
@@ -95,7 +96,7 @@ impl Socket {
     /// Takes what the socket has, up to [`BATCH_MAX`], whatever the runtime has heard of it.
     pub(crate) fn drain(
         &mut self,
-        batch: &mut Vec<(Locator, Bytes)>,
+        batch: &mut Vec<(Locator, BytesMut)>,
         counters: &mut Counters,
     ) -> io::Result<()> {
         self.drain_by(batch, Asks::Anyway, counters)
@@ -103,7 +104,7 @@ impl Socket {
 
     fn drain_by(
         &mut self,
-        batch: &mut Vec<(Locator, Bytes)>,
+        batch: &mut Vec<(Locator, BytesMut)>,
         asks: Asks,
         counters: &mut Counters,
     ) -> io::Result<()> {
@@ -121,7 +122,7 @@ impl Socket {
     /// One call to the system.
     fn take(
         &mut self,
-        batch: &mut Vec<(Locator, Bytes)>,
+        batch: &mut Vec<(Locator, BytesMut)>,
         asks: Asks,
         counters: &mut Counters,
     ) -> io::Result<()> {
@@ -143,18 +144,17 @@ impl Socket {
                 continue;
             };
             let from = Locator::udp(meta.addr);
-            let message = Bytes::copy_from_slice(message);
             counters.copied = counters.copied.saturating_add(as_u64(message.len()));
-            let stride = meta.stride.clamp(1, meta.len);
-            let starts = (0..meta.len).step_by(stride);
-            batch.extend(
-                starts.map(|at| (from.clone(), message.slice(at..at.saturating_add(stride).min(meta.len)))),
-            );
+            for datagram in message.chunks(meta.stride.clamp(1, meta.len)) {
+                let mut bytes = self.pool.buffer(datagram.len());
+                bytes.extend_from_slice(datagram);
+                batch.push((from.clone(), bytes));
+            }
         }
         Ok(())
     }
 
-    pub(crate) fn send(&mut self, batch: &[(Locator, Bytes)], counters: &mut Counters) {
+    pub(crate) fn send(&mut self, batch: &mut [(Locator, Bytes)], counters: &mut Counters) {
         let (socket, state) = (&self.socket, &self.state);
         self.trains.send(batch, state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
             state.try_send(UdpSockRef::from(socket), &transmit(to, bytes, size))

@@ -1,15 +1,15 @@
 //! One member on one node in one process: a queue joins the two stacks.
 
 use crate::{Ground, GroundOutput, Trace, Upper, UpperOutput};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Entropy, Instant, Locator, Persist, UnixTime};
 use std::collections::VecDeque;
 
 /// What comes in from outside.
 #[derive(Debug)]
 pub enum Input<C> {
-    /// A datagram.
-    Datagram(Locator, Bytes),
+    /// A datagram: it is opened where it is.
+    Datagram(Locator, BytesMut),
     /// The application gives a command.
     Command(C),
     /// The wall clock reads.

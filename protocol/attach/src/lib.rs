@@ -26,7 +26,7 @@ pub use status::{
 };
 
 use base::{Entropy, Instant, Locator, Party, Persist, UnixTime};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base as base;
 
 /// What the lower stack puts out. Order counts: a `Persist` comes before whatever relies on it.
@@ -63,7 +63,7 @@ pub trait Ground {
     /// A member sends a message.
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy);
     /// A datagram came.
-    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy);
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy);
     /// The wall clock reads `time`; given at the start and about once a second.
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);
     /// The time that [`Self::poll_timeout`] named has come.

@@ -117,7 +117,7 @@ fn shake(exchange: Exchange, people: &[Identity; 2], entropy: &mut OsEntropy) ->
         let (to, from) = turn;
         let bytes = to.inbox.pop_front().ok_or_else(|| Failure::bug("a handshake does not end"))?;
         to.links
-            .handle(now, Input::Datagram { from: from.at.clone(), bytes }, entropy)
+            .handle(now, Input::Datagram { from: from.at.clone(), bytes: bytes.into() }, entropy)
             .map_err(Failure::bug)?;
         drain(to, from, &mut cost);
     }

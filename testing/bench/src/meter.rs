@@ -3,6 +3,7 @@
 //!
 //! The shells do not see the host's part of the work: sockets, store, scheduler, and the bench.
 
+use bytes::BytesMut;
 use folkmoot::tools::{
     Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperOutput, UpperStack,
 };
@@ -105,7 +106,7 @@ impl<G: Ground> Ground for Metered<G> {
         self.meter.time(|| self.stack.member(now, message, entropy));
     }
 
-    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy) {
         self.meter.time(|| self.stack.datagram(now, from, datagram, entropy));
     }
 

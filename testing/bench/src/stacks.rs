@@ -16,7 +16,7 @@ use folkmoot::Locator;
 use folkmoot::tools::OsEntropy;
 use folkmoot_agreement::ModuleName;
 use folkmoot_attach::{Embedded, Input, Output};
-use folkmoot_base::{GroupId, Instant, Service, UnixTime};
+use folkmoot_base::{GroupId, Instant, Pool, Service, UnixTime};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::show::{data, table};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
@@ -48,6 +48,7 @@ struct World {
     group: GroupId,
     players: Vec<Player>,
     on_way: VecDeque<(usize, Locator, Bytes)>,
+    pool: Pool,
     /// That the stacks made.
     allocations: u64,
     entropy: OsEntropy,
@@ -137,7 +138,15 @@ impl World {
         }
         let group = players.first().map(|one| one.machine.upper.home());
         let group = group.ok_or_else(|| Failure::bug("no members"))?;
-        Ok(Self { now, group, players, on_way: VecDeque::new(), allocations: 0, entropy })
+        Ok(Self {
+            now,
+            group,
+            players,
+            on_way: VecDeque::new(),
+            pool: Pool::default(),
+            allocations: 0,
+            entropy,
+        })
     }
 
     /// All dial the first, join the group and have a key.
@@ -204,7 +213,10 @@ impl World {
     /// The next datagram, or the next timer.
     fn step(&mut self) {
         if let Some((to, from, bytes)) = self.on_way.pop_front() {
-            return self.handle(to, Input::Datagram(from, bytes));
+            // As a transport does: into a buffer of its own.
+            let mut datagram = self.pool.buffer(bytes.len());
+            datagram.extend_from_slice(&bytes);
+            return self.handle(to, Input::Datagram(from, datagram));
         }
         let times = self.players.iter().enumerate();
         let due = times.filter_map(|(who, player)| player.machine.poll_timeout().map(|at| (at, who)));

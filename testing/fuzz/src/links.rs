@@ -102,9 +102,9 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
     fn play(&mut self) {
         for _ in 0..OUTPUTS_MAX {
             if let Some(bytes) = self.wires[0].pop_front() {
-                self.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes });
+                self.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: bytes.into() });
             } else if let Some(bytes) = self.wires[1].pop_front() {
-                self.tell_a(Input::Datagram { from: PLACES[1].clone(), bytes });
+                self.tell_a(Input::Datagram { from: PLACES[1].clone(), bytes: bytes.into() });
             } else {
                 return;
             }
@@ -153,7 +153,7 @@ fn stranger(exchange: Exchange, data: &[u8]) {
             7 => pair.pass(Duration::from_millis(number(body))),
             place => {
                 let from = Locator::memory(u32::from(place) + 1);
-                pair.tell_b(Input::Datagram { from, bytes: owned(body) });
+                pair.tell_b(Input::Datagram { from, bytes: owned(body).into() });
             }
         }
     }
@@ -175,8 +175,8 @@ fn wire(exchange: Exchange, data: &[u8]) {
     for (op, body) in steps(data) {
         let channel = [Channel::Ring, Channel::Transcript, Channel::Admission][usize::from(op >> 4) % 3];
         match op % 8 {
-            0 => pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: owned(body) }),
-            1 => pair.tell_b(Input::Datagram { from: Locator::memory(9), bytes: owned(body) }),
+            0 => pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: owned(body).into() }),
+            1 => pair.tell_b(Input::Datagram { from: Locator::memory(9), bytes: owned(body).into() }),
             2 | 3 => {
                 let sent = pair.a.send(pair.now, world().founders[1].node(), channel, &[body]);
                 if sent.is_ok() {
@@ -191,7 +191,7 @@ fn wire(exchange: Exchange, data: &[u8]) {
             5 => {
                 let place = usize::try_from(number(body)).unwrap() % pair.said.len();
                 let bytes = pair.said[place].clone();
-                pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes });
+                pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: bytes.into() });
             }
             6 => pair.play(),
             _ => pair.pass(Duration::from_millis(number(body))),
@@ -216,7 +216,7 @@ fn tamper(pair: &mut Pair<IdentityCredentials, IdentityCredentials>, body: &[u8]
         bytes[place] ^= mask;
     }
     let before = pair.heard.len();
-    pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: bytes.into() });
+    pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: bytes[..].into() });
     assert_eq!(pair.heard.len(), before, "a changed datagram was believed");
 }
 

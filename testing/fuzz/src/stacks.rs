@@ -83,7 +83,7 @@ impl Linked {
                 match output {
                     link::Output::Transmit { datagram, .. } => {
                         quiet = false;
-                        self.node.datagram(self.now, AWAY, datagram, &mut self.dice);
+                        self.node.datagram(self.now, AWAY, datagram.into(), &mut self.dice);
                     }
                     link::Output::Up { node, .. } => {
                         let standing = link::Input::Standing { node, member: true };
@@ -99,7 +99,7 @@ impl Linked {
                     quiet = false;
                     let _ = self.peer.handle(
                         self.now,
-                        link::Input::Datagram { from: HOME, bytes },
+                        link::Input::Datagram { from: HOME, bytes: bytes.into() },
                         &mut self.dice,
                     );
                 }
@@ -389,7 +389,7 @@ impl Player {
 
     /// A datagram comes from there. Of what goes out, no more than this is kept.
     pub fn datagram(&mut self, from: Locator, bytes: Bytes) {
-        self.take(Input::Datagram(from, bytes));
+        self.take(Input::Datagram(from, bytes.into()));
         self.out.truncate(4_096);
     }
 

@@ -1,6 +1,6 @@
 //! The engine keeps before it transmits, makes senders wait for a key, and lets a slow reader go.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Embedded, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Indication, Instant, Locator, Persist, Service, UnixTime};
 use folkmoot_runtime::{
@@ -32,7 +32,8 @@ impl Ground for Echo {
             self.0.push_back(GroundOutput::Transmit(PEER, payload));
         }
     }
-    fn datagram(&mut self, _now: Instant, from: Locator, datagram: Bytes, _entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, _now: Instant, from: Locator, datagram: BytesMut, _entropy: &mut dyn Entropy) {
+        let datagram = datagram.freeze();
         self.0.push_back(GroundOutput::Persist(Persist::put("ring", datagram.clone(), datagram.clone())));
         self.0.push_back(GroundOutput::Transmit(from, datagram.clone()));
         let sender = folkmoot_base::MemberId([1; 32]).into();
@@ -136,18 +137,20 @@ struct Witness {
 }
 
 impl Wire for Witness {
-    async fn recv(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
+    async fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
         match self.inbox.recv().await {
-            Some(datagram) => batch.push((PEER, datagram)),
+            Some(datagram) => batch.push((PEER, datagram.into())),
             None => std::future::pending().await,
         }
         Ok(())
     }
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
-        batch.extend(std::iter::from_fn(|| self.inbox.try_recv().ok()).map(|datagram| (PEER, datagram)));
+    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
+        batch.extend(
+            std::iter::from_fn(|| self.inbox.try_recv().ok()).map(|datagram| (PEER, datagram.into())),
+        );
         Ok(())
     }
-    fn send(&mut self, batch: &[(Locator, Bytes)]) {
+    fn send(&mut self, batch: &mut [(Locator, Bytes)]) {
         let rows = Store::open(&self.store).unwrap().load().unwrap();
         for (_, datagram) in batch {
             let kept = rows.iter().any(|(_, value)| value == datagram);
@@ -279,7 +282,8 @@ struct Patient(Option<Instant>, VecDeque<GroundOutput>);
 
 impl Ground for Patient {
     fn member(&mut self, _now: Instant, _message: ToNode, _entropy: &mut dyn Entropy) {}
-    fn datagram(&mut self, _now: Instant, from: Locator, datagram: Bytes, _entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, _now: Instant, from: Locator, datagram: BytesMut, _entropy: &mut dyn Entropy) {
+        let datagram = datagram.freeze();
         self.0 = None;
         self.1.push_back(GroundOutput::Transmit(from, datagram));
     }
@@ -300,14 +304,14 @@ impl Ground for Patient {
 struct Unheard(Option<Bytes>, mpsc::UnboundedSender<Bytes>);
 
 impl Wire for Unheard {
-    async fn recv(&mut self, _batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
+    async fn recv(&mut self, _batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
         std::future::pending().await
     }
-    fn take(&mut self, batch: &mut Vec<(Locator, Bytes)>) -> std::io::Result<()> {
-        batch.extend(self.0.take().map(|datagram| (PEER, datagram)));
+    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
+        batch.extend(self.0.take().map(|datagram| (PEER, datagram.into())));
         Ok(())
     }
-    fn send(&mut self, batch: &[(Locator, Bytes)]) {
+    fn send(&mut self, batch: &mut [(Locator, Bytes)]) {
         batch.iter().for_each(|(_, datagram)| self.1.send(datagram.clone()).unwrap());
     }
 }
@@ -318,7 +322,8 @@ struct Leaver(usize, VecDeque<GroundOutput>);
 
 impl Ground for Leaver {
     fn member(&mut self, _now: Instant, _message: ToNode, _entropy: &mut dyn Entropy) {}
-    fn datagram(&mut self, _now: Instant, from: Locator, datagram: Bytes, _entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, _now: Instant, from: Locator, datagram: BytesMut, _entropy: &mut dyn Entropy) {
+        let datagram = datagram.freeze();
         self.0 -= 1;
         self.1.push_back(GroundOutput::Transmit(from, datagram));
     }

@@ -1,7 +1,7 @@
 //! The inputs, outputs and settings of this layer.
 
 use crate::{Common, Versions};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{GroupId, Locator, Mutant, NodeId};
 
@@ -42,8 +42,8 @@ pub enum Input {
     Datagram {
         /// The sender's locator, as the transport reports it.
         from: Locator,
-        /// Its bytes.
-        bytes: Bytes,
+        /// Its bytes: it is opened where it is.
+        bytes: BytesMut,
     },
     /// Reach whoever is there. The dial gives up after 5 s with [`Output::Unreached`]; to go
     /// on trying, dial again.

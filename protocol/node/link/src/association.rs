@@ -2,9 +2,8 @@
 
 use crate::call::Me;
 use crate::message::address_data;
-use crate::out::Out;
 use crate::{Common, FrameSeal, LinkError, OpenError, Spent};
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Danger, DecodeError, Instant, Locator};
 
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub(crate) struct Association {
 
 /// What was in a datagram.
 pub(crate) struct Opened {
-    pub(crate) plaintext: BytesMut,
+    pub(crate) plaintext: Bytes,
     pub(crate) counter: u64,
     /// No datagram with a higher counter came before.
     pub(crate) newest: bool,
@@ -80,17 +79,15 @@ impl Association {
         &mut self,
         now: Instant,
         from: &Locator,
-        bytes: &[u8],
-        out: &mut Out,
+        mut datagram: BytesMut,
     ) -> Result<Opened, LinkError> {
-        let mut plaintext = out.buffer(bytes.len());
-        let (counter, newest) = self.seal.open(bytes, &mut plaintext).map_err(|error| match error {
+        let (counter, newest) = self.seal.open(&mut datagram).map_err(|error| match error {
             OpenError::Forged => LinkError::WireForged(from.clone()),
             OpenError::Replayed => LinkError::WireReplayed(from.clone()),
         })?;
         self.heard = now;
         self.asked = None;
-        Ok(Opened { plaintext, counter, newest })
+        Ok(Opened { plaintext: datagram.freeze(), counter, newest })
     }
 
     /// LINK-27: sealed data has the version of its association.

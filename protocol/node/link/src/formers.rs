@@ -18,6 +18,7 @@ use crate::out::Out;
 use crate::routes::{Route, Routes};
 use crate::start::SignedStart;
 use crate::{LinkError, Output};
+use bytes::BytesMut;
 use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
 use folkmoot_base::{Danger, Instant, Locator, NodeId};
 use std::collections::BTreeMap;
@@ -85,12 +86,12 @@ impl Formers {
         &mut self,
         now: Instant,
         (from, node): (&Locator, NodeId),
-        bytes: &[u8],
+        datagram: BytesMut,
         later: Option<&SignedStart>,
         out: &mut Out,
     ) -> LinkError {
         let Some(former) = self.0.get_mut(&node) else { return LinkError::WireUnknown(from.clone()) };
-        if let Err(error) = former.association.open(now, from, bytes, out) {
+        if let Err(error) = former.association.open(now, from, datagram) {
             return error;
         }
         self.show(now, node, later, out);

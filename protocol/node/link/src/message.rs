@@ -138,7 +138,10 @@ impl Datagram {
             }
             REPLY => return Ok(Self::Reply(Part::decode(index, bytes, rest)?)),
             FINISH => return Ok(Self::Finish(Part::decode(index, bytes, rest)?)),
-            DATA if rest.len() >= 8 + TAG_BYTES => return Ok(Self::Data { version, to: index }),
+            DATA => match sealed_for(bytes)? {
+                Some(to) => return Ok(Self::Data { version, to }),
+                None => return Err(DecodeError::Malformed),
+            },
             _ => return Err(DecodeError::Malformed),
         };
         if rest.is_empty() { Ok(datagram) } else { Err(DecodeError::Leftover(rest.len())) }
@@ -175,6 +178,21 @@ impl Datagram {
         }
         out.freeze()
     }
+}
+
+/// For which index a datagram is sealed; `None` if it is part of a handshake.
+///
+/// # Errors
+/// [`DecodeError`]: a sealed datagram that is too long or too short.
+pub(crate) fn sealed_for(datagram: &[u8]) -> Result<Option<u32>, DecodeError> {
+    let [_, DATA, a, b, c, d, rest @ ..] = datagram else { return Ok(None) };
+    if datagram.len() > DATAGRAM_BYTES_MAX {
+        return Err(DecodeError::TooLong { got: datagram.len(), most: DATAGRAM_BYTES_MAX });
+    }
+    if rest.len() < 8 + TAG_BYTES {
+        return Err(DecodeError::Malformed);
+    }
+    Ok(Some(u32::from_be_bytes([*a, *b, *c, *d])))
 }
 
 impl Part {

@@ -6,7 +6,7 @@
 use crate::limits::REPLAY_WINDOW;
 use crate::message::{DATA_HEADER_BYTES, TAG_BYTES};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use bytes::{BufMut, BytesMut};
+use bytes::{Buf as _, BufMut, BytesMut};
 use core::fmt;
 use folkmoot_base::{Secret, hmac_sha256};
 
@@ -34,12 +34,12 @@ pub trait FrameSeal: fmt::Debug + Send {
     /// [`Spent`]; the datagram must be dropped.
     fn seal(&mut self, datagram: &mut BytesMut) -> Result<u64, Spent>;
 
-    /// Opens `datagram` into `plaintext`, which is empty. Returns the counter, and whether it is
-    /// the highest so far.
+    /// Opens `datagram` in place: its plaintext is left. Returns the counter, and whether it is the
+    /// highest so far.
     ///
     /// # Errors
-    /// [`OpenError`]; nothing changes then.
-    fn open(&mut self, datagram: &[u8], plaintext: &mut BytesMut) -> Result<(u64, bool), OpenError>;
+    /// [`OpenError`]; nothing changes then but the bytes of the datagram, which are of no more use.
+    fn open(&mut self, datagram: &mut BytesMut) -> Result<(u64, bool), OpenError>;
 }
 
 /// The two keys of a handshake.
@@ -104,19 +104,15 @@ impl FrameSeal for PairSeal {
         Ok(counter)
     }
 
-    fn open(&mut self, datagram: &[u8], plaintext: &mut BytesMut) -> Result<(u64, bool), OpenError> {
-        let (header, sealed) = datagram.split_first_chunk::<DATA_HEADER_BYTES>().ok_or(OpenError::Forged)?;
-        let length = sealed.len().checked_sub(TAG_BYTES).ok_or(OpenError::Forged)?;
-        let (ciphertext, tag) = sealed.split_at_checked(length).ok_or(OpenError::Forged)?;
-        let (_, counter) = header.split_last_chunk::<8>().ok_or(OpenError::Forged)?;
-        let counter = u64::from_be_bytes(*counter);
+    fn open(&mut self, datagram: &mut BytesMut) -> Result<(u64, bool), OpenError> {
+        let (header, sealed) =
+            datagram.split_first_chunk_mut::<DATA_HEADER_BYTES>().ok_or(OpenError::Forged)?;
+        let counter = counter_in(header)?;
         if !self.window.is_fresh(counter) {
             return Err(OpenError::Replayed);
         }
-        plaintext.resize(length, 0);
-        self.open
-            .open_separate_gather(nonce(counter), Aad::from(*header), ciphertext, tag, plaintext)
-            .map_err(|_| OpenError::Forged)?;
+        self.open.open_in_place(nonce(counter), Aad::from(*header), sealed).map_err(|_| OpenError::Forged)?;
+        strip(datagram);
         Ok((counter, self.window.mark(counter)))
     }
 }
@@ -140,17 +136,26 @@ impl FrameSeal for NoSeal {
         Ok(counter)
     }
 
-    fn open(&mut self, datagram: &[u8], plaintext: &mut BytesMut) -> Result<(u64, bool), OpenError> {
-        let (header, sealed) = datagram.split_first_chunk::<DATA_HEADER_BYTES>().ok_or(OpenError::Forged)?;
-        let length = sealed.len().checked_sub(TAG_BYTES).ok_or(OpenError::Forged)?;
-        let (_, counter) = header.split_last_chunk::<8>().ok_or(OpenError::Forged)?;
-        let counter = u64::from_be_bytes(*counter);
-        plaintext.clear();
-        plaintext.extend(sealed.iter().take(length));
+    fn open(&mut self, datagram: &mut BytesMut) -> Result<(u64, bool), OpenError> {
+        let header = datagram.first_chunk::<DATA_HEADER_BYTES>().ok_or(OpenError::Forged)?;
+        let counter = counter_in(header)?;
+        strip(datagram);
         let newest = counter >= self.highest;
         self.highest = self.highest.max(counter);
         Ok((counter, newest))
     }
+}
+
+/// The counter in the header of a datagram.
+fn counter_in(header: &[u8; DATA_HEADER_BYTES]) -> Result<u64, OpenError> {
+    let (_, counter) = header.split_last_chunk::<8>().ok_or(OpenError::Forged)?;
+    Ok(u64::from_be_bytes(*counter))
+}
+
+/// Leaves what stands between the header and the tag.
+fn strip(datagram: &mut BytesMut) {
+    datagram.truncate(datagram.len().saturating_sub(TAG_BYTES));
+    datagram.advance(DATA_HEADER_BYTES.min(datagram.len()));
 }
 
 const WORDS: usize = 16;

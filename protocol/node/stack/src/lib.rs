@@ -47,7 +47,7 @@ use base::{
     ConfigurationId, Digest, Entropy, Head, Instant, Locator, Mutant, NodeId, Persist, Service, StoreKey,
     UnixTime,
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
@@ -390,7 +390,7 @@ impl Ground for Node {
         self.settle(now, entropy);
     }
 
-    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy) {
         if self.superseded.is_some() {
             return;
         }

@@ -258,7 +258,11 @@ impl Stranger {
         // Whatever the socket says besides, a lost datagram is no failure here.
         while let Ok(length) = self.socket.recv(&mut self.room) {
             let bytes = Bytes::copy_from_slice(self.room.get(..length).unwrap_or_default());
-            let _ = self.links.handle(now, Input::Datagram { from: self.contact.clone(), bytes }, entropy);
+            let _ = self.links.handle(
+                now,
+                Input::Datagram { from: self.contact.clone(), bytes: bytes.into() },
+                entropy,
+            );
             self.drain(now, false);
             heard = true;
         }

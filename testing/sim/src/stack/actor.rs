@@ -273,7 +273,7 @@ impl Machine for Actor {
     fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
         self.sending = matches!(input, Input::Command(Command::Send(..)));
         let input = match input {
-            Input::Datagram(from, bytes) => attach::Input::Datagram(from, bytes),
+            Input::Datagram(from, bytes) => attach::Input::Datagram(from, bytes.into()),
             Input::Clock(time) => attach::Input::Clock(time),
             Input::Timeout => attach::Input::Timeout,
             Input::Command(Command::Slander(how)) => {

@@ -13,7 +13,7 @@ use super::scribe::sharing_name;
 use crate::machine::{Crooked, Entrance, Mute, Told};
 use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, NodeId, Party, UnixTime, ViewId};
 use folkmoot_identity::VoteKind;
@@ -360,7 +360,7 @@ impl Ground for Tap {
         self.node.member(now, message, entropy);
     }
 
-    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy) {
         self.node.datagram(now, from, datagram, entropy);
     }
 

@@ -170,7 +170,7 @@ impl Thief for Robber {
 
     fn datagram(&mut self, now: Instant, key: Player, from: Locator, bytes: Bytes) {
         let Some(door) = self.doors.get_mut(&key) else { return };
-        let _ = door.links.handle(now, Input::Datagram { from, bytes }, &mut self.rng);
+        let _ = door.links.handle(now, Input::Datagram { from, bytes: bytes.into() }, &mut self.rng);
         self.drain(now, key);
     }
 

@@ -9,7 +9,7 @@ use crate::message::{Cookie, Datagram, Part};
 use crate::noise::Handshake;
 use crate::start::Role;
 use crate::{Exchange, LinkError};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{Digest, Instant, Locator, NodeId, Secret};
 
@@ -211,15 +211,15 @@ impl Dial {
         &mut self,
         now: Instant,
         from: &Locator,
-        bytes: &[u8],
+        datagram: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<Bytes, LinkError> {
         let Stage::Finish(proved, _) = &mut self.stage else {
             return Err(LinkError::WireUnknown(from.clone()));
         };
-        proved.association.check_version(around.own, from, bytes)?;
-        let opened = proved.association.open(now, from, bytes, around.out);
-        Ok(opened.map_err(|_| LinkError::WireForged(from.clone()))?.plaintext.freeze())
+        proved.association.check_version(around.own, from, &datagram)?;
+        let opened = proved.association.open(now, from, datagram);
+        Ok(opened.map_err(|_| LinkError::WireForged(from.clone()))?.plaintext)
     }
 
     /// The identity that was proved.

@@ -10,6 +10,7 @@ use crate::limits::DIALS_MAX;
 use crate::message::{Cookie, Part};
 use crate::routes::Route;
 use crate::{Exchange, LinkError, Output};
+use bytes::BytesMut;
 use dial::{Dial, Progress};
 use folkmoot_base::{Entropy, Instant, Locator, draw};
 use std::collections::BTreeMap;
@@ -146,11 +147,11 @@ impl Dials {
         now: Instant,
         from: &Locator,
         to: u32,
-        bytes: &[u8],
+        datagram: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<(Proved, bytes::Bytes), LinkError> {
         let unknown = || LinkError::WireUnknown(from.clone());
-        let plaintext = self.0.get_mut(&to).ok_or_else(unknown)?.confirm(now, from, bytes, around)?;
+        let plaintext = self.0.get_mut(&to).ok_or_else(unknown)?.confirm(now, from, datagram, around)?;
         let proved = self.0.remove(&to).and_then(Dial::into_proved).ok_or_else(unknown)?;
         Ok((proved, plaintext))
     }

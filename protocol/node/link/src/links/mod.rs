@@ -38,7 +38,7 @@ impl<C: Credentials> Links<C> {
         match input {
             Input::Datagram { from, bytes } => {
                 parts.peers.make_room(now, &mut around);
-                let result = parts.datagram(now, &from, &bytes, entropy, &mut around);
+                let result = parts.datagram(now, &from, bytes, entropy, &mut around);
                 around.out.count_datagram(&result);
                 return result;
             }

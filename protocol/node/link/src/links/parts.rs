@@ -6,11 +6,11 @@ use crate::call::Around;
 use crate::dials::{Dials, Target};
 use crate::formers::Formers;
 use crate::handshake::Proved;
-use crate::message::{Datagram, Part};
+use crate::message::{Datagram, Part, sealed_for};
 use crate::peers::{Arrival, Peers};
 use crate::routes::Route;
 use crate::{Exchange, LinkError};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Entropy, Instant, Locator, NodeId};
 
 /// The parts.
@@ -86,13 +86,17 @@ impl Parts {
         &mut self,
         now: Instant,
         from: &Locator,
-        bytes: &Bytes,
+        datagram: BytesMut,
         entropy: &mut dyn Entropy,
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
+        let malformed = |error| LinkError::WireMalformed(from.clone(), error);
+        if let Some(to) = sealed_for(&datagram).map_err(malformed)? {
+            return self.data(now, from, to, datagram, around);
+        }
         let hello = |index: u32, noise: Bytes| Hello { from: from.clone(), index, noise };
-        match Datagram::decode(bytes).map_err(|error| LinkError::WireMalformed(from.clone(), error))? {
-            Datagram::Data { to, .. } => self.data(now, from, to, bytes, around),
+        match Datagram::decode(&datagram.freeze()).map_err(malformed)? {
+            Datagram::Data { .. } => Ok(()), // It was taken above.
             Datagram::Hello { from: index, cookie, noise } => {
                 let hello = (Exchange::Classical, hello(index, Bytes::copy_from_slice(&noise)));
                 self.answers.hello(now, hello, &cookie, entropy, around)
@@ -113,20 +117,20 @@ impl Parts {
         now: Instant,
         from: &Locator,
         to: u32,
-        bytes: &Bytes,
+        datagram: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
         match around.routes.get(to) {
             Some(Route::Peer(node)) => {
-                let plaintext = self.peers.open(now, (node, to), from, bytes, around)?;
+                let plaintext = self.peers.open(now, (node, to), from, datagram, around)?;
                 self.peers.take(now, node, plaintext, around)
             }
             Some(Route::Former(node)) => {
                 let later = self.peers.start(&node);
-                Err(self.formers.hear(now, (from, node), bytes, later, around.out))
+                Err(self.formers.hear(now, (from, node), datagram, later, around.out))
             }
             Some(Route::Dial) => {
-                let (proved, plaintext) = self.dials.confirm(now, from, to, bytes, around)?;
+                let (proved, plaintext) = self.dials.confirm(now, from, to, datagram, around)?;
                 let node = proved.claim.node;
                 self.establish(now, from, proved, true, around)?;
                 self.peers.take(now, node, plaintext, around)

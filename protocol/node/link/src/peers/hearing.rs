@@ -7,7 +7,7 @@ use crate::limits::REPEAT_MIN;
 use crate::message::{Control, Lane, Piece, next_piece, well_formed};
 use crate::start::SignedStart;
 use crate::{Channel, DownCause, LinkError, Output};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Blob, Instant, Locator, NodeId, digest};
 
 impl Peers {
@@ -17,11 +17,11 @@ impl Peers {
         now: Instant,
         (node, index): (NodeId, u32),
         from: &Locator,
-        bytes: &[u8],
+        datagram: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<Bytes, LinkError> {
         let peer = self.all.get_mut(&node).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        peer.open(now, (node, index), from, bytes, around)
+        peer.open(now, (node, index), from, datagram, around)
     }
 
     /// Takes every piece, even after one is refused; returns the first refusal.

@@ -13,7 +13,7 @@ use crate::message::{Lane, Piece};
 use crate::out::Out;
 use crate::start::SignedStart;
 use crate::{LinkError, Output, Spent};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{Danger, Host, Instant, Locator, NodeId};
 
@@ -201,12 +201,12 @@ impl Peer {
         now: Instant,
         (node, index): (NodeId, u32),
         from: &Locator,
-        bytes: &[u8],
+        datagram: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<Bytes, LinkError> {
         let association = self.keys.get(index).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        association.check_version(around.own, from, bytes)?;
-        let opened = association.open(now, from, bytes, around.out)?;
+        association.check_version(around.own, from, &datagram)?;
+        let opened = association.open(now, from, datagram)?;
         self.pulse.hear(now);
         around.out.count_opened();
         if opened.newest {
@@ -214,8 +214,7 @@ impl Peer {
             self.keys.settle(index);
         }
         self.wear(node, opened.counter, around);
-        around.out.count_copied(opened.plaintext.len());
-        Ok(opened.plaintext.freeze())
+        Ok(opened.plaintext)
     }
 
     /// LINK-14: whether it may send this.

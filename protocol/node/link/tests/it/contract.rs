@@ -1,7 +1,7 @@
 //! The promise: a frame names its true sender, is unchanged, comes at most once, and comes on a
 //! channel that its sender may use. What outsiders and guests do costs bounded state.
 
-use crate::common::{Named, Net, certificate_of, config, node_of, place};
+use crate::common::{Named, Net, certificate_of, config, node_of, opened, place};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::Locator;
@@ -64,10 +64,10 @@ proptest! {
         let mut bad = good.to_vec();
         let bit = seed as usize % (bad.len() * 8);
         bad[bit / 8] ^= 1 << (bit % 8);
-        let refused = net.input(1, Input::Datagram { from: from.clone(), bytes: bad.into() });
+        let refused = net.input(1, Input::Datagram { from: from.clone(), bytes: opened(bad) });
         prop_assert!(refused.is_err());
         prop_assert!(net.parties[1].frames().is_empty());
-        net.input(1, Input::Datagram { from, bytes: good }).unwrap();
+        net.input(1, Input::Datagram { from, bytes: opened(good) }).unwrap();
         prop_assert_eq!(net.parties[1].frames().len(), 1);
     }
 }
@@ -83,13 +83,13 @@ fn link_10_replayed_datagrams_change_nothing() {
     let log = net.log.clone();
     let locator = net.parties[1].links.locator(&node_of(1));
     for (_, _, bytes) in log.iter().filter(|(to, _, bytes)| *to == place(1) && is_data(bytes)) {
-        let result = net.input(1, Input::Datagram { from: place(66), bytes: bytes.clone() });
+        let result = net.input(1, Input::Datagram { from: place(66), bytes: opened(bytes.clone()) });
         assert_eq!(result, Err(LinkError::WireReplayed(place(66))));
     }
     assert_eq!(net.parties[1].heard.len(), heard);
     assert_eq!(net.parties[1].links.locator(&node_of(1)), locator);
     for (_, _, bytes) in log.iter().filter(|(to, _, bytes)| *to == place(1) && !is_data(bytes)) {
-        let _ = net.input(1, Input::Datagram { from: place(0), bytes: bytes.clone() });
+        let _ = net.input(1, Input::Datagram { from: place(0), bytes: opened(bytes.clone()) });
     }
     net.run_ms(100);
     assert_eq!((net.parties[1].ups(), net.parties[1].downs()), (1, 0));
@@ -105,7 +105,7 @@ fn garbage_from_anywhere_costs_nothing() {
         if let [version, kind, ..] = &mut bytes[..] {
             (*version, *kind) = (1, (number % 7) as u8);
         }
-        let _ = net.input(1, Input::Datagram { from: place(500), bytes: bytes.into() });
+        let _ = net.input(1, Input::Datagram { from: place(500), bytes: opened(bytes) });
     }
     assert_eq!(net.parties[1].heard.len(), before);
     net.send(0, node_of(2), Channel::Ring, b"still there").unwrap();

@@ -1,6 +1,6 @@
 //! LINK-04, LINK-09 and hosts: whoever floods from one host keeps nobody else out.
 
-use crate::common::{Named, Net, config, node_of};
+use crate::common::{Named, Net, config, node_of, opened};
 use folkmoot_base::limits::GUESTS_MAX;
 use folkmoot_base::{Danger, Locator, Mutant};
 use folkmoot_link::message::Datagram;
@@ -14,7 +14,7 @@ fn udp(text: &str) -> Locator {
 fn hello(net: &mut Net, from: Locator, index: u32) {
     let say = |net: &mut Net, cookie| {
         let bytes = Datagram::Hello { from: index, cookie, noise: [3; 32] }.encode();
-        let _ = net.input(0, Input::Datagram { from: from.clone(), bytes });
+        let _ = net.input(0, Input::Datagram { from: from.clone(), bytes: opened(bytes) });
     };
     say(net, [0; 16]);
     let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else {
@@ -125,7 +125,7 @@ fn link_04_who_forges_an_address_uses_nothing_up_there() {
     for number in 0..20_000_u32 {
         let from = udp(&format!("198.51.100.7:{}", port(number)));
         let bytes = Datagram::Hello { from: number, cookie: [9; 16], noise: [1; 32] }.encode();
-        net.input(0, Input::Datagram { from, bytes }).unwrap();
+        net.input(0, Input::Datagram { from, bytes: opened(bytes) }).unwrap();
     }
     net.dial(1, 0);
     net.run_ms(5);

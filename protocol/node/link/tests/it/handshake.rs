@@ -1,6 +1,6 @@
 //! Who gets a link, and what it costs: cookies, proofs, restarts, dials from both sides.
 
-use crate::common::{Named, Net, certificate_of, config, node_of, place};
+use crate::common::{Named, Net, certificate_of, config, node_of, opened, place};
 use bytes::Bytes;
 use folkmoot_link::message::Datagram;
 use folkmoot_link::{Channel, Common, DownCause, Input, LinkError, Output, limits};
@@ -47,7 +47,7 @@ fn link_02_a_hello_without_cookie_leaves_no_state() {
     for index in 1..1_000_u32 {
         let hello = Datagram::Hello { from: index, cookie: [0; 16], noise: [1; 32] }.encode();
         let before = net.log.len();
-        net.input(0, Input::Datagram { from: place(77), bytes: hello.clone() }).unwrap();
+        net.input(0, Input::Datagram { from: place(77), bytes: opened(hello.clone()) }).unwrap();
         assert!(net.log[before].2.len() <= hello.len(), "a cookie is no amplifier");
     }
     assert_eq!(net.parties[0].links.counters().cookies, 999);
@@ -56,7 +56,7 @@ fn link_02_a_hello_without_cookie_leaves_no_state() {
 
 fn cookie(net: &mut Net, from: u32, index: u32) -> [u8; 16] {
     let hello = Datagram::Hello { from: index, cookie: [0; 16], noise: [1; 32] }.encode();
-    net.input(0, Input::Datagram { from: place(from as usize), bytes: hello }).unwrap();
+    net.input(0, Input::Datagram { from: place(from as usize), bytes: opened(hello) }).unwrap();
     match Datagram::decode(&net.log.last().unwrap().2) {
         Ok(Datagram::Retry { cookie, .. }) => cookie,
         other => panic!("no cookie: {other:?}"),
@@ -69,7 +69,7 @@ fn link_02_a_cookie_is_for_one_place_one_index_and_a_short_time() {
     let good = cookie(&mut net, 77, 5);
     let answered = |net: &mut Net, place_number: usize, index: u32| {
         let hello = Datagram::Hello { from: index, cookie: good, noise: [2; 32] }.encode();
-        let _ = net.input(0, Input::Datagram { from: place(place_number), bytes: hello });
+        let _ = net.input(0, Input::Datagram { from: place(place_number), bytes: opened(hello) });
         matches!(Datagram::decode(&net.log.last().unwrap().2), Ok(Datagram::Reply(_)))
     };
     assert!(!answered(&mut net, 78, 5), "another place");
@@ -87,11 +87,11 @@ fn link_03_only_the_place_we_dialled_can_say_try_again_and_not_often() {
     let Ok(Datagram::Hello { from: index, .. }) = Datagram::decode(&net.log[0].2) else { panic!("no hello") };
     let retry = |to| Datagram::Retry { to, cookie: [8; 16] }.encode();
     for (from, to) in [(51, index), (50, index ^ 1)] {
-        let refused = net.input(0, Input::Datagram { from: place(from), bytes: retry(to) });
+        let refused = net.input(0, Input::Datagram { from: place(from), bytes: opened(retry(to)) });
         assert_eq!(refused, Err(LinkError::WireUnknown(place(from))));
     }
     for _ in 0..100 {
-        net.input(0, Input::Datagram { from: place(50), bytes: retry(index) }).unwrap();
+        net.input(0, Input::Datagram { from: place(50), bytes: opened(retry(index)) }).unwrap();
     }
     assert_eq!(net.log.len(), 1 + usize::from(limits::COOKIES_ANSWERED));
 }
@@ -102,7 +102,7 @@ fn link_04_a_flood_of_handshakes_is_bounded_and_does_not_stop_others() {
     for index in 100..400_u32 {
         let cookie = cookie(&mut net, index, index);
         let hello = Datagram::Hello { from: index, cookie, noise: [3; 32] }.encode();
-        let _ = net.input(0, Input::Datagram { from: place(index as usize), bytes: hello });
+        let _ = net.input(0, Input::Datagram { from: place(index as usize), bytes: opened(hello) });
     }
     assert!(net.parties[0].links.counters().busy >= 300 - limits::HALF_OPEN_MAX as u64);
     net.dial(1, 0);

@@ -1,7 +1,7 @@
 //! Handshakes with ML-KEM-768: either both ends agree on the keys or no link comes up, and no
 //! message can make a link weaker.
 
-use crate::common::{Named, Net, config, node_of, place};
+use crate::common::{Named, Net, config, node_of, opened, place};
 use bytes::Bytes;
 use folkmoot_link::message::Datagram;
 use folkmoot_link::{Channel, Config, Exchange, Input, LinkError, Output, limits};
@@ -67,7 +67,7 @@ fn link_02_a_hybrid_hello_without_cookie_leaves_no_state() {
         for cookie in [[0; 16], [7; 16]] {
             let hello = Datagram::HybridHello { from: 5, cookie, noise: noise.clone() }.encode();
             let before = net.log.len();
-            net.input(0, Input::Datagram { from: place(77), bytes: hello.clone() }).unwrap();
+            net.input(0, Input::Datagram { from: place(77), bytes: opened(hello.clone()) }).unwrap();
             assert_eq!(net.log.len(), before + 1);
             assert!(net.log[before].2.len() <= hello.len(), "a cookie is no amplifier");
         }
@@ -75,7 +75,7 @@ fn link_02_a_hybrid_hello_without_cookie_leaves_no_state() {
     // An empty Hello with a good cookie only gets that cookie again.
     let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else { panic!() };
     let hello = Datagram::HybridHello { from: 5, cookie, noise: Bytes::new() }.encode();
-    net.input(0, Input::Datagram { from: place(77), bytes: hello }).unwrap();
+    net.input(0, Input::Datagram { from: place(77), bytes: opened(hello) }).unwrap();
     assert!(matches!(Datagram::decode(&net.log.last().unwrap().2), Ok(Datagram::Retry { .. })));
     assert_eq!(net.parties[0].links.poll_timeout(), None, "nothing to forget");
 }
@@ -87,13 +87,13 @@ fn link_04_a_flood_of_hybrid_handshakes_is_bounded_and_does_not_stop_others() {
     for index in 100..400_u32 {
         let from = place(index as usize);
         let ask = Datagram::HybridHello { from: index, cookie: [0; 16], noise: Bytes::new() }.encode();
-        net.input(0, Input::Datagram { from: from.clone(), bytes: ask }).unwrap();
+        net.input(0, Input::Datagram { from: from.clone(), bytes: opened(ask) }).unwrap();
         let Ok(Datagram::Retry { cookie, .. }) = Datagram::decode(&net.log.last().unwrap().2) else {
             panic!()
         };
         let fill = if index % 2 == 0 { 3 } else { 0xff };
         let hello = Datagram::HybridHello { from: index, cookie, noise: vec![fill; 1_216].into() }.encode();
-        let _ = net.input(0, Input::Datagram { from, bytes: hello });
+        let _ = net.input(0, Input::Datagram { from, bytes: opened(hello) });
     }
     let replies: std::collections::BTreeSet<_> =
         net.log.iter().filter(|(_, _, bytes)| bytes[1] == 3).map(|(to, _, _)| to.clone()).collect();
@@ -153,19 +153,19 @@ fn link_22_a_forged_refusal_stops_and_weakens_nothing() {
         ];
         for (from, bytes) in unknown {
             assert_eq!(
-                net.input(0, Input::Datagram { from: from.clone(), bytes }),
+                net.input(0, Input::Datagram { from: from.clone(), bytes: opened(bytes) }),
                 Err(LinkError::WireUnknown(from))
             );
         }
         assert!(refused(&net, 0).is_empty());
         for _ in 0..100 {
-            net.input(0, Input::Datagram { from: place(1), bytes: refusal(index, asks) }).unwrap();
+            net.input(0, Input::Datagram { from: place(1), bytes: opened(refusal(index, asks)) }).unwrap();
         }
         assert_eq!((refused(&net, 0).len(), net.log.len()), (1, 1), "told once, answered never");
         net.cut.clear();
         net.run_ms(3_000);
         assert_eq!(ups(&net), [1, 1], "and the dial reaches whom it was for");
-        let late = net.input(0, Input::Datagram { from: place(1), bytes: refusal(index, asks) });
+        let late = net.input(0, Input::Datagram { from: place(1), bytes: opened(refusal(index, asks)) });
         assert_eq!(late, Err(LinkError::WireUnknown(place(1))));
     }
 }

@@ -1,6 +1,6 @@
 //! Two links over real identities: X.509 certificates and ECDSA.
 
-use crate::common::{Dice, RING};
+use crate::common::{Dice, RING, opened};
 use folkmoot_base::{Instant, Locator, UnixTime};
 use folkmoot_identity::Identity;
 use folkmoot_link::{Config, Credentials, IdentityCredentials, Input, Links, Output};
@@ -23,7 +23,8 @@ fn identities_prove_themselves() {
             while let Some(output) = sides[side].1.poll_output() {
                 match output {
                     Output::Transmit { datagram, .. } => {
-                        let input = Input::Datagram { from: Locator::memory(side as u32), bytes: datagram };
+                        let input =
+                            Input::Datagram { from: Locator::memory(side as u32), bytes: opened(datagram) };
                         sides[1 - side].1.handle(now, input, &mut dice).unwrap();
                     }
                     Output::Up { node, certificate, .. } => ups.push((side, node, certificate)),

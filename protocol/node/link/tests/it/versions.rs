@@ -1,6 +1,6 @@
 //! Which wire version two nodes use, and what becomes of two that share none.
 
-use crate::common::{Named, Net, config, node_of, place};
+use crate::common::{Named, Net, config, node_of, opened, place};
 use core::time::Duration;
 use folkmoot_base::{Danger, DecodeError, Mutant};
 use folkmoot_link::{Channel, Common, Config, LinkError, Output, Versions};
@@ -75,7 +75,7 @@ fn link_27_data_of_another_version_is_refused() {
     let (_, _, to, from, bytes) = net.wire.last().unwrap().clone();
     let mut other = bytes.to_vec();
     other[0] = 1;
-    let refused = net.input(1, folkmoot_link::Input::Datagram { from: from.clone(), bytes: other.into() });
+    let refused = net.input(1, folkmoot_link::Input::Datagram { from: from.clone(), bytes: opened(other) });
     assert_eq!(refused, Err(LinkError::WireMalformed(from, DecodeError::Version(1))));
     assert!(to == place(1) && net.parties[1].frames().is_empty());
     net.run_ms(50);

@@ -121,7 +121,7 @@ fn node_07_refusals_are_bounded_and_strangers_leave_none() {
     let mut node = Node::new(config, &[], Instant(0), &mut dice).unwrap();
     let hello = |index: u32| [&[1, 1][..], &index.to_be_bytes(), &[0; 48]].concat();
     for index in 0..1_000 {
-        node.datagram(Instant(1), Locator::memory(500 + index), hello(index).into(), &mut dice);
+        node.datagram(Instant(1), Locator::memory(500 + index), hello(index)[..].into(), &mut dice);
     }
     assert_eq!(node.counters().link.other_form, 1_000);
     assert!(node.refusals(Instant(1)).is_empty());
@@ -130,7 +130,7 @@ fn node_07_refusals_are_bounded_and_strangers_leave_none() {
         node.datagram(
             Instant(2 + u64::from(place)),
             Locator::memory(500 + place),
-            hello(place).into(),
+            hello(place)[..].into(),
             &mut dice,
         );
     }

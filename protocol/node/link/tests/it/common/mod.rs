@@ -1,7 +1,7 @@
 //! A deterministic network of a few nodes: a queue of datagrams, a clock, and faults that drop,
 //! copy and reorder datagrams.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{Algorithm, Entropy, GroupId, Instant, Locator, NodeId, SignatureBytes, digest};
 use folkmoot_link::{Channel, Claim, Config, Credentials, Input, LinkError, Links, Output};
@@ -44,6 +44,11 @@ impl Named {
     pub fn new(name: u8) -> Self {
         Self { name, liar: false, length: 300 }
     }
+}
+
+/// A datagram as a link takes it, to be opened where it is.
+pub fn opened(bytes: impl AsRef<[u8]>) -> BytesMut {
+    bytes.as_ref().into()
 }
 
 pub fn node_of(name: u8) -> NodeId {
@@ -262,7 +267,7 @@ impl Net {
             if wire_first {
                 let (_, _, to, from, bytes) = self.wire.remove(wire.unwrap().1);
                 if let Some(index) = self.parties.iter().position(|party| party.at == to) {
-                    let _ = self.input(index, Input::Datagram { from, bytes });
+                    let _ = self.input(index, Input::Datagram { from, bytes: opened(bytes) });
                 }
             } else {
                 let _ = self.input(timer.unwrap().1, Input::Timeout);

@@ -2,7 +2,7 @@
 //! nothing else of the group layer.
 
 use super::{Party, charter, locator, person};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, ToNode};
 use folkmoot_base::{Digest, Entropy, Head, Instant, Locator, NodeId, UnixTime, codec};
 use folkmoot_link::{Channel, IdentityCredentials, Input, Links, Output as LinkOutput};
@@ -100,7 +100,7 @@ impl Hollow {
 impl Ground for Hollow {
     fn member(&mut self, _: Instant, _: ToNode, _: &mut dyn Entropy) {}
 
-    fn datagram(&mut self, now: Instant, from: Locator, bytes: Bytes, entropy: &mut dyn Entropy) {
+    fn datagram(&mut self, now: Instant, from: Locator, bytes: BytesMut, entropy: &mut dyn Entropy) {
         let _ = self.links.handle(now, Input::Datagram { from, bytes }, entropy);
         self.settle(now, entropy);
     }

@@ -395,7 +395,7 @@ impl Net {
                 let (_, (from, to, bytes)) = self.queue.pop_first().unwrap();
                 let at = self.at(from);
                 if let Some(player) = self.players.get_mut(&to) {
-                    player.party.datagram(now, at, bytes, &mut self.dice);
+                    player.party.datagram(now, at, bytes.into(), &mut self.dice);
                     self.drain(to);
                 }
             } else if let Some((_, who)) = timer {
