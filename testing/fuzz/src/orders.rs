@@ -268,7 +268,8 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     let members = vec![joined(first, 1), joined(second, 2)];
     let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }];
     let same = mark(Vec::new());
-    let view = crate::frames::view_id(GROUP, 4);
+    // The notice of the second join below.
+    let view = crate::frames::view_id(GROUP, 6);
     let state = Control::State(State { configuration: configuration(1), mark: same.clone(), groups });
     let controls = [
         Control::Join { party: first, group: GROUP },
@@ -288,7 +289,7 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     let idle = State { configuration: configuration(1), mark: same, groups: vec![] };
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {
-        let steps = [(0, state), (7, b"hello".to_vec())];
+        let steps = [(0, state), (7, b"hello".to_vec()), (0x17, b"hello".to_vec())];
         script(
             steps
                 .into_iter()
@@ -296,7 +297,11 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
                 .chain([(6, vec![]), (5, vec![])]),
         )
     };
-    let joined = script([(0, idle.clone()), (7, b"hello".to_vec()), (0, messages[0].clone())]);
+    let four = (0..4).map(|place| match place {
+        0 | 1 => (7 | place << 4, b"hello".to_vec()),
+        other => (0, messages[usize::from(other) - 2].clone()),
+    });
+    let joined = script([(0, idle.clone())].into_iter().chain(four).chain([(7, b"hello".to_vec())]));
     let lives = vec![life(idle), life(encode(&state).to_vec()), joined];
     [messages.clone(), lives]
 }
@@ -314,6 +319,6 @@ mod tests {
         assert_eq!(phases, [Phase::Recover, Phase::Operational]);
         let [_, lives] = group_seeds();
         let groups: Vec<_> = lives.iter().map(|life| ordered_after(life).group).collect();
-        assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [1, 1, 2]);
+        assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [2, 2, 4]);
     }
 }
