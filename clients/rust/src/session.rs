@@ -21,7 +21,7 @@ impl Session {
 
     /// This session, but what is sent through it carries the member's signature: every receiver can
     /// prove to others, with [`crate::Folkmoot::proof`], who said it, and the sender cannot deny
-    /// it. Costs a signature and 64 bytes a message.
+    /// it. Costs a signature and 67 bytes a message.
     ///
     /// ```no_run
     /// # async fn example(session: folkmoot::Session) -> Result<(), folkmoot::Error> {
