@@ -10,12 +10,13 @@ use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
-fn folders(root: &Path) -> Vec<PathBuf> {
+/// The state folders of founders with these names.
+pub(crate) fn folders(root: &Path, names: &[&str]) -> Vec<PathBuf> {
     let now = wall_clock();
     let (from, to) = (UnixTime(now.0 - 3_600), UnixTime(now.0 + 86_400));
     let mut entropy = OsEntropy::new().unwrap();
     let people: Vec<Identity> =
-        ["anna", "ben"].iter().map(|name| Identity::new(name, &mut entropy, from, to).unwrap()).collect();
+        names.iter().map(|name| Identity::new(name, &mut entropy, from, to).unwrap()).collect();
     let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
     let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 2, founders, &mut entropy);
     let charter = SignedCharter::sign(&draft.to_toml(), &people.iter().collect::<Vec<_>>()).unwrap();
@@ -29,7 +30,7 @@ fn folders(root: &Path) -> Vec<PathBuf> {
     people.iter().map(folder).collect()
 }
 
-async fn open(folder: PathBuf, seeds: &[Locator]) -> Folkmoot {
+pub(crate) async fn open(folder: PathBuf, seeds: &[Locator]) -> Folkmoot {
     let mut options = Options::new(folder).listen(([127, 0, 0, 1], 0));
     options.seeds = seeds.to_vec();
     Folkmoot::open_with(options).await.unwrap()
@@ -53,7 +54,7 @@ async fn lengths(moot: &mut Folkmoot) -> Vec<usize> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_longest_messages_arrive_and_the_next_ones_too() {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("longest-{}", std::process::id()));
-    let folders = folders(&root);
+    let folders = folders(&root, &["anna", "ben"]);
     let mut anna = open(folders[0].clone(), &[]).await;
     let mut ben = open(folders[1].clone(), &[anna.locator()]).await;
     let session = anna.join().await.unwrap();

@@ -4,5 +4,6 @@
 mod attached;
 mod families;
 mod hybrid_links;
+mod lacking;
 mod longest;
 mod two_groups;
