@@ -190,12 +190,14 @@ struct Above {
     member: Member,
     order: u64,
     dice: Dice,
+    /// How many parties each secure view had.
+    views: Vec<usize>,
 }
 
 impl Above {
     fn new(port: u16) -> Self {
         let member = member_of(&world().founders[0], port, &[]).expect("a legal charter");
-        let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
+        let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47), views: Vec::new() };
         above.member.clock(above.now, NOW, &mut above.dice);
         above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
         above.word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
@@ -226,6 +228,7 @@ impl Above {
                         words.push_back(ToMember::Item(item));
                     }
                     UpperOutput::Node(ToNode::Guest { .. }) => assert_eq!(me.port, 0, "MEM-11"),
+                    UpperOutput::Event(Event::View { members, .. }) => self.views.push(members.len()),
                     _ => {}
                 }
             }
@@ -265,7 +268,11 @@ const OPEN: u8 = 0xB0;
 /// Member: at its first program (first byte even) or at another (odd), payloads of programs of
 /// another founder, of a stranger, of itself; entries, guests, notices, losses, time, own wishes.
 pub fn member_words(data: &[u8]) {
-    let Some((port, data)) = data.split_first() else { return };
+    above_after(data);
+}
+
+fn above_after(data: &[u8]) -> Option<Above> {
+    let (port, data) = data.split_first()?;
     let mut above = Above::new(PORTS[usize::from(port % 2)]);
     let group = world().group();
     for (op, body) in steps(data) {
@@ -299,6 +306,7 @@ pub fn member_words(data: &[u8]) {
         }
     }
     above.word(ToMember::Congested(false));
+    Some(above)
 }
 
 /// Seeds: admission, flush and keying words wrapped as the member wraps them.
@@ -520,7 +528,7 @@ pub(crate) fn pair_seeds() -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{linked_after, node_seeds};
+    use super::{above_after, linked_after, member_seeds, node_seeds};
     use crate::{admission, orders};
 
     #[test]
@@ -532,5 +540,16 @@ mod tests {
         let members: Vec<usize> =
             linked.iter().map(|linked| linked.node.transcript().roster().len()).collect();
         assert_eq!(members, [3, 4, 3]);
+    }
+
+    #[test]
+    fn seeds_lead_a_program_to_an_admission_and_to_views() {
+        let [admission, ..] = admission::admission_seeds();
+        let lives: Vec<_> = member_seeds(&admission).iter().filter_map(|seed| above_after(seed)).collect();
+        let rosters: Vec<_> = lives.iter().map(|above| above.member.transcript().roster().len()).collect();
+        assert_eq!(rosters, [3, 4, 3, 3, 3, 3, 3, 4, 3]);
+        // Both are alone at first. The second then waits for a step of its member's other program.
+        let keys = |above: &super::Above| (above.views.clone(), above.order);
+        assert_eq!([4, 5].map(|life| keys(&lives[life])), [(vec![1], 1), (vec![1], 2)]);
     }
 }
