@@ -313,8 +313,13 @@ fn genuine() -> Vec<(Party, Bytes)> {
 /// Session: sealed messages of another member's party, of the own member's other, its own, those of
 /// one outside; a second epoch. Only what was sealed opens, once, as its sender's.
 pub fn session_machine(data: &[u8]) {
+    opened_of(data);
+}
+
+/// How many messages opened.
+fn opened_of(data: &[u8]) -> usize {
     let mut session = session(1);
-    let mut waiting = genuine();
+    let (mut waiting, all) = (genuine(), genuine().len());
     for (op, body) in steps(data) {
         let sealed = owned(body);
         match op % 8 {
@@ -338,6 +343,7 @@ pub fn session_machine(data: &[u8]) {
             _ => drop(session.seal(&[], Body::text(owned(body)))),
         }
     }
+    all - waiting.len()
 }
 
 /// Seeds: what the others sealed, each as its sender's; as each other's.
@@ -354,4 +360,15 @@ pub(crate) fn session_seeds() -> Vec<Vec<u8>> {
     ]);
     let mixed = script(sealed.iter().map(|(from, bytes)| (1 - by(from), bytes)));
     vec![all, epochs, mixed]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{opened_of, session_seeds};
+
+    #[test]
+    fn seeds_open_as_their_senders_and_as_nobody_elses() {
+        let opened: Vec<usize> = session_seeds().iter().map(|seed| opened_of(seed)).collect();
+        assert_eq!(opened, [8, 2, 0]);
+    }
 }

@@ -50,8 +50,8 @@ pub fn letters_word(data: &[u8]) {
     canonical::<MemberMessage>(data);
 }
 
-/// The desk of a program of the first founder. What it sends to the group comes back to it; what it says to guests is
-/// kept.
+/// The desk of a program of the first founder. What it sends to the group comes back to it; what it
+/// says to guests is kept.
 struct Keeping {
     now: Instant,
     desk: Desk,
@@ -101,8 +101,8 @@ impl Keeping {
     }
 }
 
-/// A member's desk: words of a guest, of a founder's programs and of its own member's others, of one
-/// who is no member; time; own answers.
+/// A member's desk: words of a guest, of programs of a founder and of its own member, of one who is
+/// no member; time; own answers.
 pub fn letters_desk(data: &[u8]) {
     keeping_after(data);
 }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames
-//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, admission, stacks; signing: asm, frost, sharing, shares, dealers
+//! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, admission, stacks, members; signing: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, its own wishes.
 //! Time and entropy are the same in every run, so an input that fails fails again. `cargo run -p
@@ -25,6 +25,7 @@ mod keys;
 mod letters;
 mod lines;
 mod links;
+mod members;
 mod offices;
 mod orders;
 mod papers;
@@ -68,7 +69,8 @@ targets! {
     admission: admission_desk, admission_applicant;
     offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;
-    stacks: node_peer, member_words, embedded_stranger, embedded_pair;
+    stacks: node_peer, embedded_stranger, embedded_pair;
+    members: member_words;
     stored: stored_state;
     shares: shoup_forms, shoup_run, ts_rsa_run;
     dealers: dealer_secret, dealer_share;

@@ -309,6 +309,9 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
 #[cfg(test)]
 mod tests {
     use super::{GROUP, gathered, group_seeds, ordered_after, ring_seeds};
+    use crate::frames::node;
+    use crate::script::owned;
+    use folkmoot_group::message::decode;
     use folkmoot_ring::Phase;
 
     #[test]
@@ -317,7 +320,9 @@ mod tests {
         let phases: Vec<Phase> =
             gathering.iter().map(|seed| gathered(seed).rings[0].status().phase).collect();
         assert_eq!(phases, [Phase::Recover, Phase::Operational]);
-        let [_, lives] = group_seeds();
+        let [messages, lives] = group_seeds();
+        let read = |bytes: &Vec<u8>| decode(node(2), &owned(bytes)).is_ok();
+        assert!(messages.iter().all(read), "each is a message");
         let groups: Vec<_> = lives.iter().map(|life| ordered_after(life).group).collect();
         assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [2, 2, 4]);
     }

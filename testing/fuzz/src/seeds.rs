@@ -2,8 +2,8 @@
 
 use crate::world::world;
 use crate::{
-    admission, asm, dealers, frames, keys, letters, lines, links, offices, orders, replicas, runs, shares,
-    sharing, stacks, stored, values,
+    admission, asm, dealers, frames, keys, letters, lines, links, members, offices, orders, replicas, runs,
+    shares, sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -62,7 +62,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("letters_writer", writing),
         ("node_sync", sync),
         ("node_peer", node),
-        ("member_words", stacks::member_seeds(&admission)),
+        ("member_words", members::member_seeds(&admission)),
         ("embedded_stranger", stranger),
         ("embedded_pair", stacks::pair_seeds()),
         ("stored_state", stored::stored_seeds()),

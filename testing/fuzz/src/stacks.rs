@@ -1,15 +1,12 @@
-//! The stacks: a node with a peer that has a real link and says anything, a member whose node says
-//! anything, and both stacks together as a program embeds them.
+//! The stacks: a node with a peer that has a real link and says anything, and both stacks together
+//! as a program embeds them.
 
 use crate::script::{Dice, number, owned, script, steps};
 use crate::world::{NOW, world};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::{
-    Cause, Indication, Instant, Locator, NodeId, Party, Service, StoreKey, UnixTime, digest,
-};
-use folkmoot_flush::message::For;
+use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToNode};
+use folkmoot_base::{Instant, Locator, NodeId, Party, Service, StoreKey, digest};
 use folkmoot_identity::Identity;
 use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
@@ -18,9 +15,9 @@ use folkmoot_transcript::Have;
 use std::collections::VecDeque;
 
 /// More outputs than this at once, and a peer could flood the caller.
-const OUTPUTS_MAX: usize = 20_000;
+pub(crate) const OUTPUTS_MAX: usize = 20_000;
 pub(crate) const HOME: Locator = Locator::memory(1);
-const AWAY: Locator = Locator::memory(2);
+pub(crate) const AWAY: Locator = Locator::memory(2);
 /// A member's first program, and another.
 pub(crate) const PORTS: [u16; 2] = [0, 7];
 
@@ -182,170 +179,6 @@ pub(crate) fn node_seeds(ring: &[Vec<u8>], admission: &[Vec<u8>]) -> [Vec<Vec<u8
     let asks = admission.iter().take(1).map(|word| (2, word.clone())).chain([(1, mark.clone())]);
     let talks = vec![talk(0, rings.collect()), talk(0, learns), talk(1, asks.collect())];
     [vec![mark, other, fetch, admitted, places, piece, want], talks]
-}
-
-/// A member whose node is the input: what it orders comes back as its own.
-struct Above {
-    now: Instant,
-    member: Member,
-    order: u64,
-    dice: Dice,
-}
-
-impl Above {
-    fn new(port: u16) -> Self {
-        let member = member_of(&world().founders[0], port, &[]).expect("a legal charter");
-        let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47) };
-        above.member.clock(above.now, NOW, &mut above.dice);
-        above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
-        above.word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
-        above
-    }
-
-    fn word(&mut self, word: ToMember) {
-        let mut words = VecDeque::from([word]);
-        let mut count = 0;
-        let me = self.member.party();
-        while let Some(word) = words.pop_front() {
-            self.member.node(self.now, word, &mut self.dice);
-            while let Some(output) = self.member.poll_output() {
-                count += 1;
-                assert!(count <= OUTPUTS_MAX, "no end of outputs");
-                match output {
-                    UpperOutput::Node(ToNode::Send { group, service, payload, .. }) => {
-                        assert!(me.port == 0 || payload[0] != OPEN, "MEM-11");
-                        words.push_back(ToMember::Group(Indication::Deliver {
-                            group,
-                            sender: me,
-                            service,
-                            payload,
-                        }));
-                    }
-                    UpperOutput::Node(ToNode::Item(item)) => {
-                        assert_eq!(me.port, 0, "MEM-11");
-                        words.push_back(ToMember::Item(item));
-                    }
-                    UpperOutput::Node(ToNode::Guest { .. }) => assert_eq!(me.port, 0, "MEM-11"),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// The parties that the bits of `who` name, and the others: the first three are the founders'
-    /// first programs, the next three other ones. Oneself is always among the first.
-    fn seats(&self, who: u8) -> [Vec<Party>; 2] {
-        let of = |port: u16| world().members().into_iter().map(move |member| Party::new(member, port));
-        let all = PORTS.into_iter().flat_map(of).enumerate();
-        let here = |(place, party): &(usize, Party)| *party == self.member.party() || who >> place & 1 == 1;
-        let (inside, outside): (Vec<_>, Vec<_>) = all.partition(here);
-        [inside, outside].map(|some| some.into_iter().map(|(_, party)| party).collect())
-    }
-
-    /// A notice that follows the one before, with the parties that `who` names.
-    fn notice(&mut self, who: u8) {
-        self.order += 1;
-        let group = world().group();
-        let [mut members, removed] = self.seats(who);
-        members.sort();
-        let view = crate::frames::view_id(group, self.order);
-        self.word(ToMember::Group(Indication::Notice {
-            group,
-            view,
-            members,
-            removed,
-            cause: Cause::Network,
-        }));
-    }
-}
-
-/// The first byte of an admission message among members.
-const OPEN: u8 = 0xB0;
-
-/// Member: at its first program (first byte even) or at another (odd), payloads of programs of
-/// another founder, of a stranger, of itself; entries, guests, notices, losses, time, own wishes.
-pub fn member_words(data: &[u8]) {
-    let Some((port, data)) = data.split_first() else { return };
-    let mut above = Above::new(PORTS[usize::from(port % 2)]);
-    let group = world().group();
-    for (op, body) in steps(data) {
-        let payload = owned(body);
-        let sender =
-            [&world().founders[1], &world().stranger, &world().founders[0]][usize::from(op >> 4) % 3];
-        let speaker = Party::new(sender.member(), PORTS[usize::from(op >> 4) / 3 % 2]);
-        match op % 10 {
-            0 | 1 => {
-                let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
-                above.word(ToMember::Group(Indication::Deliver { group, sender: speaker, service, payload }));
-            }
-            2 => above.word(ToMember::Item(payload)),
-            3 => above.word(ToMember::Guest { from: sender.node(), payload }),
-            4 => above.notice(body.first().copied().unwrap_or(7)),
-            5 => {
-                let [mut lost, _] = above.seats(body.first().copied().unwrap_or(2));
-                lost.retain(|party| *party != above.member.party());
-                above.word(ToMember::Group(Indication::Transitional { group, lost }));
-            }
-            6 => {
-                above.now = above.now + Duration::from_millis(number(body));
-                above.member.timeout(above.now, &mut above.dice);
-            }
-            7 => above.member.clock(above.now, UnixTime(NOW.0 + (number(body) << 12)), &mut above.dice),
-            8 => {
-                let send = Command::Send { group, service: Service::Agreed, payload, signed: false };
-                above.member.command(above.now, send, &mut above.dice);
-            }
-            _ => above.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
-        }
-    }
-    above.word(ToMember::Congested(false));
-}
-
-/// Seeds: admission, flush and keying words wrapped as the member wraps them.
-pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let open = script(admission.iter().rev().take(2).map(|word| (0, [&[OPEN], &word[..]].concat())));
-    let admit = world().admit();
-    let view = crate::frames::view_id(world().group(), 1);
-    let heads = world().transcript.digest();
-    let ok = |view| folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
-    let received = |view| folkmoot_flush::message::Control::FlushReceived { view };
-    let flush = |control| folkmoot_flush::message::encode(&control).to_vec();
-    let tag = folkmoot_flush::message::ViewTag::of(&view);
-    let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to);
-    let keying = [&head(For::Keying)[..], &[1]].concat();
-    let sealed = [&head(For::Session)[..], &[0; 40]].concat();
-    let two = vec![
-        (4, vec![2]),
-        (0, flush(ok(view))),
-        (0, flush(received(view))),
-        (0, keying),
-        (0, sealed),
-        (8, b"hi".to_vec()),
-    ];
-    let asked = admission.iter().take(1).map(|word| (0x13, word.clone())).chain([(6, vec![40, 0])]);
-    // Alone, and then together with the member's other program.
-    let next = crate::frames::view_id(world().group(), 2);
-    let both = vec![
-        (4, vec![0]),
-        (8, b"alone".to_vec()),
-        (4, vec![0b00_1001]),
-        (0x50, flush(ok(next))),
-        (0x50, flush(received(next))),
-        (5, vec![0b00_1001]),
-        (6, vec![2, 0]),
-    ];
-    let at = |port: u8, steps: Vec<u8>| [vec![port], steps].concat();
-    vec![
-        at(0, open.clone()),
-        at(0, script([(2, admit.clone())])),
-        at(0, script(two.clone())),
-        at(0, script(asked)),
-        at(0, script([(4, vec![0]), (8, b"alone".to_vec()), (6, vec![2, 0])])),
-        at(0, script(both)),
-        at(1, open),
-        at(1, script([(2, admit)])),
-        at(1, script(two)),
-    ]
 }
 
 /// Both stacks of a founder.
