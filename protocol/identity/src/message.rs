@@ -9,7 +9,8 @@
 //! The sender in the stamp is a party: a member and the port of its program. Each party of a member
 //! counts its own messages from zero, all under the member's one key; without the port, a signature
 //! of one would fit the other's message with the same number. The stamp tells this message from
-//! every other of the member, so a signature fits one message of one party in one view of one group.
+//! every other of the member, so a signature fits one message of one party in one view of one
+//! group.
 
 use crate::gmc::GMC_BYTES_MAX;
 use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, cms};
@@ -77,8 +78,8 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is that of the sender's member.
-    /// Deterministic (RFC 6979).
+    /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is that of the sender's
+    /// member. Deterministic (RFC 6979).
     pub fn sign(&self, key: &SigningKey, text: &[u8]) -> Signature {
         cms::sign_digest(key, &digest(&[&self.head(), text]))
     }
@@ -218,8 +219,8 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der: der.to_vec() })
     }
 
-    /// Whether the sender's member is one by `charter` as founded and by what the file itself holds: a
-    /// founder, or admitted by enough of the founders under the charter's first version. If the
+    /// Whether the sender's member is one by `charter` as founded and by what the file itself holds:
+    /// a founder, or admitted by enough of the founders under the charter's first version. If the
     /// group has changed its charter or its voters since, the transcript is needed. `named` is the
     /// group under the charter's in which it was said; none for the charter's own. Does not judge
     /// whether the member was expelled later.

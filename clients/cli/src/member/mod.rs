@@ -18,6 +18,7 @@ mod lacks;
 mod lines;
 mod office;
 mod outcome;
+pub(crate) mod parties;
 mod post;
 mod process;
 mod propose;

@@ -1,10 +1,11 @@
 //! Events and states as data and as text.
 
+use super::parties::{ids, party_name};
 use super::{concerns, lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
-    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Party,
-    Person, Petition, Presence, Proposal, Refusal, Standing, ViewId,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
+    Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
 use serde_json::{Value, json};
@@ -16,11 +17,6 @@ pub(crate) type Names = BTreeMap<MemberId, String>;
 /// The name, made harmless, or the first digits of the id.
 pub(crate) fn name(names: &Names, member: &MemberId) -> String {
     names.get(member).filter(|name| !name.is_empty()).map_or_else(|| member.short(), |name| harmless(name))
-}
-
-/// The name of a party: its member's, with the port if that is not 0.
-pub(crate) fn party_name(names: &Names, party: &Party) -> String {
-    party.of(&name(names, &party.member))
 }
 
 /// An event as data.
@@ -470,10 +466,6 @@ pub(crate) fn cause_word(cause: Cause) -> &'static str {
         Cause::Refresh => "refresh",
         Cause::Late => "late",
     }
-}
-
-fn ids(parties: &[Party]) -> Vec<String> {
-    parties.iter().map(Party::hex).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! How the controller and one other party agree on a secret of their own: one offer to all, one answer
-//! from each.
+//! How the controller and one other party agree on a secret of their own: one offer to all, one
+//! answer from each.
 //!
 //! ```text
 //!            controller                     other

@@ -24,10 +24,11 @@ impl Default for Config {
     }
 }
 
-/// Signatures and identities of members, whose keys sign for all their parties: the member stack implements it over identity and the roster.
+/// Signatures and identities of members, whose keys sign for all their parties: the member stack
+/// implements it over identity and the roster.
 pub trait Credentials {
-    /// Signs with the identity key of this party's member: ECDSA P-256 over SHA-256, r ‖ s, deterministic (RFC
-    /// 6979).
+    /// Signs with the identity key of this party's member: ECDSA P-256 over SHA-256, r ‖ s,
+    /// deterministic (RFC 6979).
     fn sign(&self, message: &[u8]) -> SignatureBytes;
     /// Whether `signature` over `message` is by `member`. `false` also for an unknown member.
     fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool;

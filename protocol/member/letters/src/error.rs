@@ -24,8 +24,8 @@ pub enum LettersError {
     /// A Key that does not answer our Ask (LET-05).
     #[error("the key that {0} names is not the one that we asked for (LET-05)")]
     PeerOtherKey(NodeId),
-    /// Sent in the name of somebody who is not a member, or not signed by that member, or by another
-    /// party than the one that it names (LET-06, LET-10).
+    /// Sent in the name of somebody who is not a member, or not signed by that member, or by
+    /// another party than the one that it names (LET-06, LET-10).
     #[error("{0}, who signed this, is not a member as far as is known here (LET-06)")]
     PeerNotMember(MemberId),
     /// The sealed bytes do not open (LET-07).

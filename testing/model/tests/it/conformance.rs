@@ -141,8 +141,8 @@ fn the_real_machines_do_what_the_model_does() {
     assert!(steps > 100_000 && views > 8_000 && held > 1_500);
 }
 
-/// The model knows no members, only whoever flushes and agrees. So two parties of one member do what
-/// two members do: flush asks, waits for and hears each for itself.
+/// The model knows no members, only whoever flushes and agrees. So two parties of one member do
+/// what two members do: flush asks, waits for and hears each for itself.
 #[test]
 fn two_parties_of_one_member_do_what_two_members_do() {
     let (mut seen, scope) = (Seen::default(), Scope { expulsions: false, ..Scope::all(4) });
