@@ -4,7 +4,7 @@ use crate::args::{Answer, Write};
 use crate::commands::standard_input;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::member::parties::party_name;
+use crate::member::names::party_name;
 use crate::member::render::{Names, event_json};
 use crate::member::stop_signal;
 use crate::show::{Paint, data, harmless, line, paint, short, table};

@@ -219,11 +219,11 @@ impl SignedMessage {
         Ok(Self { stamp, text, certificate, der: der.to_vec() })
     }
 
-    /// Whether the sender's member is one by `charter` as founded and by what the file itself holds:
-    /// a founder, or admitted by enough of the founders under the charter's first version. If the
-    /// group has changed its charter or its voters since, the transcript is needed. `named` is the
-    /// group under the charter's in which it was said; none for the charter's own. Does not judge
-    /// whether the member was expelled later.
+    /// Whether the sender's member is one by `charter` as founded and by what the file itself
+    /// holds: a founder, or admitted by enough of the founders under the charter's first version.
+    /// If the group has changed its charter or its voters since, the transcript is needed. `named`
+    /// is the group under the charter's in which it was said; none for the charter's own. Does not
+    /// judge whether the member was expelled later.
     ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`],

@@ -4,7 +4,7 @@ use super::find::find;
 use super::journal::{Journal, timed};
 use super::process::Process;
 use super::propose::How;
-use super::{parties, render, trouble};
+use super::{names, render, trouble};
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::{self, Ordering};
@@ -182,7 +182,7 @@ impl Process {
         };
         Ok(json!({
             "number": number, "signed": origin.is_signed(), "file": hex(&file), "sender": sender.hex(),
-            "name": parties::party_name(&self.names, sender),
+            "name": names::party_name(&self.names, sender),
         }))
     }
 

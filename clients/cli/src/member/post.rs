@@ -2,8 +2,7 @@
 //! goes to disk.
 
 use super::find::Choice;
-use super::parties;
-use super::render::{self, Names};
+use super::names::{self, Names};
 use folkmoot::{Digest, LetterEvent};
 use folkmoot_base::hex;
 use serde_json::{Value, json};
@@ -49,7 +48,7 @@ impl Letters {
                 if let Some(known) = self.0.iter_mut().find(has_room) {
                     known
                         .answers
-                        .push((parties::party_name(names, by), String::from_utf8_lossy(text).into_owned()));
+                        .push((names::party_name(names, by), String::from_utf8_lossy(text).into_owned()));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Events and states as data and as text.
 
-use super::parties::{ids, party_name};
+pub(crate) use super::names::{Names, name};
+use super::names::{ids, party_name};
 use super::{concerns, lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
@@ -9,15 +10,6 @@ use folkmoot::{
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// Names of members, as far as known.
-pub(crate) type Names = BTreeMap<MemberId, String>;
-
-/// The name, made harmless, or the first digits of the id.
-pub(crate) fn name(names: &Names, member: &MemberId) -> String {
-    names.get(member).filter(|name| !name.is_empty()).map_or_else(|| member.short(), |name| harmless(name))
-}
 
 /// An event as data.
 pub(crate) fn event_json(event: &Event, names: &Names) -> Value {

@@ -1,7 +1,7 @@
 //! Several parties on each node, on real sockets: three nodes of four parties each agree on one
-//! key, hear one order, let parties go and come, part when the ring is cut and meet again; and whoever
-//! is silent is set aside, not its neighbours. Three of the four on each node are programs of one
-//! member.
+//! key, hear one order, let parties go and come, part when the ring is cut and meet again; and
+//! whoever is silent is set aside, not its neighbours. Three of the four on each node are programs
+//! of one member.
 
 use bytes::Bytes;
 use folkmoot::tools::{
