@@ -14,10 +14,12 @@
 //! order, views or keys.
 
 mod change;
+mod config;
 mod credentials;
 mod early;
-
 mod error;
+mod events;
+mod ground;
 mod guest;
 mod inbound;
 mod lines;
@@ -35,149 +37,28 @@ mod sync;
 mod trials;
 mod twice;
 
+pub use config::Config;
 pub use error::NodeError;
+pub use events::{Counters, RingEvent};
 pub use folkmoot_link::{Exchange, Versions};
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
 pub use twice::{TWICE_LIFE, Twice};
 
-use attach::{Ground, GroundOutput, ToMember, ToNode, Trace};
-use base::{
-    ConfigurationId, Digest, Entropy, Head, Instant, Locator, Mutant, NodeId, Persist, Service, StoreKey,
-    UnixTime,
-};
+use attach::{GroundOutput, ToMember, Trace};
+use base::{Digest, Entropy, Head, Instant, Locator, NodeId, Persist, StoreKey};
 use bytes::Bytes;
-use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
-use folkmoot_identity::Identity;
-use folkmoot_link::{IdentityCredentials, LinkError, Links};
+use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::{Kept, Transcript};
 use patience::Patience;
 use peer::PeerInfo;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// The settings of a node.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// Its identity key and certificate.
-    pub identity: Identity,
-    /// The signed charter of its ring: CMS, DER.
-    pub charter: Bytes,
-    /// Where peers reach it.
-    pub locator: Locator,
-    /// Where to look for peers at the start.
-    pub seeds: Vec<Locator>,
-    /// The ring's timeouts.
-    pub timing: Timing,
-    /// How long a link may be silent.
-    pub silence: Duration,
-    /// How long the tables of a new configuration may take to merge; at least twice the time that
-    /// members wait for a step.
-    pub settle: Duration,
-    /// What the wall clock reads, in microseconds since 1970: with what the store has, this says
-    /// when the process started. Of two processes with one identity, the later one goes on.
-    pub started: u64,
-    /// How often an absent node on the roster is dialled at first; the wait doubles, up to eight
-    /// times this.
-    pub lookup: Duration,
-    /// The wire versions that it speaks.
-    pub versions: Versions,
-    /// Keep [`RingEvent`]s for [`Node::take_events`].
-    pub observe: bool,
-    /// What a mutant does wrong.
-    pub danger: Mutant,
-}
-
-impl Config {
-    /// The usual settings.
-    pub fn new(identity: Identity, charter: Bytes, locator: Locator) -> Self {
-        Self {
-            identity,
-            charter,
-            locator,
-            seeds: Vec::new(),
-            timing: Timing::default(),
-            silence: Duration::from_millis(1_500),
-            settle: patience::SETTLE_DEADLINE,
-            started: 0,
-            lookup: Duration::from_millis(500),
-            versions: Versions::OURS,
-            observe: false,
-            danger: Mutant::NONE,
-        }
-    }
-
-    /// Of the links, for a process that started then.
-    fn link(&self, transcript: &Transcript, started: u64) -> folkmoot_link::Config {
-        let hybrid = transcript.roster().charter().hybrid_links();
-        folkmoot_link::Config {
-            exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
-            silence: self.silence,
-            versions: self.versions,
-            started,
-            danger: self.danger,
-            ..folkmoot_link::Config::new(transcript.group())
-        }
-    }
-}
-
-/// What happened on the ring, for checkers of its promises.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RingEvent {
-    /// A message was handed to the ring.
-    Submitted {
-        /// SHA-256 of it.
-        digest: Digest,
-        /// The service.
-        service: Service,
-        /// Whose it is: what one party hands over keeps its order.
-        party: u16,
-    },
-    /// A message was delivered.
-    Delivered {
-        /// The configuration that numbered it.
-        configuration: ConfigurationId,
-        /// Its place in it.
-        order: u64,
-        /// Who sent it.
-        sender: NodeId,
-        /// The service.
-        service: Service,
-        /// SHA-256 of it.
-        digest: Digest,
-        /// Whether it came after the transitional signal.
-        transitional: bool,
-    },
-    /// The transitional signal.
-    Transitional {
-        /// The configuration that ends.
-        from: ConfigurationId,
-        /// The nodes that go on together.
-        survivors: Vec<NodeId>,
-    },
-    /// A configuration was installed.
-    Regular {
-        /// Its id.
-        id: ConfigurationId,
-        /// Its members.
-        members: Vec<NodeId>,
-    },
-}
-
-/// What the layers of a node did since its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Counters {
-    /// The links.
-    pub link: folkmoot_link::Counters,
-    /// The ring.
-    pub ring: folkmoot_ring::Counters,
-}
 
 /// One node.
 #[derive(Debug)]
@@ -378,96 +259,5 @@ impl Node {
             let text = format!("refused ({} so far): {error}", self.refused);
             self.trace(layer, text);
         }
-    }
-}
-
-impl Ground for Node {
-    fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
-        if self.superseded.is_some() {
-            return;
-        }
-        self.hear_member(now, message, entropy);
-        self.settle(now, entropy);
-    }
-
-    fn datagram(&mut self, now: Instant, from: Locator, datagram: Bytes, entropy: &mut dyn Entropy) {
-        if self.superseded.is_some() {
-            return;
-        }
-        let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
-        if let Err(error) = self.links.handle(now, input, entropy) {
-            match &error {
-                LinkError::WireOtherForm { at, theirs } => {
-                    self.turned_away(now, at, None, Theirs::Form(*theirs));
-                }
-                LinkError::PeerVersions { at, peer, ours, theirs } => {
-                    let theirs = Theirs::Versions { ours: *ours, theirs: *theirs };
-                    self.turned_away(now, at, Some(*peer), theirs);
-                }
-                _ => {}
-            }
-            self.refuse("link", &error);
-        }
-        self.settle(now, entropy);
-    }
-
-    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
-        if self.superseded.is_some() {
-            return;
-        }
-        self.hear_clock(time);
-        self.settle(now, entropy);
-    }
-
-    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.superseded.is_some() {
-            return;
-        }
-        if self.links.poll_timeout().is_some_and(|at| at <= now) {
-            let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
-            if let Err(error) = done {
-                self.refuse("link", &error);
-            }
-            self.settle(now, entropy);
-        }
-        if self.ring.poll_timeout().is_some_and(|at| at <= now) {
-            self.ring.timeout(now, entropy);
-            self.settle(now, entropy);
-        }
-        if self.reach.next() <= now {
-            self.look_up(now, entropy);
-            self.lose_patience(now);
-        }
-        self.settle(now, entropy);
-    }
-
-    fn is_busy(&self) -> bool {
-        !self.backlog.is_empty() || self.ring.status().queued_bytes > 0
-    }
-
-    fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
-        for node in peers {
-            self.link_input(now, folkmoot_link::Input::Hangup { node }, entropy);
-        }
-        self.settle(now, entropy);
-    }
-
-    fn poll_output(&mut self) -> Option<GroundOutput> {
-        self.out.pop_front()
-    }
-
-    fn superseded(&self) -> Option<u64> {
-        self.superseded
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        if self.superseded.is_some() {
-            return None;
-        }
-        [self.links.poll_timeout(), self.ring.poll_timeout(), Some(self.reach.next())]
-            .into_iter()
-            .flatten()
-            .min()
     }
 }
