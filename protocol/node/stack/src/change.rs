@@ -19,17 +19,17 @@ impl Node {
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_mark(now, node);
         self.reached(now, node, &at, known);
-        self.tell(ToMember::LinkUp { node, rostered, at });
+        self.out.tell(ToMember::LinkUp { node, rostered, at });
     }
 
     pub(crate) fn link_down(&mut self, now: Instant, node: NodeId, cause: DownCause) {
         if self.peers.remove(&node).is_none() {
             return;
         }
-        self.trace("link", format!("{node} is gone: {cause:?}"));
+        self.out.trace("link", format!("{node} is gone: {cause:?}"));
         self.ring.peer(now, node, false);
         self.reach.lost(now, node);
-        self.tell(ToMember::LinkDown { node });
+        self.out.tell(ToMember::LinkDown { node });
     }
 
     /// Whether our own roster has this node (or the mutant lets guests in).
@@ -77,9 +77,7 @@ impl Node {
 
     pub(crate) fn transitional(&mut self, from: ConfigurationId, survivors: Vec<NodeId>) {
         self.group.transitional(&survivors);
-        if self.config.observe {
-            self.events.push(RingEvent::Transitional { from, survivors });
-        }
+        self.out.note(|| RingEvent::Transitional { from, survivors });
     }
 
     pub(crate) fn regular(&mut self, now: Instant, id: ConfigurationId, members: Vec<NodeId>) {
@@ -89,11 +87,9 @@ impl Node {
         let roster = self.transcript.roster();
         let holds = |member: MemberId| roster.is_member(&member);
         self.group.regular(id, &members, &holds);
-        if self.config.observe {
-            self.events.push(RingEvent::Regular { id, members: members.clone() });
-        }
+        self.out.note(|| RingEvent::Regular { id, members: members.clone() });
         self.members.clone_from(&members);
-        self.tell(ToMember::Configuration { nodes: members });
+        self.out.tell(ToMember::Configuration { nodes: members });
     }
 
     /// An item has its place in the order: take it, keep it, act on it, and only then hand it up.
@@ -105,7 +101,7 @@ impl Node {
             Err(error) => {
                 // The stage took it on top of something that did not come: it is made anew.
                 self.staged = None;
-                return self.refuse("transcript", &base::whole(&error));
+                return self.out.refuse("transcript", &base::whole(&error));
             }
         };
         if let Some(staged) = &mut self.staged {
@@ -125,13 +121,13 @@ impl Node {
     fn keep_item(&mut self, item: &Bytes, taken: &Taken) {
         for persist in self.kept.after(&self.transcript, item, taken) {
             if !self.config.danger.is(base::Danger::NodeForgetsItem) {
-                self.persist(persist);
+                self.out.persist(persist);
             }
         }
-        self.tell(ToMember::Item(item.clone()));
+        self.out.tell(ToMember::Item(item.clone()));
         if !taken.liars.is_empty() {
             let names: Vec<String> = taken.liars.iter().map(MemberId::to_string).collect();
-            self.trace("transcript", format!("a fork: {} signed both sides", names.join(", ")));
+            self.out.trace("transcript", format!("a fork: {} signed both sides", names.join(", ")));
         }
         self.mark_due |= taken.new;
         self.announce |= taken.new;
@@ -184,6 +180,6 @@ impl Node {
         if known {
             self.reached(now, node, &at, true);
         }
-        self.tell(ToMember::LinkUp { node, rostered: member, at });
+        self.out.tell(ToMember::LinkUp { node, rostered: member, at });
     }
 }

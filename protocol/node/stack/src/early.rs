@@ -84,7 +84,7 @@ impl Node {
         for (end, open) in over {
             self.wall.waiting.remove(&end);
             if open && let Err(error) = self.stage_end(end) {
-                self.refuse("transcript", &base::whole(&error));
+                self.out.refuse("transcript", &base::whole(&error));
             }
         }
         self.finish_stage();
@@ -92,7 +92,7 @@ impl Node {
 
     fn stage_end(&mut self, (member, request): (MemberId, Digest)) -> Result<bool, ItemError> {
         let item = Bytes::from(Item::Expire { member, request }.encode());
-        self.trace("transcript", format!("the term of {member} is over by this clock, too (NODE-10)"));
+        self.out.trace("transcript", format!("the term of {member} is over by this clock, too (NODE-10)"));
         self.stage_past(&item)
     }
 
@@ -122,7 +122,7 @@ impl Node {
     }
 
     fn refuse_early(&mut self) {
-        self.refuse(
+        self.out.refuse(
             "transcript",
             &"a term that is said to have ended has not, by this machine's clock (NODE-10)",
         );

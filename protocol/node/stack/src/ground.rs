@@ -33,7 +33,7 @@ impl Ground for Node {
                 }
                 _ => {}
             }
-            self.refuse("link", &error);
+            self.out.refuse("link", &error);
         }
         self.settle(now, entropy);
     }
@@ -53,7 +53,7 @@ impl Ground for Node {
         if self.links.poll_timeout().is_some_and(|at| at <= now) {
             let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
             if let Err(error) = done {
-                self.refuse("link", &error);
+                self.out.refuse("link", &error);
             }
             self.settle(now, entropy);
         }
@@ -81,7 +81,7 @@ impl Ground for Node {
     }
 
     fn poll_output(&mut self) -> Option<GroundOutput> {
-        self.out.pop_front()
+        self.out.poll()
     }
 
     fn superseded(&self) -> Option<u64> {

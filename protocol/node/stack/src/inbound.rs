@@ -5,7 +5,7 @@ use crate::outbound::Submission;
 use crate::{Node, RingEvent, Theirs};
 use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
-use folkmoot_attach::{GroundOutput, Lacking, ToMember};
+use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
 use folkmoot_group as group;
 use folkmoot_link::{self as link, Channel};
@@ -14,9 +14,7 @@ use folkmoot_ring::{self as ring, Delivery};
 impl Node {
     pub(crate) fn hear_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
         match output {
-            link::Output::Transmit { to, datagram } => {
-                self.out.push_back(GroundOutput::Transmit(to, datagram))
-            }
+            link::Output::Transmit { to, datagram } => self.out.transmit(to, datagram),
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Certificate { .. } => {}
             link::Output::Down { node, cause } => self.link_down(now, node, cause),
@@ -25,7 +23,7 @@ impl Node {
             link::Output::Superseded { started } => self.stop_for_later(now, started, entropy),
             link::Output::Unreached { at, node } => self.unreached(at, node),
             link::Output::Frame { from, channel, frame } => self.frame(now, from, channel, frame, entropy),
-            link::Output::Trace(text) => self.trace("link", text),
+            link::Output::Trace(text) => self.out.trace("link", text),
         }
     }
 
@@ -40,15 +38,16 @@ impl Node {
         match channel {
             // NODE-09: whatever standing the link has.
             Channel::Ring if !self.is_rostered(&from) => {
-                self.refuse("node", &format!("{from} sent a frame of the ring, but is not in it (NODE-09)"));
+                self.out
+                    .refuse("node", &format!("{from} sent a frame of the ring, but is not in it (NODE-09)"));
             }
             Channel::Ring => {
                 if let Err(error) = self.ring.frame(now, from, frame, entropy) {
-                    self.refuse("ring", &error);
+                    self.out.refuse("ring", &error);
                 }
             }
             Channel::Transcript => self.transcript_frame(now, from, &frame),
-            Channel::Admission => self.tell(ToMember::Guest { from, payload: frame }),
+            Channel::Admission => self.out.tell(ToMember::Guest { from, payload: frame }),
         }
     }
 
@@ -58,7 +57,7 @@ impl Node {
             ring::Output::Multicast { to, frame } => {
                 to.iter().for_each(|to| self.send_ring(now, *to, &frame))
             }
-            ring::Output::Persist(persist) => self.persist(persist),
+            ring::Output::Persist(persist) => self.out.persist(persist),
             ring::Output::Deliver(delivery) => self.deliver(delivery),
             ring::Output::Transitional { from, survivors } => self.transitional(from, survivors),
             ring::Output::Regular { id, members, .. } => {
@@ -69,16 +68,16 @@ impl Node {
                 if !congested {
                     self.drain_backlog(now);
                 }
-                self.tell(ToMember::Congested(congested));
+                self.out.tell(ToMember::Congested(congested));
             }
             ring::Output::Lacking(lacking) => {
-                self.tell(ToMember::Lacking(lacking.map(|(node, since)| Lacking { node, since })));
+                self.out.tell(ToMember::Lacking(lacking.map(|(node, since)| Lacking { node, since })));
             }
             ring::Output::Trace(change) => {
                 if change.phase == ring::Phase::Gather {
                     self.keep_company(now, &[], entropy);
                 }
-                self.trace("ring", change.to_string());
+                self.out.trace("ring", change.to_string());
             }
         }
     }
@@ -93,21 +92,14 @@ impl Node {
 
     fn deliver(&mut self, delivery: Delivery) {
         let Delivery { configuration, order, sender, service, payload, transitional } = delivery;
-        if self.config.observe {
+        self.out.note(|| {
             let digest = digest(&[&payload]);
-            self.events.push(RingEvent::Delivered {
-                configuration,
-                order,
-                sender,
-                service,
-                digest,
-                transitional,
-            });
-        }
+            RingEvent::Delivered { configuration, order, sender, service, digest, transitional }
+        });
         let roster = self.transcript.roster();
         let holds = |member: MemberId| roster.is_member(&member);
         if let Err(error) = self.group.deliver(configuration, order, sender, service, payload, &holds) {
-            self.refuse("group", &error);
+            self.out.refuse("group", &error);
         }
     }
 
@@ -117,11 +109,11 @@ impl Node {
                 self.submit(now, Submission { party, service, lead, payload });
             }
             group::Output::Member { to, indication } => {
-                self.out.push_back(GroundOutput::To(to, ToMember::Group(indication)));
+                self.out.tell_one(to, ToMember::Group(indication));
             }
             group::Output::Item(item) => self.take_item(now, &item, entropy),
             group::Output::Reconcile { behind } => self.reconcile(&behind),
-            group::Output::Trace(text) => self.trace("group", text),
+            group::Output::Trace(text) => self.out.trace("group", text),
         }
     }
 }

@@ -25,6 +25,7 @@ mod inbound;
 mod lines;
 mod message;
 mod outbound;
+mod parts;
 mod patience;
 mod peer;
 mod pieces;
@@ -46,15 +47,14 @@ pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES,
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
 pub use twice::{TWICE_LIFE, Twice};
 
-use attach::{GroundOutput, ToMember, Trace};
-use base::{Digest, Entropy, Head, Instant, Locator, NodeId, Persist, StoreKey};
+use base::{Digest, Entropy, Head, Instant, Locator, NodeId, StoreKey};
 use bytes::Bytes;
-use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::{Kept, Transcript};
+use parts::Outbox;
 use patience::Patience;
 use peer::PeerInfo;
 use reach::Reach;
@@ -100,9 +100,7 @@ pub struct Node {
     resolves: Option<Head>,
     patience: Patience,
     wall: early::Wall,
-    refused: u64,
-    events: Vec<RingEvent>,
-    out: VecDeque<GroundOutput>,
+    out: Outbox,
 }
 
 impl Node {
@@ -150,9 +148,7 @@ impl Node {
             resolves: None,
             patience: Patience::default(),
             wall: early::Wall::default(),
-            refused: 0,
-            events: Vec::new(),
-            out: VecDeque::new(),
+            out: Outbox::new(config.observe),
             admission: transcript.roster().member(&me.member()).map(|held| held.request),
             founding,
             kept: Kept::of(stored),
@@ -163,7 +159,7 @@ impl Node {
             transcript,
             config,
         };
-        node.persist(twice::row(started));
+        node.out.persist(twice::row(started));
         // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
         if !node.is_rostered(&node.me) {
@@ -200,7 +196,7 @@ impl Node {
 
     /// What happened on the ring since the last call; empty unless [`Config::observe`].
     pub fn take_events(&mut self) -> Vec<RingEvent> {
-        core::mem::take(&mut self.events)
+        self.out.take_events()
     }
 
     /// Says whatever it likes to every peer, as a node that floods its group does.
@@ -236,28 +232,6 @@ impl Node {
             } else {
                 return;
             }
-        }
-    }
-
-    fn tell(&mut self, word: ToMember) {
-        self.out.push_back(GroundOutput::Member(word));
-    }
-
-    fn persist(&mut self, persist: Persist) {
-        self.out.push_back(GroundOutput::Persist(persist));
-    }
-
-    fn trace(&mut self, layer: &'static str, text: String) {
-        self.out.push_back(GroundOutput::Trace(Trace { layer, text }));
-    }
-
-    /// An input was refused. It is logged once for each power of two, so that a flood of garbage
-    /// does not become a flood of lines.
-    fn refuse(&mut self, layer: &'static str, error: &dyn core::fmt::Display) {
-        self.refused = self.refused.saturating_add(1);
-        if self.refused.is_power_of_two() {
-            let text = format!("refused ({} so far): {error}", self.refused);
-            self.trace(layer, text);
         }
     }
 }

@@ -54,13 +54,13 @@ impl Node {
         }
         if !self.has_standing(&node) {
             let text = format!("{node} shows the head {theirs}, which is not on our line (NODE-13)");
-            return self.refuse("transcript", &text);
+            return self.out.refuse("transcript", &text);
         }
         let text = format!(
             "{node} is on another line and shares no ring with us: its head is {theirs}, ours {ours} (NODE-13)"
         );
-        self.trace("transcript", text);
-        self.tell(ToMember::OtherLine { node, theirs, ours });
+        self.out.trace("transcript", text);
+        self.out.tell(ToMember::OtherLine { node, theirs, ours });
         self.judge(now, node);
         let evidence = self.evidence(&theirs);
         if !evidence.is_empty() {

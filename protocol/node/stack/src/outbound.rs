@@ -39,23 +39,23 @@ impl Node {
             ToNode::Resolve(head) => return self.resolve(now, head),
         };
         if let Err(error) = done {
-            self.refuse("group", &error);
+            self.out.refuse("group", &error);
         }
     }
 
     /// To the ring, in order. While the ring is congested, what does not fit waits here.
     pub(crate) fn submit(&mut self, now: Instant, message: Submission) {
-        if self.config.observe {
+        self.out.note(|| {
             let digest = digest(&[message.lead.as_slice(), &message.payload]);
-            self.events.push(RingEvent::Submitted { digest, service: message.service, party: message.party });
-        }
+            RingEvent::Submitted { digest, service: message.service, party: message.party }
+        });
         if !self.backlog.is_empty() {
             return self.keep(message);
         }
         match self.hand_over(now, &message) {
             Ok(()) => {}
             Err(SubmitError::LocalFull) => self.keep(message),
-            Err(error) => self.refuse("ring", &error),
+            Err(error) => self.out.refuse("ring", &error),
         }
     }
 
@@ -72,6 +72,7 @@ impl Node {
             // It may have been an item: the stage has what will not come.
             (self.staged, self.on_way) = (None, BTreeSet::new());
             return self
+                .out
                 .refuse("node", &"a message for the ring was dropped: the members here ignore congestion");
         }
         self.backlog.push_back(message);
@@ -86,7 +87,7 @@ impl Node {
             self.backlog_bytes = self.backlog_bytes.saturating_sub(message.payload.len());
             // Nobody waits behind a message that no ring will ever take.
             if let Err(error) = done {
-                self.refuse("ring", &error);
+                self.out.refuse("ring", &error);
             }
         }
     }
@@ -99,7 +100,7 @@ impl Node {
 
     pub(crate) fn link_input(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
         if let Err(error) = self.links.handle(now, input, entropy) {
-            self.refuse("link", &error);
+            self.out.refuse("link", &error);
         }
     }
 }

@@ -61,7 +61,7 @@ impl Node {
         if self.patience.since.is_some_and(|since| now.since(since) >= self.config.settle) {
             self.patience.since = Some(now);
             for node in &awaited {
-                self.trace("group", format!("{node} has not said who lives on it: left out for a while"));
+                self.out.trace("group", format!("{node} has not said who lives on it: left out for a while"));
                 self.patience.bar(now, *node, self.config.settle);
             }
         }

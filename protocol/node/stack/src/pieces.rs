@@ -131,7 +131,7 @@ impl Node {
                     self.items_came(now, from, &[Blob(whole)]);
                 }
             }
-            Some(_) => self.refuse("node", &format!("{from} sent pieces of another item (NODE-12)")),
+            Some(_) => self.out.refuse("node", &format!("{from} sent pieces of another item (NODE-12)")),
         }
     }
 
@@ -150,7 +150,8 @@ impl Node {
         });
         let full = is_longer(of) && packages.count() > 0;
         if full || taken >= if guest { INCOMING_GUESTS_MAX } else { INCOMING_MAX } {
-            self.refuse("node", &format!("a long item of {from} has to wait: too many at once (NODE-12)"));
+            self.out
+                .refuse("node", &format!("a long item of {from} has to wait: too many at once (NODE-12)"));
             return false;
         }
         // Whatever has stood still makes room.

@@ -206,7 +206,7 @@ impl Node {
     /// peers on the roster, and to the authority's).
     pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
         if !self.has_standing(&from) {
-            return self.refuse("node", &format!("{from} asks for locators, but is a guest (NODE-06)"));
+            return self.out.refuse("node", &format!("{from} asks for locators, but is a guest (NODE-06)"));
         }
         let places = nodes.iter().filter_map(|node| self.place_of(node)).collect();
         self.send_places(now, from, places);
@@ -225,7 +225,7 @@ impl Node {
     /// A locator from a ticket or a command line: dial it now, and keep trying.
     pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
         if !self.reaches(&at) {
-            return self.trace("link", format!("nobody can be dialled at {at} from here"));
+            return self.out.trace("link", format!("nobody can be dialled at {at} from here"));
         }
         if !self.reach.seeds.contains(&at) && self.reach.seeds.len() < LOCATORS_MAX {
             self.reach.seeds.push(at.clone());
@@ -235,7 +235,7 @@ impl Node {
 
     pub(crate) fn unreached(&mut self, at: Locator, node: Option<NodeId>) {
         let who = node.map_or_else(|| "nobody".to_owned(), |node| node.to_string());
-        self.trace("link", format!("no answer from {at} ({who})"));
+        self.out.trace("link", format!("no answer from {at} ({who})"));
     }
 
     /// A peer answers at this locator: keep it, and tell the other members' nodes.
@@ -268,7 +268,7 @@ impl Node {
         for (node, at) in moved {
             self.reached(now, node, &at, true);
             let rostered = self.is_rostered(&node);
-            self.tell(ToMember::LinkUp { node, rostered, at });
+            self.out.tell(ToMember::LinkUp { node, rostered, at });
         }
     }
 
@@ -278,7 +278,7 @@ impl Node {
         }
         let known = self.reach.places.get(&node).is_some_and(|wanted| wanted.at == at && !wanted.guessed);
         if !known {
-            self.persist(Persist::put("locator", node.0.to_vec(), at.to_string().into_bytes()));
+            self.out.persist(Persist::put("locator", node.0.to_vec(), at.to_string().into_bytes()));
         }
         self.reach.places.insert(node, Wanted { at, back_off: 1, not_before: now, guessed: false });
     }
@@ -292,7 +292,7 @@ impl Node {
         for place in places {
             let Some(at) = locator(&place.at.0) else {
                 let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
-                return self.refuse("node", &why);
+                return self.out.refuse("node", &why);
             };
             if self.displaces(&place.node, &at) {
                 continue;

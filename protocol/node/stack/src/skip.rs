@@ -42,7 +42,7 @@ impl Node {
                     "{from} sent a package that is refused (NODE-14, NODE-15): {}",
                     base::whole(&error)
                 );
-                self.refuse("transcript", &text);
+                self.out.refuse("transcript", &text);
             }
         }
     }
@@ -51,9 +51,9 @@ impl Node {
     fn shown_side(&mut self, package: Bytes) {
         if self.transcript.take_package(&package, None).is_ok() {
             for persist in self.kept.after_skip(&self.transcript) {
-                self.persist(persist);
+                self.out.persist(persist);
             }
-            self.tell(ToMember::Package { package, resolves: None });
+            self.out.tell(ToMember::Package { package, resolves: None });
         }
     }
 
@@ -79,16 +79,16 @@ impl Node {
                 self.on_way.clear();
                 self.resolves = None;
                 for persist in self.kept.after_skip(&self.transcript) {
-                    self.persist(persist);
+                    self.out.persist(persist);
                 }
                 let head = self.transcript.state().head();
-                self.trace("transcript", format!("went on to {head} by a package (NODE-14, NODE-15)"));
-                self.tell(ToMember::Package { package, resolves });
+                self.out.trace("transcript", format!("went on to {head} by a package (NODE-14, NODE-15)"));
+                self.out.tell(ToMember::Package { package, resolves });
                 self.mark_due = true;
                 self.announce = true;
                 self.apply(now, &taken, entropy);
             }
-            Err(error) => self.refuse("transcript", &base::whole(&error)),
+            Err(error) => self.out.refuse("transcript", &base::whole(&error)),
         }
         true
     }

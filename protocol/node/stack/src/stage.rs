@@ -60,7 +60,7 @@ impl Node {
 
     fn order(&mut self, item: &Bytes) {
         if let Err(error) = self.group.item(item) {
-            self.refuse("group", &error);
+            self.out.refuse("group", &error);
         }
     }
 
@@ -70,7 +70,7 @@ impl Node {
             return self.order(item);
         }
         if let Err(error) = self.stage(item) {
-            self.refuse("transcript", &base::whole(&error));
+            self.out.refuse("transcript", &base::whole(&error));
         }
         self.finish_stage();
     }
@@ -123,7 +123,7 @@ impl Node {
         if let Some(peer) = self.peers.get_mut(&from) {
             peer.keep_aside(request, item);
         }
-        self.refuse(
+        self.out.refuse(
             "transcript",
             &format!("{from} sent an admission that does not count, and is no member (NODE-11)"),
         );

@@ -55,16 +55,18 @@ impl Node {
         let message: Sync = match codec::decode(frame) {
             Ok(message) => message,
             Err(error) => {
-                return self.refuse("node", &format!("{from} sent a malformed message (NODE-01): {error}"));
+                return self
+                    .out
+                    .refuse("node", &format!("{from} sent a malformed message (NODE-01): {error}"));
             }
         };
         if !message.within_bounds() {
-            return self.refuse("node", &format!("{from} sent more than a message may have (NODE-02)"));
+            return self.out.refuse("node", &format!("{from} sent more than a message may have (NODE-02)"));
         }
         match message {
             Sync::Mark { head, set } => self.mark_came(now, from, (head, set)),
             Sync::Fetch(_) | Sync::Want { .. } | Sync::Side { .. } if !self.may_ask(now, &from) => {
-                self.refuse("node", &format!("{from} asks for more than a guest may (NODE-12)"));
+                self.out.refuse("node", &format!("{from} asks for more than a guest may (NODE-12)"));
             }
             Sync::Fetch(have) => self.fetch_came(now, from, &have),
             Sync::Items(items) => self.items_came(now, from, &items),
@@ -155,7 +157,7 @@ impl Node {
             match self.transcript.package(&have.head) {
                 Some(package) => self.offer(now, from, &package),
                 None => {
-                    self.refuse("transcript", &format!("{from} is too far behind to be led on (NODE-14)"))
+                    self.out.refuse("transcript", &format!("{from} is too far behind to be led on (NODE-14)"))
                 }
             }
             return;
@@ -195,7 +197,7 @@ impl Node {
                     self.not_taken(from, &item.0);
                     let text =
                         format!("{from} sent an item that is refused (NODE-03): {}", base::whole(&error));
-                    self.refuse("transcript", &text);
+                    self.out.refuse("transcript", &text);
                 }
             }
         }

@@ -60,7 +60,7 @@ fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
 
 fn refusal_at(node: &mut Node, now: Instant, from: NodeId, frame: &[u8]) -> Option<String> {
     while node.poll_output().is_some() {}
-    node.refused = 0;
+    node.out.count_anew();
     node.transcript_frame(now, from, frame);
     let said = std::iter::from_fn(|| node.poll_output());
     said.filter_map(|output| match output {

@@ -70,7 +70,7 @@ impl Node {
         }
         let before = self.twice.insert(node, Twice { node, at: at.clone(), heard: now });
         if before.is_none_or(|before| now.since(before.heard) >= TWICE_LIFE) {
-            self.tell(ToMember::RunsTwice { node, at });
+            self.out.tell(ToMember::RunsTwice { node, at });
         }
     }
 
@@ -78,10 +78,11 @@ impl Node {
     /// that the next process on this disk starts later still; takes leave; and is silent.
     pub(crate) fn stop_for_later(&mut self, now: Instant, started: u64, entropy: &mut dyn Entropy) {
         if self.superseded.is_none_or(|known| known < started) {
-            self.persist(row(started));
+            self.out.persist(row(started));
         }
         if self.superseded.replace(started).is_none() {
-            self.trace("node", "another process with this identity started later: this one stops".to_owned());
+            self.out
+                .trace("node", "another process with this identity started later: this one stops".to_owned());
             self.farewell(now, entropy);
         }
     }
