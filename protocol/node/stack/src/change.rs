@@ -14,7 +14,7 @@ use folkmoot_transcript::{Item, Taken};
 impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let (rostered, known) = (self.is_rostered(&node), self.has_standing(&node));
-        self.no_longer_refused(&at, node);
+        self.refusals.end(&at, node);
         self.peers.insert(node, PeerInfo::new(at.clone()));
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_mark(now, node);

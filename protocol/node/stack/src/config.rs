@@ -1,6 +1,6 @@
 //! The settings of a node.
 
-use crate::patience::SETTLE_DEADLINE;
+use crate::parts::SETTLE_DEADLINE;
 use crate::{Exchange, Timing, Versions};
 use base::{Locator, Mutant};
 use bytes::Bytes;

@@ -63,7 +63,8 @@ impl Ground for Node {
         }
         if self.reach.next() <= now {
             self.look_up(now, entropy);
-            self.lose_patience(now);
+            self.patience.lose(now, &self.group, &mut self.out);
+            self.judge_all(now);
         }
         self.settle(now, entropy);
     }

@@ -1,7 +1,7 @@
 //! The way up: from the links to the ring, from the ring to the group layer, and from there to the
 //! members.
 
-use crate::outbound::Submission;
+use crate::parts::Submission;
 use crate::{Node, RingEvent, Theirs};
 use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
@@ -66,7 +66,7 @@ impl Node {
             }
             ring::Output::Congested(congested) => {
                 if !congested {
-                    self.drain_backlog(now);
+                    self.backlog.drain(now, &mut self.ring, &mut self.out);
                 }
                 self.out.tell(ToMember::Congested(congested));
             }

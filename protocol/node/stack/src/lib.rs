@@ -26,17 +26,15 @@ mod lines;
 mod message;
 mod outbound;
 mod parts;
-mod patience;
 mod peer;
 mod pieces;
 mod reach;
-mod refusals;
 mod skip;
 mod stage;
+mod strays;
 mod sync;
 #[cfg(test)]
 mod trials;
-mod twice;
 
 pub use config::Config;
 pub use error::NodeError;
@@ -44,8 +42,7 @@ pub use events::{Counters, RingEvent};
 pub use folkmoot_link::{Exchange, Versions};
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
-pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
-pub use twice::{TWICE_LIFE, Twice};
+pub use parts::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
 
 use base::{Digest, Entropy, Head, Instant, Locator, NodeId, StoreKey};
 use bytes::Bytes;
@@ -54,11 +51,10 @@ use folkmoot_group::Group;
 use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::{Kept, Transcript};
-use parts::Outbox;
-use patience::Patience;
+use parts::{Backlog, Outbox, Patience, Refusals, Twins};
 use peer::PeerInfo;
 use reach::Reach;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One node.
 #[derive(Debug)]
@@ -85,13 +81,12 @@ pub struct Node {
     group: Group,
     peers: BTreeMap<NodeId, PeerInfo>,
     reach: Reach,
-    refusals: BTreeMap<Locator, Refusal>,
-    twice: BTreeMap<NodeId, Twice>,
+    refusals: Refusals,
+    twins: Twins,
     /// The start of a later process with this identity: this one has stopped.
     superseded: Option<u64>,
     members: Vec<NodeId>,
-    backlog: VecDeque<outbound::Submission>,
-    backlog_bytes: usize,
+    backlog: Backlog,
     announce: bool,
     mark_due: bool,
     /// What leads us on or over, until nobody shares our order.
@@ -119,8 +114,8 @@ impl Node {
         let mut transcript = founded.restore(stored)?;
         transcript.endanger(config.danger);
         let me = config.identity.node();
-        let ring_seq = twice::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
-        let started = twice::number(config.started, stored)?;
+        let ring_seq = parts::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
+        let started = parts::number(config.started, stored)?;
         let own = credentials::own(&config.identity, &transcript);
         let link = config.link(&transcript, started);
         let ring = folkmoot_ring::Config {
@@ -136,17 +131,16 @@ impl Node {
             group: Group::new(group),
             peers: BTreeMap::new(),
             reach: Reach::new(&config, stored, now),
-            refusals: BTreeMap::new(),
-            twice: BTreeMap::new(),
+            refusals: Refusals::default(),
+            twins: Twins::default(),
             superseded: None,
             members: Vec::new(),
-            backlog: VecDeque::new(),
-            backlog_bytes: 0,
+            backlog: Backlog::default(),
             announce: false,
             mark_due: false,
             way: None,
             resolves: None,
-            patience: Patience::default(),
+            patience: Patience::new(config.settle),
             wall: early::Wall::default(),
             out: Outbox::new(config.observe),
             admission: transcript.roster().member(&me.member()).map(|held| held.request),
@@ -159,7 +153,7 @@ impl Node {
             transcript,
             config,
         };
-        node.out.persist(twice::row(started));
+        node.out.persist(parts::row(started));
         // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
         if !node.is_rostered(&node.me) {
@@ -192,6 +186,16 @@ impl Node {
     /// Where a peer's link is, if it is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
         self.peers.get(node).map(|peer| peer.at.clone())
+    }
+
+    /// Refusals of the last [`REFUSAL_LIFE`], by locator.
+    pub fn refusals(&self, now: Instant) -> Vec<Refusal> {
+        self.refusals.fresh(now)
+    }
+
+    /// Nodes that were seen to run twice in the last [`TWICE_LIFE`].
+    pub fn twice(&self, now: Instant) -> Vec<Twice> {
+        self.twins.fresh(now)
     }
 
     /// What happened on the ring since the last call; empty unless [`Config::observe`].

@@ -1,6 +1,16 @@
 //! The parts of a node. Each owns its state, in fields that are private to its file or folder. No
 //! part holds another: what one needs of another is handed over in the call.
 
+mod backlog;
 mod outbox;
+mod patience;
+mod refusals;
+mod twice;
 
+pub(crate) use backlog::{Backlog, Submission};
 pub(crate) use outbox::Outbox;
+pub(crate) use patience::{Patience, SETTLE_DEADLINE};
+pub(crate) use refusals::Refusals;
+pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
+pub use twice::{TWICE_LIFE, Twice};
+pub(crate) use twice::{Twins, kept, number, row};
