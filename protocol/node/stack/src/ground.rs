@@ -42,7 +42,8 @@ impl Ground for Node {
         if self.superseded.is_some() {
             return;
         }
-        self.hear_clock(time);
+        let (records, mut orders) = self.records();
+        records.hear_clock(time, &mut orders);
         self.settle(now, entropy);
     }
 

@@ -37,7 +37,7 @@ impl Node {
     ) {
         match channel {
             // NODE-09: whatever standing the link has.
-            Channel::Ring if !self.is_rostered(&from) => {
+            Channel::Ring if !self.records.is_rostered(&from) => {
                 self.out
                     .refuse("node", &format!("{from} sent a frame of the ring, but is not in it (NODE-09)"));
             }
@@ -96,7 +96,7 @@ impl Node {
             let digest = digest(&[&payload]);
             RingEvent::Delivered { configuration, order, sender, service, digest, transitional }
         });
-        let roster = self.transcript.roster();
+        let roster = self.records.transcript().roster();
         let holds = |member: MemberId| roster.is_member(&member);
         if let Err(error) = self.group.deliver(configuration, order, sender, service, payload, &holds) {
             self.out.refuse("group", &error);
@@ -112,7 +112,10 @@ impl Node {
                 self.out.tell_one(to, ToMember::Group(indication));
             }
             group::Output::Item(item) => self.take_item(now, &item, entropy),
-            group::Output::Reconcile { behind } => self.reconcile(&behind),
+            group::Output::Reconcile { behind } => {
+                let (records, mut orders) = self.records();
+                records.reconcile(&behind, &mut orders);
+            }
             group::Output::Trace(text) => self.out.trace("group", text),
         }
     }

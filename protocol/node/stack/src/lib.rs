@@ -16,12 +16,12 @@
 mod change;
 mod config;
 mod credentials;
-mod early;
 mod error;
 mod events;
 mod ground;
 mod guest;
 mod inbound;
+mod items;
 mod lines;
 mod message;
 mod outbound;
@@ -30,7 +30,6 @@ mod peer;
 mod pieces;
 mod reach;
 mod skip;
-mod stage;
 mod strays;
 mod sync;
 #[cfg(test)]
@@ -44,36 +43,24 @@ pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Ti
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use parts::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
 
-use base::{Digest, Entropy, Head, Instant, Locator, NodeId, StoreKey};
+use base::{Entropy, Head, Instant, Locator, NodeId, StoreKey};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
-use folkmoot_transcript::{Kept, Transcript};
-use parts::{Backlog, Outbox, Patience, Refusals, Twins};
+use folkmoot_transcript::Transcript;
+use parts::{Backlog, Orders, Outbox, Patience, Records, Refusals, Twins};
 use peer::PeerInfo;
 use reach::Reach;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// One node.
 #[derive(Debug)]
 pub struct Node {
     config: Config,
     me: NodeId,
-    transcript: Transcript,
-    /// The mark of a transcript that has nothing but its charter.
-    founding: peer::Mark,
-    /// Which parts of it the store has.
-    kept: Kept,
-    /// The transcript, plus items that are verified and on their way through the ring.
-    staged: Option<Transcript>,
-    /// The digests of those items.
-    on_way: BTreeSet<Digest>,
-    /// The digests of what was provided to others in this configuration.
-    provided: BTreeSet<Digest>,
-    /// The request of the admission whose certificate the links show.
-    admission: Option<Digest>,
+    records: Records,
     /// Long items that others ask for piece by piece.
     offered: pieces::Offered,
     links: Links<IdentityCredentials>,
@@ -87,14 +74,11 @@ pub struct Node {
     superseded: Option<u64>,
     members: Vec<NodeId>,
     backlog: Backlog,
-    announce: bool,
-    mark_due: bool,
     /// What leads us on or over, until nobody shares our order.
     way: Option<skip::Way>,
     /// The head to whose line our person goes over.
     resolves: Option<Head>,
     patience: Patience,
-    wall: early::Wall,
     out: Outbox,
 }
 
@@ -109,15 +93,12 @@ impl Node {
         now: Instant,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, NodeError> {
-        let founded = Transcript::founded(&config.charter)?;
-        let founding = founded.mark();
-        let mut transcript = founded.restore(stored)?;
-        transcript.endanger(config.danger);
+        let records = Records::new(&config, stored)?;
         let me = config.identity.node();
         let ring_seq = parts::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
         let started = parts::number(config.started, stored)?;
-        let own = credentials::own(&config.identity, &transcript);
-        let link = config.link(&transcript, started);
+        let own = credentials::own(&config.identity, records.transcript());
+        let link = config.link(records.transcript(), started);
         let ring = folkmoot_ring::Config {
             timing: config.timing,
             danger: config.danger,
@@ -136,27 +117,18 @@ impl Node {
             superseded: None,
             members: Vec::new(),
             backlog: Backlog::default(),
-            announce: false,
-            mark_due: false,
             way: None,
             resolves: None,
             patience: Patience::new(config.settle),
-            wall: early::Wall::default(),
             out: Outbox::new(config.observe),
-            admission: transcript.roster().member(&me.member()).map(|held| held.request),
-            founding,
-            kept: Kept::of(stored),
-            staged: None,
-            on_way: BTreeSet::new(),
-            provided: BTreeSet::new(),
+            records,
             offered: pieces::Offered::default(),
-            transcript,
             config,
         };
         node.out.persist(parts::row(started));
         // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
-        if !node.is_rostered(&node.me) {
+        if !node.records.is_rostered(&node.me) {
             node.ring.expect_nobody(now);
         }
         node.tell_mark(true);
@@ -170,7 +142,7 @@ impl Node {
 
     /// The transcript as this node verified it.
     pub fn transcript(&self) -> &Transcript {
-        &self.transcript
+        self.records.transcript()
     }
 
     /// The status of the ring.
@@ -219,6 +191,12 @@ impl Node {
         &mut self.links
     }
 
+    /// The records, and where what they order goes.
+    fn records(&mut self) -> (&mut Records, Orders<'_>) {
+        let Self { records, group, out, .. } = self;
+        (records, Orders { group, out })
+    }
+
     /// Runs the outputs of each layer, the lowest last, so that frames of one turn share datagrams.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
@@ -227,9 +205,9 @@ impl Node {
             } else if let Some(output) = self.ring.poll_output() {
                 self.hear_ring(now, output, entropy);
             } else if self.leave_if_alone(now, entropy) {
-            } else if self.mark_due {
+            } else if self.records.is_mark_due() {
                 self.tell_mark(false);
-            } else if core::mem::take(&mut self.announce) {
+            } else if self.records.take_announce() {
                 self.announce_mark(now);
             } else if let Some(output) = self.links.poll_output() {
                 self.hear_link(now, output, entropy);

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_link::{Channel, Input};
-use std::collections::BTreeSet;
 
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
@@ -23,7 +22,10 @@ impl Node {
                 self.group.complain(party, group, view, suspect)
             }
             ToNode::Refresh { party, group } => self.group.refresh(party, group),
-            ToNode::Item(item) => return self.order_own_item(&item),
+            ToNode::Item(item) => {
+                let (records, mut orders) = self.records();
+                return records.order_own(&item, &mut orders);
+            }
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
             ToNode::Dial(at) => return self.dial(now, at, entropy),
             ToNode::Resolve(head) => return self.resolve(now, head),
@@ -42,7 +44,7 @@ impl Node {
         let taken = self.backlog.submit(now, message, &mut self.ring, &mut self.out);
         if !taken {
             // It may have been an item: the stage has what will not come.
-            (self.staged, self.on_way) = (None, BTreeSet::new());
+            self.records.clear_stage();
         }
     }
 

@@ -1,14 +1,12 @@
 //! What a node knows of a peer whose link is up.
 
+use crate::parts::Mark;
 use crate::pieces::Incoming;
 use base::{Digest, Head, Instant, Locator};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Head and digest of the set of a transcript.
-pub(crate) type Mark = (Head, Digest);
 
 /// Most names of items that a peer has shown and that were not taken.
 const SHOWN_MAX: usize = 2_048;

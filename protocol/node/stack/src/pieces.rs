@@ -137,11 +137,11 @@ impl Node {
 
     /// The first piece of an item: makes room for it. `false` if there is none.
     fn begins(&mut self, now: Instant, from: NodeId, name: Digest, of: u16) -> bool {
-        let guest = !self.has_standing(&from);
+        let guest = !self.records.has_standing(&from);
         let others = self.peers.iter().filter(|(node, peer)| {
             **node != from && peer.incoming.as_ref().is_some_and(|incoming| !incoming.is_stale(now))
         });
-        let taken = others.filter(|(node, _)| self.has_standing(node) != guest).count();
+        let taken = others.filter(|(node, _)| self.records.has_standing(node) != guest).count();
         // Of what is longer than any item, one comes at a time.
         let is_longer = |of: u16| usize::from(of) > ITEM_PIECES_MAX;
         let packages = self.peers.iter().filter(|(node, peer)| {

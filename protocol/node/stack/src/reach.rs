@@ -4,7 +4,7 @@
 use crate::message::{LOCATORS_MAX, Sync};
 use crate::peer::PeerInfo;
 use crate::{Config, Node, Place};
-use base::{Blob, Entropy, Instant, Locator, MemberId, NodeId, Persist, StoreKey, draw};
+use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::ToMember;
@@ -139,8 +139,8 @@ impl Node {
     /// transcripts are equal as far as is known, and this is not one of the look-ups in which they
     /// ask even then.
     fn may_rest(&self, node: &NodeId, peer: &PeerInfo) -> bool {
-        let even = peer.mark == Some(self.transcript.mark());
-        let apart = self.is_authority(node) || self.is_authority(&self.me);
+        let even = peer.mark == Some(self.records.mark());
+        let apart = self.records.is_apart(node);
         apart && even && !self.reach.round.is_multiple_of(REST_ROUNDS)
     }
 
@@ -181,7 +181,7 @@ impl Node {
         if early || !self.known_peers().is_empty() {
             return Vec::new();
         }
-        let contacts = self.transcript.roster().charter().contacts();
+        let contacts = self.records.transcript().roster().charter().contacts();
         contacts.iter().filter_map(Contact::locator).collect()
     }
 
@@ -189,10 +189,7 @@ impl Node {
     /// Hearsay may have been lost, or have come before the roster had the node.
     fn seek(&mut self, now: Instant) {
         let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
-        let roster = self.transcript.roster();
-        let authority = roster.charter().central().map(|central| &central.nodes).into_iter().flatten();
-        let members = roster.members().keys().map(MemberId::node);
-        let absent = authority.map(|member| member.node()).chain(members).filter(absent).collect();
+        let absent = self.records.nodes().filter(absent).collect();
         let nodes = in_turn(absent, self.reach.round / SEEK_ROUNDS);
         if nodes.is_empty() {
             return;
@@ -205,7 +202,7 @@ impl Node {
     /// Answers with the locators that we know, whether or not we have a link (NODE-06: only to
     /// peers on the roster, and to the authority's).
     pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
-        if !self.has_standing(&from) {
+        if !self.records.has_standing(&from) {
             return self.out.refuse("node", &format!("{from} asks for locators, but is a guest (NODE-06)"));
         }
         let places = nodes.iter().filter_map(|node| self.place_of(node)).collect();
@@ -219,7 +216,7 @@ impl Node {
     }
 
     fn known_peers(&self) -> Vec<NodeId> {
-        self.peers.keys().copied().filter(|peer| self.has_standing(peer)).collect()
+        self.peers.keys().copied().filter(|peer| self.records.has_standing(peer)).collect()
     }
 
     /// A locator from a ticket or a command line: dial it now, and keep trying.
@@ -264,10 +261,10 @@ impl Node {
                 moved.push((*node, at));
             }
         }
-        moved.retain(|(node, _)| self.has_standing(node));
+        moved.retain(|(node, _)| self.records.has_standing(node));
         for (node, at) in moved {
             self.reached(now, node, &at, true);
-            let rostered = self.is_rostered(&node);
+            let rostered = self.records.is_rostered(&node);
             self.out.tell(ToMember::LinkUp { node, rostered, at });
         }
     }
@@ -288,7 +285,7 @@ impl Node {
     /// (NODE-04): the one contact of two newcomers may be lost before it told them of each other,
     /// and a stranger may be the only one left that knows both.
     pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
-        let guest = !self.has_standing(&from);
+        let guest = !self.records.has_standing(&from);
         for place in places {
             let Some(at) = locator(&place.at.0) else {
                 let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
@@ -339,7 +336,7 @@ impl Node {
     }
 
     fn is_absent(&self, node: &NodeId) -> bool {
-        *node != self.me && !self.peers.contains_key(node) && self.has_standing(node)
+        *node != self.me && !self.peers.contains_key(node) && self.records.has_standing(node)
     }
 }
 

@@ -15,7 +15,6 @@ use crate::Node;
 use crate::message::Sync;
 use base::{Entropy, Head, Instant, NodeId};
 use bytes::Bytes;
-use folkmoot_attach::ToMember;
 use folkmoot_base as base;
 
 /// A package that is taken once nobody shares our order.
@@ -29,14 +28,10 @@ pub(crate) struct Way {
 impl Node {
     /// A package came. It is tried on a copy before anything is left for it.
     pub(crate) fn package_came(&mut self, from: NodeId, package: Bytes) {
-        let mut tried = self.transcript.clone();
         let resolves = self.resolves;
-        match tried.take_package(&package, resolves) {
-            Ok(_) if tried.state().head() != self.transcript.state().head() => {
-                self.way = Some(Way { package, resolves });
-            }
-            Ok(_) if tried.line().forks() != self.transcript.line().forks() => self.shown_side(package),
-            Ok(_) => {}
+        match self.records.try_package(&package, resolves, &mut self.out) {
+            Ok(true) => self.way = Some(Way { package, resolves }),
+            Ok(false) => {}
             Err(error) => {
                 let text = format!(
                     "{from} sent a package that is refused (NODE-14, NODE-15): {}",
@@ -44,16 +39,6 @@ impl Node {
                 );
                 self.out.refuse("transcript", &text);
             }
-        }
-    }
-
-    /// Another line has shown that it comes to ours: that moves nobody here, and stays.
-    fn shown_side(&mut self, package: Bytes) {
-        if self.transcript.take_package(&package, None).is_ok() {
-            for persist in self.kept.after_skip(&self.transcript) {
-                self.out.persist(persist);
-            }
-            self.out.tell(ToMember::Package { package, resolves: None });
         }
     }
 
@@ -73,22 +58,9 @@ impl Node {
             return leaves;
         }
         let Some(Way { package, resolves }) = self.way.take() else { return false };
-        match self.transcript.take_package(&package, resolves) {
-            Ok(taken) => {
-                self.staged = None;
-                self.on_way.clear();
-                self.resolves = None;
-                for persist in self.kept.after_skip(&self.transcript) {
-                    self.out.persist(persist);
-                }
-                let head = self.transcript.state().head();
-                self.out.trace("transcript", format!("went on to {head} by a package (NODE-14, NODE-15)"));
-                self.out.tell(ToMember::Package { package, resolves });
-                self.mark_due = true;
-                self.announce = true;
-                self.apply(now, &taken, entropy);
-            }
-            Err(error) => self.out.refuse("transcript", &base::whole(&error)),
+        if let Some(taken) = self.records.skip(package, resolves, &mut self.out) {
+            self.resolves = None;
+            self.apply(now, &taken, entropy);
         }
         true
     }
@@ -106,9 +78,7 @@ impl Node {
         if !elsewhere || self.is_leaving() {
             return;
         }
-        let forks = self.transcript.line().forks().values();
-        let forks = forks.map(|fork| fork.theirs.head()).filter(|_| self.resolves.is_some());
-        let wanted: Vec<Head> = self.transcript.state().rejoin().into_iter().chain(forks).collect();
+        let wanted = self.records.sides(self.resolves.is_some());
         for first in wanted {
             self.send_sync(now, node, &Sync::Side { first });
         }
@@ -116,7 +86,7 @@ impl Node {
 
     /// A peer goes over to our line, if that has this decision.
     pub(crate) fn side_asked(&mut self, now: Instant, from: NodeId, first: &Head) {
-        if let Some(package) = self.transcript.side_package(first) {
+        if let Some(package) = self.records.side_package(first) {
             self.offer(now, from, &package);
         }
     }

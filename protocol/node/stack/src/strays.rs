@@ -18,14 +18,14 @@ impl Node {
     /// none on the roster has proved its key, it is only counted: anyone who makes up addresses
     /// leaves nothing here.
     pub(crate) fn turned_away(&mut self, now: Instant, at: &Locator, proved: Option<NodeId>, theirs: Theirs) {
-        if self.reach.looks_at(at) || proved.is_some_and(|node| self.is_rostered(&node)) {
+        if self.reach.looks_at(at) || proved.is_some_and(|node| self.records.is_rostered(&node)) {
             self.refused(now, at.clone(), proved, theirs);
         }
     }
 
     /// NODE-18: of nodes with standing, so that strangers leave nothing here.
     pub(crate) fn runs_twice(&mut self, now: Instant, node: NodeId, at: Locator) {
-        if self.has_standing(&node) {
+        if self.records.has_standing(&node) {
             self.twins.seen(now, node, at, &mut self.out);
         }
     }

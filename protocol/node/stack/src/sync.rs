@@ -1,7 +1,7 @@
 //! Transcripts kept in step. Two nodes tell each other where their transcripts stand when their
 //! link comes up and at every change, and fetch what they lack, before either treats the other as a
 //! peer that may gather. What a node learns here it does not take here. It goes through the ring
-//! (`stage.rs`), so that the transcripts of one configuration change at one place in the order.
+//! (`parts/records/stage.rs`), so that the transcripts of one configuration change at one place in the order.
 //!
 //! ```text
 //! marks differ --> ask for the first part --> something new came: the same part again
@@ -11,19 +11,18 @@
 //! A peer on our own ring is not asked: the ring brings the same.
 
 use crate::message::{ITEMS_BATCH_BYTES, Sync};
-use crate::peer::Mark;
+use crate::parts::{Answer, Mark};
 use crate::{Node, Place};
 use base::codec;
 use base::{Blob, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_group as group;
 use folkmoot_link::Channel;
-use folkmoot_transcript::{Have, Item};
+use folkmoot_transcript::Have;
 
 impl Node {
     pub(crate) fn send_mark(&mut self, now: Instant, to: NodeId) {
-        let (head, set) = self.transcript.mark();
+        let (head, set) = self.records.mark();
         self.send_sync(now, to, &Sync::Mark { head, set });
     }
 
@@ -44,11 +43,8 @@ impl Node {
     /// Tells the group layer where our transcript stands. Names matter only while tables are not
     /// merged; `whole` asks for them in any case.
     pub(crate) fn tell_mark(&mut self, whole: bool) {
-        self.mark_due = false;
-        let (head, set) = self.transcript.mark();
         let whole = whole || !self.group.is_settled();
-        let names = if whole { self.transcript.have() } else { Default::default() };
-        self.group.mark(group::Mark::new(head, set, names));
+        self.group.mark(self.records.mark_for_group(whole));
     }
 
     pub(crate) fn transcript_frame(&mut self, now: Instant, from: NodeId, frame: &[u8]) {
@@ -81,7 +77,7 @@ impl Node {
     }
 
     fn may_ask(&mut self, now: Instant, from: &NodeId) -> bool {
-        self.has_standing(from) || self.peers.get_mut(from).is_none_or(|peer| peer.may_ask(now))
+        self.records.has_standing(from) || self.peers.get_mut(from).is_none_or(|peer| peer.may_ask(now))
     }
 
     fn mark_came(&mut self, now: Instant, from: NodeId, mark: Mark) {
@@ -96,14 +92,14 @@ impl Node {
     /// going on, with it or with one that has the same, or brought nothing and neither has changed
     /// since.
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
-        let ours = self.known().mark();
+        let ours = self.records.known().mark();
         let with_us = self.members.contains(&from);
         let Some(peer) = self.peers.get_mut(&from) else { return };
         let Some(theirs) = peer.mark else { return };
         if theirs == ours {
             return peer.is_even_now();
         }
-        if theirs == self.founding {
+        if self.records.is_founding(&theirs) {
             return; // It has nothing yet.
         }
         let busy = peer.pass.is_some() || peer.tried == Some((ours, theirs));
@@ -141,7 +137,7 @@ impl Node {
 
     /// Asks for whatever we lack of the part that the comparison has come to.
     fn ask(&mut self, now: Instant, from: NodeId) {
-        let known = self.staged.as_ref().unwrap_or(&self.transcript);
+        let known = self.records.known();
         let Some(peer) = self.peers.get_mut(&from) else { return };
         let Some(begin) = peer.pass.map(|pass| pass.from) else { return };
         let have = known.part_besides(begin, peer.shown());
@@ -151,22 +147,20 @@ impl Node {
         self.send_sync(now, from, &Sync::Fetch(have));
     }
 
-    /// Whoever has a head that is older than the decisions kept here is led on by a package.
     fn fetch_came(&mut self, now: Instant, from: NodeId, have: &Have) {
-        if self.transcript.has_left_behind(&have.head) {
-            match self.transcript.package(&have.head) {
-                Some(package) => self.offer(now, from, &package),
-                None => {
-                    self.out.refuse("transcript", &format!("{from} is too far behind to be led on (NODE-14)"))
+        match self.records.answer(have) {
+            Answer::Package(package) => self.offer(now, from, &package),
+            Answer::TooFar => {
+                let text = format!("{from} is too far behind to be led on (NODE-14)");
+                self.out.refuse("transcript", &text);
+            }
+            Answer::Items(items) => {
+                let nothing = items.is_empty();
+                self.send_items(now, from, items);
+                if nothing {
+                    self.send_mark(now, from);
                 }
             }
-            return;
-        }
-        let items = self.transcript.lacking_part(have, ITEMS_BATCH_BYTES);
-        let nothing = items.is_empty();
-        self.send_items(now, from, items);
-        if nothing {
-            self.send_mark(now, from);
         }
     }
 
@@ -181,41 +175,9 @@ impl Node {
         }
     }
 
-    /// Verifies each item, and orders those that are new. One that is refused holds up nothing
-    /// else.
-    pub(crate) fn items_came(&mut self, now: Instant, from: NodeId, items: &[Blob]) {
-        let mut trial = None;
-        let mut news = false;
-        for item in items {
-            match self.item_came(now, from, &mut trial, &item.0) {
-                Ok(true) => {
-                    news = true;
-                    trial = None;
-                }
-                Ok(false) => self.not_taken(from, &item.0),
-                Err(error) => {
-                    self.not_taken(from, &item.0);
-                    let text =
-                        format!("{from} sent an item that is refused (NODE-03): {}", base::whole(&error));
-                    self.out.refuse("transcript", &text);
-                }
-            }
-        }
-        self.finish_stage();
-        self.go_on(now, from, news);
-    }
-
-    /// Notes what a peer sent and we did not take, so that its next answer goes on beyond it.
-    fn not_taken(&mut self, from: NodeId, item: &Bytes) {
-        let name = Item::decode(item).ok().and_then(|item| item.name());
-        if let (Some(name), Some(peer)) = (name, self.peers.get_mut(&from)) {
-            peer.show(name);
-        }
-    }
-
     /// An answer came, and brought something new or not: goes on with the comparison.
-    fn go_on(&mut self, now: Instant, from: NodeId, news: bool) {
-        let ours = self.known().mark();
+    pub(crate) fn go_on(&mut self, now: Instant, from: NodeId, news: bool) {
+        let ours = self.records.known().mark();
         let Some(peer) = self.peers.get_mut(&from) else { return };
         let Some(mut pass) = peer.pass.take() else { return };
         if peer.mark == Some(ours) {

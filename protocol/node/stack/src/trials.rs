@@ -174,7 +174,7 @@ fn node_03_items_that_do_not_stand_are_refused() {
     let before = node.transcript().mark();
     let message = Sync::Items(vec![Blob::from(vec![1, 2, 3])]);
     assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-03"));
-    assert_eq!((node.transcript().mark(), node.staged.is_none()), (before, true));
+    assert_eq!((node.transcript().mark(), node.records.is_unstaged()), (before, true));
 }
 
 #[test]

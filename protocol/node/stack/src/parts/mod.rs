@@ -4,12 +4,14 @@
 mod backlog;
 mod outbox;
 mod patience;
+mod records;
 mod refusals;
 mod twice;
 
 pub(crate) use backlog::{Backlog, Submission};
 pub(crate) use outbox::Outbox;
 pub(crate) use patience::{Patience, SETTLE_DEADLINE};
+pub(crate) use records::{Answer, Mark, Orders, Records, named};
 pub(crate) use refusals::Refusals;
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
 pub use twice::{TWICE_LIFE, Twice};
