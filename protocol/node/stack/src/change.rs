@@ -1,7 +1,6 @@
 //! The changes of who takes part: links that come and go, configurations, and items of the
 //! transcript in their order.
 
-use crate::peer::PeerInfo;
 use crate::{Node, RingEvent};
 use base::{ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId};
 use bytes::Bytes;
@@ -14,7 +13,9 @@ impl Node {
     pub(crate) fn link_up(&mut self, now: Instant, node: NodeId, at: Locator, entropy: &mut dyn Entropy) {
         let (rostered, known) = (self.records.is_rostered(&node), self.records.has_standing(&node));
         self.refusals.end(&at, node);
-        self.peers.insert(node, PeerInfo::new(at.clone()));
+        self.peers.up(node, at.clone());
+        self.syncing.up(node);
+        self.pieces.down(&node);
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_mark(now, node);
         self.reached(now, node, &at, known);
@@ -22,9 +23,11 @@ impl Node {
     }
 
     pub(crate) fn link_down(&mut self, now: Instant, node: NodeId, cause: DownCause) {
-        if self.peers.remove(&node).is_none() {
+        if !self.peers.down(&node) {
             return;
         }
+        self.syncing.down(&node);
+        self.pieces.down(&node);
         self.out.trace("link", format!("{node} is gone: {cause:?}"));
         self.ring.peer(now, node, false);
         self.reach.lost(now, node);
@@ -34,21 +37,18 @@ impl Node {
     /// Tells the ring which nodes may take part: link up, on the roster, on our line, and (to begin
     /// with) with a transcript equal to ours.
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
-        let rostered = self.records.may_share_ring(&node) && !self.patience.is_barred(now, &node);
-        let ours = self.records.mark();
-        let leaving = self.is_leaving();
-        let Some(peer) = self.peers.get_mut(&node) else { return };
-        let equal = peer.mark == Some(ours);
-        let eligible = rostered && !leaving && peer.other_line.is_none() && (peer.eligible || equal);
-        if eligible != peer.eligible {
-            peer.eligible = eligible;
+        let may = self.records.may_share_ring(&node)
+            && !self.patience.is_barred(now, &node)
+            && !self.is_leaving()
+            && !self.syncing.is_on_other(&node);
+        let equal = self.syncing.mark(&node) == Some(self.records.mark());
+        if let Some(eligible) = self.peers.judge(&node, may, equal) {
             self.ring.peer(now, node, eligible);
         }
     }
 
     pub(crate) fn judge_all(&mut self, now: Instant) {
-        let nodes: Vec<NodeId> = self.peers.keys().copied().collect();
-        for node in nodes {
+        for node in self.peers.all() {
             self.judge(now, node);
         }
     }
@@ -66,7 +66,7 @@ impl Node {
         let holds = |member: MemberId| roster.is_member(&member);
         self.group.regular(id, &members, &holds);
         self.out.note(|| RingEvent::Regular { id, members: members.clone() });
-        self.members.clone_from(&members);
+        self.peers.configured(&members);
         self.out.tell(ToMember::Configuration { nodes: members });
     }
 

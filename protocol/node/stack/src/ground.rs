@@ -2,7 +2,7 @@
 
 use crate::{Node, Theirs};
 use attach::{Ground, GroundOutput, ToNode};
-use base::{Entropy, Instant, Locator, NodeId, UnixTime};
+use base::{Entropy, Instant, Locator, UnixTime};
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
@@ -75,8 +75,7 @@ impl Ground for Node {
     }
 
     fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
-        for node in peers {
+        for node in self.peers.all() {
             self.link_input(now, folkmoot_link::Input::Hangup { node }, entropy);
         }
         self.settle(now, entropy);

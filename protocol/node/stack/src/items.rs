@@ -20,9 +20,9 @@ impl Node {
                     news = true;
                     trial = None;
                 }
-                Ok(false) => self.not_taken(from, &item.0),
+                Ok(false) => self.syncing.not_taken(&from, &item.0),
                 Err(error) => {
-                    self.not_taken(from, &item.0);
+                    self.syncing.not_taken(&from, &item.0);
                     let text =
                         format!("{from} sent an item that is refused (NODE-03): {}", base::whole(&error));
                     self.out.refuse("transcript", &text);
@@ -30,7 +30,8 @@ impl Node {
             }
         }
         self.records.finish_stage();
-        self.go_on(now, from, news);
+        let question = self.syncing.go_on(now, &from, news, &self.records);
+        self.fetch(now, from, question);
     }
 
     /// Takes an item that a peer has sent. Whether it says anything new. `trial` is a copy for
@@ -56,8 +57,7 @@ impl Node {
         let (records, mut orders) = self.records();
         match (records.stage(bytes, &mut orders), &item) {
             (Err(error), Item::Decision(standing)) => {
-                let aside =
-                    self.peers.get(&from).map(|peer| peer.aside(&named(standing))).unwrap_or_default();
+                let aside = self.syncing.aside(&from, &named(standing));
                 let (records, mut orders) = self.records();
                 records.stage_with(&aside, bytes, error, &mut orders)
             }
@@ -67,20 +67,10 @@ impl Node {
 
     /// `NODE-11`: what does not count and comes from a guest is not passed on.
     fn put_aside(&mut self, from: NodeId, request: Digest, item: &Bytes) {
-        if let Some(peer) = self.peers.get_mut(&from) {
-            peer.keep_aside(request, item);
-        }
+        self.syncing.put_aside(&from, request, item);
         self.out.refuse(
             "transcript",
             &format!("{from} sent an admission that does not count, and is no member (NODE-11)"),
         );
-    }
-
-    /// Notes what a peer sent and we did not take, so that its next answer goes on beyond it.
-    fn not_taken(&mut self, from: NodeId, item: &Bytes) {
-        let name = Item::decode(item).ok().and_then(|item| item.name());
-        if let (Some(name), Some(peer)) = (name, self.peers.get_mut(&from)) {
-            peer.show(name);
-        }
     }
 }

@@ -26,8 +26,6 @@ mod lines;
 mod message;
 mod outbound;
 mod parts;
-mod peer;
-mod pieces;
 mod reach;
 mod skip;
 mod strays;
@@ -50,10 +48,8 @@ use folkmoot_group::Group;
 use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
-use parts::{Backlog, Orders, Outbox, Patience, Records, Refusals, Twins};
-use peer::PeerInfo;
+use parts::{Backlog, Orders, Outbox, Patience, Peers, Pieces, Records, Refusals, Syncing, Twins};
 use reach::Reach;
-use std::collections::BTreeMap;
 
 /// One node.
 #[derive(Debug)]
@@ -61,18 +57,17 @@ pub struct Node {
     config: Config,
     me: NodeId,
     records: Records,
-    /// Long items that others ask for piece by piece.
-    offered: pieces::Offered,
     links: Links<IdentityCredentials>,
     ring: Ring,
     group: Group,
-    peers: BTreeMap<NodeId, PeerInfo>,
+    peers: Peers,
+    syncing: Syncing,
+    pieces: Pieces,
     reach: Reach,
     refusals: Refusals,
     twins: Twins,
     /// The start of a later process with this identity: this one has stopped.
     superseded: Option<u64>,
-    members: Vec<NodeId>,
     backlog: Backlog,
     /// What leads us on or over, until nobody shares our order.
     way: Option<skip::Way>,
@@ -110,19 +105,19 @@ impl Node {
             links: Links::new(link, own, entropy),
             ring: Ring::new(ring, ring_seq, now),
             group: Group::new(group),
-            peers: BTreeMap::new(),
+            peers: Peers::default(),
+            syncing: Syncing::default(),
+            pieces: Pieces::default(),
             reach: Reach::new(&config, stored, now),
             refusals: Refusals::default(),
             twins: Twins::default(),
             superseded: None,
-            members: Vec::new(),
             backlog: Backlog::default(),
             way: None,
             resolves: None,
             patience: Patience::new(config.settle),
             out: Outbox::new(config.observe),
             records,
-            offered: pieces::Offered::default(),
             config,
         };
         node.out.persist(parts::row(started));
@@ -157,7 +152,7 @@ impl Node {
 
     /// Where a peer's link is, if it is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
-        self.peers.get(node).map(|peer| peer.at.clone())
+        self.peers.at(node).cloned()
     }
 
     /// Refusals of the last [`REFUSAL_LIFE`], by locator.
@@ -178,8 +173,7 @@ impl Node {
     /// Says whatever it likes to every peer, as a node that floods its group does.
     #[doc(hidden)]
     pub fn danger_say(&mut self, now: Instant, message: &Sync, entropy: &mut dyn Entropy) {
-        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
-        for peer in peers {
+        for peer in self.peers.all() {
             self.send_sync(now, peer, message);
         }
         self.settle(now, entropy);

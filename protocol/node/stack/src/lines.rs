@@ -12,18 +12,14 @@ impl Node {
     /// Looks at the head that a peer shows. If either head is another than when the lines were
     /// found to be two, they may be one now.
     pub(crate) fn look_at_line(&mut self, now: Instant, node: NodeId) {
-        let ours = self.records.head();
-        let Some(peer) = self.peers.get_mut(&node) else { return };
-        let Some((theirs, _)) = peer.mark else { return };
-        peer.other_line.take_if(|found| *found != (theirs, ours));
-        if self.records.is_other_line(&theirs) {
+        if let Some(theirs) = self.syncing.look_at_line(&node, &self.records) {
             self.other_line(now, node, theirs);
         }
     }
 
     /// Looks at what a decision follows that a peer has sent as the next one.
     pub(crate) fn look_at_parent(&mut self, now: Instant, node: NodeId, standing: &Standing) {
-        let theirs = self.peers.get(&node).and_then(|peer| peer.mark);
+        let theirs = self.syncing.mark(&node);
         if let Some(other) = self.records.follows_other(standing, theirs) {
             self.other_line(now, node, other);
         }
@@ -33,9 +29,7 @@ impl Node {
     /// peer our side of the fork.
     fn other_line(&mut self, now: Instant, node: NodeId, theirs: Head) {
         let ours = self.records.head();
-        let Some(peer) = self.peers.get_mut(&node) else { return };
-        peer.pass = None;
-        if peer.other_line.replace((theirs, ours)) == Some((theirs, ours)) {
+        if !self.syncing.found_other(&node, theirs, ours) {
             return;
         }
         if !self.records.has_standing(&node) {

@@ -2,7 +2,6 @@
 //! (DECISIONS D2, D3).
 
 use crate::message::{LOCATORS_MAX, Sync};
-use crate::peer::PeerInfo;
 use crate::{Config, Node, Place};
 use base::{Blob, Entropy, Instant, Locator, NodeId, Persist, StoreKey, draw};
 use bytes::Bytes;
@@ -129,19 +128,16 @@ impl Node {
     /// on another ring.
     fn elsewhere(&self) -> Vec<NodeId> {
         let here = self.ring.status().members;
-        let elsewhere = |(node, peer): &(&NodeId, &PeerInfo)| {
-            (!peer.eligible || !here.contains(node)) && !self.may_rest(node, peer)
-        };
-        self.peers.iter().filter(elsewhere).map(|(node, _)| *node).collect()
+        let apart = |node: &NodeId| !self.peers.is_eligible(node) || !here.contains(node);
+        self.peers.iter().filter(|node| apart(node) && !self.may_rest(node)).collect()
     }
 
     /// Whether members and authority, which are never on one ring, need send nothing now: both
     /// transcripts are equal as far as is known, and this is not one of the look-ups in which they
     /// ask even then.
-    fn may_rest(&self, node: &NodeId, peer: &PeerInfo) -> bool {
-        let even = peer.mark == Some(self.records.mark());
-        let apart = self.records.is_apart(node);
-        apart && even && !self.reach.round.is_multiple_of(REST_ROUNDS)
+    fn may_rest(&self, node: &NodeId) -> bool {
+        let even = self.syncing.mark(node) == Some(self.records.mark());
+        self.records.is_apart(node) && even && !self.reach.round.is_multiple_of(REST_ROUNDS)
     }
 
     fn due(&mut self, now: Instant) -> Vec<(NodeId, Locator)> {
@@ -167,7 +163,7 @@ impl Node {
             .cloned()
             .chain(self.contacts())
             .filter(|at| self.reaches(at) && *at != self.config.locator)
-            .filter(|at| !self.peers.values().any(|peer| peer.at == *at))
+            .filter(|at| !self.peers.has_at(at))
             .collect();
         for at in unanswered {
             self.link_input(now, Input::Dial { at, node: None }, entropy);
@@ -188,7 +184,7 @@ impl Node {
     /// Asks all members' nodes for the locators of nodes on the roster to which we have no link.
     /// Hearsay may have been lost, or have come before the roster had the node.
     fn seek(&mut self, now: Instant) {
-        let absent = |node: &NodeId| *node != self.me && !self.peers.contains_key(node);
+        let absent = |node: &NodeId| *node != self.me && !self.peers.is_linked(node);
         let absent = self.records.nodes().filter(absent).collect();
         let nodes = in_turn(absent, self.reach.round / SEEK_ROUNDS);
         if nodes.is_empty() {
@@ -211,12 +207,12 @@ impl Node {
 
     pub(crate) fn place_of(&self, node: &NodeId) -> Option<Place> {
         let kept = || self.reach.places.get(node).filter(|wanted| !wanted.guessed);
-        let linked = self.peers.get(node).map(|peer| &peer.at);
+        let linked = self.peers.at(node);
         linked.or_else(|| kept().map(|wanted| &wanted.at)).and_then(|at| place(*node, at))
     }
 
     fn known_peers(&self) -> Vec<NodeId> {
-        self.peers.keys().copied().filter(|peer| self.records.has_standing(peer)).collect()
+        self.peers.iter().filter(|peer| self.records.has_standing(peer)).collect()
     }
 
     /// A locator from a ticket or a command line: dial it now, and keep trying.
@@ -254,13 +250,7 @@ impl Node {
     /// NODE-17: peers that are heard elsewhere than before. The others are told, for two that moved
     /// at once hear of each other in no other way.
     fn follow(&mut self, now: Instant) {
-        let mut moved = Vec::new();
-        for (node, peer) in &mut self.peers {
-            if let Some(at) = self.links.locator(node).filter(|at| *at != peer.at) {
-                peer.at.clone_from(&at);
-                moved.push((*node, at));
-            }
-        }
+        let mut moved = self.peers.follow(|node| self.links.locator(node));
         moved.retain(|(node, _)| self.records.has_standing(node));
         for (node, at) in moved {
             self.reached(now, node, &at, true);
@@ -336,7 +326,7 @@ impl Node {
     }
 
     fn is_absent(&self, node: &NodeId) -> bool {
-        *node != self.me && !self.peers.contains_key(node) && self.records.has_standing(node)
+        *node != self.me && !self.peers.is_linked(node) && self.records.has_standing(node)
     }
 }
 

@@ -50,8 +50,8 @@ impl Node {
     /// Goes on by the package if nobody shares our order; else leaves the others. `false` if there
     /// is nothing to do now.
     pub(crate) fn leave_if_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) -> bool {
-        if self.members.len() > 1 {
-            let leaves = self.is_leaving() && self.peers.values().any(|peer| peer.eligible);
+        if !self.peers.is_alone() {
+            let leaves = self.is_leaving() && self.peers.is_any_eligible();
             if leaves {
                 self.judge_all(now);
             }
@@ -68,14 +68,12 @@ impl Node {
     /// Our person goes over to the line of this head.
     pub(crate) fn resolve(&mut self, now: Instant, head: Head) {
         self.resolves = Some(head);
-        let elsewhere: Vec<NodeId> = self.peers.keys().copied().collect();
-        elsewhere.into_iter().for_each(|node| self.ask_side(now, node));
+        self.peers.all().into_iter().for_each(|node| self.ask_side(now, node));
     }
 
     /// `NODE-15`: asks a peer on another line for what leads there, if that is where we go.
     pub(crate) fn ask_side(&mut self, now: Instant, node: NodeId) {
-        let elsewhere = self.peers.get(&node).is_some_and(|peer| peer.other_line.is_some());
-        if !elsewhere || self.is_leaving() {
+        if !self.syncing.is_on_other(&node) || self.is_leaving() {
             return;
         }
         let wanted = self.records.sides(self.resolves.is_some());

@@ -2,23 +2,16 @@
 //! link comes up and at every change, and fetch what they lack, before either treats the other as a
 //! peer that may gather. What a node learns here it does not take here. It goes through the ring
 //! (`parts/records/stage.rs`), so that the transcripts of one configuration change at one place in the order.
-//!
-//! ```text
-//! marks differ --> ask for the first part --> something new came: the same part again
-//!                      ^                      nothing new: the next part
-//!                      '-- after the last part, if anything new came on the way; else rest until either mark changes
-//! ```
-//! A peer on our own ring is not asked: the ring brings the same.
 
 use crate::message::{ITEMS_BATCH_BYTES, Sync};
-use crate::parts::{Answer, Mark};
+use crate::parts::{Answer, Mark, Piece};
 use crate::{Node, Place};
 use base::codec;
-use base::{Blob, Instant, NodeId};
+use base::{Blob, Digest, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_link::Channel;
-use folkmoot_transcript::Have;
+use folkmoot_transcript::{Have, is_package};
 
 impl Node {
     pub(crate) fn send_mark(&mut self, now: Instant, to: NodeId) {
@@ -29,7 +22,7 @@ impl Node {
     /// Our own transcript changed: every peer is told, and what a peer has that we could not take
     /// before is asked for again.
     pub(crate) fn announce_mark(&mut self, now: Instant) {
-        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
+        let peers = self.peers.all();
         for peer in &peers {
             self.send_mark(now, *peer);
             self.look_at_line(now, *peer);
@@ -76,75 +69,43 @@ impl Node {
         }
     }
 
+    /// Whether a question is answered: a member's always is.
     fn may_ask(&mut self, now: Instant, from: &NodeId) -> bool {
-        self.records.has_standing(from) || self.peers.get_mut(from).is_none_or(|peer| peer.may_ask(now))
+        self.records.has_standing(from) || self.syncing.may_ask(now, from)
     }
 
     fn mark_came(&mut self, now: Instant, from: NodeId, mark: Mark) {
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        peer.mark = Some(mark);
-        self.look_at_line(now, from);
-        self.judge(now, from);
-        self.fetch_if_behind(now, from);
+        if self.syncing.mark_came(&from, mark) {
+            self.look_at_line(now, from);
+            self.judge(now, from);
+            self.fetch_if_behind(now, from);
+        }
     }
 
-    /// Begins to compare sets with a peer whose transcript is another than ours, unless that is
-    /// going on, with it or with one that has the same, or brought nothing and neither has changed
-    /// since.
+    /// Begins to compare sets with a peer whose transcript is another than ours.
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
-        let ours = self.records.known().mark();
-        let with_us = self.members.contains(&from);
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        let Some(theirs) = peer.mark else { return };
-        if theirs == ours {
-            return peer.is_even_now();
-        }
-        if self.records.is_founding(&theirs) {
-            return; // It has nothing yet.
-        }
-        let busy = peer.pass.is_some() || peer.tried == Some((ours, theirs));
-        if busy || peer.other_line.is_some() || (peer.eligible && with_us) {
-            return;
-        }
-        if !self.peers.values().any(|other| other.compares(&theirs, now)) {
-            self.begin_pass(now, from);
-        }
-    }
-
-    fn begin_pass(&mut self, now: Instant, from: NodeId) {
-        if let Some(peer) = self.peers.get_mut(&from) {
-            peer.begin_pass(now);
-            self.ask(now, from);
-        }
+        let with_us = self.peers.is_with_us(&from);
+        let question = self.syncing.begin(now, &from, with_us, &self.records);
+        self.fetch(now, from, question);
     }
 
     /// Some answer may have been lost: asks for the same again. With `anew` also where all of it
     /// came and was not taken.
     pub(crate) fn fetch_again(&mut self, now: Instant, from: NodeId, anew: bool) {
-        if self.want_again(now, from) {
-            return;
+        if let Some(want) = self.pieces.want_again(now, &from) {
+            return self.send_sync(now, from, &want);
         }
         self.ask_side(now, from);
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        if peer.pass.is_some() {
-            return self.ask(now, from);
-        }
-        if anew {
-            peer.tried = None;
-        }
-        self.fetch_if_behind(now, from);
+        let with_us = self.peers.is_with_us(&from);
+        let question = self.syncing.again(now, &from, with_us, anew, &self.records);
+        self.fetch(now, from, question);
     }
 
-    /// Asks for whatever we lack of the part that the comparison has come to.
-    fn ask(&mut self, now: Instant, from: NodeId) {
-        let known = self.records.known();
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        let Some(begin) = peer.pass.map(|pass| pass.from) else { return };
-        let have = known.part_besides(begin, peer.shown());
-        if let Some(pass) = &mut peer.pass {
-            pass.until = have.until;
+    /// Asks for whatever we lack of the part that a comparison has come to.
+    pub(crate) fn fetch(&mut self, now: Instant, from: NodeId, question: Option<Have>) {
+        if let Some(have) = question {
+            self.send_sync(now, from, &Sync::Fetch(have));
         }
-        self.send_sync(now, from, &Sync::Fetch(have));
     }
 
     fn fetch_came(&mut self, now: Instant, from: NodeId, have: &Have) {
@@ -175,25 +136,30 @@ impl Node {
         }
     }
 
-    /// An answer came, and brought something new or not: goes on with the comparison.
-    pub(crate) fn go_on(&mut self, now: Instant, from: NodeId, news: bool) {
-        let ours = self.records.known().mark();
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        let Some(mut pass) = peer.pass.take() else { return };
-        if peer.mark == Some(ours) {
-            return peer.is_even_now();
+    /// Shows a long item to a peer, which asks for the rest.
+    pub(crate) fn offer(&mut self, now: Instant, to: NodeId, item: &Bytes) {
+        if let Some(piece) = self.pieces.offer(item) {
+            self.send_sync(now, to, &piece);
         }
-        pass.fruitful |= news;
-        pass.at = now;
-        if news || pass.advance() {
-            peer.pass = Some(pass);
-        } else if pass.fruitful {
-            peer.begin_pass(now);
-        } else {
-            peer.tried = peer.mark.map(|theirs| (ours, theirs));
+    }
+
+    fn want_came(&mut self, now: Instant, from: NodeId, name: &Digest, index: u16) {
+        if let Some(piece) = self.pieces.piece(name, index) {
+            self.send_sync(now, from, &piece);
+        }
+    }
+
+    /// A piece of a long item, or of a package.
+    fn piece_came(&mut self, now: Instant, from: NodeId, piece: (Digest, u16, u16), bytes: &[u8]) {
+        if !self.peers.is_linked(&from) {
             return;
         }
-        self.ask(now, from);
+        match self.pieces.came(now, from, piece, bytes, (&self.records, &mut self.out)) {
+            Piece::Idle => {}
+            Piece::Next(want) => self.send_sync(now, from, &want),
+            Piece::Whole(package) if is_package(&package) => self.package_came(from, package),
+            Piece::Whole(item) => self.items_came(now, from, &[Blob(item)]),
+        }
     }
 
     pub(crate) fn send_sync(&mut self, now: Instant, to: NodeId, message: &Sync) {

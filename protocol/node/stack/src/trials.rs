@@ -53,6 +53,12 @@ fn node_with(
     (Node::new(config, stored, Instant(0), &mut Counting(4)).unwrap(), ben)
 }
 
+/// The parts hear of a link, as if one had come up.
+fn link(node: &mut Node, peer: NodeId, at: &Locator) {
+    node.peers.up(peer, at.clone());
+    node.syncing.up(peer);
+}
+
 /// The refusal with which the node answers a frame, if any.
 fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
     refusal_at(node, Instant(1), from, frame)

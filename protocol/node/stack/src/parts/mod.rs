@@ -4,15 +4,23 @@
 mod backlog;
 mod outbox;
 mod patience;
+mod peers;
+mod pieces;
 mod records;
 mod refusals;
+mod syncing;
 mod twice;
 
 pub(crate) use backlog::{Backlog, Submission};
 pub(crate) use outbox::Outbox;
 pub(crate) use patience::{Patience, SETTLE_DEADLINE};
+pub(crate) use peers::Peers;
+#[cfg(test)]
+pub(crate) use pieces::{INCOMING_GUESTS_MAX, INCOMING_LIFE, INCOMING_MAX};
+pub(crate) use pieces::{Piece, Pieces};
 pub(crate) use records::{Answer, Mark, Orders, Records, named};
 pub(crate) use refusals::Refusals;
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
+pub(crate) use syncing::Syncing;
 pub use twice::{TWICE_LIFE, Twice};
 pub(crate) use twice::{Twins, kept, number, row};

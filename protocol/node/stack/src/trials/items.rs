@@ -1,9 +1,8 @@
 //! Which items of guests are passed on, and what is provided to others, on a node alone.
 
-use super::{Counting, identity, node, refusal};
+use super::{Counting, identity, link, node, refusal};
 use crate::Node;
 use crate::message::Sync;
-use crate::peer::PeerInfo;
 use base::{Blob, Locator, NodeId, UnixTime, codec};
 use bytes::Bytes;
 use folkmoot_base as base;
@@ -68,7 +67,7 @@ fn node_11_what_does_not_count_and_comes_from_a_guest_is_not_passed_on() {
     let (ada, eve, frank) = (node.config.identity.clone(), identity("eve", 9), identity("frank", 10));
     let t = node.transcript().clone();
     let (late, subject) = admit(&t, &frank, &[&ada], 20);
-    node.peers.insert(eve.node(), PeerInfo::new(Locator::memory(9)));
+    link(&mut node, eve.node(), &Locator::memory(9));
     for _ in 0..3 {
         assert!(brings(&mut node, eve.node(), &[&late]).unwrap().contains("NODE-11"));
         assert!(ordered(&mut node).is_empty() && node.records.is_unstaged());
@@ -104,15 +103,14 @@ fn node_11_what_counts_is_passed_on_and_so_is_what_a_member_brings() {
 fn node_11_a_flood_of_a_guest_leaves_a_bounded_rest() {
     let (mut node, _) = node();
     let (eve, t) = (identity("eve", 9), node.transcript().clone());
-    node.peers.insert(eve.node(), PeerInfo::new(Locator::memory(9)));
+    link(&mut node, eve.node(), &Locator::memory(9));
     let flood: Vec<Bytes> = (0..300).map(|salt| admit(&t, &eve, &[], 1_000 + salt).0).collect();
     for batch in flood.chunks(20) {
         brings(&mut node, eve.node(), &batch.iter().collect::<Vec<_>>());
     }
     assert!(ordered(&mut node).is_empty() && node.records.is_unstaged());
     let requests: Vec<_> = flood.iter().map(|item| Item::decode(item).unwrap().name().unwrap()).collect();
-    let peer = &node.peers[&eve.node()];
-    assert_eq!((peer.aside(&requests).len(), peer.shown().len()), (128, 300));
+    assert_eq!(node.syncing.rest(&eve.node(), &requests), (128, 300));
 }
 
 /// A node that is itself a guest cannot know who is a member: it takes all, within the bounds of

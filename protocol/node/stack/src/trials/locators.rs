@@ -1,8 +1,7 @@
 //! Locators that peers and the disk name: which are refused, kept, told and dialled.
 
-use super::{Counting, Node, NodeId, node, node_with, refusal};
+use super::{Counting, Node, NodeId, link, node, node_with, refusal};
 use crate::message::{Place, Sync};
-use crate::peer::PeerInfo;
 use attach::{Ground, GroundOutput};
 use base::{Instant, Locator, StoreKey, codec};
 use bytes::Bytes;
@@ -106,7 +105,7 @@ fn node_20_what_leads_nowhere_is_neither_dialled_nor_kept_nor_told() {
         }
         let later = dialled_at(&mut node, 4_000_000);
         assert!(later.len() > 1 && later.iter().all(Locator::leads_somewhere), "{later:?}");
-        node.peers.insert(ben, PeerInfo::new(at.clone()));
+        link(&mut node, ben, &at);
         node.reached(Instant(3_000_000), ben, &at, true);
         assert_eq!((kept(&mut node), node.place_of(&ben)), (vec![], None), "{nowhere}");
     }
