@@ -18,7 +18,9 @@ impl Node {
         self.pieces.down(&node);
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         self.send_mark(now, node);
-        self.reached(now, node, &at, known);
+        if known {
+            self.reached(now, node, &at);
+        }
         self.out.tell(ToMember::LinkUp { node, rostered, at });
     }
 
@@ -116,7 +118,7 @@ impl Node {
         let known = member || self.records.is_authority(&node);
         self.link_input(now, Input::Standing { node, member: known }, entropy);
         if known {
-            self.reached(now, node, &at, true);
+            self.reached(now, node, &at);
         }
         self.out.tell(ToMember::LinkUp { node, rostered: member, at });
     }

@@ -21,7 +21,7 @@ impl Node {
             link::Output::Refused { at, node, asks } => self.refused(now, at, node, Theirs::Form(asks)),
             link::Output::Twice { node, at } => self.runs_twice(now, node, at),
             link::Output::Superseded { started } => self.stop_for_later(now, started, entropy),
-            link::Output::Unreached { at, node } => self.unreached(at, node),
+            link::Output::Unreached { at, node } => self.unreached(&at, node),
             link::Output::Frame { from, channel, frame } => self.frame(now, from, channel, frame, entropy),
             link::Output::Trace(text) => self.out.trace("link", text),
         }

@@ -23,10 +23,10 @@ mod guest;
 mod inbound;
 mod items;
 mod lines;
+mod lookup;
 mod message;
 mod outbound;
 mod parts;
-mod reach;
 mod skip;
 mod strays;
 mod sync;
@@ -48,8 +48,7 @@ use folkmoot_group::Group;
 use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
-use parts::{Backlog, Orders, Outbox, Patience, Peers, Pieces, Records, Refusals, Syncing, Twins};
-use reach::Reach;
+use parts::{Backlog, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins};
 
 /// One node.
 #[derive(Debug)]

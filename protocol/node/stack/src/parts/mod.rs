@@ -2,22 +2,26 @@
 //! part holds another: what one needs of another is handed over in the call.
 
 mod backlog;
+mod others;
 mod outbox;
 mod patience;
 mod peers;
 mod pieces;
+mod reach;
 mod records;
 mod refusals;
 mod syncing;
 mod twice;
 
 pub(crate) use backlog::{Backlog, Submission};
+pub(crate) use others::Others;
 pub(crate) use outbox::Outbox;
 pub(crate) use patience::{Patience, SETTLE_DEADLINE};
 pub(crate) use peers::Peers;
 #[cfg(test)]
 pub(crate) use pieces::{INCOMING_GUESTS_MAX, INCOMING_LIFE, INCOMING_MAX};
 pub(crate) use pieces::{Piece, Pieces};
+pub(crate) use reach::{Reach, place};
 pub(crate) use records::{Answer, Mark, Orders, Records, named};
 pub(crate) use refusals::Refusals;
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};

@@ -11,6 +11,11 @@ impl Records {
         self.transcript.roster().is_rostered(node) || self.serves_guests()
     }
 
+    /// Whether this is our own node.
+    pub(crate) fn is_me(&self, node: &NodeId) -> bool {
+        *node == self.me
+    }
+
     /// Whether guests are treated as members, as a mutant does.
     pub(crate) fn serves_guests(&self) -> bool {
         self.danger.is(Danger::NodeServesGuests)
