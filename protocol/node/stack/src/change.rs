@@ -41,7 +41,7 @@ impl Node {
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
         let may = self.records.may_share_ring(&node)
             && !self.patience.is_barred(now, &node)
-            && !self.is_leaving()
+            && !self.way.is_leaving()
             && !self.syncing.is_on_other(&node);
         let equal = self.syncing.mark(&node) == Some(self.records.mark());
         if let Some(eligible) = self.peers.judge(&node, may, equal) {

@@ -41,14 +41,16 @@ pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Ti
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use parts::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
 
-use base::{Entropy, Head, Instant, Locator, NodeId, StoreKey};
+use base::{Entropy, Instant, Locator, NodeId, StoreKey};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group::Group;
 use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
-use parts::{Backlog, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins};
+use parts::{
+    Backlog, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins, Way,
+};
 
 /// One node.
 #[derive(Debug)]
@@ -68,10 +70,7 @@ pub struct Node {
     /// The start of a later process with this identity: this one has stopped.
     superseded: Option<u64>,
     backlog: Backlog,
-    /// What leads us on or over, until nobody shares our order.
-    way: Option<skip::Way>,
-    /// The head to whose line our person goes over.
-    resolves: Option<Head>,
+    way: Way,
     patience: Patience,
     out: Outbox,
 }
@@ -112,8 +111,7 @@ impl Node {
             twins: Twins::default(),
             superseded: None,
             backlog: Backlog::default(),
-            way: None,
-            resolves: None,
+            way: Way::default(),
             patience: Patience::new(config.settle),
             out: Outbox::new(config.observe),
             records,

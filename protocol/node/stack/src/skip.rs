@@ -13,24 +13,17 @@
 
 use crate::Node;
 use crate::message::Sync;
+use crate::parts::Package;
 use base::{Entropy, Head, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
 
-/// A package that is taken once nobody shares our order.
-#[derive(Debug)]
-pub(crate) struct Way {
-    package: Bytes,
-    /// The head to which our person goes over, if that is why.
-    resolves: Option<Head>,
-}
-
 impl Node {
     /// A package came. It is tried on a copy before anything is left for it.
     pub(crate) fn package_came(&mut self, from: NodeId, package: Bytes) {
-        let resolves = self.resolves;
+        let resolves = self.way.resolves();
         match self.records.try_package(&package, resolves, &mut self.out) {
-            Ok(true) => self.way = Some(Way { package, resolves }),
+            Ok(true) => self.way.leads(Package { bytes: package, resolves }),
             Ok(false) => {}
             Err(error) => {
                 let text = format!(
@@ -42,24 +35,19 @@ impl Node {
         }
     }
 
-    /// Whether a package waits until nobody shares our order.
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.way.is_some()
-    }
-
     /// Goes on by the package if nobody shares our order; else leaves the others. `false` if there
     /// is nothing to do now.
     pub(crate) fn leave_if_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) -> bool {
         if !self.peers.is_alone() {
-            let leaves = self.is_leaving() && self.peers.is_any_eligible();
+            let leaves = self.way.is_leaving() && self.peers.is_any_eligible();
             if leaves {
                 self.judge_all(now);
             }
             return leaves;
         }
-        let Some(Way { package, resolves }) = self.way.take() else { return false };
-        if let Some(taken) = self.records.skip(package, resolves, &mut self.out) {
-            self.resolves = None;
+        let Some(package) = self.way.take() else { return false };
+        if let Some(taken) = self.records.skip(package, &mut self.out) {
+            self.way.end();
             self.apply(now, &taken, entropy);
         }
         true
@@ -67,16 +55,16 @@ impl Node {
 
     /// Our person goes over to the line of this head.
     pub(crate) fn resolve(&mut self, now: Instant, head: Head) {
-        self.resolves = Some(head);
+        self.way.resolve(head);
         self.peers.all().into_iter().for_each(|node| self.ask_side(now, node));
     }
 
     /// `NODE-15`: asks a peer on another line for what leads there, if that is where we go.
     pub(crate) fn ask_side(&mut self, now: Instant, node: NodeId) {
-        if !self.syncing.is_on_other(&node) || self.is_leaving() {
+        if !self.syncing.is_on_other(&node) || self.way.is_leaving() {
             return;
         }
-        let wanted = self.records.sides(self.resolves.is_some());
+        let wanted = self.records.sides(self.way.resolves().is_some());
         for first in wanted {
             self.send_sync(now, node, &Sync::Side { first });
         }

@@ -12,6 +12,7 @@ mod records;
 mod refusals;
 mod syncing;
 mod twice;
+mod way;
 
 pub(crate) use backlog::{Backlog, Submission};
 pub(crate) use others::Others;
@@ -28,3 +29,4 @@ pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};
 pub(crate) use syncing::Syncing;
 pub use twice::{TWICE_LIFE, Twice};
 pub(crate) use twice::{Twins, kept, number, row};
+pub(crate) use way::{Package, Way};

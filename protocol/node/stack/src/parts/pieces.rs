@@ -10,7 +10,7 @@
 //! ```
 //! Pieces come in their order, so a peer takes memory only by sending as much. Bounds: one item of
 //! each peer, [`INCOMING_MAX`] of all members' and [`INCOMING_GUESTS_MAX`] of all guests' nodes; of
-//! packages (`way.rs`), which are longer than items, one.
+//! packages (`skip.rs`), which are longer than items, one.
 //! What stands still for [`INCOMING_LIFE`] makes room, and what a link brings goes with the link.
 
 use crate::message::{ITEM_PIECES_MAX, PIECE_BYTES, Sync};

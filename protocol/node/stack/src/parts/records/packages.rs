@@ -3,7 +3,7 @@
 
 use super::Records;
 use crate::message::ITEMS_BATCH_BYTES;
-use crate::parts::Outbox;
+use crate::parts::{Outbox, Package};
 use base::Head;
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
@@ -61,7 +61,8 @@ impl Records {
     }
 
     /// Goes on, or over, by a package: nobody shares our order. What has changed by it.
-    pub(crate) fn skip(&mut self, package: Bytes, resolves: Option<Head>, out: &mut Outbox) -> Option<Taken> {
+    pub(crate) fn skip(&mut self, package: Package, out: &mut Outbox) -> Option<Taken> {
+        let Package { bytes: package, resolves } = package;
         let taken = match self.transcript.take_package(&package, resolves) {
             Ok(taken) => taken,
             Err(error) => {
