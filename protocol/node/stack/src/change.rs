@@ -87,7 +87,7 @@ impl Node {
         }
         self.end(now, taken, entropy);
         if taken.advanced {
-            let (records, mut orders) = self.records();
+            let (records, mut orders) = self.ordering();
             records.order_ends(&mut orders);
         }
         self.judge_all(now);

@@ -42,7 +42,7 @@ impl Ground for Node {
         if self.superseded.is_some() {
             return;
         }
-        let (records, mut orders) = self.records();
+        let (records, mut orders) = self.ordering();
         records.hear_clock(time, &mut orders);
         self.settle(now, entropy);
     }

@@ -113,7 +113,7 @@ impl Node {
             }
             group::Output::Item(item) => self.take_item(now, &item, entropy),
             group::Output::Reconcile { behind } => {
-                let (records, mut orders) = self.records();
+                let (records, mut orders) = self.ordering();
                 records.reconcile(&behind, &mut orders);
             }
             group::Output::Trace(text) => self.out.trace("group", text),

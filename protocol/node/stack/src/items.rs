@@ -2,7 +2,6 @@
 //! anything new.
 
 use crate::Node;
-use crate::parts::named;
 use base::{Blob, Digest, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
@@ -54,11 +53,11 @@ impl Node {
             }
             _ => {}
         }
-        let (records, mut orders) = self.records();
+        let (records, mut orders) = self.ordering();
         match (records.stage(bytes, &mut orders), &item) {
             (Err(error), Item::Decision(standing)) => {
-                let aside = self.syncing.aside(&from, &named(standing));
-                let (records, mut orders) = self.records();
+                let aside = self.syncing.aside(&from, standing);
+                let (records, mut orders) = self.ordering();
                 records.stage_with(&aside, bytes, error, &mut orders)
             }
             (done, _) => done,

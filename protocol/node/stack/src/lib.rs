@@ -5,13 +5,16 @@
 //!   outbound.rs v   | inbound.rs, change.rs
 //!            [ group ]   who is in which group
 //!            [ ring  ]   one order            <--- eligible peers ---  change.rs
-//!            [ links ]   one hop each         ---- Up, Down -------->  reach.rs, sync.rs, stage.rs
+//!            [ links ]   one hop each         ---- Up, Down -------->  change.rs, sync.rs, lookup.rs
 //!      datagram |   ^ datagram              guests: guest.rs
 //! ```
 //! A node moves and orders sealed bytes; it holds no group key. It believes nobody about who is a
 //! member. It verifies every item of the transcript itself, and treats a peer as a member's node
-//! only when its own roster says so. Each file is one journey; nothing here decides anything about
-//! order, views or keys.
+//! only when its own roster says so.
+//!
+//! [`Node`] holds the three layers and the parts (`parts/`), each of which owns its state. Each
+//! file beside this one is one journey: what goes from layer to part, from part to part and back.
+//! Nothing here decides anything about order, views or keys.
 
 mod change;
 mod config;
@@ -50,28 +53,29 @@ use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
 use parts::{
     Backlog, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins, Way,
+    start_number, start_row, stored_number,
 };
 
-/// One node.
+/// One node: the three layers, the parts, and what goes between them.
 #[derive(Debug)]
 pub struct Node {
     config: Config,
     me: NodeId,
-    records: Records,
+    /// The start of a later process with this identity: this one has stopped.
+    superseded: Option<u64>,
     links: Links<IdentityCredentials>,
     ring: Ring,
     group: Group,
+    records: Records,
     peers: Peers,
     syncing: Syncing,
     pieces: Pieces,
     reach: Reach,
+    way: Way,
+    backlog: Backlog,
+    patience: Patience,
     refusals: Refusals,
     twins: Twins,
-    /// The start of a later process with this identity: this one has stopped.
-    superseded: Option<u64>,
-    backlog: Backlog,
-    way: Way,
-    patience: Patience,
     out: Outbox,
 }
 
@@ -88,8 +92,8 @@ impl Node {
     ) -> Result<Self, NodeError> {
         let records = Records::new(&config, stored)?;
         let me = config.identity.node();
-        let ring_seq = parts::kept(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
-        let started = parts::number(config.started, stored)?;
+        let ring_seq = stored_number(STORE_KEY_RING_SEQ, stored)?.unwrap_or_default();
+        let started = start_number(config.started, stored)?;
         let own = credentials::own(&config.identity, records.transcript());
         let link = config.link(records.transcript(), started);
         let ring = folkmoot_ring::Config {
@@ -117,7 +121,7 @@ impl Node {
             records,
             config,
         };
-        node.out.persist(parts::row(started));
+        node.out.persist(start_row(started));
         // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
         if !node.records.is_rostered(&node.me) {
@@ -164,7 +168,7 @@ impl Node {
 
     /// What happened on the ring since the last call; empty unless [`Config::observe`].
     pub fn take_events(&mut self) -> Vec<RingEvent> {
-        self.out.take_events()
+        self.out.take_noted()
     }
 
     /// Says whatever it likes to every peer, as a node that floods its group does.
@@ -183,7 +187,7 @@ impl Node {
     }
 
     /// The records, and where what they order goes.
-    fn records(&mut self) -> (&mut Records, Orders<'_>) {
+    fn ordering(&mut self) -> (&mut Records, Orders<'_>) {
         let Self { records, group, out, .. } = self;
         (records, Orders { group, out })
     }

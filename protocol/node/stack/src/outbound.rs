@@ -23,7 +23,7 @@ impl Node {
             }
             ToNode::Refresh { party, group } => self.group.refresh(party, group),
             ToNode::Item(item) => {
-                let (records, mut orders) = self.records();
+                let (records, mut orders) = self.ordering();
                 return records.order_own(&item, &mut orders);
             }
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),

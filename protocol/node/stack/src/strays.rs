@@ -1,7 +1,7 @@
 //! Peers that something is wrong with: those that cannot link to this node, and those that run
 //! twice, this one among them.
 
-use crate::parts::row;
+use crate::parts::start_row;
 use crate::{Node, Refusal, Theirs};
 use base::{Entropy, Instant, Locator, NodeId};
 use folkmoot_attach::Ground as _;
@@ -34,7 +34,7 @@ impl Node {
     /// that the next process on this disk starts later still; takes leave; and is silent.
     pub(crate) fn stop_for_later(&mut self, now: Instant, started: u64, entropy: &mut dyn Entropy) {
         if self.superseded.is_none_or(|known| known < started) {
-            self.out.persist(row(started));
+            self.out.persist(start_row(started));
         }
         if self.superseded.replace(started).is_none() {
             let text = "another process with this identity started later: this one stops";

@@ -1,7 +1,7 @@
 //! Transcripts kept in step. Two nodes tell each other where their transcripts stand when their
 //! link comes up and at every change, and fetch what they lack, before either treats the other as a
 //! peer that may gather. What a node learns here it does not take here. It goes through the ring
-//! (`parts/records/stage.rs`), so that the transcripts of one configuration change at one place in the order.
+//! (`items.rs`), so that the transcripts of one configuration change at one place in the order.
 
 use crate::message::{ITEMS_BATCH_BYTES, Sync};
 use crate::parts::{Answer, Mark, Piece};

@@ -71,7 +71,7 @@ impl Outbox {
     }
 
     /// What was noted since the last call.
-    pub(crate) fn take_events(&mut self) -> Vec<RingEvent> {
+    pub(crate) fn take_noted(&mut self) -> Vec<RingEvent> {
         core::mem::take(&mut self.events)
     }
 

@@ -40,19 +40,20 @@ impl fmt::Display for Twice {
 
 /// The number of a process that starts now: what the clock reads, and more than any process before
 /// had on this disk.
-pub(crate) fn number(clock: u64, stored: &[(StoreKey, Bytes)]) -> Result<u64, StoredError> {
-    let last = kept(STORE_KEY_STARTED, stored)?;
+pub(crate) fn start_number(clock: u64, stored: &[(StoreKey, Bytes)]) -> Result<u64, StoredError> {
+    let last = stored_number(STORE_KEY_STARTED, stored)?;
     Ok(last.map_or(clock, |last| clock.max(last.saturating_add(1))))
 }
 
 /// A number of the ring's table.
-pub(crate) fn kept(name: &[u8], stored: &[(StoreKey, Bytes)]) -> Result<Option<u64>, StoredError> {
+pub(crate) fn stored_number(name: &[u8], stored: &[(StoreKey, Bytes)]) -> Result<Option<u64>, StoredError> {
     let is = |key: &StoreKey| key.table == STORE_TABLE && key.key == name;
     let row = stored.iter().find(|(key, _)| is(key));
     row.map(|(_, value)| stored_ring_seq(Some(value))).transpose()
 }
 
-pub(crate) fn row(started: u64) -> Persist {
+/// The row that keeps the number of this process.
+pub(crate) fn start_row(started: u64) -> Persist {
     Persist::put(STORE_TABLE, STORE_KEY_STARTED, started.to_be_bytes().to_vec())
 }
 
@@ -78,20 +79,20 @@ impl Twins {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bytes, StoreKey, number, row};
+    use super::{Bytes, StoreKey, start_number, start_row};
 
     fn disk(started: u64) -> Vec<(StoreKey, Bytes)> {
-        let row = row(started);
+        let row = start_row(started);
         row.value.map(|value| (row.key, value)).into_iter().collect()
     }
 
     #[test]
     fn node_19_a_process_has_a_higher_number_than_any_before_on_its_disk() {
         for (clock, last, started) in [(5, 3, 5), (3, 5, 6), (5, 5, 6), (5, u64::MAX, u64::MAX)] {
-            assert_eq!(number(clock, &disk(last)).ok(), Some(started));
+            assert_eq!(start_number(clock, &disk(last)).ok(), Some(started));
         }
-        assert_eq!(number(5, &[]).ok(), Some(5));
+        assert_eq!(start_number(5, &[]).ok(), Some(5));
         let (key, _) = disk(1).remove(0);
-        assert!(number(5, &[(key, Bytes::from_static(&[1, 2]))]).is_err());
+        assert!(start_number(5, &[(key, Bytes::from_static(&[1, 2]))]).is_err());
     }
 }

@@ -42,7 +42,7 @@ fn brings(node: &mut Node, from: NodeId, items: &[&Bytes]) -> Option<String> {
 }
 
 fn reconcile(node: &mut Node, behind: &[Mark]) {
-    let (records, mut orders) = node.records();
+    let (records, mut orders) = node.ordering();
     records.reconcile(behind, &mut orders);
 }
 

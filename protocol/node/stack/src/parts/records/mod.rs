@@ -3,13 +3,13 @@
 
 mod line;
 mod packages;
+mod provide;
 mod settled;
 mod stage;
 mod standing;
 mod wall;
 
 pub(crate) use packages::Answer;
-pub(crate) use stage::{Orders, named};
 
 use crate::credentials::own;
 use crate::{Config, NodeError};

@@ -7,35 +7,12 @@
 //! The copy goes when the last of it is back. So the memory for it is needed only meanwhile.
 
 use super::Records;
-use crate::message::ITEMS_BATCH_BYTES;
-use crate::parts::Outbox;
+use crate::parts::Orders;
 use base::{Digest, UnixTime, digest};
 use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_group::{Group, Mark};
-use folkmoot_transcript::{Change, Item, ItemError, Standing, Transcript};
+use folkmoot_transcript::{Item, ItemError, Transcript};
 use std::collections::BTreeSet;
-
-/// Most bytes of items that a node provides at once to another that lacks them in a new
-/// configuration. Nodes that lack more are left out for a while, and fetch the rest over their
-/// links.
-const RECONCILE_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-const _: () = assert!(ITEMS_BATCH_BYTES < RECONCILE_BYTES_MAX);
-
-/// Where verified items go: to the group layer, which hands them to the ring.
-pub(crate) struct Orders<'a> {
-    pub(crate) group: &'a mut Group,
-    pub(crate) out: &'a mut Outbox,
-}
-
-impl Orders<'_> {
-    fn item(&mut self, item: &Bytes) {
-        if let Err(error) = self.group.item(item) {
-            self.out.refuse("group", &error);
-        }
-    }
-}
 
 /// The transcript, plus items that are verified and on their way.
 #[derive(Debug, Default)]
@@ -196,41 +173,4 @@ impl Records {
     pub(crate) fn clear_stage(&mut self) {
         self.stage.clear();
     }
-
-    /// Others on the ring lack what we are to provide. It goes through the ring, to all nodes at
-    /// one place, and once in a configuration.
-    pub(crate) fn reconcile(&mut self, behind: &[Mark], orders: &mut Orders<'_>) {
-        for mark in behind {
-            for item in self.lacked_by(mark) {
-                if self.provided.insert(digest(&[&item])) {
-                    orders.item(&item);
-                }
-            }
-        }
-    }
-
-    /// A new configuration: whatever others lack in it is provided again.
-    pub(crate) fn provide_anew(&mut self) {
-        self.provided.clear();
-    }
-
-    /// What somebody at this mark lacks; nothing if its head is not on our line, or ahead of us.
-    fn lacked_by(&self, mark: &Mark) -> Vec<Bytes> {
-        if !self.is_on_our_line(&mark.head) {
-            return Vec::new();
-        }
-        let known: BTreeSet<Digest> =
-            self.transcript.have().into_iter().filter(|name| mark.has(name)).collect();
-        self.transcript.lacking(mark.head, &known, RECONCILE_BYTES_MAX)
-    }
-}
-
-/// The requests of the admissions that a decision takes to be known.
-pub(crate) fn named(standing: &Standing) -> Vec<Digest> {
-    let decision = &standing.proposal.decision;
-    let by_people = decision.effects.iter().filter_map(|one| match &one.effect.change {
-        Change::Hold { request } | Change::Rotate { request, .. } => Some(*request),
-        _ => None,
-    });
-    decision.holds.iter().copied().chain(by_people).collect()
 }

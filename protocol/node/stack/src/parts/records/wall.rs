@@ -14,8 +14,7 @@
 //! come there: an end that has been ordered is ordered again by whoever could not take it.
 
 use super::Records;
-use super::stage::Orders;
-use crate::parts::Outbox;
+use crate::parts::{Orders, Outbox};
 use base::{Digest, MemberId, UnixTime};
 use bytes::Bytes;
 use folkmoot_base as base;

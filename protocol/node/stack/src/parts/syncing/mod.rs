@@ -14,7 +14,7 @@ use base::{Digest, Head, Instant, NodeId};
 use bytes::Bytes;
 use compared::Compared;
 use folkmoot_base as base;
-use folkmoot_transcript::{Have, Item};
+use folkmoot_transcript::{Change, Have, Item, Standing};
 use std::collections::BTreeMap;
 
 /// What is known of the transcripts of the peers.
@@ -124,9 +124,9 @@ impl Syncing {
         }
     }
 
-    /// The late admissions of these requests that are kept.
-    pub(crate) fn aside(&self, node: &NodeId, requests: &[Digest]) -> Vec<Bytes> {
-        self.0.get(node).map(|peer| peer.aside(requests)).unwrap_or_default()
+    /// The late admissions that are kept, of those that a decision takes to be known.
+    pub(crate) fn aside(&self, node: &NodeId, standing: &Standing) -> Vec<Bytes> {
+        self.0.get(node).map(|peer| peer.aside(&named(standing))).unwrap_or_default()
     }
 
     /// Looks at the head that a peer shows. If either head is another than when the lines were
@@ -149,10 +149,20 @@ impl Syncing {
         self.0.get(node).is_some_and(|peer| peer.other_line.is_some())
     }
 
-    /// How many items a peer has shown that were not taken, and which of these are kept.
+    /// How many of these late admissions are kept, and how many items a peer has shown that were
+    /// not taken.
     #[cfg(test)]
     pub(crate) fn rest(&self, node: &NodeId, requests: &[Digest]) -> (usize, usize) {
-        let shown = self.0.get(node).map_or(0, Compared::shown_count);
-        (self.aside(node, requests).len(), shown)
+        self.0.get(node).map_or((0, 0), |peer| (peer.aside(requests).len(), peer.shown_count()))
     }
+}
+
+/// The requests of the admissions that a decision takes to be known.
+fn named(standing: &Standing) -> Vec<Digest> {
+    let decision = &standing.proposal.decision;
+    let by_people = decision.effects.iter().filter_map(|one| match &one.effect.change {
+        Change::Hold { request } | Change::Rotate { request, .. } => Some(*request),
+        _ => None,
+    });
+    decision.holds.iter().copied().chain(by_people).collect()
 }
