@@ -10,7 +10,7 @@ impl Node {
     /// An admission frame for a guest. If we are the guest: for our contact.
     pub(crate) fn send_guest(&mut self, now: Instant, to: NodeId, payload: &[u8]) {
         if let Err(error) = self.links.send(now, to, Channel::Admission, &[payload]) {
-            self.refuse("link", &error);
+            self.out.refuse("link", &error);
         }
     }
 }

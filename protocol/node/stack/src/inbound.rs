@@ -1,11 +1,11 @@
 //! The way up: from the links to the ring, from the ring to the group layer, and from there to the
 //! members.
 
-use crate::outbound::Submission;
+use crate::parts::Submission;
 use crate::{Node, RingEvent, Theirs};
 use base::{Entropy, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
-use folkmoot_attach::{GroundOutput, Lacking, ToMember};
+use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
 use folkmoot_group as group;
 use folkmoot_link::{self as link, Channel};
@@ -14,18 +14,16 @@ use folkmoot_ring::{self as ring, Delivery};
 impl Node {
     pub(crate) fn hear_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
         match output {
-            link::Output::Transmit { to, datagram } => {
-                self.out.push_back(GroundOutput::Transmit(to, datagram))
-            }
+            link::Output::Transmit { to, datagram } => self.out.transmit(to, datagram),
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Certificate { .. } => {}
             link::Output::Down { node, cause } => self.link_down(now, node, cause),
             link::Output::Refused { at, node, asks } => self.refused(now, at, node, Theirs::Form(asks)),
             link::Output::Twice { node, at } => self.runs_twice(now, node, at),
             link::Output::Superseded { started } => self.stop_for_later(now, started, entropy),
-            link::Output::Unreached { at, node } => self.unreached(at, node),
+            link::Output::Unreached { at, node } => self.unreached(&at, node),
             link::Output::Frame { from, channel, frame } => self.frame(now, from, channel, frame, entropy),
-            link::Output::Trace(text) => self.trace("link", text),
+            link::Output::Trace(text) => self.out.trace("link", text),
         }
     }
 
@@ -39,16 +37,17 @@ impl Node {
     ) {
         match channel {
             // NODE-09: whatever standing the link has.
-            Channel::Ring if !self.is_rostered(&from) => {
-                self.refuse("node", &format!("{from} sent a frame of the ring, but is not in it (NODE-09)"));
+            Channel::Ring if !self.records.is_rostered(&from) => {
+                self.out
+                    .refuse("node", &format!("{from} sent a frame of the ring, but is not in it (NODE-09)"));
             }
             Channel::Ring => {
                 if let Err(error) = self.ring.frame(now, from, frame, entropy) {
-                    self.refuse("ring", &error);
+                    self.out.refuse("ring", &error);
                 }
             }
             Channel::Transcript => self.transcript_frame(now, from, &frame),
-            Channel::Admission => self.tell(ToMember::Guest { from, payload: frame }),
+            Channel::Admission => self.out.tell(ToMember::Guest { from, payload: frame }),
         }
     }
 
@@ -58,7 +57,7 @@ impl Node {
             ring::Output::Multicast { to, frame } => {
                 to.iter().for_each(|to| self.send_ring(now, *to, &frame))
             }
-            ring::Output::Persist(persist) => self.persist(persist),
+            ring::Output::Persist(persist) => self.out.persist(persist),
             ring::Output::Deliver(delivery) => self.deliver(delivery),
             ring::Output::Transitional { from, survivors } => self.transitional(from, survivors),
             ring::Output::Regular { id, members, .. } => {
@@ -67,18 +66,18 @@ impl Node {
             }
             ring::Output::Congested(congested) => {
                 if !congested {
-                    self.drain_backlog(now);
+                    self.backlog.drain(now, &mut self.ring, &mut self.out);
                 }
-                self.tell(ToMember::Congested(congested));
+                self.out.tell(ToMember::Congested(congested));
             }
             ring::Output::Lacking(lacking) => {
-                self.tell(ToMember::Lacking(lacking.map(|(node, since)| Lacking { node, since })));
+                self.out.tell(ToMember::Lacking(lacking.map(|(node, since)| Lacking { node, since })));
             }
             ring::Output::Trace(change) => {
                 if change.phase == ring::Phase::Gather {
                     self.keep_company(now, &[], entropy);
                 }
-                self.trace("ring", change.to_string());
+                self.out.trace("ring", change.to_string());
             }
         }
     }
@@ -93,21 +92,14 @@ impl Node {
 
     fn deliver(&mut self, delivery: Delivery) {
         let Delivery { configuration, order, sender, service, payload, transitional } = delivery;
-        if self.config.observe {
+        self.out.note(|| {
             let digest = digest(&[&payload]);
-            self.events.push(RingEvent::Delivered {
-                configuration,
-                order,
-                sender,
-                service,
-                digest,
-                transitional,
-            });
-        }
-        let roster = self.transcript.roster();
+            RingEvent::Delivered { configuration, order, sender, service, digest, transitional }
+        });
+        let roster = self.records.transcript().roster();
         let holds = |member: MemberId| roster.is_member(&member);
         if let Err(error) = self.group.deliver(configuration, order, sender, service, payload, &holds) {
-            self.refuse("group", &error);
+            self.out.refuse("group", &error);
         }
     }
 
@@ -117,11 +109,14 @@ impl Node {
                 self.submit(now, Submission { party, service, lead, payload });
             }
             group::Output::Member { to, indication } => {
-                self.out.push_back(GroundOutput::To(to, ToMember::Group(indication)));
+                self.out.tell_one(to, ToMember::Group(indication));
             }
             group::Output::Item(item) => self.take_item(now, &item, entropy),
-            group::Output::Reconcile { behind } => self.reconcile(&behind),
-            group::Output::Trace(text) => self.trace("group", text),
+            group::Output::Reconcile { behind } => {
+                let (records, mut orders) = self.ordering();
+                records.reconcile(&behind, &mut orders);
+            }
+            group::Output::Trace(text) => self.out.trace("group", text),
         }
     }
 }

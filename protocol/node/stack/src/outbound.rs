@@ -1,23 +1,12 @@
 //! The way down: from members to the group layer, to the ring, to the links.
 
+use crate::parts::Submission;
 use crate::{Node, RingEvent};
-use base::limits::SEND_QUEUE_BYTES_MAX;
-use base::{Entropy, Instant, Lead, NodeId, Service, digest};
+use base::{Entropy, Instant, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_link::{Channel, Input};
-use folkmoot_ring::SubmitError;
-use std::collections::BTreeSet;
-
-/// A message on its way to the ring.
-#[derive(Debug)]
-pub(crate) struct Submission {
-    pub(crate) party: u16,
-    pub(crate) service: Service,
-    pub(crate) lead: Lead,
-    pub(crate) payload: Bytes,
-}
 
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
@@ -33,61 +22,29 @@ impl Node {
                 self.group.complain(party, group, view, suspect)
             }
             ToNode::Refresh { party, group } => self.group.refresh(party, group),
-            ToNode::Item(item) => return self.order_own_item(&item),
+            ToNode::Item(item) => {
+                let (records, mut orders) = self.ordering();
+                return records.order_own(&item, &mut orders);
+            }
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
             ToNode::Dial(at) => return self.dial(now, at, entropy),
             ToNode::Resolve(head) => return self.resolve(now, head),
         };
         if let Err(error) = done {
-            self.refuse("group", &error);
+            self.out.refuse("group", &error);
         }
     }
 
     /// To the ring, in order. While the ring is congested, what does not fit waits here.
     pub(crate) fn submit(&mut self, now: Instant, message: Submission) {
-        if self.config.observe {
+        self.out.note(|| {
             let digest = digest(&[message.lead.as_slice(), &message.payload]);
-            self.events.push(RingEvent::Submitted { digest, service: message.service, party: message.party });
-        }
-        if !self.backlog.is_empty() {
-            return self.keep(message);
-        }
-        match self.hand_over(now, &message) {
-            Ok(()) => {}
-            Err(SubmitError::LocalFull) => self.keep(message),
-            Err(error) => self.refuse("ring", &error),
-        }
-    }
-
-    fn hand_over(&mut self, now: Instant, message: &Submission) -> Result<(), SubmitError> {
-        let Submission { party, service, lead, ref payload } = *message;
-        self.ring.submit(now, party, service, (lead, payload.clone()))
-    }
-
-    fn keep(&mut self, message: Submission) {
-        let length = message.payload.len();
-        self.backlog_bytes = self.backlog_bytes.saturating_add(length);
-        if self.backlog_bytes > SEND_QUEUE_BYTES_MAX {
-            self.backlog_bytes = self.backlog_bytes.saturating_sub(length);
+            RingEvent::Submitted { digest, service: message.service, party: message.party }
+        });
+        let taken = self.backlog.submit(now, message, &mut self.ring, &mut self.out);
+        if !taken {
             // It may have been an item: the stage has what will not come.
-            (self.staged, self.on_way) = (None, BTreeSet::new());
-            return self
-                .refuse("node", &"a message for the ring was dropped: the members here ignore congestion");
-        }
-        self.backlog.push_back(message);
-    }
-
-    pub(crate) fn drain_backlog(&mut self, now: Instant) {
-        while let Some(message) = self.backlog.pop_front() {
-            let done = self.hand_over(now, &message);
-            if done == Err(SubmitError::LocalFull) {
-                return self.backlog.push_front(message);
-            }
-            self.backlog_bytes = self.backlog_bytes.saturating_sub(message.payload.len());
-            // Nobody waits behind a message that no ring will ever take.
-            if let Err(error) = done {
-                self.refuse("ring", &error);
-            }
+            self.records.clear_stage();
         }
     }
 
@@ -99,7 +56,7 @@ impl Node {
 
     pub(crate) fn link_input(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
         if let Err(error) = self.links.handle(now, input, entropy) {
-            self.refuse("link", &error);
+            self.out.refuse("link", &error);
         }
     }
 }

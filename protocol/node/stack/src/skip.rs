@@ -13,102 +13,58 @@
 
 use crate::Node;
 use crate::message::Sync;
+use crate::parts::Package;
 use base::{Entropy, Head, Instant, NodeId};
 use bytes::Bytes;
-use folkmoot_attach::ToMember;
 use folkmoot_base as base;
-
-/// A package that is taken once nobody shares our order.
-#[derive(Debug)]
-pub(crate) struct Way {
-    package: Bytes,
-    /// The head to which our person goes over, if that is why.
-    resolves: Option<Head>,
-}
 
 impl Node {
     /// A package came. It is tried on a copy before anything is left for it.
     pub(crate) fn package_came(&mut self, from: NodeId, package: Bytes) {
-        let mut tried = self.transcript.clone();
-        let resolves = self.resolves;
-        match tried.take_package(&package, resolves) {
-            Ok(_) if tried.state().head() != self.transcript.state().head() => {
-                self.way = Some(Way { package, resolves });
-            }
-            Ok(_) if tried.line().forks() != self.transcript.line().forks() => self.shown_side(package),
-            Ok(_) => {}
+        let resolves = self.way.resolves();
+        match self.records.try_package(&package, resolves, &mut self.out) {
+            Ok(true) => self.way.leads(Package { bytes: package, resolves }),
+            Ok(false) => {}
             Err(error) => {
                 let text = format!(
                     "{from} sent a package that is refused (NODE-14, NODE-15): {}",
                     base::whole(&error)
                 );
-                self.refuse("transcript", &text);
+                self.out.refuse("transcript", &text);
             }
         }
-    }
-
-    /// Another line has shown that it comes to ours: that moves nobody here, and stays.
-    fn shown_side(&mut self, package: Bytes) {
-        if self.transcript.take_package(&package, None).is_ok() {
-            for persist in self.kept.after_skip(&self.transcript) {
-                self.persist(persist);
-            }
-            self.tell(ToMember::Package { package, resolves: None });
-        }
-    }
-
-    /// Whether a package waits until nobody shares our order.
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.way.is_some()
     }
 
     /// Goes on by the package if nobody shares our order; else leaves the others. `false` if there
     /// is nothing to do now.
     pub(crate) fn leave_if_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) -> bool {
-        if self.members.len() > 1 {
-            let leaves = self.is_leaving() && self.peers.values().any(|peer| peer.eligible);
+        if !self.peers.is_alone() {
+            let leaves = self.way.is_leaving() && self.peers.is_any_eligible();
             if leaves {
                 self.judge_all(now);
             }
             return leaves;
         }
-        let Some(Way { package, resolves }) = self.way.take() else { return false };
-        match self.transcript.take_package(&package, resolves) {
-            Ok(taken) => {
-                self.staged = None;
-                self.on_way.clear();
-                self.resolves = None;
-                for persist in self.kept.after_skip(&self.transcript) {
-                    self.persist(persist);
-                }
-                let head = self.transcript.state().head();
-                self.trace("transcript", format!("went on to {head} by a package (NODE-14, NODE-15)"));
-                self.tell(ToMember::Package { package, resolves });
-                self.mark_due = true;
-                self.announce = true;
-                self.apply(now, &taken, entropy);
-            }
-            Err(error) => self.refuse("transcript", &base::whole(&error)),
+        let Some(package) = self.way.take() else { return false };
+        if let Some(taken) = self.records.skip(package, &mut self.out) {
+            self.way.end();
+            self.apply(now, &taken, entropy);
         }
         true
     }
 
     /// Our person goes over to the line of this head.
     pub(crate) fn resolve(&mut self, now: Instant, head: Head) {
-        self.resolves = Some(head);
-        let elsewhere: Vec<NodeId> = self.peers.keys().copied().collect();
-        elsewhere.into_iter().for_each(|node| self.ask_side(now, node));
+        self.way.resolve(head);
+        self.peers.all().into_iter().for_each(|node| self.ask_side(now, node));
     }
 
     /// `NODE-15`: asks a peer on another line for what leads there, if that is where we go.
     pub(crate) fn ask_side(&mut self, now: Instant, node: NodeId) {
-        let elsewhere = self.peers.get(&node).is_some_and(|peer| peer.other_line.is_some());
-        if !elsewhere || self.is_leaving() {
+        if !self.syncing.is_on_other(&node) || self.way.is_leaving() {
             return;
         }
-        let forks = self.transcript.line().forks().values();
-        let forks = forks.map(|fork| fork.theirs.head()).filter(|_| self.resolves.is_some());
-        let wanted: Vec<Head> = self.transcript.state().rejoin().into_iter().chain(forks).collect();
+        let wanted = self.records.sides(self.way.resolves().is_some());
         for first in wanted {
             self.send_sync(now, node, &Sync::Side { first });
         }
@@ -116,7 +72,7 @@ impl Node {
 
     /// A peer goes over to our line, if that has this decision.
     pub(crate) fn side_asked(&mut self, now: Instant, from: NodeId, first: &Head) {
-        if let Some(package) = self.transcript.side_package(first) {
+        if let Some(package) = self.records.side_package(first) {
             self.offer(now, from, &package);
         }
     }

@@ -1,36 +1,28 @@
 //! Transcripts kept in step. Two nodes tell each other where their transcripts stand when their
 //! link comes up and at every change, and fetch what they lack, before either treats the other as a
 //! peer that may gather. What a node learns here it does not take here. It goes through the ring
-//! (`stage.rs`), so that the transcripts of one configuration change at one place in the order.
-//!
-//! ```text
-//! marks differ --> ask for the first part --> something new came: the same part again
-//!                      ^                      nothing new: the next part
-//!                      '-- after the last part, if anything new came on the way; else rest until either mark changes
-//! ```
-//! A peer on our own ring is not asked: the ring brings the same.
+//! (`items.rs`), so that the transcripts of one configuration change at one place in the order.
 
 use crate::message::{ITEMS_BATCH_BYTES, Sync};
-use crate::peer::Mark;
+use crate::parts::{Answer, Mark, Piece};
 use crate::{Node, Place};
 use base::codec;
-use base::{Blob, Instant, NodeId};
+use base::{Blob, Digest, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
-use folkmoot_group as group;
 use folkmoot_link::Channel;
-use folkmoot_transcript::{Have, Item};
+use folkmoot_transcript::{Have, is_package};
 
 impl Node {
     pub(crate) fn send_mark(&mut self, now: Instant, to: NodeId) {
-        let (head, set) = self.transcript.mark();
+        let (head, set) = self.records.mark();
         self.send_sync(now, to, &Sync::Mark { head, set });
     }
 
     /// Our own transcript changed: every peer is told, and what a peer has that we could not take
     /// before is asked for again.
     pub(crate) fn announce_mark(&mut self, now: Instant) {
-        let peers: Vec<NodeId> = self.peers.keys().copied().collect();
+        let peers = self.peers.all();
         for peer in &peers {
             self.send_mark(now, *peer);
             self.look_at_line(now, *peer);
@@ -44,27 +36,26 @@ impl Node {
     /// Tells the group layer where our transcript stands. Names matter only while tables are not
     /// merged; `whole` asks for them in any case.
     pub(crate) fn tell_mark(&mut self, whole: bool) {
-        self.mark_due = false;
-        let (head, set) = self.transcript.mark();
         let whole = whole || !self.group.is_settled();
-        let names = if whole { self.transcript.have() } else { Default::default() };
-        self.group.mark(group::Mark::new(head, set, names));
+        self.group.mark(self.records.mark_for_group(whole));
     }
 
     pub(crate) fn transcript_frame(&mut self, now: Instant, from: NodeId, frame: &[u8]) {
         let message: Sync = match codec::decode(frame) {
             Ok(message) => message,
             Err(error) => {
-                return self.refuse("node", &format!("{from} sent a malformed message (NODE-01): {error}"));
+                return self
+                    .out
+                    .refuse("node", &format!("{from} sent a malformed message (NODE-01): {error}"));
             }
         };
         if !message.within_bounds() {
-            return self.refuse("node", &format!("{from} sent more than a message may have (NODE-02)"));
+            return self.out.refuse("node", &format!("{from} sent more than a message may have (NODE-02)"));
         }
         match message {
             Sync::Mark { head, set } => self.mark_came(now, from, (head, set)),
             Sync::Fetch(_) | Sync::Want { .. } | Sync::Side { .. } if !self.may_ask(now, &from) => {
-                self.refuse("node", &format!("{from} asks for more than a guest may (NODE-12)"));
+                self.out.refuse("node", &format!("{from} asks for more than a guest may (NODE-12)"));
             }
             Sync::Fetch(have) => self.fetch_came(now, from, &have),
             Sync::Items(items) => self.items_came(now, from, &items),
@@ -78,93 +69,59 @@ impl Node {
         }
     }
 
+    /// Whether a question is answered: a member's always is.
     fn may_ask(&mut self, now: Instant, from: &NodeId) -> bool {
-        self.has_standing(from) || self.peers.get_mut(from).is_none_or(|peer| peer.may_ask(now))
+        self.records.has_standing(from) || self.syncing.may_ask(now, from)
     }
 
     fn mark_came(&mut self, now: Instant, from: NodeId, mark: Mark) {
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        peer.mark = Some(mark);
-        self.look_at_line(now, from);
-        self.judge(now, from);
-        self.fetch_if_behind(now, from);
+        if self.syncing.mark_came(&from, mark) {
+            self.look_at_line(now, from);
+            self.judge(now, from);
+            self.fetch_if_behind(now, from);
+        }
     }
 
-    /// Begins to compare sets with a peer whose transcript is another than ours, unless that is
-    /// going on, with it or with one that has the same, or brought nothing and neither has changed
-    /// since.
+    /// Begins to compare sets with a peer whose transcript is another than ours.
     pub(crate) fn fetch_if_behind(&mut self, now: Instant, from: NodeId) {
-        let ours = self.known().mark();
-        let with_us = self.members.contains(&from);
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        let Some(theirs) = peer.mark else { return };
-        if theirs == ours {
-            return peer.is_even_now();
-        }
-        if theirs == self.founding {
-            return; // It has nothing yet.
-        }
-        let busy = peer.pass.is_some() || peer.tried == Some((ours, theirs));
-        if busy || peer.other_line.is_some() || (peer.eligible && with_us) {
-            return;
-        }
-        if !self.peers.values().any(|other| other.compares(&theirs, now)) {
-            self.begin_pass(now, from);
-        }
-    }
-
-    fn begin_pass(&mut self, now: Instant, from: NodeId) {
-        if let Some(peer) = self.peers.get_mut(&from) {
-            peer.begin_pass(now);
-            self.ask(now, from);
-        }
+        let with_us = self.peers.is_with_us(&from);
+        let question = self.syncing.begin(now, &from, with_us, &self.records);
+        self.fetch(now, from, question);
     }
 
     /// Some answer may have been lost: asks for the same again. With `anew` also where all of it
     /// came and was not taken.
     pub(crate) fn fetch_again(&mut self, now: Instant, from: NodeId, anew: bool) {
-        if self.want_again(now, from) {
-            return;
+        if let Some(want) = self.pieces.want_again(now, &from) {
+            return self.send_sync(now, from, &want);
         }
         self.ask_side(now, from);
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        if peer.pass.is_some() {
-            return self.ask(now, from);
-        }
-        if anew {
-            peer.tried = None;
-        }
-        self.fetch_if_behind(now, from);
+        let with_us = self.peers.is_with_us(&from);
+        let question = self.syncing.again(now, &from, with_us, anew, &self.records);
+        self.fetch(now, from, question);
     }
 
-    /// Asks for whatever we lack of the part that the comparison has come to.
-    fn ask(&mut self, now: Instant, from: NodeId) {
-        let known = self.staged.as_ref().unwrap_or(&self.transcript);
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        let Some(begin) = peer.pass.map(|pass| pass.from) else { return };
-        let have = known.part_besides(begin, peer.shown());
-        if let Some(pass) = &mut peer.pass {
-            pass.until = have.until;
+    /// Asks for whatever we lack of the part that a comparison has come to.
+    pub(crate) fn fetch(&mut self, now: Instant, from: NodeId, question: Option<Have>) {
+        if let Some(have) = question {
+            self.send_sync(now, from, &Sync::Fetch(have));
         }
-        self.send_sync(now, from, &Sync::Fetch(have));
     }
 
-    /// Whoever has a head that is older than the decisions kept here is led on by a package.
     fn fetch_came(&mut self, now: Instant, from: NodeId, have: &Have) {
-        if self.transcript.has_left_behind(&have.head) {
-            match self.transcript.package(&have.head) {
-                Some(package) => self.offer(now, from, &package),
-                None => {
-                    self.refuse("transcript", &format!("{from} is too far behind to be led on (NODE-14)"))
+        match self.records.answer(have) {
+            Answer::Package(package) => self.offer(now, from, &package),
+            Answer::TooFar => {
+                let text = format!("{from} is too far behind to be led on (NODE-14)");
+                self.out.refuse("transcript", &text);
+            }
+            Answer::Items(items) => {
+                let nothing = items.is_empty();
+                self.send_items(now, from, items);
+                if nothing {
+                    self.send_mark(now, from);
                 }
             }
-            return;
-        }
-        let items = self.transcript.lacking_part(have, ITEMS_BATCH_BYTES);
-        let nothing = items.is_empty();
-        self.send_items(now, from, items);
-        if nothing {
-            self.send_mark(now, from);
         }
     }
 
@@ -179,57 +136,30 @@ impl Node {
         }
     }
 
-    /// Verifies each item, and orders those that are new. One that is refused holds up nothing
-    /// else.
-    pub(crate) fn items_came(&mut self, now: Instant, from: NodeId, items: &[Blob]) {
-        let mut trial = None;
-        let mut news = false;
-        for item in items {
-            match self.item_came(now, from, &mut trial, &item.0) {
-                Ok(true) => {
-                    news = true;
-                    trial = None;
-                }
-                Ok(false) => self.not_taken(from, &item.0),
-                Err(error) => {
-                    self.not_taken(from, &item.0);
-                    let text =
-                        format!("{from} sent an item that is refused (NODE-03): {}", base::whole(&error));
-                    self.refuse("transcript", &text);
-                }
-            }
-        }
-        self.finish_stage();
-        self.go_on(now, from, news);
-    }
-
-    /// Notes what a peer sent and we did not take, so that its next answer goes on beyond it.
-    fn not_taken(&mut self, from: NodeId, item: &Bytes) {
-        let name = Item::decode(item).ok().and_then(|item| item.name());
-        if let (Some(name), Some(peer)) = (name, self.peers.get_mut(&from)) {
-            peer.show(name);
+    /// Shows a long item to a peer, which asks for the rest.
+    pub(crate) fn offer(&mut self, now: Instant, to: NodeId, item: &Bytes) {
+        if let Some(piece) = self.pieces.offer(item) {
+            self.send_sync(now, to, &piece);
         }
     }
 
-    /// An answer came, and brought something new or not: goes on with the comparison.
-    fn go_on(&mut self, now: Instant, from: NodeId, news: bool) {
-        let ours = self.known().mark();
-        let Some(peer) = self.peers.get_mut(&from) else { return };
-        let Some(mut pass) = peer.pass.take() else { return };
-        if peer.mark == Some(ours) {
-            return peer.is_even_now();
+    fn want_came(&mut self, now: Instant, from: NodeId, name: &Digest, index: u16) {
+        if let Some(piece) = self.pieces.piece(name, index) {
+            self.send_sync(now, from, &piece);
         }
-        pass.fruitful |= news;
-        pass.at = now;
-        if news || pass.advance() {
-            peer.pass = Some(pass);
-        } else if pass.fruitful {
-            peer.begin_pass(now);
-        } else {
-            peer.tried = peer.mark.map(|theirs| (ours, theirs));
+    }
+
+    /// A piece of a long item, or of a package.
+    fn piece_came(&mut self, now: Instant, from: NodeId, piece: (Digest, u16, u16), bytes: &[u8]) {
+        if !self.peers.is_linked(&from) {
             return;
         }
-        self.ask(now, from);
+        match self.pieces.came(now, from, piece, bytes, (&self.records, &mut self.out)) {
+            Piece::Idle => {}
+            Piece::Next(want) => self.send_sync(now, from, &want),
+            Piece::Whole(package) if is_package(&package) => self.package_came(from, package),
+            Piece::Whole(item) => self.items_came(now, from, &[Blob(item)]),
+        }
     }
 
     pub(crate) fn send_sync(&mut self, now: Instant, to: NodeId, message: &Sync) {

@@ -53,6 +53,12 @@ fn node_with(
     (Node::new(config, stored, Instant(0), &mut Counting(4)).unwrap(), ben)
 }
 
+/// The parts hear of a link, as if one had come up.
+fn link(node: &mut Node, peer: NodeId, at: &Locator) {
+    node.peers.up(peer, at.clone());
+    node.syncing.up(peer);
+}
+
 /// The refusal with which the node answers a frame, if any.
 fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
     refusal_at(node, Instant(1), from, frame)
@@ -60,7 +66,7 @@ fn refusal(node: &mut Node, from: NodeId, frame: &[u8]) -> Option<String> {
 
 fn refusal_at(node: &mut Node, now: Instant, from: NodeId, frame: &[u8]) -> Option<String> {
     while node.poll_output().is_some() {}
-    node.refused = 0;
+    node.out.count_anew();
     node.transcript_frame(now, from, frame);
     let said = std::iter::from_fn(|| node.poll_output());
     said.filter_map(|output| match output {
@@ -174,7 +180,7 @@ fn node_03_items_that_do_not_stand_are_refused() {
     let before = node.transcript().mark();
     let message = Sync::Items(vec![Blob::from(vec![1, 2, 3])]);
     assert!(refusal(&mut node, ben.node(), &codec::encode(&message)).unwrap().contains("NODE-03"));
-    assert_eq!((node.transcript().mark(), node.staged.is_none()), (before, true));
+    assert_eq!((node.transcript().mark(), node.records.is_unstaged()), (before, true));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Which items of guests are passed on, and what is provided to others, on a node alone.
 
-use super::{Counting, identity, node, refusal};
+use super::{Counting, identity, link, node, refusal};
 use crate::Node;
 use crate::message::Sync;
-use crate::peer::PeerInfo;
 use base::{Blob, Locator, NodeId, UnixTime, codec};
 use bytes::Bytes;
 use folkmoot_base as base;
@@ -42,6 +41,11 @@ fn brings(node: &mut Node, from: NodeId, items: &[&Bytes]) -> Option<String> {
     refusal(node, from, &codec::encode(&Sync::Items(items)))
 }
 
+fn reconcile(node: &mut Node, behind: &[Mark]) {
+    let (records, mut orders) = node.ordering();
+    records.reconcile(behind, &mut orders);
+}
+
 /// What the node has handed to the ring since the last call.
 fn ordered(node: &mut Node) -> Vec<Bytes> {
     let me = node.id();
@@ -63,10 +67,10 @@ fn node_11_what_does_not_count_and_comes_from_a_guest_is_not_passed_on() {
     let (ada, eve, frank) = (node.config.identity.clone(), identity("eve", 9), identity("frank", 10));
     let t = node.transcript().clone();
     let (late, subject) = admit(&t, &frank, &[&ada], 20);
-    node.peers.insert(eve.node(), PeerInfo::new(Locator::memory(9)));
+    link(&mut node, eve.node(), &Locator::memory(9));
     for _ in 0..3 {
         assert!(brings(&mut node, eve.node(), &[&late]).unwrap().contains("NODE-11"));
-        assert!(ordered(&mut node).is_empty() && node.staged.is_none());
+        assert!(ordered(&mut node).is_empty() && node.records.is_unstaged());
     }
     // Nor with what it says beside: but what a voter says by itself is passed on, and with it the
     // admission counts.
@@ -74,7 +78,7 @@ fn node_11_what_does_not_count_and_comes_from_a_guest_is_not_passed_on() {
     assert_eq!(brings(&mut node, eve.node(), &[&approvals[0], &approvals[1]]), None);
     assert_eq!(brings(&mut node, eve.node(), &[&late]), None);
     assert_eq!(ordered(&mut node), [approvals[0].clone(), approvals[1].clone(), late]);
-    assert!(node.known().roster().is_member(&frank.member()));
+    assert!(node.records.known().roster().is_member(&frank.member()));
 }
 
 #[test]
@@ -99,15 +103,14 @@ fn node_11_what_counts_is_passed_on_and_so_is_what_a_member_brings() {
 fn node_11_a_flood_of_a_guest_leaves_a_bounded_rest() {
     let (mut node, _) = node();
     let (eve, t) = (identity("eve", 9), node.transcript().clone());
-    node.peers.insert(eve.node(), PeerInfo::new(Locator::memory(9)));
+    link(&mut node, eve.node(), &Locator::memory(9));
     let flood: Vec<Bytes> = (0..300).map(|salt| admit(&t, &eve, &[], 1_000 + salt).0).collect();
     for batch in flood.chunks(20) {
         brings(&mut node, eve.node(), &batch.iter().collect::<Vec<_>>());
     }
-    assert!(ordered(&mut node).is_empty() && node.on_way.is_empty() && node.staged.is_none());
+    assert!(ordered(&mut node).is_empty() && node.records.is_unstaged());
     let requests: Vec<_> = flood.iter().map(|item| Item::decode(item).unwrap().name().unwrap()).collect();
-    let peer = &node.peers[&eve.node()];
-    assert_eq!((peer.aside(&requests).len(), peer.shown().len()), (128, 300));
+    assert_eq!(node.syncing.rest(&eve.node(), &requests), (128, 300));
 }
 
 /// A node that is itself a guest cannot know who is a member: it takes all, within the bounds of
@@ -129,7 +132,7 @@ fn with_approvals(count: u64) -> (Node, Vec<Bytes>) {
     let subject = |number: u64| admission(base::digest(&[&number.to_be_bytes()]));
     let items: Vec<Bytes> = (0..count).map(|number| yes(&t, &ben, subject(number))).collect();
     for item in &items {
-        assert!(node.transcript.take(item, None).unwrap().new);
+        assert!(node.records.take(item, &mut node.out).unwrap().new);
     }
     (node, items)
 }
@@ -141,11 +144,11 @@ fn grp_10_what_a_mark_lacks_is_provided_once_in_a_configuration() {
     let names: Vec<_> = node.transcript().have().into_iter().collect();
     let behind = Mark::new(head, [0; 32], names.iter().skip(7).copied());
     let further = Mark::new(head, [1; 32], names.iter().skip(9).copied());
-    node.reconcile(&[behind.clone(), further]);
+    reconcile(&mut node, &[behind.clone(), further]);
     let provided: BTreeSet<_> =
         ordered(&mut node).iter().map(|item| Item::decode(item).unwrap().name().unwrap()).collect();
     assert_eq!(provided, names[..9].iter().copied().collect());
-    node.reconcile(std::slice::from_ref(&behind));
+    reconcile(&mut node, std::slice::from_ref(&behind));
     assert!(ordered(&mut node).is_empty(), "they are on their way");
     node.regular(
         base::Instant(1),
@@ -153,9 +156,9 @@ fn grp_10_what_a_mark_lacks_is_provided_once_in_a_configuration() {
         vec![node.id()],
     );
     ordered(&mut node);
-    node.reconcile(&[behind]);
+    reconcile(&mut node, &[behind]);
     assert_eq!(ordered(&mut node).len(), 7, "in the next configuration again");
-    node.reconcile(&[Mark::new(head, set, [])]);
+    reconcile(&mut node, &[Mark::new(head, set, [])]);
     assert_eq!(ordered(&mut node).len(), 293);
 }
 
@@ -167,7 +170,7 @@ fn grp_10_what_a_full_mark_says_nothing_of_is_provided() {
     let head = node.transcript().mark().0;
     let names: Vec<_> = node.transcript().have().into_iter().collect();
     let behind = Mark::new(head, [0; 32], names[..2_499].iter().copied());
-    node.reconcile(&[behind]);
+    reconcile(&mut node, &[behind]);
     assert_eq!(ordered(&mut node).len(), 2_500 - folkmoot_group::MARK_NAMES_MAX);
 }
 
@@ -175,7 +178,7 @@ fn grp_10_what_a_full_mark_says_nothing_of_is_provided() {
 fn a_mark_on_another_line_or_ahead_is_provided_nothing() {
     let (mut node, _) = with_approvals(3);
     for (number, digest) in [(0, [9; 32]), (1, [9; 32])] {
-        node.reconcile(&[Mark::new(base::Head { number, digest }, [0; 32], [])]);
+        reconcile(&mut node, &[Mark::new(base::Head { number, digest }, [0; 32], [])]);
         assert!(ordered(&mut node).is_empty());
     }
 }

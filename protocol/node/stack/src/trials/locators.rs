@@ -1,8 +1,7 @@
 //! Locators that peers and the disk name: which are refused, kept, told and dialled.
 
-use super::{Counting, Node, NodeId, node, node_with, refusal};
+use super::{Counting, Node, NodeId, link, node, node_with, refusal};
 use crate::message::{Place, Sync};
-use crate::peer::PeerInfo;
 use attach::{Ground, GroundOutput};
 use base::{Instant, Locator, StoreKey, codec};
 use bytes::Bytes;
@@ -100,19 +99,23 @@ fn node_20_what_leads_nowhere_is_neither_dialled_nor_kept_nor_told() {
         let (at, seed): (Locator, Locator) = (nowhere.parse().unwrap(), here.parse().unwrap());
         let stored = [on_disk(ben, nowhere)];
         let (mut node, _) = node_with(&[], own.clone(), &[at.clone(), seed.clone()], &stored);
-        assert_eq!((dialled(&mut node), node.place_of(&ben)), (vec![seed], None), "{nowhere}");
+        assert_eq!(
+            (dialled(&mut node), node.reach.place_of(&ben, &node.peers)),
+            (vec![seed], None),
+            "{nowhere}"
+        );
         for at in [&at, &"udp/192.0.2.8:4803".parse().unwrap()] {
             node.dial(Instant(3_000_000), at.clone(), &mut Counting(6));
         }
         let later = dialled_at(&mut node, 4_000_000);
         assert!(later.len() > 1 && later.iter().all(Locator::leads_somewhere), "{later:?}");
-        node.peers.insert(ben, PeerInfo::new(at.clone()));
-        node.reached(Instant(3_000_000), ben, &at, true);
-        assert_eq!((kept(&mut node), node.place_of(&ben)), (vec![], None), "{nowhere}");
+        link(&mut node, ben, &at);
+        node.reached(Instant(3_000_000), ben, &at);
+        assert_eq!((kept(&mut node), node.reach.place_of(&ben, &node.peers)), (vec![], None), "{nowhere}");
     }
     let (mut node, _) = node_with(&[], "udp/0.0.0.0:4803".parse().unwrap(), &[], &[on_disk(ben, here)]);
     assert_eq!(dialled(&mut node), [here.parse().unwrap()]);
-    assert_eq!(node.place_of(&ben).unwrap().at.0, here);
+    assert_eq!(node.reach.place_of(&ben, &node.peers).unwrap().at.0, here);
 }
 
 #[test]
@@ -121,11 +124,11 @@ fn node_21_what_has_another_transport_is_kept_and_told_and_not_dialled() {
     let (mut node, ben) = node_with(&contacts, Locator::memory(1), &[], &[]);
     let (ben, unknown) = (ben.node(), unknown());
     assert_eq!(refusal(&mut node, ben, &says(ben, &unknown)), None);
-    let told = node.place_of(&ben).unwrap();
+    let told = node.reach.place_of(&ben, &node.peers).unwrap();
     assert_eq!(told.at.0, unknown, "to the byte");
     assert_eq!(dialled(&mut node), [], "nor the contacts");
     let (mut node, _) = node_with(&contacts, Locator::memory(1), &[], &[on_disk(ben, &unknown)]);
-    assert_eq!((node.place_of(&ben), dialled(&mut node)), (Some(told), vec![]));
+    assert_eq!((node.reach.place_of(&ben, &node.peers), dialled(&mut node)), (Some(told), vec![]));
     node.transcript_frame(Instant(2), ben, &says(ben, "memory/2"));
     assert_eq!(kept(&mut node), [on_disk(ben, "memory/2")], "what can be dialled takes its place");
     node.timeout(Instant(4_000_000), &mut Counting(7));

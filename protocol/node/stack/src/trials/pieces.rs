@@ -2,8 +2,7 @@
 
 use super::{node, refusal_at};
 use crate::message::{ITEM_PIECES_MAX, PIECE_BYTES, Sync};
-use crate::peer::PeerInfo;
-use crate::pieces::{INCOMING_GUESTS_MAX, INCOMING_LIFE, INCOMING_MAX};
+use crate::parts::{INCOMING_GUESTS_MAX, INCOMING_LIFE, INCOMING_MAX};
 use crate::{Node, PIECES_MAX};
 use base::{Instant, Locator, NodeId, codec, digest};
 use folkmoot_base as base;
@@ -13,7 +12,7 @@ fn guest(number: u8) -> NodeId {
 }
 
 fn link(node: &mut Node, peer: NodeId) {
-    node.peers.insert(peer, PeerInfo::new(Locator::memory(9)));
+    super::link(node, peer, &Locator::memory(9));
 }
 
 fn piece(item: &[u8], index: usize) -> Vec<u8> {
@@ -25,7 +24,7 @@ fn piece(item: &[u8], index: usize) -> Vec<u8> {
 
 /// How many bytes of long items the node keeps.
 fn kept(node: &Node) -> usize {
-    node.peers.values().filter_map(|peer| peer.incoming.as_ref()).map(|incoming| incoming.len()).sum()
+    node.pieces.bytes()
 }
 
 #[test]

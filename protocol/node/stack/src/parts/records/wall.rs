@@ -13,7 +13,8 @@
 //! stands goes on. In a new configuration the two leave each other out, until the slower clock has
 //! come there: an end that has been ordered is ordered again by whoever could not take it.
 
-use crate::Node;
+use super::Records;
+use crate::parts::{Orders, Outbox};
 use base::{Digest, MemberId, UnixTime};
 use bytes::Bytes;
 use folkmoot_base as base;
@@ -26,8 +27,10 @@ const BEFORE_SECONDS: u64 = 60;
 const WAITING_MAX: usize = 4_096;
 
 /// The time on the wall clock, and the ends of terms that wait for it.
-#[derive(Debug, Default)]
-pub(crate) struct Wall {
+#[derive(Debug)]
+pub(super) struct Wall {
+    /// When our own identity was made: a clock before that does not count.
+    begun: UnixTime,
     time: Option<UnixTime>,
     waiting: BTreeMap<(MemberId, Digest), Waiting>,
 }
@@ -41,8 +44,12 @@ struct Waiting {
 }
 
 impl Wall {
+    pub(super) fn new(begun: UnixTime) -> Self {
+        Self { begun, time: None, waiting: BTreeMap::new() }
+    }
+
     /// The time, if there is a clock that counts.
-    pub(crate) fn clock(&self) -> Option<UnixTime> {
+    pub(super) fn clock(&self) -> Option<UnixTime> {
         self.time
     }
 
@@ -63,18 +70,17 @@ impl Wall {
     }
 }
 
-impl Node {
+impl Records {
     /// A clock that is earlier than the making of our own identity does not count. A machine
     /// without a battery says 1970 until somebody sets its clock.
-    pub(crate) fn hear_clock(&mut self, time: UnixTime) {
-        let begun = self.config.identity.certificate().not_before();
-        let believed = begun.0.saturating_sub(BEFORE_SECONDS) <= time.0;
+    pub(crate) fn hear_clock(&mut self, time: UnixTime, orders: &mut Orders<'_>) {
+        let believed = self.wall.begun.0.saturating_sub(BEFORE_SECONDS) <= time.0;
         self.wall.time = believed.then_some(time);
-        self.order_ends();
+        self.order_ends(orders);
     }
 
     /// Orders the ends whose time has come, and forgets those that nobody waits for any more.
-    pub(crate) fn order_ends(&mut self) {
+    pub(crate) fn order_ends(&mut self, orders: &mut Orders<'_>) {
         let decided = self.transcript.state().time();
         let over = |(end, waiting): (&(MemberId, Digest), &Waiting)| {
             let open = is_open(&self.transcript, end);
@@ -83,50 +89,52 @@ impl Node {
         let over: Vec<_> = self.wall.waiting.iter().filter_map(over).collect();
         for (end, open) in over {
             self.wall.waiting.remove(&end);
-            if open && let Err(error) = self.stage_end(end) {
-                self.refuse("transcript", &base::whole(&error));
+            if open && let Err(error) = self.stage_end(end, orders) {
+                orders.out.refuse("transcript", &base::whole(&error));
             }
         }
         self.finish_stage();
     }
 
-    fn stage_end(&mut self, (member, request): (MemberId, Digest)) -> Result<bool, ItemError> {
+    fn stage_end(
+        &mut self,
+        (member, request): (MemberId, Digest),
+        orders: &mut Orders<'_>,
+    ) -> Result<bool, ItemError> {
         let item = Bytes::from(Item::Expire { member, request }.encode());
-        self.trace("transcript", format!("the term of {member} is over by this clock, too (NODE-10)"));
-        self.stage_past(&item)
+        let text = format!("the term of {member} is over by this clock, too (NODE-10)");
+        orders.out.trace("transcript", text);
+        self.stage_past(&item, orders)
     }
 
     /// `NODE-10`: whether this end is not ordered yet, because our clock has not come to it. It
     /// waits.
-    pub(crate) fn is_early(&mut self, member: MemberId, request: Digest) -> bool {
+    pub(super) fn is_early(&mut self, member: MemberId, request: Digest, out: &mut Outbox) -> bool {
         let end = (member, request);
         let Some(ends) = end_of(self.known(), &end) else { return false };
         let waiting = Waiting { ends, after: 2 * EXPIRE_SECONDS };
         let early = !self.wall.is_past(&waiting, self.known().state().time())
-            && !self.config.danger.is(base::Danger::LineEndsEarly);
+            && !self.danger.is(base::Danger::LineEndsEarly);
         if early && is_open(self.known(), &end) {
             self.wall.wait(end, waiting);
-            self.refuse_early();
+            refuse_early(out);
         }
         early
     }
 
     /// An end had its place in the order, and our clock had not come to it.
-    pub(crate) fn not_yet(&mut self, member: MemberId, request: Digest) {
+    pub(super) fn not_yet(&mut self, member: MemberId, request: Digest, out: &mut Outbox) {
         let end = (member, request);
         let Some(ends) = end_of(&self.transcript, &end).filter(|_| is_open(&self.transcript, &end)) else {
             return;
         };
         self.wall.wait(end, Waiting { ends, after: EXPIRE_SECONDS });
-        self.refuse_early();
+        refuse_early(out);
     }
+}
 
-    fn refuse_early(&mut self) {
-        self.refuse(
-            "transcript",
-            &"a term that is said to have ended has not, by this machine's clock (NODE-10)",
-        );
-    }
+fn refuse_early(out: &mut Outbox) {
+    out.refuse("transcript", &"a term that is said to have ended has not, by this machine's clock (NODE-10)");
 }
 
 /// When the admission ends of which this is said to be the end: none if it is not known here.

@@ -2,11 +2,12 @@
 //! going and still not send what the group layer waits for. It is then left out of the next
 //! configuration, and may come back after a while.
 
-use crate::Node;
+use crate::parts::Outbox;
 use base::limits::STEP_DEADLINE;
 use base::{Instant, NodeId};
 use core::time::Duration;
 use folkmoot_base as base;
+use folkmoot_group::Group;
 use std::collections::BTreeMap;
 
 /// How long the tables of a new configuration may take to merge before the awaited nodes are left
@@ -20,8 +21,10 @@ const BARRED_MAX: Duration = Duration::from_secs(60);
 const _: () = assert!(SETTLE_DEADLINE.as_millis() == 2 * STEP_DEADLINE.as_millis());
 
 /// Since when we wait, and which nodes we have left out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Patience {
+    /// How long the tables may take.
+    settle: Duration,
     since: Option<Instant>,
     barred: BTreeMap<NodeId, Barred>,
 }
@@ -33,6 +36,10 @@ struct Barred {
 }
 
 impl Patience {
+    pub(crate) fn new(settle: Duration) -> Self {
+        Self { settle, since: None, barred: BTreeMap::new() }
+    }
+
     /// A configuration begins: its tables are to be merged.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.since = Some(now);
@@ -43,33 +50,31 @@ impl Patience {
         self.barred.get(node).is_some_and(|barred| now < barred.until)
     }
 
-    fn bar(&mut self, now: Instant, node: NodeId, first: Duration) {
+    fn bar(&mut self, now: Instant, node: NodeId) {
+        let first = self.settle;
         let span = self.barred.get(&node).map_or(first, |barred| barred.span.saturating_mul(2));
         let span = span.min(BARRED_MAX);
         self.barred.insert(node, Barred { until: now + span, span });
     }
-}
 
-impl Node {
     /// Leaves out nodes that have been awaited for too long, and lets nodes come back whose time is
     /// over.
-    pub(crate) fn lose_patience(&mut self, now: Instant) {
-        if self.group.is_settled() {
-            self.patience.since = None;
+    pub(crate) fn lose(&mut self, now: Instant, group: &Group, out: &mut Outbox) {
+        if group.is_settled() {
+            self.since = None;
         }
-        let awaited = self.group.awaited();
-        if self.patience.since.is_some_and(|since| now.since(since) >= self.config.settle) {
-            self.patience.since = Some(now);
+        let awaited = group.awaited();
+        if self.since.is_some_and(|since| now.since(since) >= self.settle) {
+            self.since = Some(now);
             for node in &awaited {
-                self.trace("group", format!("{node} has not said who lives on it: left out for a while"));
-                self.patience.bar(now, *node, self.config.settle);
+                out.trace("group", format!("{node} has not said who lives on it: left out for a while"));
+                self.bar(now, *node);
             }
         }
         // A node that has behaved for as long as it was left out is forgiven. A node that is
         // awaited again has not behaved yet.
         let behaves =
             |node: &NodeId, barred: &Barred| now >= barred.until + barred.span && !awaited.contains(node);
-        self.patience.barred.retain(|node, barred| !behaves(node, barred));
-        self.judge_all(now);
+        self.barred.retain(|node, barred| !behaves(node, barred));
     }
 }

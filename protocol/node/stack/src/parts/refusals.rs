@@ -3,12 +3,12 @@
 //! node acts on it. Nothing proves a form, so this never changes which locators are dialled, nor
 //! how.
 
-use crate::Node;
 use base::{Instant, Locator, NodeId};
 use core::fmt;
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_link::{Exchange, Versions};
+use std::collections::BTreeMap;
 
 /// How long a refusal is reported after it was last heard. A dial that goes on hears it every few
 /// seconds.
@@ -61,35 +61,29 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl Node {
-    /// Refusals of the last [`REFUSAL_LIFE`], by locator.
-    pub fn refusals(&self, now: Instant) -> Vec<Refusal> {
+/// The refusals that were heard last.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(BTreeMap<Locator, Refusal>);
+
+impl Refusals {
+    /// Those of the last [`REFUSAL_LIFE`], by locator.
+    pub(crate) fn fresh(&self, now: Instant) -> Vec<Refusal> {
         let fresh = |refusal: &&Refusal| now.since(refusal.heard) < REFUSAL_LIFE;
-        self.refusals.values().filter(fresh).cloned().collect()
+        self.0.values().filter(fresh).cloned().collect()
     }
 
     /// A locator that was dialled refuses (NODE-07).
-    pub(crate) fn refused(&mut self, now: Instant, at: Locator, node: Option<NodeId>, theirs: Theirs) {
-        if !self.refusals.contains_key(&at) && self.refusals.len() >= REFUSALS_MAX {
+    pub(crate) fn heard(&mut self, refusal: Refusal) {
+        if !self.0.contains_key(&refusal.at) && self.0.len() >= REFUSALS_MAX {
             let oldest =
-                self.refusals.values().min_by_key(|refusal| refusal.heard).map(|refusal| refusal.at.clone());
-            oldest.and_then(|at| self.refusals.remove(&at));
+                self.0.values().min_by_key(|refusal| refusal.heard).map(|refusal| refusal.at.clone());
+            oldest.and_then(|at| self.0.remove(&at));
         }
-        let node = node.or_else(|| self.reach.who(&at));
-        self.refusals.insert(at.clone(), Refusal { at, node, theirs, heard: now });
-    }
-
-    /// A handshake came that cannot lead to a link. If no node is looked for at its locator, and
-    /// none on the roster has proved its key, it is only counted: anyone who makes up addresses
-    /// leaves nothing here.
-    pub(crate) fn turned_away(&mut self, now: Instant, at: &Locator, proved: Option<NodeId>, theirs: Theirs) {
-        if self.reach.looks_at(at) || proved.is_some_and(|node| self.is_rostered(&node)) {
-            self.refused(now, at.clone(), proved, theirs);
-        }
+        self.0.insert(refusal.at.clone(), refusal);
     }
 
     /// A link came up: a refusal from that locator or for that node no longer holds.
-    pub(crate) fn no_longer_refused(&mut self, at: &Locator, node: NodeId) {
-        self.refusals.retain(|_, refusal| refusal.at != *at && refusal.node != Some(node));
+    pub(crate) fn end(&mut self, at: &Locator, node: NodeId) {
+        self.0.retain(|_, refusal| refusal.at != *at && refusal.node != Some(node));
     }
 }

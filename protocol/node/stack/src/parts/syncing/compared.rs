@@ -1,14 +1,12 @@
-//! What a node knows of a peer whose link is up.
+//! What is known of the transcript of one peer.
 
-use crate::pieces::Incoming;
-use base::{Digest, Head, Instant, Locator};
+use crate::parts::Mark;
+use base::{Digest, Head, Instant};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
+use folkmoot_transcript::{Have, Transcript};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Head and digest of the set of a transcript.
-pub(crate) type Mark = (Head, Digest);
 
 /// Most names of items that a peer has shown and that were not taken.
 const SHOWN_MAX: usize = 2_048;
@@ -21,25 +19,18 @@ const ASIDE_MAX: usize = 128;
 /// Most bytes of them.
 const ASIDE_BYTES_MAX: usize = 256 * 1024;
 
-/// What a node knows of a peer whose link is up.
-#[derive(Debug)]
-pub(crate) struct PeerInfo {
-    pub(crate) at: Locator,
-    /// Its transcript, as it last said.
-    pub(crate) mark: Option<Mark>,
-    /// Reported to the ring as eligible. Stays so until the link goes down, the roster drops the
-    /// peer or it shows another line, so that an item on its way does not disturb a ring that
-    /// stands. The group layer's State exchange settles the differences.
-    pub(crate) eligible: bool,
+/// A transcript beside ours.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// Where it stands, as its node last said.
+    pub(super) mark: Option<Mark>,
     /// The comparison of both sets that is going on.
-    pub(crate) pass: Option<Pass>,
+    pass: Option<Pass>,
     /// Our mark and its mark when a whole comparison brought nothing any more.
-    pub(crate) tried: Option<(Mark, Mark)>,
+    tried: Option<(Mark, Mark)>,
     /// Its head and ours when it was found to be on another line.
-    pub(crate) other_line: Option<(Head, Head)>,
-    /// A long item that is coming in pieces.
-    pub(crate) incoming: Option<Incoming>,
-    /// Since when, and how many answers it has been given since.
+    pub(super) other_line: Option<(Head, Head)>,
+    /// Since when, and how many answers its node has been given since.
     answers: (Instant, u32),
     shown: BTreeSet<Digest>,
     aside: BTreeMap<Digest, Bytes>,
@@ -48,15 +39,15 @@ pub(crate) struct PeerInfo {
 
 /// One walk through the names of the sets, part by part.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pass {
+struct Pass {
     /// Where the part begins that was asked for.
-    pub(crate) from: Digest,
+    from: Digest,
     /// Where it ends.
-    pub(crate) until: Digest,
+    until: Digest,
     /// Whether anything new has come.
-    pub(crate) fruitful: bool,
+    fruitful: bool,
     /// When it began, or the last answer came.
-    pub(crate) at: Instant,
+    at: Instant,
 }
 
 impl Pass {
@@ -66,7 +57,7 @@ impl Pass {
     }
 
     /// Goes on to the next part; `false` after the last.
-    pub(crate) fn advance(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         let mut next = self.until;
         for byte in next.iter_mut().rev() {
             let (sum, carry) = byte.overflowing_add(1);
@@ -80,30 +71,25 @@ impl Pass {
     }
 }
 
-impl PeerInfo {
-    pub(crate) fn new(at: Locator) -> Self {
-        Self {
-            at,
-            mark: None,
-            eligible: false,
-            pass: None,
-            tried: None,
-            other_line: None,
-            incoming: None,
-            answers: (Instant(0), 0),
-            shown: BTreeSet::new(),
-            aside: BTreeMap::new(),
-            aside_bytes: 0,
-        }
-    }
-
+impl Compared {
     /// Whether a comparison with this mark goes on here.
-    pub(crate) fn compares(&self, mark: &Mark, now: Instant) -> bool {
+    pub(super) fn compares(&self, mark: &Mark, now: Instant) -> bool {
         self.mark.as_ref() == Some(mark) && self.pass.is_some_and(|pass| pass.goes_on(now))
     }
 
+    /// Whether a comparison goes on here, though no answer may come.
+    pub(super) fn is_comparing(&self) -> bool {
+        self.pass.is_some()
+    }
+
+    /// Whether no comparison is to begin: one goes on, or brought nothing, or would lead to another
+    /// line.
+    pub(super) fn is_busy(&self, ours: Mark, theirs: Mark) -> bool {
+        self.pass.is_some() || self.tried == Some((ours, theirs)) || self.other_line.is_some()
+    }
+
     /// Whether a guest's question is answered; a member's always is.
-    pub(crate) fn may_ask(&mut self, now: Instant) -> bool {
+    pub(super) fn may_ask(&mut self, now: Instant) -> bool {
         if now.since(self.answers.0) >= Duration::from_secs(1) {
             self.answers = (now, 0);
         }
@@ -112,13 +98,46 @@ impl PeerInfo {
     }
 
     /// A new comparison begins: what was not taken before may be now.
-    pub(crate) fn begin_pass(&mut self, at: Instant) {
+    pub(super) fn begin_pass(&mut self, at: Instant) {
         self.shown.clear();
         self.pass = Some(Pass { from: [0; 32], until: [0; 32], fruitful: false, at });
     }
 
+    /// A comparison that brought nothing may bring something now.
+    pub(super) fn try_anew(&mut self) {
+        self.tried = None;
+    }
+
+    /// The part that the comparison has come to, with what we have of it.
+    pub(super) fn part(&mut self, known: &Transcript) -> Option<Have> {
+        let pass = self.pass.as_mut()?;
+        let have = known.part_besides(pass.from, &self.shown);
+        pass.until = have.until;
+        Some(have)
+    }
+
+    /// An answer came. Whether there is something to ask for.
+    pub(super) fn go_on(&mut self, now: Instant, news: bool, ours: Mark) -> bool {
+        let Some(mut pass) = self.pass.take() else { return false };
+        if self.mark == Some(ours) {
+            self.is_even_now();
+            return false;
+        }
+        pass.fruitful |= news;
+        pass.at = now;
+        if news || pass.advance() {
+            self.pass = Some(pass);
+        } else if pass.fruitful {
+            self.begin_pass(now);
+        } else {
+            self.tried = self.mark.map(|theirs| (ours, theirs));
+            return false;
+        }
+        true
+    }
+
     /// Both have the same.
-    pub(crate) fn is_even_now(&mut self) {
+    pub(super) fn is_even_now(&mut self) {
         self.pass = None;
         self.tried = None;
         self.shown.clear();
@@ -126,20 +145,27 @@ impl PeerInfo {
         self.aside_bytes = 0;
     }
 
-    /// The peer has shown an item of this name, and it was not taken.
-    pub(crate) fn show(&mut self, name: Digest) {
+    /// It is on another line. Whether that is new for these heads.
+    pub(super) fn found_other(&mut self, theirs: Head, ours: Head) -> bool {
+        self.pass = None;
+        self.other_line.replace((theirs, ours)) != Some((theirs, ours))
+    }
+
+    /// Its node has shown an item of this name, and it was not taken.
+    pub(super) fn show(&mut self, name: Digest) {
         if self.shown.len() < SHOWN_MAX {
             self.shown.insert(name);
         }
     }
 
-    /// The names of what it has shown and was not taken.
-    pub(crate) fn shown(&self) -> &BTreeSet<Digest> {
-        &self.shown
+    /// How many it has shown that were not taken.
+    #[cfg(test)]
+    pub(super) fn shown_count(&self) -> usize {
+        self.shown.len()
     }
 
     /// Keeps a late admission beside the transcript, by its request, if there is room.
-    pub(crate) fn keep_aside(&mut self, request: Digest, item: &Bytes) {
+    pub(super) fn keep_aside(&mut self, request: Digest, item: &Bytes) {
         let bytes = self.aside_bytes.saturating_add(item.len());
         let room = self.aside.len() < ASIDE_MAX && bytes <= ASIDE_BYTES_MAX;
         if room && !self.aside.contains_key(&request) {
@@ -149,7 +175,7 @@ impl PeerInfo {
     }
 
     /// The late admissions of these requests that are kept.
-    pub(crate) fn aside(&self, requests: &[Digest]) -> Vec<Bytes> {
+    pub(super) fn aside(&self, requests: &[Digest]) -> Vec<Bytes> {
         requests.iter().filter_map(|request| self.aside.get(request)).cloned().collect()
     }
 }

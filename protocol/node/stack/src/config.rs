@@ -1,0 +1,75 @@
+//! The settings of a node.
+
+use crate::parts::SETTLE_DEADLINE;
+use crate::{Exchange, Timing, Versions};
+use base::{Locator, Mutant};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base as base;
+use folkmoot_identity::Identity;
+use folkmoot_transcript::Transcript;
+
+/// The settings of a node.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Its identity key and certificate.
+    pub identity: Identity,
+    /// The signed charter of its ring: CMS, DER.
+    pub charter: Bytes,
+    /// Where peers reach it.
+    pub locator: Locator,
+    /// Where to look for peers at the start.
+    pub seeds: Vec<Locator>,
+    /// The ring's timeouts.
+    pub timing: Timing,
+    /// How long a link may be silent.
+    pub silence: Duration,
+    /// How long the tables of a new configuration may take to merge; at least twice the time that
+    /// members wait for a step.
+    pub settle: Duration,
+    /// What the wall clock reads, in microseconds since 1970: with what the store has, this says
+    /// when the process started. Of two processes with one identity, the later one goes on.
+    pub started: u64,
+    /// How often an absent node on the roster is dialled at first; the wait doubles, up to eight
+    /// times this.
+    pub lookup: Duration,
+    /// The wire versions that it speaks.
+    pub versions: Versions,
+    /// Keep [`crate::RingEvent`]s for [`crate::Node::take_events`].
+    pub observe: bool,
+    /// What a mutant does wrong.
+    pub danger: Mutant,
+}
+
+impl Config {
+    /// The usual settings.
+    pub fn new(identity: Identity, charter: Bytes, locator: Locator) -> Self {
+        Self {
+            identity,
+            charter,
+            locator,
+            seeds: Vec::new(),
+            timing: Timing::default(),
+            silence: Duration::from_millis(1_500),
+            settle: SETTLE_DEADLINE,
+            started: 0,
+            lookup: Duration::from_millis(500),
+            versions: Versions::OURS,
+            observe: false,
+            danger: Mutant::NONE,
+        }
+    }
+
+    /// Of the links, for a process that started then.
+    pub(crate) fn link(&self, transcript: &Transcript, started: u64) -> folkmoot_link::Config {
+        let hybrid = transcript.roster().charter().hybrid_links();
+        folkmoot_link::Config {
+            exchange: if hybrid { Exchange::Hybrid } else { Exchange::Classical },
+            silence: self.silence,
+            versions: self.versions,
+            started,
+            danger: self.danger,
+            ..folkmoot_link::Config::new(transcript.group())
+        }
+    }
+}

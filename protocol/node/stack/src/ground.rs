@@ -1,0 +1,101 @@
+//! How the host drives a node: each input, then what follows from it, then the next timer.
+
+use crate::{Node, Theirs};
+use attach::{Ground, GroundOutput, ToNode};
+use base::{Entropy, Instant, Locator, UnixTime};
+use bytes::BytesMut;
+use folkmoot_attach as attach;
+use folkmoot_base as base;
+use folkmoot_link::LinkError;
+
+impl Ground for Node {
+    fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        self.hear_member(now, message, entropy);
+        self.settle(now, entropy);
+    }
+
+    fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
+        if let Err(error) = self.links.handle(now, input, entropy) {
+            match &error {
+                LinkError::WireOtherForm { at, theirs } => {
+                    self.turned_away(now, at, None, Theirs::Form(*theirs));
+                }
+                LinkError::PeerVersions { at, peer, ours, theirs } => {
+                    let theirs = Theirs::Versions { ours: *ours, theirs: *theirs };
+                    self.turned_away(now, at, Some(*peer), theirs);
+                }
+                _ => {}
+            }
+            self.out.refuse("link", &error);
+        }
+        self.settle(now, entropy);
+    }
+
+    fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        let (records, mut orders) = self.ordering();
+        records.hear_clock(time, &mut orders);
+        self.settle(now, entropy);
+    }
+
+    fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        if self.links.poll_timeout().is_some_and(|at| at <= now) {
+            let done = self.links.handle(now, folkmoot_link::Input::Timeout, entropy);
+            if let Err(error) = done {
+                self.out.refuse("link", &error);
+            }
+            self.settle(now, entropy);
+        }
+        if self.ring.poll_timeout().is_some_and(|at| at <= now) {
+            self.ring.timeout(now, entropy);
+            self.settle(now, entropy);
+        }
+        if self.reach.next() <= now {
+            self.look_up(now, entropy);
+            self.patience.lose(now, &self.group, &mut self.out);
+            self.judge_all(now);
+        }
+        self.settle(now, entropy);
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.backlog.is_empty() || self.ring.status().queued_bytes > 0
+    }
+
+    fn farewell(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        for node in self.peers.all() {
+            self.link_input(now, folkmoot_link::Input::Hangup { node }, entropy);
+        }
+        self.settle(now, entropy);
+    }
+
+    fn poll_output(&mut self) -> Option<GroundOutput> {
+        self.out.poll()
+    }
+
+    fn superseded(&self) -> Option<u64> {
+        self.superseded
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        if self.superseded.is_some() {
+            return None;
+        }
+        [self.links.poll_timeout(), self.ring.poll_timeout(), Some(self.reach.next())]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+}

@@ -1,0 +1,124 @@
+//! Look-ups: who is dialled, who is asked, and who is told where others are.
+
+use crate::parts::{Others, place};
+use crate::{Node, Place, Sync};
+use base::{Entropy, Instant, Locator, NodeId};
+use folkmoot_attach::ToMember;
+use folkmoot_base as base;
+use folkmoot_link::Input;
+
+impl Node {
+    /// Dials absent nodes of the roster, each at its own pace, and the seeds at which nobody
+    /// answers; while nobody of the group is linked, the charter's contacts as well. Also tells
+    /// peers that are not on our ring again where our transcript stands, and asks them for what we
+    /// lack, in case a message was lost. The other side may lack nothing and be silent, and if not
+    /// all nodes hear one another, two rings may stand for long.
+    pub(crate) fn look_up(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.follow(now);
+        let others = Others { records: &self.records, peers: &self.peers };
+        for (node, at) in self.reach.due(now, others) {
+            self.link_input(now, Input::Dial { at, node: Some(node) }, entropy);
+        }
+        for at in self.reach.unanswered(self.others()) {
+            self.link_input(now, Input::Dial { at, node: None }, entropy);
+        }
+        self.seek(now);
+        self.reach.advance();
+        let anew = self.reach.rouses();
+        for node in self.elsewhere() {
+            self.send_mark(now, node);
+            self.fetch_again(now, node, anew);
+        }
+        self.reach.rest(now, entropy);
+    }
+
+    /// The records and the peers, for whoever only asks.
+    fn others(&self) -> Others<'_> {
+        Others { records: &self.records, peers: &self.peers }
+    }
+
+    fn known_peers(&self) -> Vec<NodeId> {
+        self.others().known_peers().collect()
+    }
+
+    /// Peers whose transcripts the ring does not keep equal to ours: they are not eligible, or are
+    /// on another ring.
+    fn elsewhere(&self) -> Vec<NodeId> {
+        let here = self.ring.status().members;
+        let apart = |node: &NodeId| !self.peers.is_eligible(node) || !here.contains(node);
+        self.peers.iter().filter(|node| apart(node) && !self.may_rest(node)).collect()
+    }
+
+    /// Whether members and authority, which are never on one ring, need send nothing now: both
+    /// transcripts are equal as far as is known, and this is not one of the look-ups in which they
+    /// ask even then.
+    fn may_rest(&self, node: &NodeId) -> bool {
+        let even = self.syncing.mark(node) == Some(self.records.mark());
+        self.records.is_apart(node) && even && !self.reach.rouses()
+    }
+
+    /// Asks all members' nodes for the locators of nodes to which we have no link.
+    fn seek(&mut self, now: Instant) {
+        let nodes = self.reach.sought(self.others());
+        if nodes.is_empty() {
+            return;
+        }
+        for peer in self.known_peers() {
+            self.send_sync(now, peer, &Sync::Seek(nodes.clone()));
+        }
+    }
+
+    /// Answers with the locators that we know, whether or not we have a link (NODE-06: only to
+    /// peers on the roster, and to the authority's).
+    pub(crate) fn seek_came(&mut self, now: Instant, from: NodeId, nodes: &[NodeId]) {
+        if !self.records.has_standing(&from) {
+            let text = format!("{from} asks for locators, but is a guest (NODE-06)");
+            return self.out.refuse("node", &text);
+        }
+        let places = nodes.iter().filter_map(|node| self.reach.place_of(node, &self.peers)).collect();
+        self.send_places(now, from, places);
+    }
+
+    /// Hearsay of locators.
+    pub(crate) fn locators_came(&mut self, now: Instant, from: NodeId, places: &[Place]) {
+        let others = Others { records: &self.records, peers: &self.peers };
+        self.reach.heard(now, from, places, others, &mut self.out);
+    }
+
+    /// A locator from a ticket or a command line: dial it now, and keep trying.
+    pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
+        if !self.reach.reaches(&at) {
+            return self.out.trace("link", format!("nobody can be dialled at {at} from here"));
+        }
+        self.reach.add_seed(&at);
+        self.link_input(now, Input::Dial { at, node: None }, entropy);
+    }
+
+    pub(crate) fn unreached(&mut self, at: &Locator, node: Option<NodeId>) {
+        let who = node.map_or_else(|| "nobody".to_owned(), |node| node.to_string());
+        self.out.trace("link", format!("no answer from {at} ({who})"));
+    }
+
+    /// A peer with standing answers at this locator: keep it, and tell the other members' nodes.
+    pub(crate) fn reached(&mut self, now: Instant, node: NodeId, at: &Locator) {
+        self.reach.keep(now, node, at.clone(), &mut self.out);
+        let news: Vec<Place> = place(node, at).into_iter().collect();
+        for other in self.known_peers().into_iter().filter(|other| *other != node) {
+            self.send_places(now, other, news.clone());
+        }
+        let known = self.reach.places_for(&node);
+        self.send_places(now, node, known);
+    }
+
+    /// NODE-17: peers that are heard elsewhere than before. The others are told, for two that moved
+    /// at once hear of each other in no other way.
+    fn follow(&mut self, now: Instant) {
+        let mut moved = self.peers.follow(|node| self.links.locator(node));
+        moved.retain(|(node, _)| self.records.has_standing(node));
+        for (node, at) in moved {
+            self.reached(now, node, &at);
+            let rostered = self.records.is_rostered(&node);
+            self.out.tell(ToMember::LinkUp { node, rostered, at });
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Where nodes were last reached, or are said to be.
+
+use super::{BACK_OFF_MAX, Reach, Wanted};
+use crate::Place;
+use crate::message::LOCATORS_MAX;
+use crate::parts::{Others, Outbox, Peers};
+use base::{Blob, Instant, Locator, NodeId, Persist};
+use folkmoot_base as base;
+
+impl Reach {
+    /// A locator from a ticket or a command line: it is tried again and again.
+    pub(crate) fn add_seed(&mut self, at: &Locator) {
+        if !self.seeds.contains(at) && self.seeds.len() < LOCATORS_MAX {
+            self.seeds.push(at.clone());
+        }
+    }
+
+    /// What others are told of a node, whether or not a link to it is up.
+    pub(crate) fn place_of(&self, node: &NodeId, peers: &Peers) -> Option<Place> {
+        let kept = || self.places.get(node).filter(|wanted| !wanted.guessed);
+        peers.at(node).or_else(|| kept().map(|wanted| &wanted.at)).and_then(|at| place(*node, at))
+    }
+
+    /// What this node is told of all others.
+    pub(crate) fn places_for(&self, node: &NodeId) -> Vec<Place> {
+        let others = self.places.iter().filter(|(other, wanted)| *other != node && !wanted.guessed);
+        others.filter_map(|(other, wanted)| place(*other, &wanted.at)).take(LOCATORS_MAX).collect()
+    }
+
+    /// A peer answers at this locator, or a member says so: it is kept.
+    pub(crate) fn keep(&mut self, now: Instant, node: NodeId, at: Locator, out: &mut Outbox) {
+        if !at.leads_somewhere() {
+            return;
+        }
+        let known = self.places.get(&node).is_some_and(|wanted| wanted.at == at && !wanted.guessed);
+        if !known {
+            out.persist(Persist::put("locator", node.0.to_vec(), at.to_string().into_bytes()));
+        }
+        self.places.insert(node, Wanted::new(at, now, false));
+    }
+
+    /// Hearsay of locators. It is believed for dialling only, and never over what we found
+    /// ourselves while that answers. What a guest says counts only if nobody else has told us
+    /// (NODE-04): the one contact of two newcomers may be lost before it told them of each other,
+    /// and a stranger may be the only one left that knows both.
+    pub(crate) fn heard(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        places: &[Place],
+        others: Others<'_>,
+        out: &mut Outbox,
+    ) {
+        let guest = !others.records.has_standing(&from);
+        for place in places {
+            let Some(at) = locator(&place.at.0) else {
+                let why = format!("{from} sent something that is no locator, or leads nowhere (NODE-05)");
+                return out.refuse("node", &why);
+            };
+            if self.displaces(&place.node, &at) || !others.is_absent(&place.node) {
+                continue;
+            }
+            match guest {
+                false if self.is_news(&place.node, &at) => self.keep(now, place.node, at, out),
+                true if self.is_lacking(&place.node) => self.guess(now, place.node, at),
+                _ => continue,
+            }
+            self.next = now;
+        }
+    }
+
+    fn guess(&mut self, now: Instant, node: NodeId, at: Locator) {
+        self.places.insert(node, Wanted::new(at, now, true));
+    }
+
+    /// Whether hearsay of an absent node's locator is worth a dial: we do not already look for it
+    /// at a promising locator.
+    fn is_news(&self, node: &NodeId, at: &Locator) -> bool {
+        let hopeless = |wanted: &Wanted| wanted.guessed || (wanted.at != *at && wanted.back_off > 1);
+        self.places.get(node).is_none_or(hopeless)
+    }
+
+    /// Whether only guests have told us of this node's locators, and none of those led anywhere.
+    fn is_lacking(&self, node: &NodeId) -> bool {
+        let led_nowhere = |wanted: &Wanted| wanted.guessed && wanted.back_off >= BACK_OFF_MAX;
+        self.places.get(node).is_none_or(led_nowhere)
+    }
+
+    /// `NODE-21`: whether a locator that this node cannot dial would take the place of one that it
+    /// can.
+    fn displaces(&self, node: &NodeId, at: &Locator) -> bool {
+        let dialled = self.places.get(node).is_some_and(|wanted| self.reaches(&wanted.at));
+        dialled && !self.reaches(at)
+    }
+}
+
+/// `NODE-20`: what is told of a node; nothing if the locator leads nowhere.
+pub(crate) fn place(node: NodeId, at: &Locator) -> Option<Place> {
+    at.leads_somewhere().then(|| Place { node, at: Blob(at.to_string().into_bytes().into()) })
+}
+
+/// A locator that leads somewhere, as a peer or the disk has it.
+pub(super) fn locator(text: &[u8]) -> Option<Locator> {
+    core::str::from_utf8(text).ok()?.parse().ok().filter(Locator::leads_somewhere)
+}

@@ -1,0 +1,134 @@
+//! The look-ups, one round after the other: who is dialled and who is sought in each.
+
+use super::Reach;
+use crate::message::LOCATORS_MAX;
+use crate::parts::Others;
+use base::{Entropy, Instant, Locator, NodeId, draw};
+use folkmoot_base as base;
+use folkmoot_identity::Contact;
+
+/// Most dials in one round.
+const DIALS_MAX: usize = 16;
+
+/// How many look-ups pass before the others are asked again for the locators of absent nodes.
+const SEEK_ROUNDS: u32 = 4;
+/// After an admission, this fraction of a look-up's time passes before that question. It is long
+/// enough for most nodes to have heard by themselves, and short enough that a node which can answer
+/// is still there.
+const SEEK_SOON: u32 = 4;
+
+/// In so many look-ups, members and authority whose transcripts are equal say once where they
+/// stand, and what was not taken from a peer is asked for once more.
+const REST_ROUNDS: u32 = 8;
+
+impl Reach {
+    /// When to look up again.
+    pub(crate) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// The roster has a new node. Others may have told us of it earlier, when it was a stranger and
+    /// we ignored hearsay of it: ask again soon.
+    pub(crate) fn seek_soon(&mut self, now: Instant) {
+        self.round = 0;
+        self.next = self.next.min(now + self.first / SEEK_SOON);
+    }
+
+    /// A link went down: look for the node soon.
+    pub(crate) fn lost(&mut self, now: Instant, node: NodeId) {
+        if let Some(wanted) = self.places.get_mut(&node) {
+            wanted.back_off = 1;
+            wanted.not_before = now + self.first;
+        }
+        self.next = self.next.min(now + self.first);
+    }
+
+    /// The absent nodes that are dialled now, each at its own pace.
+    pub(crate) fn due(&mut self, now: Instant, others: Others<'_>) -> Vec<(NodeId, Locator)> {
+        let mut due = Vec::new();
+        for (node, wanted) in self.places.iter_mut().filter(|(node, _)| others.is_absent(node)) {
+            if wanted.not_before <= now {
+                due.push((*node, wanted.at.clone()));
+                wanted.dialled(now, self.first);
+            }
+        }
+        due.retain(|(_, at)| self.reaches(at));
+        due.truncate(DIALS_MAX);
+        due
+    }
+
+    /// The seeds and contacts that are dialled in this round, at which nobody answers.
+    pub(crate) fn unanswered(&self, others: Others<'_>) -> Vec<Locator> {
+        if !self.round.is_multiple_of(2) {
+            return Vec::new();
+        }
+        let unanswered = self.seeds.iter().cloned().chain(self.contacts(others));
+        let unanswered = unanswered.filter(|at| self.reaches(at) && *at != self.own);
+        unanswered.filter(|at| !others.peers.has_at(at)).collect()
+    }
+
+    /// `NODE-16`: where the charter says that somebody may be found, while this node has no link to
+    /// anybody of the group. The seeds come a round before.
+    fn contacts(&self, others: Others<'_>) -> Vec<Locator> {
+        let early = self.round == 0 && !self.seeds.is_empty();
+        if early || others.known_peers().next().is_some() {
+            return Vec::new();
+        }
+        let contacts = others.records.transcript().roster().charter().contacts();
+        contacts.iter().filter_map(Contact::locator).collect()
+    }
+
+    /// The nodes of whose locators members' nodes are asked in this round: such as are on the
+    /// roster, and no link is up to them. Hearsay may have been lost, or have come before the
+    /// roster had the node.
+    pub(crate) fn sought(&self, others: Others<'_>) -> Vec<NodeId> {
+        if !self.round.is_multiple_of(SEEK_ROUNDS) {
+            return Vec::new();
+        }
+        in_turn(others.absent().collect(), self.round / SEEK_ROUNDS)
+    }
+
+    /// All of this round were dialled and asked.
+    pub(crate) fn advance(&mut self) {
+        self.round = self.round.wrapping_add(1);
+    }
+
+    /// Whether even those say where they stand who otherwise rest, and all is asked for once more.
+    pub(crate) fn rouses(&self) -> bool {
+        self.round.is_multiple_of(REST_ROUNDS)
+    }
+
+    /// Waits for the next round, which comes a little later than after the shortest time.
+    pub(crate) fn rest(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let jitter = u32::from(u16::from_be_bytes(draw(entropy)));
+        let jitter = self.first.saturating_mul(jitter) / (4 * 65_536);
+        self.next = now + self.first + jitter;
+    }
+}
+
+/// As many of these as one message holds, and others each time. Not every member has a node of its
+/// own, and those that have none must not hide those that have one.
+fn in_turn(mut absent: Vec<NodeId>, turn: u32) -> Vec<NodeId> {
+    let pages = absent.len().div_ceil(LOCATORS_MAX).max(1);
+    let first = (usize::try_from(turn).unwrap_or_default() % pages).saturating_mul(LOCATORS_MAX);
+    absent.drain(..first.min(absent.len()));
+    absent.truncate(LOCATORS_MAX);
+    absent
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::indexing_slicing)]
+    use super::{LOCATORS_MAX, NodeId, in_turn};
+
+    #[test]
+    fn everybody_is_sought_in_turn() {
+        let all: Vec<NodeId> = (0..150).map(|number| NodeId([number; 32])).collect();
+        let pages: Vec<Vec<NodeId>> = (0..3).map(|turn| in_turn(all.clone(), turn)).collect();
+        assert!(pages.iter().all(|page| page.len() <= LOCATORS_MAX));
+        assert_eq!(pages.concat(), all);
+        assert_eq!(in_turn(all.clone(), 3), pages[0]);
+        assert_eq!(in_turn(Vec::new(), 7), Vec::new());
+        assert_eq!(in_turn(all[..64].to_vec(), 1).len(), 64);
+    }
+}

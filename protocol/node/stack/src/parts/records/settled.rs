@@ -1,0 +1,53 @@
+//! Items that have their place in the order.
+
+use super::Records;
+use crate::parts::Outbox;
+use base::{Danger, MemberId};
+use bytes::Bytes;
+use folkmoot_attach::ToMember;
+use folkmoot_base as base;
+use folkmoot_transcript::{Item, Taken};
+
+impl Records {
+    /// An item has its place in the order: takes it, keeps it, and hands it up. What has changed by
+    /// it, if it says anything new.
+    pub(crate) fn take(&mut self, item: &Bytes, out: &mut Outbox) -> Option<Taken> {
+        self.stage.arrived(item);
+        let forks = self.transcript.line().forks().len();
+        let taken = match self.transcript.take(item, self.wall.clock()) {
+            Ok(taken) => taken,
+            Err(error) => {
+                // The stage took it on top of something that did not come.
+                self.stage.renew();
+                out.refuse("transcript", &base::whole(&error));
+                return None;
+            }
+        };
+        self.stage.follow(item, self.wall.clock());
+        self.stage.finish();
+        if taken.new || self.transcript.line().forks().len() > forks {
+            self.keep(item, &taken, out);
+            return Some(taken);
+        }
+        if let Ok(Item::Expire { member, request }) = Item::decode(item) {
+            self.stage.renew();
+            self.not_yet(member, request, out);
+        }
+        None
+    }
+
+    fn keep(&mut self, item: &Bytes, taken: &Taken, out: &mut Outbox) {
+        for persist in self.kept.after(&self.transcript, item, taken) {
+            if !self.danger.is(Danger::NodeForgetsItem) {
+                out.persist(persist);
+            }
+        }
+        out.tell(ToMember::Item(item.clone()));
+        if !taken.liars.is_empty() {
+            let names: Vec<String> = taken.liars.iter().map(MemberId::to_string).collect();
+            out.trace("transcript", format!("a fork: {} signed both sides", names.join(", ")));
+        }
+        self.mark_due |= taken.new;
+        self.announce |= taken.new;
+    }
+}
