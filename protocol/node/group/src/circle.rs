@@ -63,6 +63,8 @@ pub(crate) struct Circle {
     /// Members of which a party was set aside by complaints, and the first place in the order at
     /// which a party of each may join again. Another port is no way round.
     set_aside: BTreeMap<MemberId, u64>,
+    /// Members in the group of which a party was set aside since the last merge.
+    blamed: BTreeSet<MemberId>,
 }
 
 impl Circle {
@@ -139,8 +141,11 @@ impl Circle {
         self.local.remove(party);
         self.departing.remove(party);
         let was = self.residents.remove(party).is_some();
+        let gone = self.count_of(party.member) == 0;
+        if gone {
+            self.blamed.remove(&party.member);
+        }
         if was && !self.votes.is_empty() {
-            let gone = self.count_of(party.member) == 0;
             self.votes.retain(|(_, suspect), voters| {
                 if gone {
                     voters.remove(&party.member);
@@ -221,6 +226,7 @@ impl Circle {
         self.votes.clear();
         self.recent.clear();
         self.set_aside.clear();
+        self.blamed.clear();
     }
 
     /// Digest of the list of parties with their stamps.
@@ -318,6 +324,12 @@ impl Circle {
     pub(crate) fn set_aside(&mut self, member: MemberId, place: u64, until: u64) {
         self.set_aside.retain(|_, until| *until > place);
         self.set_aside.insert(member, until);
+        self.blamed.insert(member);
+    }
+
+    /// Whether a party of `member` was set aside since the last merge, and another stayed.
+    pub(crate) fn is_blamed(&self, member: MemberId) -> bool {
+        self.blamed.contains(&member)
     }
 
     /// Whether no party of `member` may join at `place`.

@@ -170,12 +170,21 @@ impl Group {
         match circle.complaint(party, &view, suspect) {
             None => return Err(GroupError::PeerComplaint(party)),
             Some(false) => return Ok(()),
-            Some(true) => circle.set_aside(suspect.member, place, place.saturating_add(SET_ASIDE_PLACES)),
+            Some(true) => {}
         }
-        self.trace(format!("{suspect} is set aside in {}: the others complain of silence", view.group));
-        if let Some(group) = self.take_out(suspect, view.group, Cause::Complaint) {
-            self.notify(&[group], Cause::Complaint);
+        // GRP-14: a member that goes on with one silent party after another costs two deadlines at
+        // most.
+        let out: Vec<Party> = if circle.is_blamed(suspect.member) {
+            circle.parties(suspect.member).collect()
+        } else {
+            vec![suspect]
+        };
+        circle.set_aside(suspect.member, place, place.saturating_add(SET_ASIDE_PLACES));
+        for party in out {
+            self.trace(format!("{party} is set aside in {}: the others complain of silence", view.group));
+            self.take_out(party, view.group, Cause::Complaint);
         }
+        self.notify(&[view.group], Cause::Complaint);
         Ok(())
     }
 

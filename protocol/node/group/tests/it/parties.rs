@@ -123,6 +123,36 @@ fn grp_13_a_silent_party_is_set_aside_and_comes_back_under_no_other_port() {
     assert_eq!(fed.group.members(GROUP), [party(1, 0)]);
 }
 
+/// The liar: a member is silent with one program after the other. The second one that is set aside
+/// takes all of its member along, so sixty programs delay the others by two deadlines, not by
+/// sixty. Once the member is in again, it begins anew.
+#[test]
+fn grp_14_the_second_silent_party_takes_all_of_its_member_along() {
+    let mut fed = Fed::open(&[party(1, 0)]);
+    fed.join(ME, party(1, 0), GROUP);
+    for port in 0..60 {
+        fed.join(OTHER, party(2, port), GROUP);
+    }
+    fed.join(OTHER, party(3, 0), GROUP);
+    let silent = |fed: &mut Fed, port: u16| {
+        let (view, ..) = notice(fed);
+        for (node, complainer) in [(ME, party(1, 0)), (OTHER, party(3, 0))] {
+            fed.control(node, Control::Complain { party: complainer, view, suspect: party(2, port) })
+                .unwrap();
+        }
+        fed.group.members(GROUP).len()
+    };
+    assert_eq!(silent(&mut fed, 7), 61, "one program alone");
+    assert_eq!(silent(&mut fed, 8), 2, "all that were left");
+    let (_, now, removed, cause) = notice(&mut fed);
+    assert_eq!((now.len(), removed.len(), cause), (2, 59, Cause::Complaint), "in one notice");
+    for _ in 0..40 {
+        fed.join(OTHER, party(2, 0), GROUP);
+        fed.join(OTHER, party(2, 1), GROUP);
+    }
+    assert_eq!(silent(&mut fed, 0), 3, "one program alone again");
+}
+
 #[test]
 fn grp_13_no_member_fills_a_group_alone() {
     let most = u16::try_from(PARTIES_MAX).unwrap();
