@@ -157,6 +157,7 @@ impl Node {
     /// Writes a commit entry: the old configuration is frozen.
     fn bind(&mut self, attempt: usize, members: Set, ctx: &mut Ctx<'_>) {
         self.store.frozen = true;
+        self.last_bound = attempt;
         let until = ctx.now + ctx.dice.between(40, 80);
         let wrote = Set::one(self.id);
         let mut entries = Per::default();
@@ -169,7 +170,7 @@ impl Node {
     }
 
     pub(crate) fn on_ask(&mut self, from: usize, attempt: usize, members: Set, ctx: &mut Ctx<'_>) {
-        let fits = members.has(self.id) && attempt / 8 > self.top;
+        let fits = members.has(self.id) && attempt > self.last_bound;
         if matches!(self.phase, Phase::Gathers { .. }) && fits {
             self.bind(attempt, members, ctx);
         }

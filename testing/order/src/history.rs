@@ -1,5 +1,7 @@
 //! What happened, as the checkers read it.
 
+use std::fmt::Write as _;
+
 use crate::nouns::{Delivery, Per, Service, Set};
 
 /// A message that a program sent.
@@ -61,5 +63,33 @@ impl History {
     /// What a message is promised.
     pub fn service(&self, uid: usize) -> Service {
         self.messages.get(uid).map_or(Service::Unreliable, |message| message.service)
+    }
+
+    /// What each node told its program: one line for each node, messages as
+    /// `uid` `service's letter` `sender`.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        for node in 0..crate::nouns::NODES {
+            let _ = write!(text, "\n{node}:");
+            for event in &self.logs[node] {
+                let _ = match event {
+                    Event::Install { config, members, with } => {
+                        let list = |set: &Set| set.iter().map(|node| node.to_string()).collect::<String>();
+                        write!(text, " | {config} {{{}}} with {{{}}}:", list(members), list(with))
+                    }
+                    Event::Signal => write!(text, " signal"),
+                    Event::Deliver(one) => {
+                        let source = self.messages.get(one.uid).map_or(0, |message| message.source);
+                        let service = format!("{:?}", self.service(one.uid)).to_lowercase();
+                        let letter: String = service.chars().take(1).collect();
+                        write!(text, " {}{letter}{source}", one.uid)
+                    }
+                };
+            }
+            if self.crashed.has(node) {
+                text.push_str(" crashed");
+            }
+        }
+        text
     }
 }

@@ -81,8 +81,10 @@ impl Install<'_> {
             if hole && !self.store.is_delivered(packet) {
                 self.history.count(if past { "delivered past a hole" } else { "left out past a hole" });
             }
-            if !hole || past {
+            if !hole || !self.rules.keep(Rule::Needs) && past {
                 self.deliver(packet, Place::Known(place));
+            } else if past {
+                self.bring(packet, Place::Known(place));
             }
         }
     }
@@ -106,30 +108,42 @@ impl Install<'_> {
         }
         for packet in &rest {
             if packet.service.is_ordered() && self.trusted.has(packet.source) {
-                self.bring(*packet);
+                self.bring(*packet, self.place(*packet));
                 self.history.count("behind the known order");
             }
         }
         self.weaker(&rest);
     }
 
-    /// Delivers what goes before a packet of a trusted sender, and then the packet.
-    fn bring(&mut self, packet: Packet) {
+    /// Delivers what a packet that is trusted or owed needs, and then the packet.
+    fn bring(&mut self, packet: Packet, place: Place) {
         if self.store.is_delivered(packet) {
             return;
         }
+        let needs = |one: &Packet| match packet.service {
+            Service::Unreliable | Service::Reliable => false,
+            Service::Fifo | Service::Causal => one.service >= Service::Fifo,
+            Service::Agreed | Service::Safe => true,
+        };
         let earlier = 1..packet.number;
         let earlier: Vec<Packet> =
-            earlier.filter_map(|number| self.store.packet(packet.source, number)).collect();
+            earlier.filter_map(|number| self.store.packet(packet.source, number)).filter(needs).collect();
         let named = self.store.members.iter().filter(|_| packet.service >= Service::Causal);
         let named: Vec<Packet> =
             named.filter_map(|other| self.store.packet(other, packet.names[other])).collect();
         for before in earlier.into_iter().chain(named) {
             if before.number < packet.number || before.source != packet.source {
-                self.bring(before);
+                self.bring(before, self.place(before));
             }
         }
-        self.deliver(packet, Place::Behind(packet.source, packet.number));
+        self.deliver(packet, place);
+    }
+
+    fn place(&self, packet: Packet) -> Place {
+        let known = self.store.place_of(packet.source, packet.number);
+        known
+            .filter(|_| self.rules.keep(Rule::KnownOrder))
+            .map_or(Place::Behind(packet.source, packet.number), Place::Known)
     }
 
     /// FIFO and causal up to the hole of their stream, reliable and owed always.
@@ -142,7 +156,7 @@ impl Install<'_> {
                     continue;
                 }
                 if self.may_come(*packet) {
-                    self.deliver(*packet, Place::None);
+                    self.bring(*packet, Place::None);
                     moved = true;
                     break;
                 }

@@ -45,7 +45,7 @@ fn search(arguments: &Arguments, rules: Rules) -> Outcome {
         *outcome.seen.entry("messages").or_default() +=
             u64::try_from(world.history.messages.len()).unwrap_or(0);
         if let Err(fault) = result {
-            outcome.fault = Some((seed, fault));
+            outcome.fault = Some((seed, format!("{fault}{}", world.history.describe())));
             break;
         }
     }

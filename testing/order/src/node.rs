@@ -74,6 +74,8 @@ pub(crate) struct Node {
     pub(crate) aside: Per<usize>,
     /// The highest attempt heard of.
     pub(crate) top: usize,
+    /// The last attempt for which it wrote an entry.
+    pub(crate) last_bound: usize,
     /// Obligations of this configuration.
     pub(crate) owed: Set,
     /// Survivors of attempts of which somebody had all ENDs.
@@ -101,6 +103,7 @@ impl Node {
             heard: Per::default(),
             aside: Per::default(),
             top: 1,
+            last_bound: 0,
             owed: Set::default(),
             trusted: Set::default(),
         }
@@ -111,6 +114,7 @@ impl Node {
         let old = std::mem::replace(self, Self::new(self.id, config, members));
         self.heard = old.heard;
         self.top = old.top;
+        self.last_bound = old.last_bound;
         self.aside = old.aside;
         self.installed_at = ctx.now;
         self.token_seen = ctx.now;

@@ -27,6 +27,8 @@ pub enum Rule {
     KnownOrder,
     /// Past a hole, only trusted and owed.
     Hole,
+    /// Past a hole, what a message needs goes before it, though no known record names it.
+    Needs,
     /// A reliable message that one survivor delivered is delivered by all, also past a hole.
     ReliablePastHole,
     /// What one survivor delivered early is owed by all.
@@ -43,7 +45,7 @@ pub enum Rule {
 
 impl Rule {
     /// Each with its name, as `--without` takes it.
-    pub const ALL: [(Self, &str); 17] = [
+    pub const ALL: [(Self, &str); 18] = [
         (Self::OwnStream, "own-stream"),
         (Self::Turns, "turns"),
         (Self::Names, "names"),
@@ -55,6 +57,7 @@ impl Rule {
         (Self::Freeze, "freeze"),
         (Self::KnownOrder, "known-order"),
         (Self::Hole, "hole"),
+        (Self::Needs, "needs"),
         (Self::ReliablePastHole, "reliable-past-hole"),
         (Self::Owed, "owed"),
         (Self::Obligations, "obligations"),

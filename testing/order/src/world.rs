@@ -227,7 +227,11 @@ impl World {
                 || node.store.id != first.store.id
                 || node.store.members != self.alive
             {
-                return Some(format!("node {} is not with all others at the end: {:?}", node.id, node.phase));
+                let phases: Vec<String> = alive
+                    .iter()
+                    .map(|one| format!("{}: {:?} in {}", one.id, one.phase, one.store.id))
+                    .collect();
+                return Some(format!("not all are together at the end: {}", phases.join("; ")));
             }
             for (uid, message) in self.history.messages.iter().enumerate() {
                 if message.config == node.store.id
