@@ -7,7 +7,7 @@ use crate::rules::{Rule, Rules};
 use crate::store::Store;
 
 /// One node's install step.
-struct Install<'a> {
+pub(crate) struct Install<'a> {
     store: &'a mut Store,
     rules: Rules,
     trusted: Set,
@@ -21,31 +21,44 @@ struct Install<'a> {
 impl Node {
     /// Delivers the rest of the old configuration: up to the line, the signal, and what is behind.
     pub(crate) fn deliver_rest(&mut self, line: usize, all: bool, ctx: &mut Ctx<'_>) {
-        let count = self.store.last_place();
         let (trusted, owed) = (self.trusted, self.owed);
-        let mut step = Install {
-            store: &mut self.store,
-            rules: ctx.rules,
-            trusted,
-            owed: if ctx.rules.keep(Rule::Owed) { owed } else { Set::default() },
-            count,
-            out: Vec::new(),
-            history: ctx.history,
-        };
+        let mut step = Install::new(&mut self.store, ctx.rules, trusted, owed, ctx.history);
         step.known(1, line, all);
         let before = std::mem::take(&mut step.out);
-        if ctx.rules.keep(Rule::KnownOrder) {
-            step.known(step.store.next, usize::MAX, false);
-        }
-        step.behind();
-        let after = std::mem::take(&mut step.out);
+        let after = step.behind_the_signal();
         self.log(&before, ctx);
         ctx.history.logs[self.id].push(Event::Signal);
         self.log(&after, ctx);
     }
 }
 
-impl Install<'_> {
+impl<'a> Install<'a> {
+    pub(crate) fn new(
+        store: &'a mut Store,
+        rules: Rules,
+        trusted: Set,
+        owed: Set,
+        history: &'a mut History,
+    ) -> Self {
+        let count = store.last_place();
+        let owed = if rules.keep(Rule::Owed) { owed } else { Set::default() };
+        Self { store, rules, trusted, owed, count, out: Vec::new(), history }
+    }
+
+    /// Known order first, then what no known record names.
+    pub(crate) fn behind_the_signal(&mut self) -> Vec<Delivery> {
+        self.known(self.store.next, usize::MAX, false);
+        if !self.rules.keep(Rule::KnownOrder) {
+            let of = |one: &Delivery| self.store.packets().find(|packet| packet.uid == one.uid);
+            let key = |one: &Delivery| of(one).map(|packet| (packet.source, packet.number));
+            let mut out = std::mem::take(&mut self.out);
+            out.sort_by_key(key);
+            self.out = out;
+        }
+        self.behind();
+        std::mem::take(&mut self.out)
+    }
+
     fn deliver(&mut self, packet: Packet, place: Place) {
         let place = match place {
             Place::Behind(..) if !self.rules.keep(Rule::Places) => {
@@ -96,11 +109,10 @@ impl Install<'_> {
 
     /// What no known record names.
     fn behind(&mut self) {
-        let known_first = self.rules.keep(Rule::KnownOrder);
         let rest: Vec<Packet> = self
             .store
             .packets()
-            .filter(|one| !known_first || self.store.place_of(one.source, one.number).is_none())
+            .filter(|one| self.store.place_of(one.source, one.number).is_none())
             .collect();
         if !self.rules.keep(Rule::BySender) {
             self.by_predecessors(&rest);
@@ -141,9 +153,7 @@ impl Install<'_> {
 
     fn place(&self, packet: Packet) -> Place {
         let known = self.store.place_of(packet.source, packet.number);
-        known
-            .filter(|_| self.rules.keep(Rule::KnownOrder))
-            .map_or(Place::Behind(packet.source, packet.number), Place::Known)
+        known.map_or(Place::Behind(packet.source, packet.number), Place::Known)
     }
 
     /// FIFO and causal up to the hole of their stream, reliable and owed always.
@@ -156,7 +166,11 @@ impl Install<'_> {
                     continue;
                 }
                 if self.may_come(*packet) {
-                    self.bring(*packet, Place::None);
+                    if self.rules.keep(Rule::Undelivered) {
+                        self.bring(*packet, Place::None);
+                    } else {
+                        self.deliver(*packet, Place::None);
+                    }
                     moved = true;
                     break;
                 }
@@ -165,7 +179,12 @@ impl Install<'_> {
     }
 
     fn may_come(&mut self, packet: Packet) -> bool {
-        let next = self.store.is_next_of_stream(packet) && self.store.has_what_it_names(packet);
+        let stream = if self.rules.keep(Rule::Undelivered) {
+            self.store.is_next_of_stream(packet)
+        } else {
+            (1..packet.number).all(|number| self.store.packet(packet.source, number).is_some())
+        };
+        let next = stream && self.store.has_what_it_names(packet);
         let reliable = packet.service == Service::Reliable && self.rules.keep(Rule::ReliablePastHole);
         next && packet.service != Service::Reliable || reliable || self.is_owed(packet)
     }
@@ -186,7 +205,7 @@ impl Install<'_> {
                 };
                 let stream = (1..one.number).all(|number| before(one.source, number));
                 let named = self.store.members.iter().all(|other| before(other, one.names[other]));
-                stream && named || one.service == Service::Reliable || self.is_owed(*one)
+                stream && named || one.service == Service::Reliable
             };
             let Some(index) = left.iter().position(free) else { break };
             let packet = left.remove(index);

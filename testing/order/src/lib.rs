@@ -13,6 +13,8 @@ mod plan;
 mod recovery;
 mod rules;
 mod store;
+#[cfg(test)]
+mod tests;
 mod token;
 mod watch;
 mod world;

@@ -21,6 +21,9 @@ struct Arguments {
     /// Without this rule: ends at the first fault.
     #[arg(long)]
     without: Option<Rule>,
+    /// With `--without`: goes on to the first fault with these words in it.
+    #[arg(long, default_value = "")]
+    fault: String,
     /// Every rule in turn, and then all together: fails if one of them can be left out.
     #[arg(long)]
     mutants: bool,
@@ -44,7 +47,9 @@ fn search(arguments: &Arguments, rules: Rules) -> Outcome {
         world.history.seen.iter().for_each(|(name, number)| *outcome.seen.entry(name).or_default() += number);
         *outcome.seen.entry("messages").or_default() +=
             u64::try_from(world.history.messages.len()).unwrap_or(0);
-        if let Err(fault) = result {
+        if let Err(fault) = result
+            && fault.contains(&arguments.fault)
+        {
             outcome.fault = Some((seed, format!("{fault}{}", world.history.describe())));
             break;
         }

@@ -97,12 +97,17 @@ pub(crate) fn gaps(together: &[&Span], history: &History) -> Result<(), String> 
     Ok(())
 }
 
-/// A message has one place, and a place one message.
+/// A message has one place, a place has one message, and places come in their order.
 pub(crate) fn places(together: &[&Span], history: &History) -> Result<(), String> {
     let mut of: BTreeMap<Place, usize> = BTreeMap::new();
     let mut place_of: BTreeMap<usize, Place> = BTreeMap::new();
     for span in together {
+        let mut last = Place::None;
         for (uid, place) in ordered(span, history) {
+            if place <= last {
+                return Err(format!("node {} delivers {place:?} after {last:?}", span.node));
+            }
+            last = place;
             let other = *of.entry(place).or_insert(uid);
             let before = *place_of.entry(uid).or_insert(place);
             if other != uid || before != place {

@@ -96,11 +96,8 @@ impl Node {
         recovery.ends.add(from);
         recovery.haves[self.id] = recovery.ends;
         let all = recovery.ends == recovery.members;
-        let taken = match (all, ctx.rules.keep(Rule::AllEnds)) {
-            (true, _) => recovery.survivors,
-            (false, true) => Set::default(),
-            (false, false) => recovery.survivors.and(recovery.ends),
-        };
+        let takes = all || !ctx.rules.keep(Rule::AllEnds);
+        let taken = if takes { recovery.survivors } else { Set::default() };
         for survivor in taken.iter() {
             let lists = recovery.lists[survivor].unwrap_or_default();
             self.owed = self.owed.or(lists.owed);

@@ -29,6 +29,8 @@ pub enum Rule {
     Hole,
     /// Past a hole, what a message needs goes before it, though no known record names it.
     Needs,
+    /// A packet that is held and not delivered is a hole of its stream, as a missing one is.
+    Undelivered,
     /// A reliable message that one survivor delivered is delivered by all, also past a hole.
     ReliablePastHole,
     /// What one survivor delivered early is owed by all.
@@ -45,7 +47,7 @@ pub enum Rule {
 
 impl Rule {
     /// Each with its name, as `--without` takes it.
-    pub const ALL: [(Self, &str); 18] = [
+    pub const ALL: [(Self, &str); 19] = [
         (Self::OwnStream, "own-stream"),
         (Self::Turns, "turns"),
         (Self::Names, "names"),
@@ -58,6 +60,7 @@ impl Rule {
         (Self::KnownOrder, "known-order"),
         (Self::Hole, "hole"),
         (Self::Needs, "needs"),
+        (Self::Undelivered, "undelivered"),
         (Self::ReliablePastHole, "reliable-past-hole"),
         (Self::Owed, "owed"),
         (Self::Obligations, "obligations"),
