@@ -79,6 +79,8 @@ pub(crate) struct Network {
     pub(crate) sides: Per<usize>,
     /// Until when what a node sends of its stream is lost, while its records arrive.
     pub(crate) hollow: Per<usize>,
+    /// Until when what a node says of the order reaches one other only, and whom.
+    pub(crate) veiled: Per<(usize, usize)>,
     /// Unreliable messages and whom they were sent to.
     pub(crate) unreliable: BTreeSet<(usize, usize)>,
     /// An unreliable message was sent twice to one node.
@@ -106,10 +108,12 @@ impl Network {
             let due = now + dice.between(1, 4);
             if self.reaches(now, from, to) && !dice.chance(self.loss) {
                 let mut frame = frame.clone();
-                if let Frame::Data { packets, .. } = &mut frame
-                    && self.hollow[from] > now
-                {
-                    packets.clear();
+                let veiled = self.veiled[from].0 > now && self.veiled[from].1 != to;
+                match &mut frame {
+                    Frame::Data { packets, .. } if self.hollow[from] > now => packets.clear(),
+                    Frame::Data { records, .. } if veiled => records.clear(),
+                    Frame::Token(_) | Frame::Status { .. } if veiled => continue,
+                    _ => {}
                 }
                 self.flights.push(Flight { due, from, to, frame });
             }

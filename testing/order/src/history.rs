@@ -6,22 +6,22 @@ use crate::nouns::{Delivery, Per, Service, Set};
 
 /// A message that a program sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Message {
+pub(crate) struct Message {
     /// Who sent it.
-    pub source: usize,
+    pub(crate) source: usize,
     /// In which configuration.
-    pub config: usize,
+    pub(crate) config: usize,
     /// What it is promised.
-    pub service: Service,
+    pub(crate) service: Service,
     /// What the same source sent before it in the configuration, unreliable ones left out.
-    pub earlier: Set,
+    pub(crate) earlier: Set,
     /// Causal and stronger messages that its sender had delivered in the configuration before.
-    pub seen: Set,
+    pub(crate) seen: Set,
 }
 
 /// What a node told its program.
 #[derive(Debug, Clone, Copy)]
-pub enum Event {
+pub(crate) enum Event {
     /// A regular configuration.
     Install {
         /// Which one.
@@ -41,27 +41,32 @@ pub enum Event {
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// Every message, by its number.
-    pub messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// What each node told its program, in order.
-    pub logs: Per<Vec<Event>>,
+    pub(crate) logs: Per<Vec<Event>>,
     /// Who crashed.
-    pub crashed: Set,
+    pub(crate) crashed: Set,
     /// Passes of the token in each configuration: (configuration, hop, to whom).
-    pub passes: Vec<(usize, usize, usize)>,
+    pub(crate) passes: Vec<(usize, usize, usize)>,
     /// What occurred, and how often.
     pub seen: std::collections::BTreeMap<&'static str, u64>,
     /// Somebody has all ENDs of an attempt, and nobody has installed it: news since last asked.
-    pub ready: bool,
+    pub(crate) ready: bool,
 }
 
 impl History {
     /// Counts something that a run should have in it.
-    pub fn count(&mut self, what: &'static str) {
+    pub(crate) fn count(&mut self, what: &'static str) {
         *self.seen.entry(what).or_default() += 1;
     }
 
+    /// How many messages were sent.
+    pub fn sent(&self) -> u64 {
+        u64::try_from(self.messages.len()).unwrap_or_default()
+    }
+
     /// What a message is promised.
-    pub fn service(&self, uid: usize) -> Service {
+    pub(crate) fn service(&self, uid: usize) -> Service {
         self.messages.get(uid).map_or(Service::Unreliable, |message| message.service)
     }
 

@@ -45,8 +45,7 @@ fn search(arguments: &Arguments, rules: Rules) -> Outcome {
         let mut world = World::new(seed, rules);
         let result = world.run(arguments.ticks);
         world.history.seen.iter().for_each(|(name, number)| *outcome.seen.entry(name).or_default() += number);
-        *outcome.seen.entry("messages").or_default() +=
-            u64::try_from(world.history.messages.len()).unwrap_or(0);
+        *outcome.seen.entry("messages").or_default() += world.history.sent();
         if let Err(fault) = result
             && fault.contains(&arguments.fault)
         {

@@ -9,61 +9,61 @@ pub(crate) const MESSAGES: usize = 120;
 
 /// A set of numbers below 128: of nodes, of messages, of chunks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Set(pub u128);
+pub(crate) struct Set(pub(crate) u128);
 
 impl Set {
     /// This one alone.
-    pub fn one(number: usize) -> Self {
+    pub(crate) fn one(number: usize) -> Self {
         Self(1 << (number & 127))
     }
 
     /// All below.
-    pub fn below(end: usize) -> Self {
+    pub(crate) fn below(end: usize) -> Self {
         Self((1 << (end & 127)) - 1)
     }
 
     /// Whether this one is in it.
-    pub fn has(self, number: usize) -> bool {
+    pub(crate) fn has(self, number: usize) -> bool {
         self.0 >> (number & 127) & 1 == 1
     }
 
     /// Takes one in.
-    pub fn add(&mut self, number: usize) {
+    pub(crate) fn add(&mut self, number: usize) {
         self.0 |= Self::one(number).0;
     }
 
     /// What is in one of the two.
-    pub fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// What is in both.
-    pub fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
     /// What is not in the other.
-    pub fn minus(self, other: Self) -> Self {
+    pub(crate) fn minus(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
     /// How many.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         usize::try_from(self.0.count_ones()).unwrap_or_default()
     }
 
     /// Whether there are none.
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// The smallest.
-    pub fn first(self) -> Option<usize> {
+    pub(crate) fn first(self) -> Option<usize> {
         self.iter().next()
     }
 
     /// From the smallest on.
-    pub fn iter(self) -> impl Iterator<Item = usize> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
             let number = usize::try_from(rest.trailing_zeros()).unwrap_or(128);
@@ -75,11 +75,11 @@ impl Set {
 
 /// One of these for each node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Per<T>([T; NODES]);
+pub(crate) struct Per<T>([T; NODES]);
 
 impl<T> Per<T> {
     /// From what belongs to each.
-    pub fn of(make: impl FnMut(usize) -> T) -> Self {
+    pub(crate) fn of(make: impl FnMut(usize) -> T) -> Self {
         Self(std::array::from_fn(make))
     }
 }
@@ -102,7 +102,7 @@ impl<T> IndexMut<usize> for Per<T> {
 
 /// What a message is promised, from the weakest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Service {
+pub(crate) enum Service {
     /// Nothing: outside the streams.
     Unreliable,
     /// It arrives.
@@ -119,11 +119,11 @@ pub enum Service {
 
 impl Service {
     /// All of them.
-    pub const ALL: [Self; 6] =
+    pub(crate) const ALL: [Self; 6] =
         [Self::Unreliable, Self::Reliable, Self::Fifo, Self::Causal, Self::Agreed, Self::Safe];
 
     /// Whether it waits for its place in the order.
-    pub fn is_ordered(self) -> bool {
+    pub(crate) fn is_ordered(self) -> bool {
         self >= Self::Agreed
     }
 }
@@ -163,7 +163,7 @@ pub(crate) struct Record {
 
 /// Where a message stands in what its configuration delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub(crate) enum Place {
     /// Delivered without one.
     None,
     /// A place of the known order.
@@ -174,7 +174,7 @@ pub enum Place {
 
 /// What a node hands to its program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     /// Which message.
     pub(crate) uid: usize,
     /// Where it stands.

@@ -5,9 +5,11 @@ use crate::nouns::{NODES, Service, Set};
 
 /// Something that the world does at a tick.
 #[derive(Debug, Clone, Copy)]
-pub enum Act {
+pub(crate) enum Act {
     /// A node is gone for good.
     Crash(usize),
+    /// Nobody hears a node for so many ticks.
+    Mute(usize, usize),
     /// Nobody hears a node, nor does it hear anybody, for so many ticks.
     Isolate(usize, usize),
     /// A program sends.
@@ -18,29 +20,30 @@ pub enum Act {
 
 /// What a run is like. Chances are in a thousand, for each tick.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// How many nodes.
-    pub nodes: usize,
+    pub(crate) nodes: usize,
     /// Datagrams lost, in a thousand.
-    pub loss: usize,
+    pub(crate) loss: usize,
     /// That a node's program sends.
-    pub say: usize,
+    pub(crate) say: usize,
     /// That what it sends is several messages.
-    pub burst: usize,
+    pub(crate) burst: usize,
     /// What it sends.
-    pub services: Vec<Service>,
+    pub(crate) services: Vec<Service>,
     /// That the network parts.
-    pub part: usize,
+    pub(crate) part: usize,
     /// That a node crashes.
-    pub crash: usize,
+    pub(crate) crash: usize,
     /// That one direction between two nodes is cut.
-    pub cut: usize,
+    pub(crate) cut: usize,
     /// That a scene is forced which chance hardly draws.
-    pub scene: usize,
-    /// That the network parts when somebody has all ENDs (for each time, not for each tick).
-    pub strike: usize,
+    pub(crate) scene: usize,
+    /// That the network parts, or nobody hears some node, when somebody has all ENDs: for each
+    /// time, not for each tick.
+    pub(crate) strike: usize,
     /// One direction is cut nearly from the start to the end.
-    pub long_cut: bool,
+    pub(crate) long_cut: bool,
 }
 
 impl Plan {
@@ -74,16 +77,28 @@ impl Plan {
     }
 }
 
-/// A forced scene: for a while a node is heard by one other only, or its records are heard and its
-/// packets are not. It sends, others send, and then it is gone.
+/// What of a scene's sender is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// Everything, but to one hearer.
+    All,
+    /// Its packets: its records arrive.
+    Packets,
+    /// Its records and the token, but to one hearer, who then is away for a while too.
+    Records,
+}
+
+/// A forced scene: for a while some of what a node says is lost.
+///
+/// It sends, others send, and then it is gone.
 #[derive(Debug)]
 pub(crate) struct Scene {
     /// Who sends and goes.
     pub(crate) sender: usize,
     /// Who alone hears it, unless its packets are lost to all.
     pub(crate) hearer: usize,
-    /// Its records arrive, its packets do not.
-    pub(crate) hollow: bool,
+    /// What is lost.
+    pub(crate) lost: Lost,
     /// How long that lasts.
     pub(crate) ticks: usize,
     /// What happens then, and when.
@@ -97,7 +112,11 @@ impl Scene {
         let sender = *live.get(dice.roll(live.len()))?;
         let others: Vec<usize> = live.into_iter().filter(|node| *node != sender).collect();
         let hearer = *others.get(dice.roll(others.len()))?;
-        let hollow = dice.chance(400);
+        let lost = match dice.roll(3) {
+            0 => Lost::All,
+            1 => Lost::Packets,
+            _ => Lost::Records,
+        };
         let ticks = dice.between(8, 25);
         let mut acts = Vec::new();
         let weak = [Service::Reliable, Service::Fifo, Service::Causal, Service::Agreed];
@@ -107,7 +126,8 @@ impl Scene {
         }
         for other in others {
             if dice.chance(600) {
-                acts.push((now + dice.roll(ticks + 6), Act::Say(other, any(dice))));
+                let service = if lost == Lost::Records { Service::Agreed } else { any(dice) };
+                acts.push((now + dice.roll(ticks + 6), Act::Say(other, service)));
             }
         }
         let gone = if may_crash && dice.chance(500) {
@@ -116,6 +136,9 @@ impl Scene {
             Act::Isolate(sender, dice.between(60, 250))
         };
         acts.push((now + ticks + dice.roll(8), gone));
-        Some(Self { sender, hearer, hollow, ticks, acts })
+        if lost == Lost::Records {
+            acts.push((now + ticks, Act::Isolate(hearer, dice.between(40, 200))));
+        }
+        Some(Self { sender, hearer, lost, ticks, acts })
     }
 }

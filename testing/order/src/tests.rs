@@ -1,10 +1,14 @@
-//! The smallest schedules in which the rules as first written fail, at the install step alone.
+//! The smallest schedules in which the rules as first written fail, at the install step alone; and
+//! what a service does not wait for.
 
-use crate::history::History;
+use crate::dice::Dice;
+use crate::history::{Event, History};
 use crate::install::Install;
 use crate::nouns::{Packet, Per, Record, Service, Set};
+use crate::plan::{Act, Plan};
 use crate::rules::{Rule, Rules};
 use crate::store::Store;
+use crate::world::World;
 
 const A: usize = 0;
 const B: usize = 1;
@@ -66,4 +70,59 @@ fn ord_12_what_is_held_and_not_delivered_is_a_hole_of_its_stream() {
     let run = |without| installs(&[a, f], &[], sets(&[A, B]), Set::default(), without);
     assert_eq!(run(None), Vec::<usize>::new());
     assert_eq!(run(Some(Rule::Undelivered)), [1]);
+}
+
+#[test]
+fn ord_10_past_a_hole_an_owed_message_comes_after_those_before_it_in_its_stream() {
+    let (first, second) = (packet(0, C, 1, Service::Fifo, 0), packet(1, C, 2, Service::Fifo, 0));
+    let record = Record { place: 2, first: 2, last: 2, ..record(2, C) };
+    let run = |without| installs(&[first, second], &[record], sets(&[A, B]), sets(&[0, 1]), without);
+    assert_eq!(run(None), [0, 1]);
+    assert_eq!(run(Some(Rule::Needs)), [1, 0]);
+}
+
+/// A calm run of three nodes whose token is lost.
+fn without_token() -> World {
+    let mut dice = Dice(1);
+    let mut plan = Plan::draw(&mut dice);
+    plan.nodes = 3;
+    plan.loss = 0;
+    let mut world = World::with(plan, dice, Rules::default());
+    world.nodes.iter_mut().for_each(|node| node.token = None);
+    world
+}
+
+fn delivered(world: &World, node: usize) -> Vec<usize> {
+    let uid = |event: &Event| match event {
+        Event::Deliver(delivery) => Some(delivery.uid),
+        _ => None,
+    };
+    world.history.logs[node].iter().filter_map(uid).collect()
+}
+
+#[test]
+fn ord_07_reliable_fifo_and_causal_come_though_the_order_stands_still() {
+    let mut world = without_token();
+    for service in [Service::Reliable, Service::Fifo, Service::Causal, Service::Agreed, Service::Fifo] {
+        world.act(Act::Say(B, service));
+    }
+    for _ in 0..10 {
+        assert_eq!(world.tick(), Ok(()));
+    }
+    let mut had = delivered(&world, A);
+    had.sort_unstable();
+    assert_eq!(had, [0, 1, 2], "the agreed one waits, and the FIFO one behind it");
+}
+
+#[test]
+fn ord_16_unreliable_is_sent_once_and_delays_nothing() {
+    let mut world = without_token();
+    world.net.loss = 1000;
+    world.act(Act::Say(B, Service::Unreliable));
+    world.net.loss = 0;
+    world.act(Act::Say(B, Service::Fifo));
+    for _ in 0..60 {
+        assert_eq!(world.tick(), Ok(()));
+    }
+    assert_eq!(delivered(&world, A), [1]);
 }

@@ -44,7 +44,7 @@ impl Token {
     }
 
     /// Who has it next.
-    fn to_whom(&self, me: usize, members: Set, turns: bool) -> usize {
+    fn to_whom(self, me: usize, members: Set, turns: bool) -> usize {
         let others = members.minus(Set::one(me));
         let oldest = |of: &mut dyn Iterator<Item = usize>| of.min_by_key(|node| (self.last[*node], *node));
         let overdue = oldest(&mut others.iter().filter(|node| self.hop - self.last[*node] >= members.len()));

@@ -6,7 +6,7 @@ use crate::frame::Network;
 use crate::history::{Event, History};
 use crate::node::{Ctx, Node, Phase};
 use crate::nouns::{MESSAGES, NODES, Service, Set};
-use crate::plan::{Act, Plan, Scene};
+use crate::plan::{Act, Lost, Plan, Scene};
 use crate::rules::Rules;
 use crate::watch::Watch;
 
@@ -84,10 +84,12 @@ impl World {
     ///
     /// # Errors
     /// What went wrong, in words.
-    pub fn settle(&mut self) -> Result<(), String> {
+    pub(crate) fn settle(&mut self) -> Result<(), String> {
         self.net.loss = 0;
         self.net.cuts = Default::default();
         self.net.sides = Default::default();
+        self.net.hollow = Default::default();
+        self.net.veiled = Default::default();
         self.acts.clear();
         let end = self.now + SETTLE;
         loop {
@@ -131,8 +133,11 @@ impl World {
             self.play(scene);
         }
         let strikes = std::mem::take(&mut self.history.ready) && self.dice.chance(plan.strike);
-        if strikes {
+        if strikes && self.dice.chance(500) {
             self.part();
+        } else if strikes {
+            let (node, ticks) = (self.dice.roll(self.plan.nodes), self.dice.between(60, 250));
+            self.act(Act::Mute(node, ticks));
         }
         let due: Vec<Act> = self.acts.iter().filter(|(at, _)| *at <= self.now).map(|(_, act)| *act).collect();
         self.acts.retain(|(at, _)| *at > self.now);
@@ -141,11 +146,13 @@ impl World {
 
     fn play(&mut self, scene: Scene) {
         let until = self.now + scene.ticks;
-        if scene.hollow {
-            self.net.hollow[scene.sender] = until;
-        } else {
-            for other in Set::below(NODES).minus(Set::one(scene.hearer)).iter() {
-                self.net.cuts[scene.sender][other] = until;
+        match scene.lost {
+            Lost::Packets => self.net.hollow[scene.sender] = until,
+            Lost::Records => self.net.veiled[scene.sender] = (until + 60, scene.hearer),
+            Lost::All => {
+                for other in Set::below(NODES).minus(Set::one(scene.hearer)).iter() {
+                    self.net.cuts[scene.sender][other] = until;
+                }
             }
         }
         self.acts.extend(scene.acts);
@@ -167,9 +174,14 @@ impl World {
     }
 
     /// Does it.
-    pub fn act(&mut self, act: Act) {
+    pub(crate) fn act(&mut self, act: Act) {
         match act {
             Act::Heal => self.net.sides = Default::default(),
+            Act::Mute(node, ticks) => {
+                for other in Set::below(NODES).minus(Set::one(node)).iter() {
+                    self.net.cuts[node][other] = self.now + ticks;
+                }
+            }
             Act::Isolate(node, ticks) => {
                 for other in Set::below(NODES).minus(Set::one(node)).iter() {
                     self.net.cuts[node][other] = self.now + ticks;
@@ -201,7 +213,7 @@ impl World {
     ///
     /// # Errors
     /// What the watch saw.
-    pub fn tick(&mut self) -> Result<(), String> {
+    pub(crate) fn tick(&mut self) -> Result<(), String> {
         self.now += 1;
         let (now, rules) = (self.now, self.rules);
         for (from, to, frame) in self.net.arrived(now) {
