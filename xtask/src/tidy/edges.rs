@@ -111,6 +111,8 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),
+    // Of a protocol that has no code yet.
+    ("folkmoot-order", &[]),
     (
         "folkmoot-decisions",
         &["folkmoot-base", "folkmoot-signing", "folkmoot-identity", "folkmoot-transcript"],
