@@ -29,7 +29,7 @@ pub enum OpenError {
     #[error("the bytes are not a sealed message")]
     PeerMalformed,
     /// The party that sent it is not one of the epoch's.
-    #[error("{0} has no seat in the view whose key this is")]
+    #[error("{0} is no party of the view whose key this is")]
     PeerNotSender(Party),
     /// The number was seen before, or is behind the window.
     #[error("{0} used a number twice")]

@@ -84,7 +84,7 @@ impl Default for Timing {
             token_loss: Duration::from_millis(1_000),
             token_repeat: Duration::from_millis(30),
             idle_hold: Duration::from_millis(40),
-            idle_hold_max: Duration::from_millis(320),
+            idle_hold_max: Duration::from_millis(160),
             join_repeat: Duration::from_millis(50),
             consensus: Duration::from_millis(400),
             alone: Duration::from_millis(150),
