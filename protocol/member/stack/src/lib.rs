@@ -50,7 +50,7 @@ use group_stack::GroupStack;
 use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One party: a member's seat in groups. Port 0 also takes the member's part in admission
+/// One party: one of a member's programs in its groups. Port 0 also takes the member's part in admission
 /// (MEM-11).
 pub struct Member {
     config: Config,
@@ -140,7 +140,7 @@ impl Member {
         self.me
     }
 
-    /// This member's seat in its groups.
+    /// Which of the member's programs this is.
     pub fn party(&self) -> Party {
         Party::new(self.me, self.config.port)
     }

@@ -226,8 +226,7 @@ pub struct Counters {
     pub sealed: u64,
     /// Datagrams opened.
     pub opened: u64,
-    /// Bytes copied: of frames into datagrams and out of fragments, and of datagrams as they are
-    /// opened.
+    /// Bytes copied: of frames into datagrams and out of fragments.
     pub copied: u64,
     /// Datagrams that did not open, were malformed, or belonged to no link.
     pub refused: u64,

@@ -183,12 +183,12 @@ impl Datagram {
 /// For which index a datagram is sealed; `None` if it is part of a handshake.
 ///
 /// # Errors
-/// [`DecodeError`]: a sealed datagram that is too long or too short.
+/// [`DecodeError`]: a datagram that is too long, or a sealed one that is too short.
 pub(crate) fn sealed_for(datagram: &[u8]) -> Result<Option<u32>, DecodeError> {
-    let [_, DATA, a, b, c, d, rest @ ..] = datagram else { return Ok(None) };
     if datagram.len() > DATAGRAM_BYTES_MAX {
         return Err(DecodeError::TooLong { got: datagram.len(), most: DATAGRAM_BYTES_MAX });
     }
+    let [_, DATA, a, b, c, d, rest @ ..] = datagram else { return Ok(None) };
     if rest.len() < 8 + TAG_BYTES {
         return Err(DecodeError::Malformed);
     }

@@ -33,7 +33,7 @@ impl Out {
         self.said.pop_front()
     }
 
-    /// An empty buffer for a datagram, or for what is in one.
+    /// An empty buffer for a datagram.
     pub(crate) fn buffer(&mut self, capacity: usize) -> BytesMut {
         self.pool.buffer(capacity)
     }

@@ -95,7 +95,8 @@ impl Parts {
             return self.data(now, from, to, datagram, around);
         }
         let hello = |index: u32, noise: Bytes| Hello { from: from.clone(), index, noise };
-        match Datagram::decode(&datagram.freeze()).map_err(malformed)? {
+        // A copy of its own: what a handshake keeps must not hold the memory of other datagrams.
+        match Datagram::decode(&Bytes::copy_from_slice(&datagram)).map_err(malformed)? {
             Datagram::Data { .. } => Ok(()), // It was taken above.
             Datagram::Hello { from: index, cookie, noise } => {
                 let hello = (Exchange::Classical, hello(index, Bytes::copy_from_slice(&noise)));

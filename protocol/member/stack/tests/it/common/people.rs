@@ -42,7 +42,7 @@ pub static PEOPLE: LazyLock<Vec<Identity>> = LazyLock::new(|| {
     people
 });
 
-/// The seat of a member that has one program.
+/// The party of a member that has one program.
 pub fn party(who: usize) -> Party {
     id(who).into()
 }
