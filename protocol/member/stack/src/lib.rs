@@ -50,8 +50,8 @@ use group_stack::GroupStack;
 use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One party: one of a member's programs in its groups. Port 0 also takes the member's part in admission
-/// (MEM-11).
+/// One party: one of a member's programs in its groups. Port 0 also takes the member's part in
+/// admission (MEM-11).
 pub struct Member {
     config: Config,
     me: MemberId,
