@@ -67,6 +67,9 @@ pub enum Danger {
     RingOwnLine,
     /// Ring: SAFE messages are delivered as soon as they are in order.
     RingSafeAsAgreed,
+    /// Ring: a place counts as safe at a member's second visit of the token, as if all had been
+    /// visited between.
+    RingSafeByVisits,
     /// Ring: delivers on arrival, gaps or not.
     RingNoOrder,
     /// Ring: a retransmitted packet is delivered again.

@@ -10,7 +10,7 @@
 use crate::context::{Context, Step};
 use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
 use crate::output::{Cause, Output};
-use crate::stream::Stream;
+use crate::order::Order;
 use bytes::Bytes;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
@@ -45,12 +45,11 @@ impl Repeat {
 }
 
 /// What this node brings along.
-pub(crate) fn old_ring(old: Option<&Stream>) -> OldRing {
+pub(crate) fn old_ring(old: Option<&Order>) -> OldRing {
     old.map_or_else(OldRing::default, |old| OldRing {
         id: Some(old.id),
-        aru: old.store.aru(),
-        high: old.store.high(),
-        delivered: old.delivered,
+        held: old.held(),
+        delivered: old.delivered(),
         safe: old.safe,
         obligations: old.obligations,
     })
@@ -59,7 +58,7 @@ pub(crate) fn old_ring(old: Option<&Stream>) -> OldRing {
 /// Waiting for the second rotation.
 #[derive(Debug)]
 pub(crate) struct Commit {
-    pub(crate) old: Option<Stream>,
+    pub(crate) old: Option<Order>,
     /// The nodes given up in the gather before.
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
@@ -74,7 +73,7 @@ impl Commit {
         now: Instant,
         mut token: CommitToken,
         given_up: BTreeSet<NodeId>,
-        old: Option<Stream>,
+        old: Option<Order>,
         ctx: &mut Context,
     ) -> Self {
         ctx.attempt(&token.id);
@@ -149,5 +148,5 @@ pub(crate) fn last(token: &CommitToken, rotation: u8, me: &NodeId, late: u8) -> 
     let place = order.iter().position(|node| node == me)?;
     let before = if rotation == 1 { 0 } else { order.len() };
     let step = u64::try_from(before.saturating_add(place)).ok()?;
-    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late, aru: 0 })
+    Some(Last { ring: token.id.nonce, step, next: neighbours(&order, me)?.1, late, held: 0 })
 }

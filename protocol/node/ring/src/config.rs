@@ -26,9 +26,13 @@ pub(crate) const RING_SEQ_MAX: u64 = 1 << 63;
 /// So much higher than the last attempt that a node took part in may the next one be: whoever lies
 /// about ring numbers needs two thousand million attempts to use them up (RING-21).
 pub(crate) const RING_SEQ_STEP_MAX: u64 = 1 << 32;
-/// The highest packet number: a packet has four bytes for it. A ring that comes halfway begins
-/// anew.
-pub(crate) const PACKET_SEQ_MAX: u64 = u32::MAX as u64;
+/// The highest number of a packet, of a record and of a place: frames have four bytes for each. A
+/// ring that comes halfway begins anew.
+pub(crate) const PACKET_NUMBER_MAX: u64 = u32::MAX as u64;
+/// Most packets that one record names.
+pub(crate) const RECORD_PACKETS_MAX: u16 = 256;
+/// Most packets that a member without the token sends before they have places.
+pub(crate) const EARLY_PACKETS: u32 = 8;
 /// The highest number of a pass of the token that is accepted from a peer; a ring would need
 /// centuries to reach it.
 pub(crate) const TOKEN_SEQ_MAX: u64 = 1 << 50;

@@ -1,28 +1,35 @@
 //! DATA: what carries messages. Short and of fixed layout, because every message pays for it.
 //!
 //! ```text
-//! DATA   | class 1 | sender index 1 | ring handle 4 | seq 4 | pieces ...
-//! class  | 0xA0 agreed, 0xA1 safe, 0xA2 recovered, 0xA3 end of recovery
+//! DATA   | class 1 | sender index 1 | ring handle 4 | number 4 | pieces ...
+//! class  | 0xA0 agreed, 0xA1 safe, 0xA2 recovered, 0xA3 end of recovery, 0xA4 record
 //! piece  | first:1 last:1 length:14 | which message 2, unless it is the whole of one | bytes ...
+//! record | first place 4 | number of its first packet 4 | how many packets 2
 //! ```
-//! Recovered: the rest is one whole DATA frame of an old ring, as it was first sent. The version is
-//! the one that the link agreed on.
+//! Each member numbers its packets from 1 on: that is its stream. A record has a number of its own,
+//! and puts packets of its sender's stream in the order. Recovered: the rest is one whole DATA
+//! frame of an old ring. The version is the one that the link agreed on.
 
-use crate::config::PACKET_SEQ_MAX;
+use crate::config::{PACKET_NUMBER_MAX, RECORD_PACKETS_MAX};
 use crate::message::RingNonce;
 use bytes::{BufMut, Bytes, BytesMut};
 use folkmoot_base::DecodeError;
+use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
 
 /// Length of the header of DATA.
 pub const HEADER_BYTES: usize = 10;
 /// Longest DATA frame with application messages: its recovered form still fits a frame.
 pub const PACKET_BYTES_MAX: usize = FRAME_BYTES_MAX - HEADER_BYTES;
+/// Length of what a record says, after the header.
+const RECORD_BODY_BYTES: usize = 10;
+/// Length of a record.
+pub const RECORD_BYTES: usize = HEADER_BYTES + RECORD_BODY_BYTES;
 /// Length of the header of a piece that is a whole message.
 pub const PIECE_HEADER_BYTES: usize = 2;
 /// Length of the header of any other piece: it says of which message it is.
 pub const PART_HEADER_BYTES: usize = PIECE_HEADER_BYTES + 2;
-/// The highest six bits of the first byte of DATA; no other frame has them.
+/// The highest five bits of the first byte of DATA; no other frame has them.
 const KIND_DATA: u8 = 0xA0;
 const FIRST: u16 = 0x8000;
 const LAST: u16 = 0x4000;
@@ -54,6 +61,8 @@ pub enum Class {
     Recovered,
     /// Nothing more to recover from this member.
     End,
+    /// Which places packets of the sender's stream have.
+    Record,
 }
 
 impl Class {
@@ -64,11 +73,13 @@ impl Class {
                 Self::Safe => 1,
                 Self::Recovered => 2,
                 Self::End => 3,
+                Self::Record => 4,
             }
     }
 
     fn from_byte(byte: u8) -> Option<Self> {
-        [Self::Agreed, Self::Safe, Self::Recovered, Self::End].into_iter().find(|class| class.byte() == byte)
+        let all = [Self::Agreed, Self::Safe, Self::Recovered, Self::End, Self::Record];
+        all.into_iter().find(|class| class.byte() == byte)
     }
 }
 
@@ -79,8 +90,8 @@ pub struct Data {
     pub class: Class,
     /// The member that numbered it: its index among the ring's members.
     pub sender: u8,
-    /// Its number.
-    pub seq: u64,
+    /// Its number in its sender's stream; of a record, its number among all records.
+    pub number: u64,
     /// Which ring.
     pub ring: RingHandle,
     /// Header and body, as on the wire.
@@ -90,8 +101,8 @@ pub struct Data {
 /// What the header of a new DATA frame says.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
-    /// Its number, at most [`PACKET_SEQ_MAX`].
-    pub seq: u64,
+    /// Its number, at most [`PACKET_NUMBER_MAX`].
+    pub number: u64,
     /// The member that numbers it.
     pub sender: u8,
     /// Which ring.
@@ -104,13 +115,60 @@ impl Head {
         frame.put_u8(class.byte());
         frame.put_u8(self.sender);
         frame.put_slice(&self.ring.0);
-        // Numbers are below the end of the range: PACKET_SEQ_MAX.
-        frame.put_u32(u32::try_from(self.seq).unwrap_or(u32::MAX));
+        // Numbers are below the end of the range: PACKET_NUMBER_MAX.
+        frame.put_u32(u32::try_from(self.number).unwrap_or(u32::MAX));
     }
 
     /// The packet whose frame is whole.
     pub fn end(self, class: Class, frame: BytesMut) -> Data {
-        Data { class, sender: self.sender, seq: self.seq, ring: self.ring, frame: frame.freeze() }
+        Data { class, sender: self.sender, number: self.number, ring: self.ring, frame: frame.freeze() }
+    }
+}
+
+/// "These packets of my stream come next": the places of some packets in the order of the ring.
+/// Records have gapless numbers, and places are gapless too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Record {
+    /// Its number, from 1 on.
+    pub number: u64,
+    /// The place of its first packet, from 1 on.
+    pub place: u64,
+    /// Whose packets: the index of the member.
+    pub source: u8,
+    /// The number of the first packet.
+    pub first: u64,
+    /// How many packets, at least one.
+    pub count: u16,
+}
+
+impl Record {
+    /// The number of its last packet.
+    pub fn last(&self) -> u64 {
+        self.first.saturating_add(self.count.into()).saturating_sub(1)
+    }
+
+    /// The place of its last packet.
+    pub fn last_place(&self) -> u64 {
+        self.place.saturating_add(self.count.into()).saturating_sub(1)
+    }
+
+    /// Whether a member can have made it.
+    pub(crate) fn is_legal(&self) -> bool {
+        let begins = self.number >= 1 && self.place >= 1 && self.first >= 1;
+        let ends = self.number.max(self.last()).max(self.last_place()) <= PACKET_NUMBER_MAX;
+        let counts = (1..=RECORD_PACKETS_MAX).contains(&self.count);
+        begins && ends && counts && usize::from(self.source) < NODES_MAX
+    }
+
+    /// Its frame, in `room`, which is empty.
+    pub fn frame(&self, ring: RingHandle, mut room: BytesMut) -> Bytes {
+        let head = Head { number: self.number, sender: self.source, ring };
+        head.begin(Class::Record, &mut room);
+        // Numbers and places are below the end of the range: PACKET_NUMBER_MAX.
+        room.put_u32(u32::try_from(self.place).unwrap_or(u32::MAX));
+        room.put_u32(u32::try_from(self.first).unwrap_or(u32::MAX));
+        room.put_u16(self.count);
+        room.freeze()
     }
 }
 
@@ -176,7 +234,7 @@ fn next_piece(rest: &[u8]) -> Option<(Part, core::ops::Range<usize>)> {
 impl Data {
     /// Whether `frame` is DATA.
     pub(crate) fn is_data(frame: &[u8]) -> bool {
-        frame.first().is_some_and(|byte| byte & 0xfc == KIND_DATA)
+        frame.first().is_some_and(|byte| byte & 0xf8 == KIND_DATA)
     }
 
     /// Reads a DATA frame (RING-01, RING-02).
@@ -185,19 +243,20 @@ impl Data {
             return Err(DecodeError::TooLong { got: frame.len(), most: FRAME_BYTES_MAX });
         }
         let (head, _) = frame.split_first_chunk::<HEADER_BYTES>().ok_or(DecodeError::Malformed)?;
-        let [class, sender, h0, h1, h2, h3, seq @ ..] = *head;
+        let [class, sender, h0, h1, h2, h3, number @ ..] = *head;
         let class = Class::from_byte(class).ok_or(DecodeError::Malformed)?;
-        let seq = u32::from_be_bytes(seq).into();
-        let data = Self { class, sender, seq, ring: RingHandle([h0, h1, h2, h3]), frame };
+        let number = u32::from_be_bytes(number).into();
+        let data = Self { class, sender, number, ring: RingHandle([h0, h1, h2, h3]), frame };
         if data.is_legal() { Ok(data) } else { Err(DecodeError::Malformed) }
     }
 
     fn is_legal(&self) -> bool {
-        let numbered = self.seq >= 1 && self.seq <= PACKET_SEQ_MAX && usize::from(self.sender) < NODES_MAX;
+        let numbered = self.number >= 1 && usize::from(self.sender) < NODES_MAX;
         numbered
             && match self.class {
                 Class::End => self.frame.len() == HEADER_BYTES,
                 Class::Recovered => self.recovered().is_ok(),
+                Class::Record => self.record().is_some(),
                 Class::Agreed | Class::Safe => {
                     self.frame.len() <= PACKET_BYTES_MAX && self.pieces_are_legal()
                 }
@@ -223,10 +282,24 @@ impl Data {
     pub fn recovered(&self) -> Result<Self, DecodeError> {
         let inner = self.frame.slice(HEADER_BYTES.min(self.frame.len())..);
         let class = inner.first().copied().and_then(Class::from_byte);
-        if !matches!(class, Some(Class::Agreed | Class::Safe)) {
+        if !matches!(class, Some(Class::Agreed | Class::Safe | Class::Record)) {
             return Err(DecodeError::Malformed);
         }
         Self::decode(inner)
+    }
+
+    /// What a record says; `None` if it is not a legal one.
+    pub fn record(&self) -> Option<Record> {
+        let body: &[u8; RECORD_BODY_BYTES] = self.frame.get(HEADER_BYTES..)?.try_into().ok()?;
+        let [p0, p1, p2, p3, f0, f1, f2, f3, count @ ..] = *body;
+        let record = Record {
+            number: self.number,
+            place: u32::from_be_bytes([p0, p1, p2, p3]).into(),
+            source: self.sender,
+            first: u32::from_be_bytes([f0, f1, f2, f3]).into(),
+            count: u16::from_be_bytes(count),
+        };
+        (self.class == Class::Record && record.is_legal()).then_some(record)
     }
 
     /// The pieces of a packet of messages.

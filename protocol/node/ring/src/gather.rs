@@ -21,7 +21,7 @@ use crate::data::Data;
 use crate::hearing::{Report, choice};
 use crate::message::{CommitToken, Join, Last, neighbours};
 use crate::output::Cause;
-use crate::stream::Stream;
+use crate::order::Order;
 use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ const JOIN_GAP: Duration = Duration::from_millis(5);
 /// Agreeing on the members of the next configuration.
 #[derive(Debug)]
 pub(crate) struct Gather {
-    pub(crate) old: Option<Stream>,
+    pub(crate) old: Option<Order>,
     /// Given up in this gather: silent, not agreeing, or suspected.
     pub(crate) given_up: BTreeSet<NodeId>,
     hears: Vec<NodeId>,
@@ -57,7 +57,7 @@ pub(crate) struct Gather {
 }
 
 impl Gather {
-    pub(crate) fn new(now: Instant, ctx: &mut Context, old: Option<Stream>) -> Self {
+    pub(crate) fn new(now: Instant, ctx: &mut Context, old: Option<Order>) -> Self {
         let timing = ctx.config.timing;
         let given_up = core::mem::take(&mut ctx.blamed);
         let hears = ctx.candidates.hears(now, ctx.config.me, &given_up);
@@ -213,7 +213,7 @@ impl Gather {
         let Some(old) = self.old.as_mut().filter(|old| old.handle() == data.ring) else { return false };
         let legal = old.members.binary_search(&from).is_ok() && usize::from(data.sender) < old.members.len();
         if legal {
-            old.store.insert(data);
+            old.take(data);
         }
         legal
     }

@@ -8,9 +8,9 @@
 //! ```text
 //!          submit                      Deliver, Transitional, Regular
 //!            |                                    ^
-//!         [queue] --> packets --> [stream] -------'
-//!                        ^            ^
-//!   frame --> Operational: token   data       Gather: JOIN --> Commit: COMMIT --> Recover: old packets, END
+//!         [queue] --> own stream ----> [order] ---'
+//!                        ^                ^
+//!   frame --> Operational: token   streams, records    Gather: JOIN --> Commit: COMMIT --> Recover: old packets, END
 //!                ^                              ^                                      |
 //!                '------------------------------+--------------------------------------'
 //! ```
@@ -30,13 +30,14 @@ mod hearing;
 mod merging;
 pub mod message;
 mod operational;
+mod order;
 mod output;
 mod pace;
+mod pieces;
 mod queue;
 mod recover;
-mod store;
-mod stream;
 mod suspects;
+mod window;
 
 pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
@@ -50,9 +51,10 @@ use folkmoot_base::{ConfigurationId, Entropy, Instant, Lead, NodeId, Service};
 use gather::Gather;
 use message::{CommitToken, Control, Frame, Join, Token};
 use operational::Operational;
+use order::Order;
 use recover::Recover;
 use std::collections::BTreeSet;
-use stream::Stream;
+
 
 /// One state, with the data that only this state has.
 #[derive(Debug)]
@@ -78,24 +80,24 @@ impl State {
         match self {
             Self::Operational(state) => state.has(node),
             Self::Commit(state) => state.has(node),
-            Self::Recover(state) => state.circuit.stream.members.binary_search(node).is_ok(),
+            Self::Recover(state) => state.circuit.order.members.binary_search(node).is_ok(),
             Self::Gather(_) => false,
         }
     }
 
     /// The order of the installed configuration, to be recovered.
-    fn into_old(self) -> Option<Stream> {
+    fn into_old(self) -> Option<Order> {
         match self {
-            Self::Operational(state) => Some(state.circuit.stream),
+            Self::Operational(state) => Some(state.circuit.order),
             Self::Gather(state) => state.old,
             Self::Commit(state) => state.old,
             Self::Recover(state) => state.old,
         }
     }
 
-    fn installed(&self) -> Option<&Stream> {
+    fn installed(&self) -> Option<&Order> {
         match self {
-            Self::Operational(state) => Some(&state.circuit.stream),
+            Self::Operational(state) => Some(&state.circuit.order),
             Self::Gather(state) => state.old.as_ref(),
             Self::Commit(state) => state.old.as_ref(),
             Self::Recover(state) => state.old.as_ref(),
@@ -169,7 +171,7 @@ impl Ring {
             }
             Frame::Control(Control::Hurry(hurry)) => {
                 if let Some(State::Operational(state)) = self.state.as_mut() {
-                    state.hurry(now, hurry, &mut self.ctx);
+                    state.hurry(now, &from, hurry, &mut self.ctx);
                 }
                 Ok(())
             }
@@ -179,10 +181,10 @@ impl Ring {
     fn take_data(&mut self, now: Instant, from: NodeId, data: Data) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
         match self.state.as_mut() {
-            Some(State::Operational(state)) if data.ring == state.circuit.stream.handle() => {
-                state.data(from, data, ctx)
+            Some(State::Operational(state)) if data.ring == state.circuit.order.handle() => {
+                state.data(now, from, data, ctx)
             }
-            Some(State::Recover(state)) if data.ring == state.circuit.stream.handle() => {
+            Some(State::Recover(state)) if data.ring == state.circuit.order.handle() => {
                 state.data(now, from, data)
             }
             Some(State::Gather(state)) => {
@@ -202,10 +204,10 @@ impl Ring {
     ) -> Result<(), RingError> {
         let ctx = &mut self.ctx;
         let step = match self.state.as_mut() {
-            Some(State::Operational(state)) if token.ring == state.circuit.stream.ring() => {
+            Some(State::Operational(state)) if token.ring == state.circuit.order.ring() => {
                 state.token(now, from, token, ctx)?
             }
-            Some(State::Recover(state)) if token.ring == state.circuit.stream.ring() => {
+            Some(State::Recover(state)) if token.ring == state.circuit.order.ring() => {
                 let (step, token) = state.token(now, from, token, ctx)?;
                 if matches!(step, Step::Install) {
                     self.install(now, token, entropy);
@@ -345,8 +347,8 @@ impl Ring {
         let installed = self.state.as_ref().and_then(State::installed);
         Status {
             phase: self.state.as_ref().map_or(Phase::Gather, State::phase),
-            configuration: installed.map(|stream| stream.id),
-            members: installed.map(|stream| stream.members.to_vec()).unwrap_or_default(),
+            configuration: installed.map(|order| order.id),
+            members: installed.map(|order| order.members.to_vec()).unwrap_or_default(),
             queued_bytes: self.ctx.queue.bytes(),
             set_aside: self.ctx.candidates.set_aside(),
             refused_frames: self.ctx.refused,
@@ -418,7 +420,7 @@ impl Ring {
 
     /// Leaves a gather or a commit: what it has of the old configuration, and the nodes that it has
     /// given up. Any other state stays.
-    fn leave_attempt(&mut self) -> Option<(Option<Stream>, BTreeSet<NodeId>)> {
+    fn leave_attempt(&mut self) -> Option<(Option<Order>, BTreeSet<NodeId>)> {
         match self.leave() {
             Some(State::Gather(state)) => Some((state.old, state.given_up)),
             Some(State::Commit(state)) => Some((state.old, state.given_up)),

@@ -2,7 +2,8 @@
 //!
 //! | message | sender → receiver | when |
 //! |---|---|---|
-//! | DATA | numbering member → all other members; any member → all, on request | holding the token |
+//! | DATA: messages | their sender → all other members; any member → all, on request | at once if the sender's others have places, or holding the token |
+//! | DATA: record | member → all other members; any member → all, on request | holding the token |
 //! | TOKEN | member → the next in the ring | after its visit |
 //! | HURRY | member with something to send → representative | the ring is idle |
 //! | JOIN | gathering node → every eligible node | gather, every `join_repeat` |
@@ -15,15 +16,15 @@
 //! ```
 
 use crate::config::{
-    GAP_PACKETS_MAX, PACKET_SEQ_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
+    GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
-use crate::data::Data;
+use crate::data::{Data, Record};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId, codec};
 
-/// No member: in [`Token::aru_holder`].
+/// No member: in [`Request::source`], where a record is asked for.
 pub const NOBODY: u8 = u8::MAX;
 
 /// Identifies a ring on all frames but DATA: the nonce of its configuration's id.
@@ -84,8 +85,8 @@ pub struct Last {
     pub next: NodeId,
     /// Why the node left: [`LATE`], [`STALLED`], or 0 for anything else.
     pub late: u8,
-    /// It had all packets up to here.
-    pub aru: u64,
+    /// It held all places up to here.
+    pub held: u64,
 }
 
 /// COMMIT.
@@ -107,13 +108,11 @@ pub struct CommitToken {
 pub struct OldRing {
     /// Which one; none if it has just started.
     pub id: Option<ConfigurationId>,
-    /// It has all packets up to here.
-    pub aru: u64,
-    /// The highest packet that it has.
-    pub high: u64,
+    /// It holds all places up to here: the records and the packets.
+    pub held: u64,
     /// It has delivered up to here.
     pub delivered: u64,
-    /// It knows that all members of the old configuration have all up to here.
+    /// It knows that all members of the old configuration hold all places up to here.
     pub safe: u64,
     /// Members of the old configuration, by index, whose packets it must deliver even after a hole.
     pub obligations: u64,
@@ -126,20 +125,41 @@ pub struct Token {
     pub ring: RingNonce,
     /// Grows by one with each pass.
     pub token_seq: u64,
-    /// The highest number given to a packet.
-    pub seq: u64,
-    /// Every member has all packets up to here, as far as this rotation knows.
-    pub aru: u64,
-    /// The member that lowered `aru`: its index, or [`NOBODY`].
-    pub aru_holder: u8,
+    /// The number of the last record.
+    pub records: u64,
+    /// The last place that a record has given.
+    pub places: u64,
+    /// What each member said at its last visit, and when that was; in the order of the members.
+    pub members: Vec<Visited>,
     /// Packets sent in the last rotation.
     pub sent: u32,
     /// Packets waiting at all members.
     pub backlog: u32,
     /// Visits in a row at which nothing was new.
     pub quiet: u16,
-    /// Numbers of packets that a member lacks, ascending.
-    pub requests: Vec<u64>,
+    /// The last record of each member that has made one since its last visit but one: a record
+    /// that was lost on its way is known with the token.
+    pub recent: Vec<Record>,
+    /// What a member lacks, ascending.
+    pub requests: Vec<Request>,
+}
+
+/// In [`Token::members`]: a member's last visit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Visited {
+    /// It held all places up to here.
+    pub held: u32,
+    /// So many passes ago.
+    pub passes: u16,
+}
+
+/// Something that a member lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Request {
+    /// Whose packet: the index of the member; or [`NOBODY`]: a record.
+    pub source: u8,
+    /// Its number.
+    pub number: u32,
 }
 
 /// HURRY.
@@ -278,20 +298,29 @@ impl CommitToken {
 
 impl OldRing {
     fn is_legal(&self) -> bool {
-        let ordered = self.safe <= self.delivered && self.delivered <= self.aru && self.aru <= self.high;
-        let small = self.high <= PACKET_SEQ_MAX && self.high.saturating_sub(self.safe) <= STORE_PACKETS_MAX;
+        let ordered = self.safe <= self.delivered && self.delivered <= self.held;
+        let small =
+            self.held <= PACKET_NUMBER_MAX && self.held.saturating_sub(self.safe) <= STORE_PACKETS_MAX;
         ordered && small && (self.id.is_some() || *self == Self::default())
     }
 }
 
 impl Token {
+    /// Every member holds all places up to here, as far as its last visit says.
+    pub(crate) fn held(&self) -> u64 {
+        self.members.iter().map(|member| u64::from(member.held)).min().unwrap_or(0)
+    }
+
     fn is_legal(&self) -> bool {
-        self.seq <= PACKET_SEQ_MAX
-            && self.token_seq <= TOKEN_SEQ_MAX
-            && self.aru <= self.seq
-            && self.seq.saturating_sub(self.aru) <= GAP_PACKETS_MAX
-            && self.requests.len() <= REQUESTS_MAX
-            && self.requests.is_sorted_by(|a, b| a < b)
-            && self.requests.iter().all(|seq| *seq >= 1 && *seq <= self.seq)
+        let numbers = self.token_seq <= TOKEN_SEQ_MAX && self.records <= self.places;
+        let places = self.places <= PACKET_NUMBER_MAX
+            && self.members.iter().all(|member| u64::from(member.held) <= self.places)
+            && self.places.saturating_sub(self.held()) <= GAP_PACKETS_MAX;
+        let recent = self.recent.len() <= self.members.len()
+            && self.recent.is_sorted_by(|a, b| a.number < b.number)
+            && self.recent.iter().all(|record| record.is_legal() && record.last_place() <= self.places);
+        let requests = self.requests.len() <= REQUESTS_MAX && self.requests.is_sorted_by(|a, b| a < b);
+        let some = !self.members.is_empty() && self.members.len() <= NODES_MAX;
+        numbers && some && places && recent && requests
     }
 }

@@ -5,16 +5,17 @@
 //! node also tells eligible nodes outside the ring which nodes it hears.
 
 use crate::circuit::{Circuit, Lost};
-use crate::config::PACKET_SEQ_MAX;
+use crate::config::PACKET_NUMBER_MAX;
 use crate::context::{Context, Step};
-use crate::data::{Data, Head};
+use crate::data::Data;
 use crate::error::RingError;
 use crate::hearing::Report;
 use crate::merging::newcomer;
 use crate::message::{CommitToken, Hurry, Join, Token};
+use crate::order::place_order;
 use crate::output::{Cause, Output};
 use crate::recover::is_stale;
-use crate::store::Stored;
+use crate::window::Stored;
 use folkmoot_base::{Danger, Instant, NodeId};
 
 /// A configuration, installed.
@@ -45,7 +46,7 @@ impl Operational {
     ) -> Self {
         let look_at = Some(now + ctx.config.timing.merge_delay);
         let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: false };
-        operational.circuit.stream.deliver_ready(&mut ctx.out);
+        operational.circuit.order.deliver_ready(&mut ctx.out);
         match token {
             Some(token) => operational.visit(now, token, ctx),
             None => operational.send_alone(ctx),
@@ -55,9 +56,9 @@ impl Operational {
 
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
         // What the safe line of this visit allows is delivered before this visit numbers anything.
-        self.circuit.stream.deliver_ready(&mut ctx.out);
+        self.circuit.order.deliver_ready(&mut ctx.out);
         self.circuit.serve(now, token, &mut ctx.queue, &ctx.config, &mut ctx.out);
-        self.circuit.stream.deliver_ready(&mut ctx.out);
+        self.circuit.order.deliver_ready(&mut ctx.out);
         ctx.watch_queue();
     }
 
@@ -68,12 +69,12 @@ impl Operational {
             return;
         }
         while !ctx.queue.is_empty() && !self.is_spent() {
-            let stream = &mut self.circuit.stream;
-            let head = Head { seq: stream.store.high().saturating_add(1), sender: 0, ring: stream.handle() };
-            let Some(packet) = ctx.queue.packet(head) else { break };
-            stream.store.insert(packet);
-            stream.safe = stream.store.aru();
-            stream.deliver_ready(&mut ctx.out);
+            let before = ctx.queue.backlog();
+            self.circuit.place_alone(&mut ctx.queue);
+            self.circuit.order.deliver_ready(&mut ctx.out);
+            if ctx.queue.backlog() >= before && !ctx.queue.is_empty() {
+                break;
+            }
         }
         if self.is_spent() {
             self.look_at = Some(Instant::default());
@@ -83,7 +84,7 @@ impl Operational {
 
     /// A node alone has used the numbers of its packets up.
     fn is_spent(&self) -> bool {
-        self.circuit.is_alone() && self.circuit.stream.store.high() >= PACKET_SEQ_MAX / 2
+        self.circuit.is_alone() && self.circuit.order.held() >= PACKET_NUMBER_MAX / 2
     }
 
     /// The queue has something new.
@@ -92,10 +93,10 @@ impl Operational {
             self.send_alone(ctx);
         } else if self.circuit.is_idle() {
             self.circuit.release(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
-            self.circuit.stream.deliver_ready(&mut ctx.out);
+            self.circuit.order.deliver_ready(&mut ctx.out);
             ctx.watch_queue();
         } else {
-            self.circuit.want(now, &ctx.config, &mut ctx.out);
+            self.circuit.send_early(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
         }
     }
 
@@ -103,13 +104,13 @@ impl Operational {
         &mut self,
         now: Instant,
         from: NodeId,
-        token: Token,
+        mut token: Token,
         ctx: &mut Context,
     ) -> Result<Step, RingError> {
-        if !self.circuit.token(now, from, &token, &ctx.config)? {
+        if !self.circuit.token(now, from, &mut token, &ctx.config)? {
             return Ok(Step::Stay);
         }
-        if token.seq >= PACKET_SEQ_MAX / 2 {
+        if token.places >= PACKET_NUMBER_MAX / 2 {
             return Ok(Step::Gather(Cause::NumbersSpent));
         }
         self.visit(now, token, ctx);
@@ -127,7 +128,13 @@ impl Operational {
         }
     }
 
-    pub(crate) fn data(&mut self, from: NodeId, data: Data, ctx: &mut Context) -> Result<(), RingError> {
+    pub(crate) fn data(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        data: Data,
+        ctx: &mut Context,
+    ) -> Result<(), RingError> {
         let twice = ctx.config.danger.is(Danger::RingDuplicates);
         let early = ctx.config.danger.is(Danger::RingNoOrder);
         let again = (twice || early).then(|| data.clone());
@@ -135,17 +142,19 @@ impl Operational {
         if let Some(data) = again
             && (twice && stored == Stored::Known || early && stored == Stored::New)
         {
-            self.circuit.stream.emit(&data, false, &mut ctx.out);
+            let order = place_order(data.number);
+            self.circuit.order.emit(&data, order, false, &mut ctx.out);
         }
         if stored == Stored::New {
-            self.circuit.stream.deliver_ready(&mut ctx.out);
+            self.circuit.order.deliver_ready(&mut ctx.out);
+            self.circuit.heed(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
         }
         Ok(())
     }
 
-    pub(crate) fn hurry(&mut self, now: Instant, hurry: Hurry, ctx: &mut Context) {
-        if hurry.ring == self.circuit.stream.ring() {
-            self.circuit.hurry(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
+    pub(crate) fn hurry(&mut self, now: Instant, from: &NodeId, hurry: Hurry, ctx: &mut Context) {
+        if hurry.ring == self.circuit.order.ring() {
+            self.circuit.hurry(now, from, &mut ctx.queue, &ctx.config, &mut ctx.out);
         }
     }
 
@@ -162,7 +171,7 @@ impl Operational {
         if !self.has(&from) {
             return self.outsider(now, from, join, news, ctx);
         }
-        let here = join.bound == 1 && join.current == Some(self.circuit.stream.id);
+        let here = join.bound == 1 && join.current == Some(self.circuit.order.id);
         if here || is_stale(from, join, &self.formed_by) {
             if news {
                 self.look_soon(now, ctx);
@@ -174,11 +183,11 @@ impl Operational {
 
     fn outsider(&mut self, now: Instant, from: NodeId, join: &Join, news: bool, ctx: &mut Context) -> Step {
         let asked = join.asks_for(&ctx.config.me);
-        if (asked || news) && newcomer(now, &self.circuit.stream.members, asked, ctx).is_some() {
+        if (asked || news) && newcomer(now, &self.circuit.order.members, asked, ctx).is_some() {
             return Step::Gather(Cause::ForeignJoin(from));
         }
-        let current = Some(self.circuit.stream.id);
-        ctx.answer_outsider(now, from, join, &self.circuit.stream.members, current);
+        let current = Some(self.circuit.order.id);
+        ctx.answer_outsider(now, from, join, &self.circuit.order.members, current);
         if news {
             self.look_soon(now, ctx);
         }
@@ -192,13 +201,13 @@ impl Operational {
     }
 
     pub(crate) fn has(&self, node: &NodeId) -> bool {
-        self.circuit.stream.members.binary_search(node).is_ok()
+        self.circuit.order.members.binary_search(node).is_ok()
     }
 
     /// Tells which nodes we hear: everybody, if that has changed, and the nodes outside repeatedly.
     /// Then looks for a larger set.
     fn look(&mut self, now: Instant, ctx: &mut Context) -> Step {
-        let members = &self.circuit.stream.members;
+        let members = &self.circuit.order.members;
         let hears = ctx.hears(now);
         if hears != ctx.told {
             self.repeats = REPEATS;
@@ -206,9 +215,9 @@ impl Operational {
         let outsiders = ctx.candidates.has_outsiders(members);
         let report = Report { hears, wants: members.to_vec(), bound: true };
         if self.repeats > 0 {
-            ctx.say_to_all(&report, Some(self.circuit.stream.id));
+            ctx.say_to_all(&report, Some(self.circuit.order.id));
         } else if outsiders {
-            ctx.say_to_outsiders(&report, Some(self.circuit.stream.id));
+            ctx.say_to_outsiders(&report, Some(self.circuit.order.id));
         }
         let again = self.repeats > 0 || outsiders;
         self.repeats = self.repeats.saturating_sub(1);
@@ -236,7 +245,7 @@ impl Operational {
                 Lost::Progress => Cause::Stalled,
             });
         }
-        self.circuit.stream.deliver_ready(&mut ctx.out);
+        self.circuit.order.deliver_ready(&mut ctx.out);
         ctx.watch_queue();
         Step::Stay
     }

@@ -22,7 +22,7 @@ use crate::data::{Class, Data, HEADER_BYTES, Head};
 use crate::error::RingError;
 use crate::message::{CommitToken, Join, Last, OldRing, Token};
 use crate::output::{Cause, Output};
-use crate::stream::{Stream, bit};
+use crate::order::{Missing, Order, bit};
 use bytes::{BufMut, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{Danger, Instant, NodeId};
@@ -37,19 +37,19 @@ pub(crate) struct Plan {
     pub(crate) line: u64,
     /// Members of the old configuration whose packets count after a hole, beside the survivors.
     pub(crate) obligations: u64,
-    /// Own packets to send again, by old number.
-    to_send: VecDeque<u64>,
-    /// Old numbers that were heard on the new ring.
-    seen: BTreeSet<u64>,
+    /// What this node sends of its old ring.
+    to_send: VecDeque<Missing>,
+    /// What was heard of the old ring on the new one.
+    seen: BTreeSet<Missing>,
     ended: bool,
     /// Members whose END was processed, by index in the new configuration.
     ends: u64,
-    /// The number of the last END.
+    /// The place of the last END.
     last_end: u64,
 }
 
 impl Plan {
-    fn new(old: Option<&Stream>, token: &CommitToken, me: NodeId) -> Self {
+    fn new(old: Option<&Order>, token: &CommitToken, me: NodeId) -> Self {
         let mut brought: Vec<(NodeId, OldRing)> = token
             .order()
             .iter()
@@ -74,39 +74,35 @@ impl Plan {
     }
 }
 
-/// Which old packets this node sends. Up to the highest number that some survivor has reached
-/// without a hole, one such survivor sends what others may lack. Beyond that number, every node
-/// sends the packets that it has and has not yet heard on the new ring.
-fn share(old: &Stream, brought: &[(NodeId, OldRing)], me: NodeId) -> VecDeque<u64> {
+/// What of the old order this node sends. Up to the highest place that some survivor has reached
+/// without a hole, one such survivor sends what others may lack. Beyond that place, every node
+/// sends what it has and has not yet heard on the new ring.
+fn share(old: &Order, brought: &[(NodeId, OldRing)], me: NodeId) -> VecDeque<Missing> {
     if brought.len() <= 1 {
         return VecDeque::new();
     }
-    let low = brought.iter().map(|(_, old_ring)| old_ring.aru).min().unwrap_or(0);
-    let full = brought.iter().map(|(_, old_ring)| old_ring.aru).max().unwrap_or(0);
-    let holder = brought.iter().find(|(_, old_ring)| old_ring.aru == full).map(|(node, _)| *node);
-    let first = if holder == Some(me) { low } else { full };
-    let messages = |seq: &u64| {
-        old.store.get(*seq).is_some_and(|packet| matches!(packet.class, Class::Agreed | Class::Safe))
-    };
-    (first.saturating_add(1)..=old.store.high()).filter(messages).collect()
+    let low = brought.iter().map(|(_, old_ring)| old_ring.held).min().unwrap_or(0);
+    let full = brought.iter().map(|(_, old_ring)| old_ring.held).max().unwrap_or(0);
+    let holder = brought.iter().find(|(_, old_ring)| old_ring.held == full).map(|(node, _)| *node);
+    old.share(low, full, holder == Some(me)).into()
 }
 
 /// The plan's packets as the token's source.
 struct Recovered<'a> {
     plan: &'a mut Plan,
-    old: Option<&'a Stream>,
+    old: Option<&'a Order>,
 }
 
 impl Source for Recovered<'_> {
     fn packet(&mut self, head: Head) -> Option<Data> {
-        while let Some(seq) = self.plan.to_send.pop_front() {
-            let Some(packet) = self.old.and_then(|old| old.store.get(seq)) else { continue };
-            if !self.plan.seen.insert(seq) {
+        while let Some(lacking) = self.plan.to_send.pop_front() {
+            let Some(old) = self.old.and_then(|old| old.frame(lacking)) else { continue };
+            if !self.plan.seen.insert(lacking) {
                 continue;
             }
-            let mut frame = BytesMut::with_capacity(HEADER_BYTES.saturating_add(packet.frame.len()));
+            let mut frame = BytesMut::with_capacity(HEADER_BYTES.saturating_add(old.len()));
             head.begin(Class::Recovered, &mut frame);
-            frame.put_slice(&packet.frame);
+            frame.put_slice(&old);
             return Some(head.end(Class::Recovered, frame));
         }
         if self.plan.ended {
@@ -127,7 +123,7 @@ impl Source for Recovered<'_> {
 /// Exchanging what is left of the old configurations.
 #[derive(Debug)]
 pub(crate) struct Recover {
-    pub(crate) old: Option<Stream>,
+    pub(crate) old: Option<Order>,
     pub(crate) circuit: Circuit,
     pub(crate) plan: Plan,
     /// The nodes given up in the gather before.
@@ -153,7 +149,7 @@ impl Recover {
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
-        old: Option<Stream>,
+        old: Option<Order>,
         given_up: BTreeSet<NodeId>,
         ctx: &mut Context,
     ) -> Self {
@@ -182,8 +178,8 @@ impl Recover {
             return Step::Stay;
         }
         self.repeat = None;
-        let first = self.circuit.first_token();
-        self.circuit.accept(now, &first, &ctx.config);
+        let mut first = self.circuit.first_token();
+        self.circuit.accept(now, &mut first, &ctx.config);
         self.visit(now, first, ctx);
         Step::Stay
     }
@@ -198,10 +194,10 @@ impl Recover {
         &mut self,
         now: Instant,
         from: NodeId,
-        token: Token,
+        mut token: Token,
         ctx: &mut Context,
     ) -> Result<(Step, Option<Token>), RingError> {
-        if !self.circuit.token(now, from, &token, &ctx.config)? {
+        if !self.circuit.token(now, from, &mut token, &ctx.config)? {
             return Ok((Step::Stay, None));
         }
         self.repeat = None;
@@ -218,11 +214,11 @@ impl Recover {
         if ctx.config.danger.is(Danger::RingSkipRecovery) {
             return true;
         }
-        self.has_all_ends() && self.circuit.stream.safe >= self.plan.last_end
+        self.has_all_ends() && self.circuit.order.safe >= self.plan.last_end
     }
 
     fn has_all_ends(&self) -> bool {
-        let members = self.circuit.stream.members.len();
+        let members = self.circuit.order.members.len();
         (0..members).all(|index| self.plan.ends & bit(index) != 0)
     }
 
@@ -236,15 +232,14 @@ impl Recover {
     /// Processes the new ring's packets whose turn it is. Messages of members that have already
     /// installed the configuration wait.
     fn process(&mut self, now: Instant) {
-        while let Some(packet) = self.circuit.stream.next_ready(false) {
+        while let Some(packet) = self.circuit.order.next_ready(false) {
             match packet.class {
                 Class::Recovered => self.recovered(&packet),
                 Class::End => self.end(&packet),
-                Class::Agreed | Class::Safe => {}
+                Class::Agreed | Class::Safe | Class::Record => {}
             }
         }
-        let done = self.circuit.stream.safe.min(self.circuit.stream.delivered);
-        self.circuit.stream.store.discard(done);
+        self.circuit.order.discard();
         self.watch(now);
     }
 
@@ -252,8 +247,8 @@ impl Recover {
     fn watch(&mut self, now: Instant) {
         let source = Recovered { plan: &mut self.plan, old: self.old.as_ref() };
         let left = source.backlog();
-        let stream = &self.circuit.stream;
-        let stage = Stage { ends: self.plan.ends, processed: stream.delivered, safe: stream.safe, left };
+        let order = &self.circuit.order;
+        let stage = Stage { ends: self.plan.ends, processed: order.delivered(), safe: order.safe, left };
         if stage != self.stage {
             (self.stage, self.since) = (stage, now);
         }
@@ -266,7 +261,7 @@ impl Recover {
         if !fed || now.since(self.since) < span {
             return Vec::new();
         }
-        let members = self.circuit.stream.members.iter().enumerate();
+        let members = self.circuit.order.members.iter().enumerate();
         members.filter(|(index, _)| self.plan.ends & bit(*index) == 0).map(|(_, node)| *node).collect()
     }
 
@@ -274,18 +269,21 @@ impl Recover {
         let Some(old) = self.old.as_mut() else { return };
         let Ok(inner) = packet.recovered() else { return };
         // RING-11: only what survivors of our own old configuration say about it counts.
-        let sender = self.circuit.stream.members.get(usize::from(packet.sender));
+        let sender = self.circuit.order.members.get(usize::from(packet.sender));
         let survivor = sender.is_some_and(|node| self.plan.survivors.binary_search(node).is_ok());
         if inner.ring != old.handle() || !survivor || usize::from(inner.sender) >= old.members.len() {
             return;
         }
-        self.plan.seen.insert(inner.seq);
-        old.store.insert(inner);
+        self.plan.seen.insert(match inner.class {
+            Class::Record => Missing::Record(inner.number),
+            _ => Missing::Packet(inner.sender, inner.number),
+        });
+        old.take(inner);
     }
 
     fn end(&mut self, packet: &Data) {
         self.plan.ends |= bit(usize::from(packet.sender));
-        self.plan.last_end = self.plan.last_end.max(packet.seq);
+        self.plan.last_end = self.plan.last_end.max(self.circuit.order.delivered());
         if !self.has_all_ends() {
             return;
         }
@@ -346,9 +344,9 @@ impl Recover {
             before = old.members.to_vec();
             let whole = self.plan.survivors.len() == old.members.len();
             let line = if ctx.config.danger.is(Danger::RingOwnLine) {
-                old.delivered.max(old.safe)
+                old.delivered().max(old.safe)
             } else if whole {
-                self.plan.line.max(old.store.aru())
+                self.plan.line.max(old.held())
             } else {
                 self.plan.line
             };

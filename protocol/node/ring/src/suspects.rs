@@ -79,8 +79,8 @@ impl Suspects {
 
 /// Of the nodes that lack the first missing packet and those that have it: the fewer.
 fn fewer(lasts: &BTreeMap<NodeId, Last>) -> Vec<NodeId> {
-    let least = lasts.values().map(|last| last.aru).min().unwrap_or(0);
-    let (lack, have): (Vec<_>, Vec<_>) = lasts.iter().partition(|(_, last)| last.aru == least);
+    let least = lasts.values().map(|last| last.held).min().unwrap_or(0);
+    let (lack, have): (Vec<_>, Vec<_>) = lasts.iter().partition(|(_, last)| last.held == least);
     let fewer = if have.len() < lack.len() { have } else { lack };
     fewer.into_iter().map(|(node, _)| *node).collect()
 }

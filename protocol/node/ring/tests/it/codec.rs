@@ -4,8 +4,10 @@
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
-use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, RingHandle, put_piece};
-use folkmoot_ring::message::{CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Token};
+use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, Record, RingHandle, put_piece};
+use folkmoot_ring::message::{
+    CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Request, Token, Visited,
+};
 use proptest::prelude::*;
 
 fn id(seq: u64, representative: NodeId) -> ConfigurationId {
@@ -25,8 +27,7 @@ fn old_ring(seed: u64) -> OldRing {
         id: Some(id(seed, NodeId([1; 32]))),
         safe,
         delivered: safe + 1,
-        aru: safe + 2,
-        high: safe + 9,
+        held: safe + 2,
         obligations: seed,
     }
 }
@@ -43,18 +44,23 @@ fn controls() -> impl Strategy<Value = Control> {
         let old_rings = (0..n as u64).map(|i| old_ring(seed.wrapping_add(i))).collect();
         Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, old_rings, rotation: 2 })
     });
-    let token = (0..1_000_u64, 0..100_u64, 0..64_u64).prop_map(|(aru, more, asked)| {
-        let seq = aru + more;
-        let requests = (1..=asked.min(seq)).collect();
+    let token = (0..1_000_u32, 1..100_u32, 0..64_u32, 1..=NODES_MAX).prop_map(|(held, more, asked, n)| {
+        let places = u64::from(held + more);
+        let source = |number: u32| if number.is_multiple_of(2) { NOBODY } else { 7 };
+        let mut requests: Vec<Request> =
+            (1..=asked).map(|number| Request { source: source(number), number }).collect();
+        requests.sort();
+        let record = Record { number: 1, place: places, source: 3, first: 9, count: 1 };
         Control::Token(Token {
             ring: [7; 16],
-            token_seq: seq,
-            seq,
-            aru,
-            aru_holder: NOBODY,
+            token_seq: places,
+            records: places,
+            places,
+            members: (0..n as u16).map(|passes| Visited { held, passes }).collect(),
             sent: 3,
             backlog: 4,
             quiet: 5,
+            recent: vec![record],
             requests,
         })
     });
@@ -69,17 +75,19 @@ fn begun(head: Head, class: Class) -> BytesMut {
 
 fn packets() -> impl Strategy<Value = Bytes> {
     let pieces = prop::collection::vec((0..200_usize, any::<(bool, bool, u16)>()), 1..6);
-    (1..1_000_u64, 0..64_u8, pieces, any::<bool>()).prop_map(|(seq, sender, pieces, recovered)| {
-        let head = Head { seq, sender, ring: RingHandle([3; 4]) };
+    (1..1_000_u64, 0..64_u8, pieces, 0..4_u8).prop_map(|(number, sender, pieces, kind)| {
+        let head = Head { number, sender, ring: RingHandle([3; 4]) };
         let mut frame = begun(head, Class::Safe);
         for (length, (first, last, message)) in pieces {
             put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
         }
-        if !recovered {
-            return frame.freeze();
+        let record = Record { number, place: 5, source: sender, first: 7, count: 3 };
+        let inner = if kind < 2 { frame.freeze() } else { record.frame(head.ring, BytesMut::new()) };
+        if kind.is_multiple_of(2) {
+            return inner;
         }
         let mut outer = begun(head, Class::Recovered);
-        outer.extend_from_slice(&frame);
+        outer.extend_from_slice(&inner);
         outer.freeze()
     })
 }
@@ -102,10 +110,10 @@ proptest! {
     fn ring_02_packets_survive_the_round_trip(bytes in packets()) {
         let Ok(Frame::Data(data)) = Frame::decode(bytes.clone()) else { panic!("refused") };
         prop_assert_eq!(&data.frame, &bytes);
-        if data.class == Class::Recovered {
-            prop_assert_eq!(data.recovered().unwrap().class, Class::Safe);
-        } else {
-            prop_assert!(data.pieces().count() >= 1);
+        let inner = if data.class == Class::Recovered { data.recovered().unwrap() } else { data };
+        match inner.record() {
+            Some(record) => prop_assert_eq!(record.frame(inner.ring, BytesMut::new()), inner.frame),
+            None => prop_assert!(inner.class == Class::Safe && inner.pieces().count() >= 1),
         }
     }
 
@@ -139,7 +147,7 @@ proptest! {
 fn ring_01_overlong_frames_are_refused() {
     let long = Bytes::from(vec![1_u8; LONG_FRAME_BYTES_MAX + 1]);
     assert!(matches!(Frame::decode(long), Err(DecodeError::TooLong { .. })));
-    let mut frame = begun(Head { seq: 1, sender: 0, ring: RingHandle([0; 4]) }, Class::Agreed);
+    let mut frame = begun(Head { number: 1, sender: 0, ring: RingHandle([0; 4]) }, Class::Agreed);
     put_piece(&mut frame, Part::WHOLE, &[&[0; PACKET_BYTES_MAX]]);
     assert!(Frame::decode(frame.freeze()).is_err(), "its recovered form would not fit a frame");
 }

@@ -19,5 +19,5 @@ mod schedules;
 
 /// Whether the frame is DATA.
 fn is_data(frame: &bytes::Bytes) -> bool {
-    frame.first().is_some_and(|byte| byte & 0xfc == 0xa0)
+    frame.first().is_some_and(|byte| byte & 0xf8 == 0xa0)
 }

@@ -5,8 +5,8 @@ use crate::harness::{Rng, node};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{ConfigurationId, Instant, Mutant, NodeId};
-use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
-use folkmoot_ring::message::{CommitToken, Control, Frame, Join, NOBODY, OldRing, Token};
+use folkmoot_ring::data::{Class, Head, Part, Record, RingHandle, put_piece};
+use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Token, Visited};
 use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
 
 pub const PEER: usize = 0;
@@ -21,7 +21,10 @@ pub struct Pair {
     /// Of the attempt that the peer proposes next.
     pub next: ConfigurationId,
     pub token_seq: u64,
-    pub seq: u64,
+    /// The number of the peer's last packet, and of the last record; the last place.
+    pub number: u64,
+    pub records: u64,
+    pub places: u64,
 }
 
 /// The whole state except the count of refusals.
@@ -62,7 +65,7 @@ impl Pair {
         assert_eq!(ring.status().phase, Phase::Operational);
         let id = ring.status().configuration.unwrap();
         let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0 };
+        let mut pair = Self { ring, now, id, next, token_seq: 1, number: 0, records: 0, places: 0 };
         pair.ring.peer(now, node(PEER), true);
         pair.outputs();
         pair
@@ -130,7 +133,6 @@ impl Pair {
         let end = begun(self.head(), Class::End).freeze();
         self.sends(end);
         self.passes();
-        self.seq += 1; // Its own END.
         let delivered = self.passes();
         assert_eq!(self.ring.status().phase, Phase::Operational);
         assert_eq!(self.ring.status().members, [node(PEER), node(ME)]);
@@ -143,20 +145,32 @@ impl Pair {
 
     /// The header of the peer's next packet.
     pub fn head(&mut self) -> Head {
-        self.seq += 1;
-        Head { seq: self.seq, sender: PEER as u8, ring: RingHandle::of(&self.id.nonce) }
+        self.number += 1;
+        Head { number: self.number, sender: PEER as u8, ring: RingHandle::of(&self.id.nonce) }
+    }
+
+    /// The record of the peer's packets since the last one.
+    pub fn record(&mut self, count: u16) -> Bytes {
+        self.records += 1;
+        let first = self.number + 1 - u64::from(count);
+        let (number, place) = (self.records, self.places + 1);
+        self.places += u64::from(count);
+        let record = Record { number, place, source: PEER as u8, first, count };
+        record.frame(RingHandle::of(&self.id.nonce), BytesMut::new())
     }
 
     pub fn token(&self) -> Token {
+        let held = u32::try_from(self.places).unwrap();
         Token {
             ring: self.id.nonce,
             token_seq: self.token_seq + 1,
-            seq: self.seq,
-            aru: self.seq,
-            aru_holder: NOBODY,
+            records: self.records,
+            places: self.places,
+            members: [1, 2].map(|passes| Visited { held, passes }).to_vec(),
             sent: 0,
             backlog: 1,
             quiet: 0,
+            recent: vec![],
             requests: vec![],
         }
     }
@@ -165,11 +179,37 @@ impl Pair {
     pub fn passes(&mut self) -> Vec<Bytes> {
         let token = self.token();
         self.token_seq += 2;
-        self.sends(Control::Token(token).encode())
+        self.takes_quietly(Control::Token(token));
+        self.heard()
+    }
+
+    /// What was delivered, and what the token that came out says.
+    fn heard(&mut self) -> Vec<Bytes> {
+        let mut delivered = Vec::new();
+        for output in self.outputs() {
+            match output {
+                Output::Deliver(delivery) => delivered.push(delivery.payload),
+                Output::Send { frame, .. } => {
+                    if let Ok(Frame::Control(Control::Token(token))) = Frame::decode(frame) {
+                        (self.records, self.places) = (token.records, token.places);
+                    }
+                }
+                _ => {}
+            }
+        }
+        delivered
+    }
+
+    /// A packet of the peer, and its record. Returns what was delivered.
+    pub fn sends(&mut self, frame: Bytes) -> Vec<Bytes> {
+        let record = self.record(1);
+        let mut delivered = self.hears(frame);
+        delivered.extend(self.hears(record));
+        delivered
     }
 
     /// A legal frame of the peer. Returns what was delivered.
-    pub fn sends(&mut self, frame: Bytes) -> Vec<Bytes> {
+    pub fn hears(&mut self, frame: Bytes) -> Vec<Bytes> {
         self.ring.frame(self.now, node(PEER), frame, &mut Rng(1)).unwrap();
         let payload =
             |output| if let Output::Deliver(delivery) = output { Some(delivery.payload) } else { None };

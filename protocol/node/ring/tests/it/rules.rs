@@ -8,7 +8,7 @@ use core::time::Duration;
 use folkmoot_base::limits::ORDERED_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Danger, Lead, Mutant, Service};
 use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
-use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Token};
+use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Token, Visited};
 use folkmoot_ring::{Output, Phase};
 
 #[test]
@@ -48,14 +48,23 @@ fn ring_08_tokens_take_nothing_back_and_stay_within_the_store() {
         let frame = data(pair.head(), &[(b"x", true, true)]);
         pair.sends(frame);
     }
+    for _ in 0..2 {
+        let frame = data(pair.head(), &[(b"x", true, true)]);
+        pair.hears(frame);
+    }
+    let record = pair.record(2);
+    pair.hears(record);
     pair.passes();
     pair.passes();
     let good = pair.token();
-    let far = pair.seq + folkmoot_ring::STORE_PACKETS_MAX + 1;
+    let far = pair.places + folkmoot_ring::STORE_PACKETS_MAX + 1;
+    let held = |held: u64| [1, 2].map(|passes| Visited { held: held as u32, passes }).to_vec();
     for bad in [
-        Token { seq: pair.seq - 1, aru: pair.seq - 1, ..good.clone() },
-        Token { aru: pair.seq - 1, ..good.clone() },
-        Token { seq: far, aru: far, ..good },
+        Token { records: pair.records - 1, ..good.clone() },
+        Token { places: pair.places - 1, members: held(pair.places - 1), ..good.clone() },
+        Token { members: held(pair.places - 1), ..good.clone() },
+        Token { members: good.members[..1].to_vec(), ..good.clone() },
+        Token { places: far, members: held(far), ..good },
     ] {
         assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
     }
@@ -98,7 +107,9 @@ fn ring_23_who_names_another_at_each_visit_is_heard_once() {
     let mut told = Vec::new();
     for visit in 0..30_u8 {
         pair.now = pair.now + Duration::from_millis(50);
-        let token = Token { aru: pair.seq - 1, aru_holder: visit % 2, ..pair.token() };
+        let mut token = pair.token();
+        token.members[usize::from(visit % 2)].held -= 1;
+        token.members[1 - usize::from(visit % 2)].held -= u32::from(visit % 2);
         pair.token_seq += 2;
         pair.takes_quietly(Control::Token(token));
         let said = pair.outputs().into_iter();
@@ -147,7 +158,7 @@ fn ring_22_without_the_rule_a_late_packet_counts_in_the_next_ring() {
         pair.takes(Control::Join(join(1, &[PEER, ME])));
         pair.recover(OldRing::default());
         pair.install();
-        let late = data(Head { seq: 3, ..pair.head() }, &[(b"late", true, true)]);
+        let late = data(Head { number: 2, ..pair.head() }, &[(b"late", true, true)]);
         let old = pair.id;
         let again = Join { ring_seq: 100, current: Some(old), ..join(2, &[PEER, ME]) };
         pair.takes(Control::Join(again));
@@ -160,9 +171,10 @@ fn ring_22_without_the_rule_a_late_packet_counts_in_the_next_ring() {
             pair.ignores(Control::Commit(bad));
             continue;
         }
-        (pair.token_seq, pair.seq) = (1, 0);
+        (pair.token_seq, pair.number, pair.records, pair.places) = (1, 0, 0, 0);
         pair.recover(OldRing::default());
         pair.install();
+        pair.head();
         assert_eq!(pair.sends(late), ["late"], "a message of a ring that has ended");
     }
 }
@@ -171,9 +183,9 @@ fn ring_22_without_the_rule_a_late_packet_counts_in_the_next_ring() {
 #[test]
 fn ring_11_recovered_packets_count_from_survivors_only() {
     let old = Pair::alone().id;
-    let head = Head { seq: 1, sender: 0, ring: RingHandle::of(&old.nonce) };
+    let head = Head { number: 1, sender: 0, ring: RingHandle::of(&old.nonce) };
     let packet = data(head, &[(b"old", true, true)]);
-    let survivor = OldRing { id: Some(old), aru: 1, high: 1, ..OldRing::default() };
+    let survivor = OldRing { id: Some(old), held: 1, ..OldRing::default() };
     let stranger = OldRing { id: Some(ConfigurationId { nonce: [9; 16], ..old }), ..survivor };
     for (old_ring, counts) in [(survivor, true), (stranger, false), (OldRing::default(), false)] {
         let (_, delivered) = Pair::installed(old_ring, Some(packet.clone()));
@@ -282,7 +294,8 @@ fn refusals_do_not_stop_the_ring() {
     let mut pair = Pair::together();
     pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
     pair.outputs();
-    let bad = Token { aru: 0, seq: 0, ..pair.token() };
+    let members = vec![Visited::default(); 2];
+    let bad = Token { records: 0, places: 0, members, ..pair.token() };
     assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
     assert_eq!(pair.passes(), ["mine"]);
 }
@@ -306,7 +319,7 @@ fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
                 Output::Deliver(delivery) => delivered.push(delivery.payload),
                 Output::Send { frame, .. } => {
                     if let Ok(Frame::Control(Control::Token(token))) = Frame::decode(frame) {
-                        pair.seq = token.seq;
+                        (pair.records, pair.places) = (token.records, token.places);
                     }
                 }
                 _ => {}

@@ -1,0 +1,203 @@
+//! The token between visits: to whom it goes, when it is held, repeated, asked for or lost.
+
+use super::{Circuit, IdleToken, Lost, Passed, Source};
+use crate::config::{ACCELERATED_PACKETS, Config, LEADING_PACKETS};
+use crate::message::{Control, Hurry, Token};
+use crate::output::Output;
+use crate::pace::Pace;
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Instant, NodeId};
+use std::collections::VecDeque;
+
+/// Room for a token without many requests; a longer one takes room of its own.
+const TOKEN_BYTES_MAX: usize = 512;
+
+impl Circuit {
+    /// ORD-04: who gets the token next. A member that n passes left out comes first. So each gets it
+    /// at least once in 2n passes. Then comes one whose packets have no places, or that asked for
+    /// the token; then the one that had it the longest time ago.
+    fn to_whom(&self, token: &Token) -> NodeId {
+        let others = token.members.iter().enumerate().filter(|(index, _)| *index != usize::from(self.mine));
+        let oldest = |of: &mut dyn Iterator<Item = (usize, u16)>| of.max_by_key(|(_, passes)| *passes);
+        let others = others.map(|(index, member)| (index, member.passes));
+        let overdue = |(_, passes): &(usize, u16)| usize::from(*passes) >= self.size();
+        let sends = |(index, _): &(usize, u16)| {
+            self.is_unplaced(*index) || self.asked_by.is_some_and(|member| usize::from(member) == *index)
+        };
+        let next = oldest(&mut others.clone().filter(overdue))
+            .or_else(|| oldest(&mut others.clone().filter(sends)))
+            .or_else(|| oldest(&mut others.clone()));
+        let node = next.and_then(|(index, _)| self.order.members.get(index));
+        node.copied().unwrap_or(self.passed_to)
+    }
+
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        token: Token,
+        mut fresh: Vec<Bytes>,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
+        let mut rest = fresh.drain(..);
+        for frame in rest.by_ref().take(leading) {
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+        }
+        let idle = usize::from(token.quiet) >= self.idle_visits();
+        if !idle {
+            self.idle_span = config.timing.idle_hold;
+        }
+        if self.represents() && idle && !self.hurried {
+            self.idle = Some(IdleToken { token, until: now + self.idle_span });
+            self.idle_span = (self.idle_span.saturating_mul(2)).min(config.timing.idle_hold_max);
+            drop(rest);
+            self.fresh = fresh;
+            return;
+        }
+        self.hurried = false;
+        let to = self.to_whom(&token);
+        self.asked_by = None;
+        self.pass(now, token, to, config, out);
+        for frame in rest {
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+        }
+        self.fresh = fresh;
+    }
+
+    fn pass(
+        &mut self,
+        now: Instant,
+        mut token: Token,
+        to: NodeId,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        token.token_seq = token.token_seq.saturating_add(1);
+        for member in &mut token.members {
+            member.passes = member.passes.saturating_add(1);
+        }
+        self.passed_seq = token.token_seq;
+        self.passed_to = to;
+        self.pace.leaves(now);
+        let (records, span) = (token.records, config.timing.token_repeat);
+        let rests = usize::from(token.quiet) >= Pace::rest(self.size());
+        let wait = if rests && !self.represents() { self.pace.patience(config) } else { span };
+        let frame = Control::Token(token).encode_into(self.pool.buffer(TOKEN_BYTES_MAX));
+        self.passed = Some(Passed { frame: frame.clone(), to, records, at: now + wait, span });
+        out.push_back(Output::Send { to, frame });
+    }
+
+    /// Lets the held token go.
+    pub(crate) fn release(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        let Some(mut idle) = self.idle.take() else { return };
+        self.hurried = true;
+        self.loss_at = now + config.timing.token_loss;
+        self.say_held(&mut idle.token, config);
+        self.serve(now, idle.token, source, config, out);
+    }
+
+    /// A member has something to send: do not hold the token, now or on its next visit.
+    pub(crate) fn hurry(
+        &mut self,
+        now: Instant,
+        from: &NodeId,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        self.hurried = true;
+        self.asked_by = self.index_of(from);
+        self.let_go(now, source, config, out);
+    }
+
+    /// A packet came early: if the token is held here, it goes to the packet's sender.
+    pub(crate) fn heed(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        if self.is_idle() && self.is_anything_unplaced() {
+            self.let_go(now, source, config, out);
+        }
+    }
+
+    fn let_go(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        if let Some(idle) = &mut self.idle {
+            idle.token.quiet = 0;
+        }
+        self.release(now, source, config, out);
+    }
+
+    /// There is something to send here: asks for the token if it is held, or soon will be.
+    pub(crate) fn want(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
+        let idle = usize::from(self.last.quiet) > self.others.len();
+        if self.represents() || !idle || self.hurry_at.is_some() {
+            return;
+        }
+        self.send_hurry(now, config, out);
+    }
+
+    fn send_hurry(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
+        self.hurry_at = Some(now + config.timing.token_repeat);
+        let frame = Control::Hurry(Hurry { ring: self.order.ring() }).encode();
+        out.push_back(Output::Send { to: self.order.id.representative, frame });
+    }
+
+    /// Handles the timers that are due. The loss of the token or of all progress is an `Err`.
+    pub(crate) fn timeout(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) -> Result<(), Lost> {
+        if self.is_alone() {
+            return Ok(());
+        }
+        if self.idle.as_ref().is_some_and(|idle| idle.until <= now) {
+            self.release(now, source, config, out);
+        }
+        if self.idle.is_none() && self.loss_at <= now {
+            return Err(Lost::Token);
+        }
+        if self.stuck.is_some_and(|stuck| stuck.since + config.timing.stall <= now) {
+            return Err(Lost::Progress);
+        }
+        if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
+            passed.span = passed.span.saturating_mul(2);
+            passed.at = now + passed.span;
+            self.counters.tokens_repeated = self.counters.tokens_repeated.saturating_add(1);
+            out.push_back(Output::Send { to: passed.to, frame: passed.frame.clone() });
+        }
+        if self.hurry_at.is_some_and(|at| at <= now) {
+            self.send_hurry(now, config, out);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<Instant> {
+        if self.is_alone() {
+            return None;
+        }
+        let first = self.idle.as_ref().map_or(self.loss_at, |idle| idle.until);
+        let repeat = self.passed.as_ref().map(|passed| passed.at);
+        let stuck = self.stuck.map(|stuck| stuck.since + stall);
+        [Some(first), repeat, self.hurry_at, stuck].into_iter().flatten().min()
+    }
+}

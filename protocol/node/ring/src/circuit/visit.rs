@@ -1,0 +1,209 @@
+//! A visit of the token: what this member sends, orders and asks for.
+
+use super::{Circuit, Source, Visit};
+use crate::config::{
+    Config, EARLY_PACKETS, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS,
+};
+use crate::data::RECORD_BYTES;
+use crate::message::{NOBODY, Request, Token};
+use crate::order::Missing;
+use crate::output::Output;
+use bytes::Bytes;
+use folkmoot_base::Instant;
+use std::collections::VecDeque;
+
+impl Circuit {
+    /// The rest of a visit: serves requests, sends new packets, puts what this member has sent in
+    /// the order, and passes the token on, or holds it if all is quiet.
+    pub(crate) fn serve(
+        &mut self,
+        now: Instant,
+        mut token: Token,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        token.sent = token.sent.saturating_sub(self.last.sent);
+        token.backlog = token.backlog.saturating_sub(self.last.backlog);
+        let again = self.retransmit(&mut token, out);
+        let fresh = self.number(&token, again, source);
+        let placed = self.record(&mut token, out);
+        self.say_held(&mut token, config);
+        let asked = self.request(&mut token);
+        let sent = again.saturating_add(u32::try_from(fresh.len()).unwrap_or(u32::MAX));
+        let backlog = source.backlog();
+        let quiet = sent == 0 && backlog == 0 && !placed && !asked && token.requests.is_empty();
+        let still = quiet && token.held() == token.places && !self.is_anything_unplaced();
+        token.quiet = if still { self.quiet_now(&token, config) } else { 0 };
+        token.sent = token.sent.saturating_add(sent);
+        token.backlog = token.backlog.saturating_add(backlog);
+        let (records, places) = (token.records, token.places);
+        self.last = Visit { records, places, sent, backlog, quiet: token.quiet };
+        self.send(now, token, fresh, config, out);
+    }
+
+    /// How many visits on end were quiet. One who represents does not let a ring rest whose rounds
+    /// are slow.
+    fn quiet_now(&self, token: &Token, config: &Config) -> u16 {
+        let most =
+            if self.represents() && self.pace.was_slow(config) { self.idle_visits() } else { usize::MAX };
+        token.quiet.saturating_add(1).min(u16::try_from(most).unwrap_or(u16::MAX))
+    }
+
+    /// After so many quiet visits on end the token is held.
+    pub(super) fn idle_visits(&self) -> usize {
+        self.size().saturating_mul(2)
+    }
+
+    /// Whether a member has sent packets that have no place as yet.
+    pub(super) fn is_anything_unplaced(&self) -> bool {
+        (0..self.size()).any(|index| self.is_unplaced(index))
+    }
+
+    pub(super) fn is_unplaced(&self, index: usize) -> bool {
+        u8::try_from(index).is_ok_and(|index| self.order.unplaced(index) > 0)
+    }
+
+    fn retransmit(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> u32 {
+        let room = WINDOW_PACKETS.saturating_sub(token.sent).min(VISIT_PACKETS);
+        let mut sent = 0_u32;
+        let order = &self.order;
+        let mut frame = |request: &Request| match request.source {
+            NOBODY => {
+                let record = order.record(request.number.into())?;
+                Some(record.frame(order.handle(), self.pool.buffer(RECORD_BYTES)))
+            }
+            source => order.packet(source, request.number.into()).map(|packet| packet.frame.clone()),
+        };
+        token.requests.retain(|request| {
+            if sent >= room {
+                return true;
+            }
+            let Some(frame) = frame(request) else { return true };
+            sent = sent.saturating_add(1);
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            false
+        });
+        self.counters.repaired = self.counters.repaired.saturating_add(u64::from(sent));
+        sent
+    }
+
+    /// How many packets may be sent now. The limits are the window, the maximum of a visit, a fair
+    /// share if more is waiting than fits the window, and the gap to what all members hold.
+    fn allowance(token: &Token, again: u32, backlog: u32) -> u32 {
+        let room = WINDOW_PACKETS.saturating_sub(token.sent);
+        let total = u64::from(token.backlog).saturating_add(u64::from(backlog));
+        let window = u64::from(WINDOW_PACKETS);
+        let share = if total > window {
+            window.saturating_mul(u64::from(backlog)).checked_div(total).unwrap_or(0).max(1)
+        } else {
+            window
+        };
+        let gap = token.held().saturating_add(GAP_PACKETS_MAX).saturating_sub(token.places);
+        let gap = gap.saturating_sub(EARLY_PACKETS.into());
+        let most = share.min(gap).min(u64::from(VISIT_PACKETS.min(room).saturating_sub(again)));
+        u32::try_from(most).unwrap_or(0)
+    }
+
+    fn number(&mut self, token: &Token, again: u32, source: &mut dyn Source) -> Vec<Bytes> {
+        let backlog = source.backlog();
+        let mut fresh = core::mem::take(&mut self.fresh);
+        if backlog > 0 {
+            self.fill(Self::allowance(token, again, backlog), source, &mut fresh);
+        }
+        fresh
+    }
+
+    /// The next packets of this member's stream: at most so many.
+    fn fill(&mut self, most: u32, source: &mut dyn Source, fresh: &mut Vec<Bytes>) {
+        for _ in 0..most {
+            let Some(packet) = source.packet(self.next_head()) else { break };
+            fresh.push(packet.frame.clone());
+            self.order.keep(packet);
+        }
+        let numbered = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
+        self.counters.numbered = self.counters.numbered.saturating_add(numbered);
+    }
+
+    /// ORD-01: puts this member's packets in the order. Returns whether there were any. Its record
+    /// of the visit before leaves the token: everybody has met it there.
+    fn record(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> bool {
+        token.recent.retain(|record| record.source != self.mine);
+        let mut any = false;
+        while let Some(record) =
+            self.order.next_record(token.records.saturating_add(1), token.places.saturating_add(1))
+        {
+            self.order.keep_record(record);
+            token.records = record.number;
+            token.places = record.last_place();
+            if any {
+                token.recent.pop();
+            }
+            token.recent.push(record);
+            let frame = record.frame(self.order.handle(), self.pool.buffer(RECORD_BYTES));
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            any = true;
+        }
+        any
+    }
+
+    /// Asks for what is missing of the records with which the last visit ended. Returns whether
+    /// anything is missing.
+    fn request(&mut self, token: &mut Token) -> bool {
+        let mut asked = false;
+        for missing in self.order.missing(self.last.records) {
+            if token.requests.len() >= REQUESTS_MAX {
+                return true;
+            }
+            let (source, number) = match missing {
+                Missing::Record(number) => (NOBODY, number),
+                Missing::Packet(source, number) => (source, number),
+            };
+            let request = Request { source, number: u32::try_from(number).unwrap_or(u32::MAX) };
+            if let Err(place) = token.requests.binary_search(&request) {
+                token.requests.insert(place, request);
+                self.counters.asked = self.counters.asked.saturating_add(1);
+            }
+            asked = true;
+        }
+        asked
+    }
+
+    /// ORD-07's first half: a few packets leave at once, without the token, if this member has none
+    /// that wait for a place. Otherwise what comes next shares packets at the next visit.
+    pub(crate) fn send_early(
+        &mut self,
+        now: Instant,
+        source: &mut dyn Source,
+        config: &Config,
+        out: &mut VecDeque<Output>,
+    ) {
+        let backlog = source.backlog();
+        let waits = self.is_unplaced(self.mine.into()) || self.last.backlog > 0;
+        if waits || backlog > EARLY_PACKETS {
+            return self.want(now, config, out);
+        }
+        let mut fresh = core::mem::take(&mut self.fresh);
+        self.fill(EARLY_PACKETS, source, &mut fresh);
+        for frame in fresh.drain(..) {
+            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+        }
+        self.fresh = fresh;
+        if !self.represents() && self.hurry_at.is_none() {
+            self.hurry_at = Some(now + config.timing.token_repeat);
+        }
+    }
+
+    /// The only member needs no token: what it sends has a place at once, and everybody holds it.
+    pub(crate) fn place_alone(&mut self, source: &mut dyn Source) {
+        let mut fresh = core::mem::take(&mut self.fresh);
+        self.fill(VISIT_PACKETS, source, &mut fresh);
+        fresh.clear();
+        self.fresh = fresh;
+        let (record, place) = (self.order.last_record(), self.order.held());
+        if let Some(record) = self.order.next_record(record.saturating_add(1), place.saturating_add(1)) {
+            self.order.keep_record(record);
+        }
+        self.order.safe = self.order.held();
+    }
+}
