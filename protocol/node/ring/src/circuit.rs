@@ -280,7 +280,7 @@ impl Circuit {
                 return true;
             }
             sent = sent.saturating_add(1);
-            out.push_back(Output::Multicast { to: self.others.clone(), frame: packet.frame.clone() });
+            out.push_back(Output::again(&self.others, packet.frame.clone(), self.stream.danger));
             false
         });
         self.counters.repaired = self.counters.repaired.saturating_add(u64::from(sent));
@@ -358,7 +358,7 @@ impl Circuit {
         let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
         let mut rest = fresh.drain(..);
         for frame in rest.by_ref().take(leading) {
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            out.push_back(Output::first_time(&self.others, frame));
         }
         let idle = usize::from(token.quiet) >= self.idle_visits();
         if !idle {
@@ -380,7 +380,7 @@ impl Circuit {
         self.passed = Some(Passed { frame: frame.clone(), seq, at: now + wait, span });
         out.push_back(Output::Send { to: self.next, frame });
         for frame in rest {
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            out.push_back(Output::first_time(&self.others, frame));
         }
         self.fresh = fresh;
     }

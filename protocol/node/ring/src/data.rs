@@ -72,6 +72,12 @@ impl Class {
     }
 }
 
+/// Whether `frame` is DATA with messages. What recovers an old ring is none.
+pub(crate) fn is_message(frame: &[u8]) -> bool {
+    let class = frame.first().copied().and_then(Class::from_byte);
+    matches!(class, Some(Class::Agreed | Class::Safe))
+}
+
 /// The header of DATA, and the whole frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
@@ -222,8 +228,7 @@ impl Data {
     /// [`DecodeError`]; a packet inside a packet inside a packet is malformed.
     pub fn recovered(&self) -> Result<Self, DecodeError> {
         let inner = self.frame.slice(HEADER_BYTES.min(self.frame.len())..);
-        let class = inner.first().copied().and_then(Class::from_byte);
-        if !matches!(class, Some(Class::Agreed | Class::Safe)) {
+        if !is_message(&inner) {
             return Err(DecodeError::Malformed);
         }
         Self::decode(inner)

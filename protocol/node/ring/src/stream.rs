@@ -45,7 +45,7 @@ pub(crate) struct Stream {
     spare: Vec<Vec<Bytes>>,
     pool: Pool,
     mine: u8,
-    danger: Mutant,
+    pub(crate) danger: Mutant,
     /// Bytes of messages that came in pieces, as they were joined.
     pub(crate) copied: u64,
 }

@@ -7,7 +7,7 @@ use core::time::Duration;
 use folkmoot_base::{ConfigurationId, Instant, Mutant, NodeId};
 use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
 use folkmoot_ring::message::{CommitToken, Control, Frame, Join, NOBODY, OldRing, Token};
-use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
+use folkmoot_ring::{Config, Contribution, Output, Phase, Ring, RingError};
 
 pub const PEER: usize = 0;
 pub const ME: usize = 1;
@@ -22,7 +22,13 @@ pub struct Pair {
     pub next: ConfigurationId,
     pub token_seq: u64,
     pub seq: u64,
+    /// What this node contributed to the attempt.
+    pub contribution: Contribution,
+    pub rng: Rng,
 }
+
+/// What the peer contributes, always.
+pub const PEERS: [u8; 32] = [7; 32];
 
 /// The whole state except the count of refusals.
 pub fn picture(ring: &Ring) -> String {
@@ -62,7 +68,8 @@ impl Pair {
         assert_eq!(ring.status().phase, Phase::Operational);
         let id = ring.status().configuration.unwrap();
         let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0 };
+        let contribution = Contribution::new([0; 32]);
+        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0, contribution, rng: Rng(1) };
         pair.ring.peer(now, node(PEER), true);
         pair.outputs();
         pair
@@ -77,7 +84,10 @@ impl Pair {
     }
 
     pub fn commit(&self, old_rings: Vec<OldRing>, rotation: u8) -> CommitToken {
-        CommitToken { id: self.next, members: vec![node(PEER), node(ME)], old_rings, rotation }
+        let both = [Contribution::new(PEERS), self.contribution.clone()];
+        let contributions = both.into_iter().take(old_rings.len()).collect();
+        let members = vec![node(PEER), node(ME)];
+        CommitToken { id: self.next, members, old_rings, contributions, rotation }
     }
 
     /// Recovering; the peer brought `old ring`.
@@ -109,7 +119,9 @@ impl Pair {
             },
             _ => None,
         });
-        *sent.unwrap().old_ring(&node(ME)).unwrap()
+        let sent = sent.unwrap();
+        self.contribution = sent.contribution(&node(ME)).unwrap().clone();
+        *sent.old_ring(&node(ME)).unwrap()
     }
 
     /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Returns
@@ -182,7 +194,7 @@ impl Pair {
     }
 
     pub fn takes_quietly(&mut self, control: Control) {
-        self.ring.frame(self.now, node(PEER), control.encode(), &mut Rng(1)).unwrap();
+        self.ring.frame(self.now, node(PEER), control.encode(), &mut self.rng).unwrap();
     }
 
     pub fn outputs(&mut self) -> Vec<Output> {
