@@ -14,15 +14,22 @@ use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
 use crate::output::{Cause, Output};
 use crate::stream::Stream;
 use bytes::Bytes;
+use core::fmt;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
 
-/// A COMMIT that is repeated until the next stage is seen.
-#[derive(Debug)]
+/// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is not
+/// printed.
 pub(crate) struct Repeat {
     to: NodeId,
     frame: Bytes,
     at: Instant,
+}
+
+impl fmt::Debug for Repeat {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Repeat(to {}, {} bytes, at {:?})", self.to, self.frame.len(), self.at)
+    }
 }
 
 impl Repeat {
