@@ -82,6 +82,10 @@ pub enum Danger {
     RingForeignMember,
     /// Takes part in an attempt whose handle is that of the ring it leaves (RING-22).
     RingAnyHandle,
+    /// Ring: whoever repeats a packet seals it anew under the ring key (RING-25).
+    RingSealsRepeats,
+    /// Ring: a member contributes the same to the secret of every attempt (RING-24).
+    RingSameContribution,
     /// Transcript: a voter commits twice in one ballot.
     LineTwoCommits,
     /// Transcript: a voter commits below a ballot that it promised.
@@ -166,6 +170,8 @@ pub enum Danger {
     LinkBelievesStarts,
     /// Link: seals data under a wire version that was not agreed on, and takes any (LINK-27).
     LinkAnyVersion,
+    /// Link: the keys of a ring stay when the next one is installed (LINK-30).
+    LinkKeepsRingKey,
     /// Link: guests make room for one another whatever hosts they are at.
     LinkGuestsUnshared,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.

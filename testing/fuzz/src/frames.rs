@@ -16,6 +16,7 @@ use folkmoot_ring::message::Frame;
 pub fn link_message(data: &[u8]) {
     match Datagram::decode(&owned(data)) {
         Ok(sealed @ Datagram::Data { .. }) => assert_eq!(sealed.encode()[..], data[..6]),
+        Ok(sealed @ Datagram::Ring(_)) => assert_eq!(sealed.encode()[..], data[..12]),
         Ok(datagram) => assert_eq!(datagram.encode(), data),
         Err(_) => {}
     }

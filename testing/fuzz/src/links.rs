@@ -5,12 +5,12 @@ use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Algorithm, Blob, Instant, Locator, NodeId, SignatureBytes, draw};
+use folkmoot_base::{Algorithm, Blob, Instant, Locator, NodeId, Secret, SignatureBytes, digest, draw};
 use folkmoot_identity::Identity;
 use folkmoot_link::message::{Control, Datagram, Proof};
 use folkmoot_link::{
-    Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output, SignedStart,
-    Start, Versions,
+    Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output, RingKeyChange,
+    RingKeys, SignedStart, Start, Versions,
 };
 use std::collections::VecDeque;
 
@@ -126,6 +126,26 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
         self.tell_a(Input::Dial { at: PLACES[1].clone(), node: None });
         self.play();
     }
+
+    /// Both are in a ring with a third.
+    fn install(&mut self) {
+        let members = [world().founders[0].node(), world().founders[1].node(), NodeId([0xff; 32])];
+        let key = |node: NodeId| (node, Secret::new(digest(&[b"ring key", &node.0])));
+        let keys = RingKeys { ring: [7; 4], senders: members.into_iter().map(key).collect() };
+        self.tell_a(Input::RingKey(RingKeyChange::Attempt(keys.clone())));
+        self.tell_a(Input::RingKey(RingKeyChange::Installed));
+        self.tell_b(Input::RingKey(RingKeyChange::Attempt(keys)));
+    }
+
+    /// A packet of a, with this number, under the ring key.
+    fn multicast(&mut self, number: u32, body: &[u8]) -> Bytes {
+        let head = [0xa0, 0, 7, 7, 7, 7];
+        let packet = Bytes::from([&head[..], &number.to_be_bytes(), body].concat());
+        let to = [world().founders[1].node()];
+        assert!(self.a.multicast(self.now, &to, &packet).is_some(), "a number that is new");
+        self.drain_a();
+        packet
+    }
 }
 
 fn credentials(who: usize) -> IdentityCredentials {
@@ -161,8 +181,8 @@ fn stranger(exchange: Exchange, data: &[u8]) {
     assert!(pair.b.peers().next().is_none());
 }
 
-/// A link that is up, and somebody on the wire: what is heard was said, as often at most, and
-/// unchanged.
+/// A link that is up, and somebody on the wire: what is heard was said, as often at most (unless it
+/// is a packet under the ring key), and unchanged.
 pub fn link_wire(data: &[u8]) {
     FORMS.into_iter().for_each(|exchange| wire(exchange, data));
 }
@@ -170,13 +190,24 @@ pub fn link_wire(data: &[u8]) {
 fn wire(exchange: Exchange, data: &[u8]) {
     let mut pair = honest(exchange);
     pair.dial();
+    pair.install();
     assert_eq!(pair.ups.len(), 1);
     let mut said: Vec<(Channel, Bytes)> = Vec::new();
+    // These may come again: the ring drops them.
+    let mut packets: Vec<(Channel, Bytes)> = Vec::new();
     for (op, body) in steps(data) {
         let channel = [Channel::Ring, Channel::Transcript, Channel::Admission][usize::from(op >> 4) % 3];
         match op % 8 {
             0 => pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: owned(body).into() }),
             1 => pair.tell_b(Input::Datagram { from: Locator::memory(9), bytes: owned(body).into() }),
+            2 | 3 if op & 8 != 0 => {
+                let number = u32::try_from(packets.len()).unwrap();
+                let body = body.get(..1_000).unwrap_or(body);
+                packets.push((Channel::Ring, pair.multicast(number, body)));
+                if op % 8 == 2 {
+                    pair.play();
+                }
+            }
             2 | 3 => {
                 let sent = pair.a.send(pair.now, world().founders[1].node(), channel, &[body]);
                 if sent.is_ok() {
@@ -199,6 +230,9 @@ fn wire(exchange: Exchange, data: &[u8]) {
     }
     for (from, channel, frame) in &pair.heard {
         assert_eq!(*from, world().founders[0].node());
+        if packets.iter().any(|word| (&word.0, &word.1) == (channel, frame)) {
+            continue;
+        }
         let place = said.iter().position(|word| (&word.0, &word.1) == (channel, frame));
         said.swap_remove(place.expect("a frame that was not said, or not so often"));
     }
@@ -333,6 +367,9 @@ fn seeds_of(exchange: Exchange) -> [Vec<Vec<u8>>; 3] {
         pair.drain_a();
         pair.play();
     }
+    pair.install();
+    pair.multicast(1, b"a packet");
+    pair.play();
     let hello = script([(0, &pair.said[0][..]), (7, &[0, 250]), (2, &pair.said[0])]);
     let all = script(pair.said.iter().map(|datagram| (0, datagram)));
     let wire = script([
@@ -345,7 +382,17 @@ fn seeds_of(exchange: Exchange) -> [Vec<Vec<u8>>; 3] {
         (6, &[]),
         (7, &[2, 0]),
     ]);
-    [vec![hello, all], vec![wire], pair.said.iter().map(|datagram| datagram.to_vec()).collect()]
+    let packets = script([
+        (0x0a, &b"a packet"[..]),
+        (0x0b, b"another"),
+        (4, &[0, 13, 1]),
+        (0x0b, b"a third"),
+        (2, b"a word"),
+        (5, &[0, 5]),
+        (5, &[0, 6]),
+        (6, &[]),
+    ]);
+    [vec![hello, all], vec![wire, packets], pair.said.iter().map(|datagram| datagram.to_vec()).collect()]
 }
 
 /// That a process with the identity of b started later, signed by another.

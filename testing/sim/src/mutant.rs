@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 58] = [
+pub const MUTANTS: [Mutant; 59] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -92,6 +92,7 @@ pub const MUTANTS: [Mutant; 58] = [
     aimed(Aim::Expulsion, at_all("key-confinement", Danger::SessionSealsAfterRemoval)),
     at_all("no-disturbance", Danger::LinkPlain),
     at_all("numbers-once", Danger::RingForgetsNumber),
+    at_all("numbers-once", Danger::RingSealsRepeats),
     aimed(Aim::Disks, at_all("acknowledged-survives", Danger::HostSendsFirst)),
     at_all("acknowledged-survives", Danger::NodeForgetsItem),
     at_all("log-silence", Danger::SessionLogsPlaintext),

@@ -10,7 +10,7 @@ use crate::record::{Disk, Player, Record};
 use crate::rng::Rng;
 use crate::schedule::{Forgery, HOOK_PATIENCE, Schedule, Step, When};
 use crate::standings::{at_rest, standings};
-use crate::world::{Options, World};
+use crate::world::{Forged, Options, World};
 use folkmoot_base::Service;
 use folkmoot_identity::Scheme;
 
@@ -295,8 +295,10 @@ impl<'a> Director<'a> {
             let life_of = |player: Player| lives.get(usize::from(player)).copied().unwrap_or(0);
             let forged = self.world.attacker.make(how, self.schedule.players, &life_of);
             let delay = self.rng.range(0, 20_000);
-            if let Some(forged) = forged {
-                self.world.forge(forged.from, forged.to, forged.bytes, delay);
+            match forged {
+                Some(Forged { from, to, bytes, late: true }) => self.world.repeat(from, to, bytes, delay),
+                Some(Forged { from, to, bytes, .. }) => self.world.forge(from, to, bytes, delay),
+                None => {}
             }
         }
     }

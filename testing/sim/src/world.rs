@@ -17,7 +17,7 @@ mod signing;
 mod thief;
 mod twice;
 
-pub use attacker::Attacker;
+pub use attacker::{Attacker, Forged};
 pub use chair::{Chair, Wishes};
 
 use crate::lie::Thief;
@@ -244,9 +244,18 @@ impl World {
 
     /// A forged datagram reaches `to`, as if it came from `from`.
     pub fn forge(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
+        self.arrive((from, to), bytes, delay, true);
+    }
+
+    /// A genuine datagram reaches `to` late: it may have an effect.
+    pub fn repeat(&mut self, from: Locator, to: Player, bytes: Bytes, delay: u64) {
+        self.arrive((from, to), bytes, delay, false);
+    }
+
+    fn arrive(&mut self, (from, to): (Locator, Player), bytes: Bytes, delay: u64, forged: bool) {
         let Some(port) = from.as_memory() else { return };
         if self.net.admit(self.site(to), bytes.len()) {
-            let event = Event::Arrive { to, from: port, bytes, forged: true };
+            let event = Event::Arrive { to, from: port, bytes, forged };
             self.schedule(self.now.saturating_add(delay), event);
         }
     }

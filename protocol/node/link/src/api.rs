@@ -3,7 +3,7 @@
 use crate::{Common, Versions};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
-use folkmoot_base::{GroupId, Locator, Mutant, NodeId};
+use folkmoot_base::{GroupId, Locator, Mutant, NodeId, Secret};
 
 /// What the keys of a link come from. The founding charter says which (ID-39), alike for every link
 /// of its ring. There is no choice, so nobody can be talked into a weaker one.
@@ -71,10 +71,33 @@ pub enum Input {
         /// The nodes.
         nodes: Vec<NodeId>,
     },
+    /// What becomes of the ring's keys.
+    RingKey(RingKeyChange),
     /// Our own certificate changed: every peer is told.
     Certificate(Bytes),
     /// The time named by [`Links::poll_timeout`] has come.
     Timeout,
+}
+
+/// The keys of one ring.
+#[derive(Debug, Clone)]
+pub struct RingKeys {
+    /// How packets name the ring.
+    pub ring: [u8; 4],
+    /// Its members, and the key under which each seals what it numbers, by index.
+    pub senders: Vec<(NodeId, Secret<[u8; 32]>)>,
+}
+
+/// What becomes of the ring's keys.
+#[derive(Debug, Clone)]
+pub enum RingKeyChange {
+    /// An attempt begins: what is sealed under these keys is opened from now on.
+    Attempt(RingKeys),
+    /// The attempt is the configuration now: [`Links::multicast`](crate::Links::multicast) seals
+    /// under its keys, and those of the configuration before are erased.
+    Installed,
+    /// The attempt has failed: its keys are erased.
+    Failed,
 }
 
 /// Why a link went down.
@@ -232,6 +255,8 @@ pub struct Counters {
     pub refused: u64,
     /// Datagrams that had come before.
     pub replayed: u64,
+    /// Datagrams under the key of a ring of which this node has no keys: late, mostly.
+    pub other_ring: u64,
     /// Guests' frames on the ring channel.
     pub out_of_turn: u64,
     /// Guests' frames above their rate or size.

@@ -64,6 +64,9 @@ pub enum LinkError {
     /// A datagram that had come before. Nothing changes.
     #[error("a datagram from {0} has come before")]
     WireReplayed(Locator),
+    /// A datagram under the key of a ring of which no keys are here: late, or forged.
+    #[error("a datagram from {0} is of a ring that has ended, or is not ours")]
+    WireOtherRing(Locator),
     /// A datagram that belongs to no link, dial or handshake of ours: late, or forged.
     #[error("a datagram from {0} is for none of the links here")]
     WireUnknown(Locator),

@@ -7,7 +7,7 @@
 //! ```text
 //!   stack:   Dial  Send  Standing ...          Up  Frame  Down ...
 //!              |     |      |                   ^    ^      ^
-//!           [ Links:  Dials, Answers, Peers, Formers ]
+//!        [ Links:  Dials, Answers, Peers, Formers, Rings ]
 //!              |                                ^
 //!              v Transmit                       | Datagram
 //!                          transport
@@ -32,15 +32,18 @@ pub mod message;
 mod noise;
 mod out;
 mod peers;
+mod ring_seal;
+mod rings;
 mod routes;
 mod seal;
 mod start;
 mod versions;
 
-pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};
+pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output, RingKeyChange, RingKeys};
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;
+pub use ring_seal::{Numbered, RING_HEADER_BYTES, RingHeader};
 pub use seal::{FrameSeal, OpenError, PairSeal, Spent};
 pub use start::{SignedStart, Start};
 pub use versions::{Common, Versions};

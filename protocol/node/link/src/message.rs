@@ -9,6 +9,7 @@
 //! | 5 Data | either → other | receiver's index u32, counter u64, sealed frames, tag \[16\] |
 //! | 6 Hybrid Hello | dialler → anybody | own index u32, cookie \[16\], Noise message 1 \[1216\], or nothing where there is no cookie yet |
 //! | 7 Refusal | answerer → dialler | receiver's index u32, what the sender asks for u8: 1 X25519 alone, 2 ML-KEM-768 as well; no state is kept |
+//! | 8 Ring data | member → all other members | a packet: its header \[10\], sealed pieces, tag \[16\] |
 //!
 //! The handshake's version is 1 for ever; Data has the one that its [`Proof`]s agree on.
 //! Noise messages 2 and 3 carry a [`Proof`]. Sealed frames are `channel u8, length u16, bytes`, one
@@ -16,6 +17,7 @@
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
+use crate::ring_seal::{RING_HEADER_BYTES, RingHeader};
 use crate::start::SignedStart;
 use crate::{Channel, Exchange, Versions};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -39,6 +41,7 @@ const FINISH: u8 = 4;
 const DATA: u8 = 5;
 const HYBRID_HELLO: u8 = 6;
 const REFUSAL: u8 = 7;
+pub(crate) const RING_DATA: u8 = 8;
 const FRAGMENT_BIT: u8 = 0x80;
 
 /// Proof that an address answers.
@@ -92,6 +95,8 @@ pub enum Datagram {
         /// The receiver's index.
         to: u32,
     },
+    /// A packet under the ring key; opened by the keys of that ring, from the whole datagram.
+    Ring(RingHeader),
 }
 
 /// A part of a handshake message.
@@ -121,6 +126,9 @@ impl Datagram {
         if version != WIRE_VERSION && kind != DATA {
             return Err(DecodeError::Version(version));
         }
+        if kind == RING_DATA {
+            return ring_header(bytes).map(Self::Ring);
+        }
         let index = u32::from_be_bytes(take(&mut rest)?);
         let datagram = match kind {
             HELLO => Self::Hello { from: index, cookie: take(&mut rest)?, noise: take(&mut rest)? },
@@ -147,7 +155,7 @@ impl Datagram {
         if rest.is_empty() { Ok(datagram) } else { Err(DecodeError::Leftover(rest.len())) }
     }
 
-    /// Writes what [`Self::decode`] reads; `Data` is written by its seal.
+    /// Writes what [`Self::decode`] reads; the rest of `Data` and `Ring` is written by its seal.
     pub fn encode(&self) -> Bytes {
         let mut out = BytesMut::with_capacity(64);
         match self {
@@ -175,6 +183,10 @@ impl Datagram {
                 out.put_slice(&[*version, DATA]);
                 out.put_u32(*to);
             }
+            Self::Ring(header) => {
+                out.put_slice(&[WIRE_VERSION, RING_DATA]);
+                header.write(&mut out);
+            }
         }
         out.freeze()
     }
@@ -193,6 +205,21 @@ pub(crate) fn sealed_for(datagram: &[u8]) -> Result<Option<u32>, DecodeError> {
         return Err(DecodeError::Malformed);
     }
     Ok(Some(u32::from_be_bytes([*a, *b, *c, *d])))
+}
+
+/// Whether the datagram is under a ring key.
+pub(crate) fn is_ring_data(datagram: &[u8]) -> bool {
+    matches!(datagram, [_, RING_DATA, ..])
+}
+
+/// The header of the packet in a datagram under a ring key.
+///
+/// # Errors
+/// [`DecodeError`]: it is too short.
+pub(crate) fn ring_header(datagram: &[u8]) -> Result<RingHeader, DecodeError> {
+    let [_, RING_DATA, packet @ ..] = datagram else { return Err(DecodeError::Malformed) };
+    let header = RingHeader::read(packet).filter(|_| packet.len() >= RING_HEADER_BYTES + TAG_BYTES);
+    header.ok_or(DecodeError::Malformed)
 }
 
 impl Part {

@@ -107,6 +107,7 @@ impl Out {
             Ok(()) => return,
             Err(LinkError::PeerOutOfTurn { .. } | LinkError::PeerTooMuch(_)) => return,
             Err(LinkError::WireReplayed(_)) => &mut self.counters.replayed,
+            Err(LinkError::WireOtherRing(_)) => &mut self.counters.other_ring,
             Err(LinkError::WireOtherForm { .. }) => &mut self.counters.other_form,
             Err(LinkError::WireBusy(_) | LinkError::PeerNoRoom(_)) => &mut self.counters.busy,
             Err(_) => &mut self.counters.refused,

@@ -3,24 +3,33 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring. With the second it begins to recover. A
-//! COMMIT is repeated until the next stage shows. If that does not show in time, or if a member
+//! In the first rotation each member adds its old ring, and what it contributes to the secret of the
+//! new one (key.rs). With the second it begins to recover. A COMMIT is repeated until the next stage
+//! shows. If that does not show in time, or if a member
 //! gathers, a gather begins.
 
 use crate::context::{Context, Step};
+use crate::key::Contribution;
 use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
 use crate::output::{Cause, Output};
 use crate::order::Order;
 use bytes::Bytes;
+use core::fmt;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
 
-/// A COMMIT that is repeated until the next stage is seen.
-#[derive(Debug)]
+/// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is not
+/// printed.
 pub(crate) struct Repeat {
     to: NodeId,
     frame: Bytes,
     at: Instant,
+}
+
+impl fmt::Debug for Repeat {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Repeat(to {}, {} bytes, at {:?})", self.to, self.frame.len(), self.at)
+    }
 }
 
 impl Repeat {
@@ -63,24 +72,28 @@ pub(crate) struct Commit {
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
     mine: OldRing,
+    contribution: Contribution,
     repeat: Repeat,
     deadline: Instant,
 }
 
 impl Commit {
-    /// Adds this node's old ring to `token` and passes it on.
+    /// Adds this node's old ring and its contribution to `token`, and passes it on.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
         given_up: BTreeSet<NodeId>,
         old: Option<Order>,
+        contribution: Contribution,
         ctx: &mut Context,
     ) -> Self {
         ctx.attempt(&token.id);
         let mine = old_ring(old.as_ref());
         token.old_rings.push(mine);
+        token.contributions.push(contribution.clone());
         let repeat = Repeat::start(now, &token, ctx);
-        Self { old, given_up, token, mine, repeat, deadline: now + ctx.config.timing.commit }
+        let deadline = now + ctx.config.timing.commit;
+        Self { old, given_up, token, mine, contribution, repeat, deadline }
     }
 
     fn represents(&self, ctx: &Context) -> bool {
@@ -94,8 +107,10 @@ impl Commit {
             let newer = token.members == self.token.members && crate::gather::is_turn(&token, from, ctx);
             return if newer { Step::Commit(Box::new(token)) } else { Step::Stay };
         }
-        let unchanged =
-            token.members == self.token.members && token.old_ring(&ctx.config.me) == Some(&self.mine);
+        let me = &ctx.config.me;
+        let unchanged = token.members == self.token.members
+            && token.old_ring(me) == Some(&self.mine)
+            && token.contribution(me) == Some(&self.contribution); // RING-24
         let complete = token.old_rings.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };
         if unchanged && complete && token.rotation == wanted && before(&token, ctx) == Some(from) {

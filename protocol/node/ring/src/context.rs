@@ -4,6 +4,7 @@ use crate::candidates::Candidates;
 use crate::config::{Config, HANDLES_KEPT, RING_SEQ_STEP_MAX};
 use crate::data::RingHandle;
 use crate::hearing::Report;
+use crate::key::Contribution;
 use crate::merging::Merging;
 use crate::message::{CommitToken, Control, Join, Last, RingNonce};
 use crate::output::{Cause, Change, Counters, Output, Phase};
@@ -117,6 +118,14 @@ impl Context {
     pub(crate) fn draw_nonce(&self, entropy: &mut dyn Entropy) -> RingNonce {
         let new = (0..NONCE_DRAWS).map(|_| draw(entropy)).find(|nonce| self.is_new(nonce));
         new.unwrap_or_else(|| draw(entropy))
+    }
+
+    /// What this node adds to the secret of an attempt: new for each.
+    pub(crate) fn contribution(&self, entropy: &mut dyn Entropy) -> Contribution {
+        if self.config.danger.is(Danger::RingSameContribution) {
+            return Contribution::new(self.config.me.0);
+        }
+        Contribution::draw(entropy)
     }
 
     fn reserve(&mut self, ring_seq: u64) {

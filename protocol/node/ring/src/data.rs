@@ -83,6 +83,12 @@ impl Class {
     }
 }
 
+/// Whether `frame` is DATA with messages. What recovers an old ring is none.
+pub(crate) fn is_message(frame: &[u8]) -> bool {
+    let class = frame.first().copied().and_then(Class::from_byte);
+    matches!(class, Some(Class::Agreed | Class::Safe))
+}
+
 /// The header of DATA, and the whole frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {

@@ -27,6 +27,7 @@ pub mod data;
 mod error;
 mod gather;
 mod hearing;
+mod key;
 mod merging;
 pub mod message;
 mod operational;
@@ -41,6 +42,7 @@ mod window;
 
 pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
+pub use key::{CONTRIBUTION_BYTES, Contribution, KeyChange, RingKeys};
 pub use output::{Cause, Change, Counters, Delivery, Output, Phase, Status};
 
 use bytes::Bytes;
@@ -368,7 +370,7 @@ impl Ring {
             Step::Stay => {}
             Step::Gather(cause) => self.gather(now, cause),
             Step::Propose(members) => self.propose(now, members, entropy),
-            Step::Commit(token) => self.commit(now, *token),
+            Step::Commit(token) => self.commit(now, *token, entropy),
             Step::Recover(token) => self.recover(now, *token, entropy),
             Step::Install => self.install(now, None, entropy),
         }
@@ -379,6 +381,9 @@ impl Ring {
         self.remember_how_far(now, cause);
         self.blame(now);
         self.ctx.merging.gather(matches!(cause, Cause::PeerArrived(_) | Cause::ForeignJoin(_)));
+        if matches!(self.state, Some(State::Recover(_))) {
+            self.ctx.out.push_back(Output::Key(KeyChange::Failed));
+        }
         let old = self.leave().and_then(State::into_old);
         let gather = Gather::new(now, &mut self.ctx, old);
         self.state = Some(State::Gather(Box::new(gather)));
@@ -443,9 +448,10 @@ impl Ring {
         let nonce = self.ctx.draw_nonce(entropy);
         let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce };
         let alone = members.len() <= 1;
-        let token = CommitToken { id, members, old_rings: Vec::new(), rotation: 1 };
+        let token =
+            CommitToken { id, members, old_rings: Vec::new(), contributions: Vec::new(), rotation: 1 };
         if !alone {
-            self.commit(now, token);
+            self.commit(now, token, entropy);
             return;
         }
         self.ctx.attempt(&id);
@@ -453,10 +459,11 @@ impl Ring {
         self.recover(now, CommitToken { old_rings: vec![old_ring], ..token }, entropy);
     }
 
-    fn commit(&mut self, now: Instant, token: CommitToken) {
+    fn commit(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
         let Some((old, given_up)) = self.leave_attempt() else { return };
         self.ctx.trace(Phase::Commit, Cause::Agreed);
-        let commit = Commit::new(now, token, given_up, old, &mut self.ctx);
+        let contribution = self.ctx.contribution(entropy);
+        let commit = Commit::new(now, token, given_up, old, contribution, &mut self.ctx);
         self.state = Some(State::Commit(Box::new(commit)));
     }
 

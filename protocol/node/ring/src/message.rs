@@ -19,6 +19,7 @@ use crate::config::{
     GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
 use crate::data::{Data, Record};
+use crate::key::Contribution;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
@@ -99,7 +100,9 @@ pub struct CommitToken {
     /// What the members bring, in the order of the visits ([`visiting_order`]). It is complete from
     /// the second rotation on.
     pub old_rings: Vec<OldRing>,
-    /// 1: collecting old rings. 2: all old rings are known.
+    /// What the members add to the secret of the new ring, in the same order.
+    pub contributions: Vec<Contribution>,
+    /// 1: collecting. 2: all old rings and contributions are known.
     pub rotation: u8,
 }
 
@@ -280,7 +283,16 @@ impl CommitToken {
 
     /// The old ring of `node`, if it has one yet.
     pub fn old_ring(&self, node: &NodeId) -> Option<&OldRing> {
-        self.old_rings.get(self.order().iter().position(|member| member == node)?)
+        self.old_rings.get(self.turn(node)?)
+    }
+
+    /// The contribution of `node`, if it has one yet.
+    pub fn contribution(&self, node: &NodeId) -> Option<&Contribution> {
+        self.contributions.get(self.turn(node)?)
+    }
+
+    fn turn(&self, node: &NodeId) -> Option<usize> {
+        self.order().iter().position(|member| member == node)
     }
 
     fn is_legal(&self) -> bool {
@@ -291,6 +303,7 @@ impl CommitToken {
             && matches!(self.rotation, 1 | 2)
             && !self.old_rings.is_empty()
             && self.old_rings.len() <= self.members.len()
+            && self.contributions.len() == self.old_rings.len()
             && (complete || self.rotation == 1)
             && self.old_rings.iter().all(OldRing::is_legal)
     }

@@ -68,7 +68,7 @@ pub(crate) struct Order {
     kept: usize,
     pieces: Pieces,
     mine: u8,
-    danger: Mutant,
+    pub(crate) danger: Mutant,
 }
 
 impl Order {

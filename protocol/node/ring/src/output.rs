@@ -1,8 +1,10 @@
 //! The outputs of the ring, and why its state changes.
 
+use crate::data::is_message;
+use crate::key::KeyChange;
 use bytes::Bytes;
 use core::fmt;
-use folkmoot_base::{ConfigurationId, Instant, NodeId, Persist, Service};
+use folkmoot_base::{ConfigurationId, Danger, Instant, Mutant, NodeId, Persist, Service};
 use std::sync::Arc;
 
 /// An output of the ring. Order counts: a `Persist` comes before the frame that shows what it
@@ -16,13 +18,24 @@ pub enum Output {
         /// At most `LONG_FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
-    /// Hand this frame to the links to all of `to`: all other members of the ring.
+    /// A packet that was numbered here just now. Hand it to all of `to`, all other members of the
+    /// ring, sealed once under this node's ring key: it is never handed out so again (RING-25).
+    Fresh {
+        /// The receivers, two or more.
+        to: Arc<[NodeId]>,
+        /// DATA, agreed or safe; at most `FRAME_BYTES_MAX` bytes.
+        frame: Bytes,
+    },
+    /// Hand this frame to the links to all of `to`, all other members of the ring, each under its
+    /// own key.
     Multicast {
         /// The receivers.
         to: Arc<[NodeId]>,
         /// At most `FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
+    /// What becomes of the ring's keys.
+    Key(KeyChange),
     /// Commit this before any later output takes effect.
     Persist(Persist),
     /// A message, at its place in the order.
@@ -56,6 +69,25 @@ pub enum Output {
     Lacking(Option<(NodeId, Instant)>),
     /// A change of state, and why.
     Trace(Change),
+}
+
+impl Output {
+    /// A packet that was numbered here just now.
+    pub(crate) fn first_time(to: &Arc<[NodeId]>, frame: Bytes) -> Self {
+        let to = to.clone();
+        if to.len() > 1 && is_message(&frame) {
+            return Self::Fresh { to, frame };
+        }
+        Self::Multicast { to, frame }
+    }
+
+    /// A packet that somebody numbered before.
+    pub(crate) fn again(to: &Arc<[NodeId]>, frame: Bytes, danger: Mutant) -> Self {
+        if danger.is(Danger::RingSealsRepeats) {
+            return Self::first_time(to, frame);
+        }
+        Self::Multicast { to: to.clone(), frame }
+    }
 }
 
 /// A message, delivered.

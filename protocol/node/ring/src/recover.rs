@@ -20,6 +20,7 @@ use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
 use crate::data::{Class, Data, HEADER_BYTES, Head};
 use crate::error::RingError;
+use crate::key::{KeyChange, RingKeys};
 use crate::message::{CommitToken, Join, Last, OldRing, Token};
 use crate::output::{Cause, Output};
 use crate::order::{Missing, Order, bit};
@@ -154,6 +155,7 @@ impl Recover {
         ctx: &mut Context,
     ) -> Self {
         token.rotation = 2;
+        ctx.out.push_back(Output::Key(KeyChange::Attempt(RingKeys::of(&token))));
         let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
         let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
         let repeat = (!circuit.is_alone()).then(|| Repeat::start(now, &token, ctx));
@@ -336,7 +338,8 @@ impl Recover {
 
     /// Ends the old configuration and begins the new one: all outputs of the step at once. The new
     /// ring goes on.
-    pub(crate) fn install(self, ctx: &mut Context) -> (Circuit, CommitToken) {
+    pub(crate) fn install(mut self, ctx: &mut Context) -> (Circuit, CommitToken) {
+        self.token.contributions.clear();
         let id = self.token.id;
         let members = self.token.members.clone();
         let mut before = Vec::new();
@@ -361,6 +364,7 @@ impl Recover {
         if ctx.config.danger.is(Danger::RingForeignMember) && shown.len() > 1 {
             shown.retain(|node| *node == ctx.config.me || *node == id.representative);
         }
+        ctx.out.push_back(Output::Key(KeyChange::Installed));
         ctx.out.push_back(Output::Regular { id, members: shown, joined, left });
         ctx.queue.restart();
         if ctx.config.danger.is(Danger::RingDropsOwn) {

@@ -30,6 +30,13 @@ pub enum RingEvent {
         /// Whether it came after the transitional signal.
         transitional: bool,
     },
+    /// A packet was sealed under the ring key.
+    Sealed {
+        /// Names the key, and says nothing of it.
+        key: Digest,
+        /// The nonce: no key has two packets with one (LINK-29).
+        nonce: [u8; 12],
+    },
     /// The transitional signal.
     Transitional {
         /// The configuration that ends.

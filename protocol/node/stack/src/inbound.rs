@@ -54,6 +54,8 @@ impl Node {
     pub(crate) fn hear_ring(&mut self, now: Instant, output: ring::Output, entropy: &mut dyn Entropy) {
         match output {
             ring::Output::Send { to, frame } => self.send_ring(now, to, &frame),
+            ring::Output::Fresh { to, frame } => self.send_fresh(now, &to, &frame),
+            ring::Output::Key(change) => self.change_key(now, change, entropy),
             ring::Output::Multicast { to, frame } => {
                 to.iter().for_each(|to| self.send_ring(now, *to, &frame))
             }

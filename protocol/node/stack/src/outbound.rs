@@ -6,7 +6,11 @@ use base::{Entropy, Instant, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
-use folkmoot_link::{Channel, Input};
+use folkmoot_link::{Channel, Input, Numbered, RING_HEADER_BYTES, RingKeyChange};
+use folkmoot_ring::{KeyChange, RingKeys};
+
+// What the links leave in the clear of a packet is what the ring puts before its pieces.
+const _: () = assert!(RING_HEADER_BYTES == folkmoot_ring::data::HEADER_BYTES);
 
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
@@ -52,6 +56,25 @@ impl Node {
         // If a link is down, the frame is lost, as in a network. The ring repairs the loss or sets
         // the peer aside.
         let _ = self.links.send(now, to, Channel::Ring, &[frame]);
+    }
+
+    /// A packet that was numbered here, for all other members: it is sealed once.
+    pub(crate) fn send_fresh(&mut self, now: Instant, to: &[NodeId], frame: &Bytes) {
+        if let Some(Numbered { key, nonce }) = self.links.multicast(now, to, frame) {
+            self.out.note(|| RingEvent::Sealed { key, nonce });
+        }
+    }
+
+    /// The ring makes the keys, and the links seal with them.
+    pub(crate) fn change_key(&mut self, now: Instant, change: KeyChange, entropy: &mut dyn Entropy) {
+        let change = match change {
+            KeyChange::Attempt(RingKeys { ring, senders }) => {
+                RingKeyChange::Attempt(folkmoot_link::RingKeys { ring: ring.0, senders })
+            }
+            KeyChange::Installed => RingKeyChange::Installed,
+            KeyChange::Failed => RingKeyChange::Failed,
+        };
+        self.link_input(now, Input::RingKey(change), entropy);
     }
 
     pub(crate) fn link_input(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {

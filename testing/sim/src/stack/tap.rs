@@ -90,6 +90,9 @@ impl Tap {
 
     fn ring_events(&mut self, events: Vec<folkmoot_node::RingEvent>) {
         for event in events {
+            if let folkmoot_node::RingEvent::Sealed { key, nonce } = &event {
+                self.tell(Told::Used("nonce of a ring key", [&key[..], nonce].concat()));
+            }
             if let Some(event) = self.ring_event(event) {
                 self.tell(Told::Ring(event));
             }
@@ -99,6 +102,7 @@ impl Tap {
     fn ring_event(&self, event: folkmoot_node::RingEvent) -> Option<RingEvent> {
         let me = || self.names.player(&self.node.id().member());
         Some(match event {
+            folkmoot_node::RingEvent::Sealed { .. } => return None,
             folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
                 RingEvent::Sent(named(me()?, digest), party)
             }

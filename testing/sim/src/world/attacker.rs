@@ -28,7 +28,13 @@ pub struct Forged {
     pub to: Player,
     /// What.
     pub bytes: Bytes,
+    /// It is a packet under a ring key, unchanged. Whoever has the key and lacks the packet may take
+    /// it, whenever it comes and from wherever: no more than a network that is late can do.
+    pub late: bool,
 }
+
+/// The second byte of a datagram under a ring key.
+const RING_DATA: u8 = 8;
 
 /// The attacker.
 #[derive(Debug)]
@@ -62,25 +68,26 @@ impl Attacker {
         let index = length.checked_sub(1)?.checked_sub(self.rng.below(back))?;
         let Seen { from, to, life, bytes } = self.seen.get(index)?.clone();
         let mut changed = bytes.to_vec();
+        let late = matches!(how, Forgery::Replay | Forgery::Redirect) && bytes.get(1) == Some(&RING_DATA);
         let forged = match how {
             Forgery::Replay if life_of(to) != life => return None,
-            Forgery::Replay => Forged { from, to, bytes },
+            Forgery::Replay => Forged { from, to, bytes, late },
             Forgery::Redirect => {
                 let to = u8::try_from(self.rng.below(usize::from(players))).ok()?;
-                Forged { from, to, bytes }
+                Forged { from, to, bytes, late }
             }
-            Forgery::Flip => Forged { from, to, bytes: self.flip(&bytes) },
+            Forgery::Flip => Forged { from, to, bytes: self.flip(&bytes), late },
             Forgery::Race => return None,
             Forgery::Cut => {
                 changed.truncate(self.rng.below(changed.len()));
-                Forged { from, to, bytes: changed.into() }
+                Forged { from, to, bytes: changed.into(), late }
             }
             Forgery::Lengthen => {
                 let more = self.rng.below(64).saturating_add(1);
                 changed.extend(self.rng.bytes(more));
-                Forged { from, to, bytes: changed.into() }
+                Forged { from, to, bytes: changed.into(), late }
             }
-            Forgery::Noise => Forged { from, to, bytes: self.noise() },
+            Forgery::Noise => Forged { from, to, bytes: self.noise(), late },
         };
         Some(forged)
     }

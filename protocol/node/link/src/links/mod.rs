@@ -8,7 +8,9 @@ use crate::message::Control;
 use crate::out::Out;
 use crate::routes::Routes;
 use crate::start::SignedStart;
-use crate::{Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Output};
+use crate::{
+    Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Numbered, Output, RingKeyChange,
+};
 use bytes::Bytes;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId};
 use parts::Parts;
@@ -48,6 +50,9 @@ impl<C: Credentials> Links<C> {
             }
             Input::Standing { node, member } => parts.peers.set_standing(node, member, around.out),
             Input::Company { nodes } => parts.peers.keep_company(now, nodes, around.out),
+            Input::RingKey(RingKeyChange::Attempt(keys)) => parts.rings.attempt(around.own, &keys),
+            Input::RingKey(RingKeyChange::Installed) => parts.rings.install(around.own),
+            Input::RingKey(RingKeyChange::Failed) => parts.rings.fail(),
             Input::Certificate(certificate) => return self.recertify(now, certificate),
             Input::Timeout => {
                 parts.peers.make_room(now, &mut around);
@@ -89,6 +94,15 @@ impl<C: Credentials> Links<C> {
         all.peers.send(now, to, channel, parts, &mut around)
     }
 
+    /// Sends a packet of the ring, which this node has just numbered, to all of `to`. If it may be
+    /// sealed under the ring key (LINK-29), the same datagram goes to each; the number under which
+    /// that was done is returned. Otherwise it goes as [`Self::send`] sends it. Whoever has no link
+    /// here does not get it.
+    pub fn multicast(&mut self, now: Instant, to: &[NodeId], packet: &[u8]) -> Option<Numbered> {
+        let (parts, mut around) = self.split();
+        parts.multicast(now, to, packet, &mut around)
+    }
+
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         loop {
@@ -128,6 +142,12 @@ impl<C: Credentials> Links<C> {
     pub fn danger_say(&mut self, now: Instant, to: NodeId, message: &Control) {
         let (parts, mut around) = self.split();
         parts.peers.control(now, to, message, &mut around);
+    }
+
+    /// How many rings' keys are here (LINK-30).
+    #[doc(hidden)]
+    pub fn danger_ring_keys(&self) -> usize {
+        self.parts.rings.count()
     }
 
     /// The start that a peer has proved.

@@ -6,10 +6,11 @@ use crate::call::Around;
 use crate::dials::{Dials, Target};
 use crate::formers::Formers;
 use crate::handshake::Proved;
-use crate::message::{Datagram, Part, sealed_for};
+use crate::message::{Datagram, Part, is_ring_data, sealed_for};
 use crate::peers::{Arrival, Peers};
+use crate::rings::Rings;
 use crate::routes::Route;
-use crate::{Exchange, LinkError};
+use crate::{Channel, Exchange, LinkError, Numbered, Output};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Entropy, Instant, Locator, NodeId};
 
@@ -20,6 +21,7 @@ pub(super) struct Parts {
     dials: Dials,
     answers: Answers,
     formers: Formers,
+    pub(super) rings: Rings,
 }
 
 impl Parts {
@@ -29,6 +31,7 @@ impl Parts {
             dials: Dials::default(),
             answers: Answers::new(entropy),
             formers: Formers::default(),
+            rings: Rings::default(),
         }
     }
 
@@ -94,10 +97,15 @@ impl Parts {
         if let Some(to) = sealed_for(&datagram).map_err(malformed)? {
             return self.data(now, from, to, datagram, around);
         }
+        if is_ring_data(&datagram) {
+            let (node, frame) = self.rings.open(from, datagram, around)?;
+            around.out.say(Output::Frame { from: node, channel: Channel::Ring, frame });
+            return Ok(());
+        }
         let hello = |index: u32, noise: Bytes| Hello { from: from.clone(), index, noise };
         // A copy of its own: what a handshake keeps must not hold the memory of other datagrams.
         match Datagram::decode(&Bytes::copy_from_slice(&datagram)).map_err(malformed)? {
-            Datagram::Data { .. } => Ok(()), // It was taken above.
+            Datagram::Data { .. } | Datagram::Ring(_) => Ok(()), // It was taken above.
             Datagram::Hello { from: index, cookie, noise } => {
                 let hello = (Exchange::Classical, hello(index, Bytes::copy_from_slice(&noise)));
                 self.answers.hello(now, hello, &cookie, entropy, around)
@@ -110,6 +118,27 @@ impl Parts {
             Datagram::Reply(part) => self.dials.reply(now, from, &part, around),
             Datagram::Finish(part) => self.finish(now, from, &part, around),
         }
+    }
+
+    /// Sends a packet of the ring to all of `to`: sealed once under the ring key if that may be, else
+    /// under the keys of each link. Whoever has no link here does not get it.
+    pub(super) fn multicast(
+        &mut self,
+        now: Instant,
+        to: &[NodeId],
+        packet: &[u8],
+        around: &mut Around<'_>,
+    ) -> Option<Numbered> {
+        let Some((datagram, numbered)) = self.rings.seal(packet, around) else {
+            for node in to {
+                let _ = self.peers.send(now, *node, Channel::Ring, &[packet], around);
+            }
+            return None;
+        };
+        // Whatever was handed in before goes first: the token, if the packet is to follow it.
+        while self.peers.flush_next(around) {}
+        self.peers.spread(to, &datagram, around.out);
+        Some(numbered)
     }
 
     /// Sealed data: its index says whose it is.

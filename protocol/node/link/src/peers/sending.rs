@@ -9,8 +9,9 @@ use crate::message::{
     Control, DATA_HEADER_BYTES, FRAGMENT_HEADER_BYTES, FRAME_HEADER_BYTES, Lane, TAG_BYTES, put_fragment,
     put_frame,
 };
-use crate::{Channel, DownCause, LinkError};
-use bytes::BytesMut;
+use crate::out::Out;
+use crate::{Channel, DownCause, LinkError, Output};
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX};
 use folkmoot_base::{Instant, NodeId};
 
@@ -35,6 +36,14 @@ impl Peers {
             return Ok(());
         }
         self.put(now, to, lane, parts, around)
+    }
+
+    /// Sends the same datagram, sealed for all of them, to each of these that is a member's node. It
+    /// says nothing of their links: none counts as used by it (LINK-28).
+    pub(crate) fn spread(&mut self, to: &[NodeId], datagram: &Bytes, out: &mut Out) {
+        for peer in to.iter().filter_map(|node| self.all.get(node)).filter(|peer| peer.is_member()) {
+            out.say(Output::Transmit { to: peer.at().clone(), datagram: datagram.clone() });
+        }
     }
 
     /// Puts a frame into the datagram that is being filled, or cuts it into fragments.

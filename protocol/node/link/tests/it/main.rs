@@ -16,5 +16,6 @@ mod handshake;
 mod hybrid;
 mod identity;
 mod rest;
+mod ringkey;
 mod twice;
 mod versions;

@@ -43,7 +43,7 @@ impl Circuit {
         let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
         let mut rest = fresh.drain(..);
         for frame in rest.by_ref().take(leading) {
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            out.push_back(Output::first_time(&self.others, frame));
         }
         let idle = usize::from(token.quiet) >= self.idle_visits();
         if !idle {
@@ -61,7 +61,7 @@ impl Circuit {
         self.asked_by = None;
         self.pass(now, token, to, config, out);
         for frame in rest {
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            out.push_back(Output::first_time(&self.others, frame));
         }
         self.fresh = fresh;
     }

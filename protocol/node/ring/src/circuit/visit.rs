@@ -81,7 +81,7 @@ impl Circuit {
             }
             let Some(frame) = frame(request) else { return true };
             sent = sent.saturating_add(1);
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            out.push_back(Output::again(&self.others, frame, order.danger));
             false
         });
         self.counters.repaired = self.counters.repaired.saturating_add(u64::from(sent));
@@ -186,7 +186,7 @@ impl Circuit {
         let mut fresh = core::mem::take(&mut self.fresh);
         self.fill(EARLY_PACKETS, source, &mut fresh);
         for frame in fresh.drain(..) {
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            out.push_back(Output::first_time(&self.others, frame));
         }
         self.fresh = fresh;
         if !self.represents() && self.hurry_at.is_none() {

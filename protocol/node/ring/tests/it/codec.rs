@@ -8,6 +8,7 @@ use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, Record, RingHandl
 use folkmoot_ring::message::{
     CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Request, Token, Visited,
 };
+use folkmoot_ring::{CONTRIBUTION_BYTES, Contribution};
 use proptest::prelude::*;
 
 fn id(seq: u64, representative: NodeId) -> ConfigurationId {
@@ -42,7 +43,9 @@ fn controls() -> impl Strategy<Value = Control> {
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);
         let old_rings = (0..n as u64).map(|i| old_ring(seed.wrapping_add(i))).collect();
-        Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, old_rings, rotation: 2 })
+        let contributions = (0..n).map(|i| Contribution::new([i as u8 ^ 0x55; CONTRIBUTION_BYTES])).collect();
+        let id = id(seq.into(), members[0]);
+        Control::Commit(CommitToken { id, members, old_rings, contributions, rotation: 2 })
     });
     let token = (0..1_000_u32, 1..100_u32, 0..64_u32, 1..=NODES_MAX).prop_map(|(held, more, asked, n)| {
         let places = u64::from(held + more);

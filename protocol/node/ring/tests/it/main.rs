@@ -11,6 +11,7 @@
 mod codec;
 mod contract;
 mod harness;
+mod key;
 mod mutants;
 mod pair;
 mod reach;

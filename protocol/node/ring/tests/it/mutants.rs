@@ -50,3 +50,13 @@ fn dropping_own_messages_breaks_self_delivery() {
 fn foreign_members_break_configuration_changes() {
     caught(Danger::RingForeignMember, &["EVS 2"]);
 }
+
+#[test]
+fn ring_24_the_same_contribution_to_every_attempt_is_seen() {
+    caught(Danger::RingSameContribution, &["RING-24"]);
+}
+
+#[test]
+fn ring_25_repeats_that_are_sealed_anew_are_seen() {
+    caught(Danger::RingSealsRepeats, &["RING-25"]);
+}

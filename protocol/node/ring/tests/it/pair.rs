@@ -7,7 +7,7 @@ use core::time::Duration;
 use folkmoot_base::{ConfigurationId, Instant, Mutant, NodeId};
 use folkmoot_ring::data::{Class, Head, Part, Record, RingHandle, put_piece};
 use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Token, Visited};
-use folkmoot_ring::{Config, Output, Phase, Ring, RingError};
+use folkmoot_ring::{Config, Contribution, Output, Phase, Ring, RingError};
 
 pub const PEER: usize = 0;
 pub const ME: usize = 1;
@@ -25,7 +25,13 @@ pub struct Pair {
     pub number: u64,
     pub records: u64,
     pub places: u64,
+    /// What this node contributed to the attempt.
+    pub contribution: Contribution,
+    pub rng: Rng,
 }
+
+/// What the peer contributes, always.
+pub const PEERS: [u8; 32] = [7; 32];
 
 /// The whole state except the count of refusals.
 pub fn picture(ring: &Ring) -> String {
@@ -65,7 +71,11 @@ impl Pair {
         assert_eq!(ring.status().phase, Phase::Operational);
         let id = ring.status().configuration.unwrap();
         let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        let mut pair = Self { ring, now, id, next, token_seq: 1, number: 0, records: 0, places: 0 };
+        let contribution = Contribution::new([0; 32]);
+        let (number, records, places) = (0, 0, 0);
+        let rng = Rng(1);
+        let mut pair =
+            Self { ring, now, id, next, token_seq: 1, number, records, places, contribution, rng };
         pair.ring.peer(now, node(PEER), true);
         pair.outputs();
         pair
@@ -80,7 +90,10 @@ impl Pair {
     }
 
     pub fn commit(&self, old_rings: Vec<OldRing>, rotation: u8) -> CommitToken {
-        CommitToken { id: self.next, members: vec![node(PEER), node(ME)], old_rings, rotation }
+        let both = [Contribution::new(PEERS), self.contribution.clone()];
+        let contributions = both.into_iter().take(old_rings.len()).collect();
+        let members = vec![node(PEER), node(ME)];
+        CommitToken { id: self.next, members, old_rings, contributions, rotation }
     }
 
     /// Recovering; the peer brought `old ring`.
@@ -112,7 +125,9 @@ impl Pair {
             },
             _ => None,
         });
-        *sent.unwrap().old_ring(&node(ME)).unwrap()
+        let sent = sent.unwrap();
+        self.contribution = sent.contribution(&node(ME)).unwrap().clone();
+        *sent.old_ring(&node(ME)).unwrap()
     }
 
     /// In a configuration with the peer; `recovered` is what the peer sent of an old ring. Returns
@@ -222,7 +237,7 @@ impl Pair {
     }
 
     pub fn takes_quietly(&mut self, control: Control) {
-        self.ring.frame(self.now, node(PEER), control.encode(), &mut Rng(1)).unwrap();
+        self.ring.frame(self.now, node(PEER), control.encode(), &mut self.rng).unwrap();
     }
 
     pub fn outputs(&mut self) -> Vec<Output> {

@@ -80,8 +80,8 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     for bad in [
         CommitToken { members: three, ..good.clone() },
         CommitToken { id: early, ..good.clone() },
-        CommitToken { old_rings: vec![OldRing::default(); 2], ..good.clone() },
-        CommitToken { old_rings: vec![OldRing::default(); 2], rotation: 2, ..good },
+        pair.commit(vec![OldRing::default(); 2], 1),
+        pair.commit(vec![OldRing::default(); 2], 2),
     ] {
         pair.ignores(Control::Commit(bad));
     }

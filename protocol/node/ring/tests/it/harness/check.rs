@@ -81,6 +81,9 @@ pub fn all(world: &World) -> Check {
     if let Some(error) = world.errors.iter().find(|error| !error.contains("may not take part")) {
         return Err(format!("a correct node was refused: {error}"));
     }
+    if let Some(breach) = world.keys.breaches.first() {
+        return Err(breach.clone());
+    }
     let mut every = Vec::new();
     for process in &world.processes {
         every.extend(stays(process)?);

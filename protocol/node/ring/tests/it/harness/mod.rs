@@ -3,60 +3,23 @@
 //! told.
 
 pub mod check;
+pub mod keys;
+mod names;
 pub mod peace;
 pub mod play;
+mod rng;
+
+use names::indices;
+pub use names::{count_of, index, life_of, message_name, node};
+pub use rng::Rng;
 
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{Danger, Entropy, Instant, Lead, NodeId, Service};
+use folkmoot_base::{Danger, Instant, Lead, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Token};
-use folkmoot_ring::{Config, Delivery, Output, Phase, Ring, WINDOW_PACKETS, stored_ring_seq};
+use folkmoot_ring::{Config, Delivery, Output, Ring, WINDOW_PACKETS, stored_ring_seq};
+use keys::Keys;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// SplitMix64.
-#[derive(Debug, Clone)]
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: u64) -> u64 {
-        if n == 0 { 0 } else { self.next() % n }
-    }
-
-    pub fn percent(&mut self, p: u64) -> bool {
-        self.below(100) < p
-    }
-}
-
-impl Entropy for Rng {
-    fn fill(&mut self, out: &mut [u8]) {
-        for byte in out {
-            *byte = self.next() as u8;
-        }
-    }
-}
-
-pub fn node(i: usize) -> NodeId {
-    let mut id = [0_u8; 32];
-    id[0] = (i as u8).wrapping_mul(37).wrapping_add(1);
-    id[1] = i as u8;
-    NodeId(id)
-}
-
-pub fn index(id: &NodeId) -> usize {
-    id.0[1] as usize
-}
-
-fn indices(ids: &[NodeId]) -> Vec<usize> {
-    ids.iter().map(index).collect()
-}
 
 /// What a process was told, or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,8 +54,23 @@ pub struct Node {
 
 #[derive(Debug)]
 enum Happening {
-    Frame { from: usize, to: usize, lives: (u32, u32), bytes: Bytes },
-    Link { a: usize, b: usize },
+    Frame {
+        from: usize,
+        to: usize,
+        lives: (u32, u32),
+        bytes: Bytes,
+    },
+    /// Under a ring key: whoever has it opens this, whatever has become of the sender since.
+    Fresh {
+        to: usize,
+        life: u32,
+        key: keys::Name,
+        bytes: Bytes,
+    },
+    Link {
+        a: usize,
+        b: usize,
+    },
 }
 
 /// What becomes of a frame of a liar's.
@@ -112,6 +90,7 @@ pub struct World {
     pub frames: u64,
     pub trace: Option<Vec<String>>,
     pub errors: Vec<String>,
+    pub keys: Keys,
     /// Frames of this kind (second byte) from this node are dropped.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
@@ -140,6 +119,7 @@ impl World {
             frames: 0,
             trace: None,
             errors: Vec::new(),
+            keys: Keys::default(),
             mute: None,
             drop_frame: None,
             liar: None,
@@ -179,6 +159,7 @@ impl World {
         config.danger = self.danger.into();
         self.processes.push(Process { node: i, life, born: self.now, ..Process::default() });
         let process = self.processes.len() - 1;
+        self.keys.forget(i);
         let ring = Ring::new(config, seq, Instant(self.now));
         let n = &mut self.nodes[i];
         n.ring = Some(ring);
@@ -333,6 +314,14 @@ impl World {
                     self.send(i, index(to), frame.clone());
                 }
             }
+            Output::Fresh { to, frame } => {
+                assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+                let Some(key) = self.keys.seal(i, &frame) else { return };
+                for to in to.iter() {
+                    self.send_sealed(i, index(to), key, frame.clone());
+                }
+            }
+            Output::Key(change) => self.keys.change(i, change),
             Output::Persist(persist) => {
                 self.nodes[i].older_disk = self.nodes[i].disk.take();
                 self.nodes[i].disk = persist.value;
@@ -367,11 +356,32 @@ impl World {
     }
 
     fn send(&mut self, from: usize, to: usize, bytes: Bytes) {
-        if let Ok(Frame::Control(Control::Token(Token { sent, .. }))) = Frame::decode(bytes.clone()) {
-            assert!(sent <= WINDOW_PACKETS, "the window was exceeded: {sent}");
+        match Frame::decode(bytes.clone()) {
+            Ok(Frame::Control(Control::Token(Token { sent, .. }))) => {
+                assert!(sent <= WINDOW_PACKETS, "the window was exceeded: {sent}");
+            }
+            Ok(Frame::Control(Control::Commit(token))) => self.keys.contributes(from, &token),
+            _ => {}
         }
+        let lives = |world: &Self, life| (world.nodes[from].life, life);
+        self.carry(from, to, bytes, |world, life, bytes| {
+            let lives = lives(world, life);
+            Happening::Frame { from, to, lives, bytes }
+        });
+    }
+
+    fn send_sealed(&mut self, from: usize, to: usize, key: keys::Name, bytes: Bytes) {
+        self.carry(from, to, bytes, |_, life, bytes| Happening::Fresh { to, life, key, bytes });
+    }
+
+    fn carry(
+        &mut self,
+        from: usize,
+        to: usize,
+        bytes: Bytes,
+        happening: impl Fn(&Self, u32, Bytes) -> Happening,
+    ) {
         let Some(life) = self.nodes[from].session.get(&to).copied() else { return };
-        let lives = (self.nodes[from].life, life);
         let muted = self.mute.is_some_and(|(node, kind)| node == from && bytes.get(1) == Some(&kind));
         if self.cut[from][to] || muted || self.drop_frame.is_some_and(|drop| drop(from, to, &bytes)) {
             return;
@@ -387,7 +397,8 @@ impl World {
             if copies == 2 && self.rng.percent(30) {
                 wait += self.rng.below(2_000_000); // A copy that comes very late.
             }
-            self.push(self.now + wait, Happening::Frame { from, to, lives, bytes: bytes.clone() });
+            let happening = happening(self, life, bytes.clone());
+            self.push(self.now + wait, happening);
         }
     }
 
@@ -397,18 +408,27 @@ impl World {
             Happening::Frame { from, to, lives, bytes } => {
                 let now = Instant(self.now);
                 let known = self.nodes[to].session.get(&from).copied();
-                if self.nodes[to].life != lives.1 || known != Some(lives.0) {
-                    return;
+                if self.nodes[to].life == lives.1 && known == Some(lives.0) {
+                    self.take(now, to, node(from), bytes);
                 }
-                self.frames += 1;
-                let mut rng = Rng(self.rng.next());
-                let Some(ring) = self.nodes[to].ring.as_mut() else { return };
-                if let Err(error) = ring.frame(now, node(from), bytes, &mut rng) {
-                    self.errors.push(format!("n{to} from n{from}: {error}"));
+            }
+            Happening::Fresh { to, life, key, bytes } => {
+                let from = self.keys.open(to, key, &bytes).filter(|_| self.nodes[to].life == life);
+                if let Some(from) = from {
+                    self.take(Instant(self.now), to, from, bytes);
                 }
-                self.drain(to);
             }
         }
+    }
+
+    fn take(&mut self, now: Instant, to: usize, from: NodeId, bytes: Bytes) {
+        self.frames += 1;
+        let mut rng = Rng(self.rng.next());
+        let Some(ring) = self.nodes[to].ring.as_mut() else { return };
+        if let Err(error) = ring.frame(now, from, bytes, &mut rng) {
+            self.errors.push(format!("n{to} from n{}: {error}", index(&from)));
+        }
+        self.drain(to);
     }
 
     /// Lets `span` pass.
@@ -447,54 +467,4 @@ impl World {
     pub fn ms(&mut self, ms: u64) {
         self.run(Duration::from_millis(ms));
     }
-
-    /// All living nodes are in one configuration of exactly them, and nothing waits.
-    pub fn is_whole(&self) -> bool {
-        let alive: Vec<NodeId> =
-            (0..self.nodes.len()).filter(|i| self.nodes[*i].ring.is_some()).map(node).collect();
-        let mut sorted = alive.clone();
-        sorted.sort();
-        let mut first = None;
-        alive.iter().all(|id| {
-            let status = self.nodes[index(id)].ring.as_ref().unwrap().status();
-            let same = *first.get_or_insert(status.configuration) == status.configuration;
-            same && status.phase == Phase::Operational && status.members == sorted && status.queued_bytes == 0
-        })
-    }
-
-    /// Runs until the network is whole and all own messages are delivered everywhere, at most for
-    /// `limit`. Returns the time that it took.
-    pub fn settle(&mut self, limit: Duration) -> Option<Duration> {
-        let start = self.now;
-        while self.now < start + limit.as_micros() as u64 {
-            self.ms(100);
-            if self.is_whole() && self.all_delivered() {
-                return Some(Duration::from_micros(self.now - start));
-            }
-        }
-        None
-    }
-
-    fn all_delivered(&self) -> bool {
-        self.nodes.iter().filter(|n| n.ring.is_some()).all(|n| {
-            let process = &self.processes[n.process];
-            let own = process.log.iter().filter(|(_, event)| {
-                matches!(event, Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life)
-            });
-            own.count() >= process.submitted.len()
-        })
-    }
-}
-
-pub fn life_of(payload: &[u8]) -> u32 {
-    u32::from_be_bytes(payload[4..8].try_into().unwrap())
-}
-
-pub fn count_of(payload: &[u8]) -> u32 {
-    u32::from_be_bytes(payload[8..12].try_into().unwrap())
-}
-
-pub fn message_name(payload: &[u8]) -> String {
-    let sender = u32::from_be_bytes(payload[..4].try_into().unwrap());
-    format!("n{sender}.{}.{} ({} bytes)", life_of(payload), count_of(payload), payload.len())
 }

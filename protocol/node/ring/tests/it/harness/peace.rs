@@ -1,6 +1,8 @@
 //! Whether every node is in a ring of nodes that hear one another.
 
-use super::{Event, World, index};
+use super::{Event, World, index, life_of, node};
+use core::time::Duration;
+use folkmoot_base::NodeId;
 use folkmoot_ring::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,5 +43,42 @@ impl World {
     pub fn installed(&self) -> usize {
         let regular = |(_, event): &&(u64, Event)| matches!(event, Event::Regular(..));
         self.processes.iter().map(|process| process.log.iter().filter(regular).count()).sum()
+    }
+
+    /// All living nodes are in one configuration of exactly them, and nothing waits.
+    pub fn is_whole(&self) -> bool {
+        let alive: Vec<NodeId> =
+            (0..self.nodes.len()).filter(|i| self.nodes[*i].ring.is_some()).map(node).collect();
+        let mut sorted = alive.clone();
+        sorted.sort();
+        let mut first = None;
+        alive.iter().all(|id| {
+            let status = self.nodes[index(id)].ring.as_ref().unwrap().status();
+            let same = *first.get_or_insert(status.configuration) == status.configuration;
+            same && status.phase == Phase::Operational && status.members == sorted && status.queued_bytes == 0
+        })
+    }
+
+    /// Runs until the network is whole and all own messages are delivered everywhere, at most for
+    /// `limit`. Returns the time that it took.
+    pub fn settle(&mut self, limit: Duration) -> Option<Duration> {
+        let start = self.now;
+        while self.now < start + limit.as_micros() as u64 {
+            self.ms(100);
+            if self.is_whole() && self.all_delivered() {
+                return Some(Duration::from_micros(self.now - start));
+            }
+        }
+        None
+    }
+
+    fn all_delivered(&self) -> bool {
+        self.nodes.iter().filter(|n| n.ring.is_some()).all(|n| {
+            let process = &self.processes[n.process];
+            let own = process.log.iter().filter(|(_, event)| {
+                matches!(event, Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life)
+            });
+            own.count() >= process.submitted.len()
+        })
     }
 }

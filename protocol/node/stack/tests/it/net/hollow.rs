@@ -5,9 +5,9 @@ use super::{Party, charter, locator, person};
 use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, ToNode};
 use folkmoot_base::{Digest, Entropy, Head, Instant, Locator, NodeId, UnixTime, codec};
-use folkmoot_link::{Channel, IdentityCredentials, Input, Links, Output as LinkOutput};
+use folkmoot_link::{Channel, IdentityCredentials, Input, Links, Output as LinkOutput, RingKeyChange};
 use folkmoot_node::{Node, Phase, Sync};
-use folkmoot_ring::{Config, Output as RingOutput, Ring};
+use folkmoot_ring::{Config, KeyChange, Output as RingOutput, Ring, RingKeys};
 use folkmoot_transcript::Transcript;
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl Hollow {
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
             if let Some(output) = self.ring.poll_output() {
-                self.ring_said(now, output);
+                self.ring_said(now, output, entropy);
             } else if let Some(output) = self.links.poll_output() {
                 self.link_said(now, output, entropy);
             } else {
@@ -62,10 +62,21 @@ impl Hollow {
         }
     }
 
-    fn ring_said(&mut self, now: Instant, output: RingOutput) {
+    fn ring_said(&mut self, now: Instant, output: RingOutput, entropy: &mut dyn Entropy) {
         let (to, frame) = match output {
             RingOutput::Send { to, frame } => (vec![to], frame),
             RingOutput::Multicast { to, frame } => (to.to_vec(), frame),
+            RingOutput::Fresh { to, frame } => return drop(self.links.multicast(now, &to, &frame)),
+            RingOutput::Key(change) => {
+                let change = match change {
+                    KeyChange::Attempt(RingKeys { ring, senders }) => {
+                        RingKeyChange::Attempt(folkmoot_link::RingKeys { ring: ring.0, senders })
+                    }
+                    KeyChange::Installed => RingKeyChange::Installed,
+                    KeyChange::Failed => RingKeyChange::Failed,
+                };
+                return self.links.handle(now, Input::RingKey(change), entropy).unwrap();
+            }
             _ => return,
         };
         for to in to {

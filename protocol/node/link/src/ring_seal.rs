@@ -1,0 +1,157 @@
+//! Sealing under the ring key: AES-256-GCM, once for all members. A packet's number is its nonce.
+//!
+//! ```text
+//! version 1 | kind 1 | header of the packet: class 1, sender 1, ring 4, number 4 | sealed rest | tag 16
+//! nonce: 7 zero bytes, class, number
+//! ```
+//! All that stands before the sealed rest is authenticated. A key belongs to one sender in one
+//! configuration, and its sender numbers no two packets of a class alike.
+
+use crate::message::{RING_DATA, TAG_BYTES};
+use crate::{RingKeys, Spent};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use bytes::{Buf as _, BufMut as _, BytesMut};
+use core::fmt;
+use folkmoot_base::codec::WIRE_VERSION;
+use folkmoot_base::{Digest, NodeId, Secret, hmac_sha256};
+
+/// Length of the header of a packet: it stays in the clear.
+pub const RING_HEADER_BYTES: usize = 10;
+/// Version and kind.
+const PREFIX_BYTES: usize = 2;
+/// What is authenticated in the clear.
+const CLEAR_BYTES: usize = PREFIX_BYTES + RING_HEADER_BYTES;
+/// What sealing adds to a packet.
+pub(crate) const ADDED_BYTES: usize = PREFIX_BYTES + TAG_BYTES;
+
+/// The header of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RingHeader {
+    /// What kind of packet.
+    pub class: u8,
+    /// The index of whoever numbered it.
+    pub sender: u8,
+    /// Which ring.
+    pub ring: [u8; 4],
+    /// Its number.
+    pub number: u32,
+}
+
+impl RingHeader {
+    /// Reads the header of a packet.
+    pub(crate) fn read(packet: &[u8]) -> Option<Self> {
+        let [class, sender, a, b, c, d, number @ ..] = *packet.first_chunk::<RING_HEADER_BYTES>()?;
+        Some(Self { class, sender, ring: [a, b, c, d], number: u32::from_be_bytes(number) })
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&self, out: &mut BytesMut) {
+        out.put_slice(&[self.class, self.sender]);
+        out.put_slice(&self.ring);
+        out.put_u32(self.number);
+    }
+
+    fn nonce(&self) -> [u8; 12] {
+        let [a, b, c, d] = self.number.to_be_bytes();
+        [0, 0, 0, 0, 0, 0, 0, self.class, a, b, c, d]
+    }
+}
+
+/// Under which number something was sealed, for checkers of LINK-29.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbered {
+    /// Names the key, and says nothing of it.
+    pub key: Digest,
+    /// The nonce.
+    pub nonce: [u8; 12],
+}
+
+/// One member, and its key.
+struct Sender {
+    node: NodeId,
+    key: LessSafeKey,
+    /// Names the key.
+    name: Digest,
+}
+
+/// The keys of one ring at this node.
+pub(crate) struct RingSeal {
+    ring: [u8; 4],
+    mine: u8,
+    /// By index.
+    senders: Vec<Sender>,
+    /// The highest number that was sealed, by class.
+    sealed: Vec<(u8, u32)>,
+}
+
+impl fmt::Debug for RingSeal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "RingSeal({:02x?}, {} senders, sealed {:?})", self.ring, self.senders.len(), self.sealed)
+    }
+}
+
+impl Sender {
+    fn new((node, secret): &(NodeId, Secret<[u8; 32]>)) -> Option<Self> {
+        let key = UnboundKey::new(&AES_256_GCM, secret.expose()).ok().map(LessSafeKey::new)?;
+        let name = hmac_sha256(secret.expose(), &[b"folkmoot link v1 name of a ring key"]);
+        Some(Self { node: *node, key, name })
+    }
+}
+
+impl RingSeal {
+    /// `None` if `me` is not among the senders, or the provider refuses a key.
+    pub(crate) fn new(me: NodeId, keys: &RingKeys) -> Option<Self> {
+        let place = keys.senders.iter().position(|(node, _)| *node == me)?;
+        let senders = keys.senders.iter().map(Sender::new).collect::<Option<_>>()?;
+        Some(Self { ring: keys.ring, mine: u8::try_from(place).ok()?, senders, sealed: Vec::new() })
+    }
+
+    pub(crate) fn ring(&self) -> [u8; 4] {
+        self.ring
+    }
+
+    /// LINK-29: whether this node may seal the packet, which it may once. From then on it may not.
+    /// The numbers of a class only rise.
+    pub(crate) fn take_number(&mut self, header: &RingHeader) -> bool {
+        if header.ring != self.ring || header.sender != self.mine {
+            return false;
+        }
+        match self.sealed.iter_mut().find(|(class, _)| *class == header.class) {
+            Some((_, highest)) if header.number <= *highest => return false,
+            Some((_, highest)) => *highest = header.number,
+            None => self.sealed.push((header.class, header.number)),
+        }
+        true
+    }
+
+    /// Puts `packet`, whose header this is, into `out`, which is empty, and seals it there.
+    pub(crate) fn seal(
+        &self,
+        header: &RingHeader,
+        packet: &[u8],
+        out: &mut BytesMut,
+    ) -> Result<Numbered, Spent> {
+        let Sender { key, name, .. } = self.senders.get(usize::from(header.sender)).ok_or(Spent)?;
+        out.put_slice(&[WIRE_VERSION, RING_DATA]);
+        out.put_slice(packet);
+        let nonce = header.nonce();
+        let (clear, rest) = out.split_first_chunk_mut::<CLEAR_BYTES>().ok_or(Spent)?;
+        let tag = key
+            .seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::from(*clear), rest)
+            .map_err(|_| Spent)?;
+        out.put_slice(tag.as_ref());
+        Ok(Numbered { key: *name, nonce })
+    }
+
+    /// Opens a datagram in place: the packet is left. Returns who numbered it; `None` if it is not
+    /// sealed under the key of another member of this ring.
+    pub(crate) fn open(&self, header: &RingHeader, datagram: &mut BytesMut) -> Option<NodeId> {
+        let sender = self.senders.get(usize::from(header.sender)).filter(|_| header.sender != self.mine)?;
+        let (clear, rest) = datagram.split_first_chunk_mut::<CLEAR_BYTES>()?;
+        let nonce = Nonce::assume_unique_for_key(header.nonce());
+        sender.key.open_in_place(nonce, Aad::from(*clear), rest).ok()?;
+        datagram.truncate(datagram.len().saturating_sub(TAG_BYTES));
+        datagram.advance(PREFIX_BYTES);
+        Some(sender.node)
+    }
+}

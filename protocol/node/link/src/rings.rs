@@ -1,0 +1,80 @@
+//! The ring's keys at this node: of the configuration that is installed, and of the attempt at the
+//! next. There are no others (LINK-30).
+
+use crate::call::{Around, Me};
+use crate::message::ring_header;
+use crate::ring_seal::{ADDED_BYTES, Numbered, RingHeader, RingSeal};
+use crate::{LinkError, RingKeys};
+use bytes::{Bytes, BytesMut};
+use folkmoot_base::codec::WIRE_VERSION;
+use folkmoot_base::{Danger, DecodeError, Locator, NodeId};
+
+/// The keys.
+#[derive(Debug, Default)]
+pub(crate) struct Rings {
+    installed: Option<RingSeal>,
+    attempt: Option<RingSeal>,
+}
+
+impl Rings {
+    /// All contributions to an attempt are known: its packets can be opened from now on.
+    pub(crate) fn attempt(&mut self, own: &Me<'_>, keys: &RingKeys) {
+        self.attempt = RingSeal::new(own.node(), keys);
+    }
+
+    /// The attempt has failed.
+    pub(crate) fn fail(&mut self) {
+        self.attempt = None;
+    }
+
+    /// The attempt is installed. The keys of the configuration before are erased.
+    pub(crate) fn install(&mut self, own: &Me<'_>) {
+        let before = core::mem::replace(&mut self.installed, self.attempt.take());
+        if own.is(Danger::LinkKeepsRingKey) {
+            self.attempt = before;
+        }
+    }
+
+    /// Seals a packet once for all, if that is ours to do: if it is numbered here, in the
+    /// configuration that is installed, and for the first time (LINK-29).
+    pub(crate) fn seal(&mut self, packet: &[u8], around: &mut Around<'_>) -> Option<(Bytes, Numbered)> {
+        let header = RingHeader::read(packet)?;
+        let anew = around.own.is(Danger::RingSealsRepeats);
+        let seal = self.installed.as_mut().filter(|seal| seal.ring() == header.ring)?;
+        if !seal.take_number(&header) && !anew {
+            return None;
+        }
+        let mut datagram = around.out.buffer(packet.len().saturating_add(ADDED_BYTES));
+        let numbered = seal.seal(&header, packet, &mut datagram).ok()?;
+        around.out.count_copied(packet.len());
+        around.out.count_sealed();
+        Some((datagram.freeze(), numbered))
+    }
+
+    /// LINK-28: opens a datagram under the key of the member that it names. Who really sent it, and
+    /// from where, is not known: anybody can send it again.
+    pub(crate) fn open(
+        &self,
+        from: &Locator,
+        mut datagram: BytesMut,
+        around: &mut Around<'_>,
+    ) -> Result<(NodeId, Bytes), LinkError> {
+        let malformed = |error| LinkError::WireMalformed(from.clone(), error);
+        let header = ring_header(&datagram).map_err(malformed)?;
+        match datagram.first() {
+            Some(&WIRE_VERSION) => {}
+            version => return Err(malformed(DecodeError::Version(version.copied().unwrap_or_default()))),
+        }
+        let mut seals = [&self.installed, &self.attempt].into_iter().flatten();
+        let seal = seals.find(|seal| seal.ring() == header.ring);
+        let seal = seal.ok_or_else(|| LinkError::WireOtherRing(from.clone()))?;
+        let node = seal.open(&header, &mut datagram).ok_or_else(|| LinkError::WireForged(from.clone()))?;
+        around.out.count_opened();
+        Ok((node, datagram.freeze()))
+    }
+
+    /// How many rings' keys are here.
+    pub(crate) fn count(&self) -> usize {
+        [&self.installed, &self.attempt].into_iter().flatten().count()
+    }
+}
