@@ -162,6 +162,11 @@ impl Socket {
         self.await_room();
     }
 
+    /// The next locator to which the system would not send a datagram of so many bytes.
+    pub(crate) fn too_long(&mut self) -> Option<(Locator, usize)> {
+        self.trains.too_long()
+    }
+
     /// The socket has room again.
     fn flush(&mut self, counters: &mut Counters) {
         let (socket, state) = (&self.socket, &self.state);

@@ -37,7 +37,7 @@ mod seal;
 mod start;
 mod versions;
 
-pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output};
+pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output, Path};
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;

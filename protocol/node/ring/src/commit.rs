@@ -3,7 +3,7 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring. With the second it begins to recover. A
+//! In the first rotation each member adds its old ring and what its paths carry. With the second it begins to recover. A
 //! COMMIT is repeated until the next stage shows. If that does not show in time, or if a member
 //! gathers, a gather begins.
 
@@ -64,12 +64,14 @@ pub(crate) struct Commit {
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
     mine: OldRing,
+    /// What it said of its paths.
+    mtu: u16,
     repeat: Repeat,
     deadline: Instant,
 }
 
 impl Commit {
-    /// Adds this node's old ring to `token` and passes it on.
+    /// Adds this node's old ring, and what its paths carry, to `token` and passes it on.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
@@ -80,8 +82,10 @@ impl Commit {
         ctx.attempt(&token.id);
         let mine = old_ring(old.as_ref());
         token.old_rings.push(mine);
+        let mtu = ctx.candidates.smallest_path(&ctx.config.me, &token.members);
+        token.mtus.push(mtu);
         let repeat = Repeat::start(now, &token, ctx);
-        Self { old, given_up, token, mine, repeat, deadline: now + ctx.config.timing.commit }
+        Self { old, given_up, token, mine, mtu, repeat, deadline: now + ctx.config.timing.commit }
     }
 
     fn represents(&self, ctx: &Context) -> bool {
@@ -95,8 +99,9 @@ impl Commit {
             let newer = token.members == self.token.members && crate::gather::is_turn(&token, from, ctx);
             return if newer { Step::Commit(Box::new(token)) } else { Step::Stay };
         }
-        let unchanged =
-            token.members == self.token.members && token.old_ring(&ctx.config.me) == Some(&self.mine);
+        let me = &ctx.config.me;
+        let mine = token.old_ring(me) == Some(&self.mine) && token.mtu_of(me) == Some(self.mtu);
+        let unchanged = token.members == self.token.members && mine;
         let complete = token.old_rings.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };
         if unchanged && complete && token.rotation == wanted && before(&token, ctx) == Some(from) {

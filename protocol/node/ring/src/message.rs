@@ -17,7 +17,7 @@
 use crate::config::{
     GAP_PACKETS_MAX, PACKET_SEQ_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
-use crate::data::Data;
+use crate::data::{Data, path_bytes};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
@@ -98,6 +98,9 @@ pub struct CommitToken {
     /// What the members bring, in the order of the visits ([`visiting_order`]). It is complete from
     /// the second rotation on.
     pub old_rings: Vec<OldRing>,
+    /// The longest datagram, in bytes, that all paths of a member to the other members carry, as it
+    /// says; one for each of `old_rings`. The packets of the new configuration fit the smallest.
+    pub mtus: Vec<u16>,
     /// 1: collecting old rings. 2: all old rings are known.
     pub rotation: u8,
 }
@@ -263,6 +266,16 @@ impl CommitToken {
         self.old_rings.get(self.order().iter().position(|member| member == node)?)
     }
 
+    /// What `node` says of its paths, if it has said so yet.
+    pub(crate) fn mtu_of(&self, node: &NodeId) -> Option<u16> {
+        self.mtus.get(self.order().iter().position(|member| member == node)?).copied()
+    }
+
+    /// The longest datagram that all paths between members carry (RING-24).
+    pub fn mtu(&self) -> u16 {
+        path_bytes(self.mtus.iter().copied().min().unwrap_or_default())
+    }
+
     fn is_legal(&self) -> bool {
         let complete = self.old_rings.len() == self.members.len();
         is_sorted_set(&self.members)
@@ -271,6 +284,7 @@ impl CommitToken {
             && matches!(self.rotation, 1 | 2)
             && !self.old_rings.is_empty()
             && self.old_rings.len() <= self.members.len()
+            && self.mtus.len() == self.old_rings.len()
             && (complete || self.rotation == 1)
             && self.old_rings.iter().all(OldRing::is_legal)
     }

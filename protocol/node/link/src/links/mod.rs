@@ -8,7 +8,7 @@ use crate::message::Control;
 use crate::out::Out;
 use crate::routes::Routes;
 use crate::start::SignedStart;
-use crate::{Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Output};
+use crate::{Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Output, Path};
 use bytes::Bytes;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId};
 use parts::Parts;
@@ -46,7 +46,10 @@ impl<C: Credentials> Links<C> {
             Input::Hangup { node } => {
                 return parts.peers.hang_up(now, node, DownCause::HungUp, &mut around);
             }
-            Input::Standing { node, member } => parts.peers.set_standing(node, member, around.out),
+            Input::Standing { node, member } => {
+                parts.peers.set_standing(now, (node, member), &mut around);
+            }
+            Input::TooLong { to, bytes } => parts.peers.too_long(now, &to, bytes, &mut around),
             Input::Company { nodes } => parts.peers.keep_company(now, nodes, around.out),
             Input::Certificate(certificate) => return self.recertify(now, certificate),
             Input::Timeout => {
@@ -111,6 +114,11 @@ impl<C: Credentials> Links<C> {
     /// Where this node was last heard from, if its link is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
         self.parts.peers.locator(node)
+    }
+
+    /// The path to this node, if its link is up.
+    pub fn path(&self, node: &NodeId) -> Option<Path> {
+        self.parts.peers.path(node)
     }
 
     /// Nodes whose link is up, and whether each is a member's node.
