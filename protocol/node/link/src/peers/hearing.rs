@@ -79,6 +79,7 @@ impl Peers {
             Control::Pong(number) => {
                 if let Some(peer) = self.all.get_mut(&node) {
                     peer.path.pong(now, number);
+                    peer.path.due().into_iter().for_each(|due| around.out.note(due));
                 }
             }
             Control::Probe(probe) => self.hear_probe(now, node, &probe, around),

@@ -49,6 +49,8 @@ pub(super) struct Path {
     mtu: usize,
     /// The first search has come far enough.
     settled: bool,
+    /// A search has ended.
+    tried: bool,
     /// What was last told.
     told: Option<usize>,
     search: Option<Search>,
@@ -66,6 +68,7 @@ impl Path {
         Self {
             mtu: PATH_BYTES_BASE,
             settled: false,
+            tried: false,
             told: None,
             search: None,
             next_number: 0,
@@ -127,6 +130,11 @@ impl Path {
         due
     }
 
+    /// Whether the first round of a search is on its way.
+    pub(super) fn is_first_round(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.rounds == 1)
+    }
+
     /// When to call [`Self::advance`].
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.search {
@@ -173,10 +181,10 @@ impl Path {
             && search.best > 0
         {
             // A search for more takes nothing away: whether the size in use is lost is checked.
-            let more = self.settled && search.target > self.mtu;
+            let more = self.tried && search.target > self.mtu;
             self.mtu = if more { self.mtu.max(search.best) } else { search.best };
         }
-        self.settled = true;
+        (self.settled, self.tried) = (true, true);
         self.checked = now;
     }
 
@@ -187,11 +195,22 @@ impl Path {
         let place = search.sent.iter().position(|sent| sent.number == number && sent.size == size);
         let Some(place) = place else { return };
         let sent = search.sent.swap_remove(place);
-        self.rtt.measure(now.since(sent.at));
         search.best = search.best.max(size);
         self.mtu = self.mtu.max(search.best);
         if search.best >= search.target {
             self.end(now);
+        }
+        self.measure(now.since(sent.at));
+    }
+
+    /// A round trip took so long. A round that began when nothing was known need not wait longer
+    /// than this asks for.
+    fn measure(&mut self, took: Duration) {
+        self.rtt.measure(took);
+        if let Some(search) = self.search.as_mut()
+            && let Some(sent) = search.sent.last()
+        {
+            search.due = search.due.min(sent.at + self.rtt.wait(0));
         }
     }
 
@@ -222,7 +241,7 @@ impl Path {
     /// A pong came; the number of a ping is the time at which it left.
     pub(super) fn pong(&mut self, now: Instant, number: u64) {
         if self.pinged.take_if(|pinged| *pinged == number).is_some() {
-            self.rtt.measure(now.since(Instant(number)));
+            self.measure(now.since(Instant(number)));
         }
     }
 }

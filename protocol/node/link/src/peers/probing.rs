@@ -23,9 +23,13 @@ impl Peers {
         if let Some(due) = peer.path.due() {
             around.out.note(due);
         }
+        let unmeasured = peer.path.rtt().is_none() && peer.path.is_first_round();
         if spent {
             self.down(node, DownCause::Spent, around);
             return;
+        }
+        if unmeasured {
+            self.ping(now, node, around);
         }
         self.tell_path(node, around);
     }

@@ -41,7 +41,8 @@ fn controls() -> impl Strategy<Value = Control> {
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);
         let old_rings = (0..n as u64).map(|i| old_ring(seed.wrapping_add(i))).collect();
-        Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, old_rings, rotation: 2 })
+        let mtus = (0..n as u64).map(|i| seed.wrapping_add(i) as u16).collect();
+        Control::Commit(CommitToken { id: id(seq.into(), members[0]), members, old_rings, mtus, rotation: 2 })
     });
     let token = (0..1_000_u64, 0..100_u64, 0..64_u64).prop_map(|(aru, more, asked)| {
         let seq = aru + more;

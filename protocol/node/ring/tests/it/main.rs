@@ -13,6 +13,7 @@ mod contract;
 mod harness;
 mod mutants;
 mod pair;
+mod paths;
 mod reach;
 mod rules;
 mod schedules;

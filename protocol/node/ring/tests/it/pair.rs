@@ -22,6 +22,8 @@ pub struct Pair {
     pub next: ConfigurationId,
     pub token_seq: u64,
     pub seq: u64,
+    /// What the peer and this node say of their paths.
+    pub paths: [u16; 2],
 }
 
 /// The whole state except the count of refusals.
@@ -62,8 +64,10 @@ impl Pair {
         assert_eq!(ring.status().phase, Phase::Operational);
         let id = ring.status().configuration.unwrap();
         let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0 };
+        let paths = [1_452; 2];
+        let mut pair = Self { ring, now, id, next, token_seq: 1, seq: 0, paths };
         pair.ring.peer(now, node(PEER), true);
+        pair.ring.path(now, node(PEER), 1_452);
         pair.outputs();
         pair
     }
@@ -77,7 +81,8 @@ impl Pair {
     }
 
     pub fn commit(&self, old_rings: Vec<OldRing>, rotation: u8) -> CommitToken {
-        CommitToken { id: self.next, members: vec![node(PEER), node(ME)], old_rings, rotation }
+        let mtus = self.paths.into_iter().take(old_rings.len()).collect();
+        CommitToken { id: self.next, members: vec![node(PEER), node(ME)], old_rings, mtus, rotation }
     }
 
     /// Recovering; the peer brought `old ring`.

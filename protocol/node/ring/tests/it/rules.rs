@@ -67,12 +67,13 @@ fn ring_09_only_the_agreed_set_is_committed_at_our_turn_and_with_our_entry() {
     let mut pair = Pair::agreed();
     let good = pair.commit(vec![OldRing::default()], 1);
     let three = vec![node(PEER), node(ME), node(OUTSIDER)];
+    let two = vec![OldRing::default(); 2];
     let early = ConfigurationId { ring_seq: 1, ..good.id };
     for bad in [
         CommitToken { members: three, ..good.clone() },
         CommitToken { id: early, ..good.clone() },
-        CommitToken { old_rings: vec![OldRing::default(); 2], ..good.clone() },
-        CommitToken { old_rings: vec![OldRing::default(); 2], rotation: 2, ..good },
+        CommitToken { old_rings: two.clone(), mtus: vec![1_452; 2], ..good.clone() },
+        CommitToken { old_rings: two, mtus: vec![1_452; 2], rotation: 2, ..good },
     ] {
         pair.ignores(Control::Commit(bad));
     }
