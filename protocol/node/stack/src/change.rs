@@ -36,7 +36,7 @@ impl Node {
         self.out.tell(ToMember::LinkDown { node });
     }
 
-    /// NODE-20: the first configuration has packets of the right size at once, since the ring hears
+    /// NODE-22: the first configuration has packets of the right size at once, since the ring hears
     /// of a node only when the path to it was tried. That ends in any case.
     pub(crate) fn path_tried(&mut self, now: Instant, node: NodeId, mtu: u16) {
         self.peers.tried(&node, mtu);

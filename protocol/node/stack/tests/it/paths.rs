@@ -44,7 +44,7 @@ fn mtu_of(net: &Net, who: usize) -> Option<u16> {
 const LENGTHS: [usize; 5] = [1, 100, 1_300, 3_000, 200_000];
 
 #[test]
-fn node_20_a_ring_over_narrow_paths_forms_once_with_packets_that_fit() {
+fn node_22_a_ring_over_narrow_paths_forms_once_with_packets_that_fit() {
     let cases: [(fn(usize, usize) -> usize, u16); 5] = [
         (|_, _| 1_452, 1_452),
         (|_, _| 1_372, 1_372),
@@ -66,7 +66,7 @@ fn node_20_a_ring_over_narrow_paths_forms_once_with_packets_that_fit() {
 
 /// Below what every path is taken to carry, the links cut each packet.
 #[test]
-fn node_20_a_ring_over_a_path_below_the_base_forms_and_carries() {
+fn node_22_a_ring_over_a_path_below_the_base_forms_and_carries() {
     let mut net = three(|_, _| 1_100, 8_100);
     exchange(&mut net, &LENGTHS, seconds(15));
     assert!(ALL.iter().all(|who| mtu_of(&net, *who) == Some(1_200)));
