@@ -161,6 +161,11 @@ impl Node {
         self.links.path(node)
     }
 
+    /// The paths to all peers whose links are up.
+    pub fn paths(&self) -> Vec<(NodeId, Path)> {
+        self.peers.iter().filter_map(|node| Some((node, self.links.path(&node)?))).collect()
+    }
+
     /// Refusals of the last [`REFUSAL_LIFE`], by locator.
     pub fn refusals(&self, now: Instant) -> Vec<Refusal> {
         self.refusals.fresh(now)
