@@ -212,14 +212,15 @@ fn send_one(address: SocketAddr, datagram: &[u8], counters: &mut Counters, call:
     Settled::Yes
 }
 
-/// Whether the system says that a datagram is too long for its interface (EMSGSIZE).
+/// EMSGSIZE: the datagram is too long for its interface.
+#[cfg(windows)]
+const TOO_LONG: i32 = 10_040;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const TOO_LONG: i32 = 90;
+#[cfg(not(any(windows, target_os = "linux", target_os = "android")))]
+const TOO_LONG: i32 = 40;
+
 fn is_too_long(error: &io::Error) -> bool {
-    #[cfg(windows)]
-    const TOO_LONG: i32 = 10_040;
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    const TOO_LONG: i32 = 90;
-    #[cfg(not(any(windows, target_os = "linux", target_os = "android")))]
-    const TOO_LONG: i32 = 40;
     error.raw_os_error() == Some(TOO_LONG)
 }
 
@@ -247,7 +248,7 @@ fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::{Trains, WAITING_BYTES_MAX, address_for};
+    use super::{TOO_LONG, Trains, WAITING_BYTES_MAX, address_for};
     use crate::Counters;
     use bytes::Bytes;
     use core::net::SocketAddr;
@@ -307,6 +308,21 @@ mod tests {
                 assert!(took.iter().all(|one| one.len() == if one[0] % 16 == 15 { 700 } else { 1_000 }));
             }
         }
+    }
+
+    /// The interface carries 800 bytes: what is longer is lost and told, also out of a train.
+    #[test]
+    fn what_the_interface_does_not_carry_is_told() {
+        let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
+        let mut batch = vec![datagram(1, 0), datagram(1, 1), datagram(1, 15), datagram(2, 15)];
+        out.send(&mut batch, 64, &mut counters, |_, bytes: &[u8], size| {
+            let long = size.unwrap_or(bytes.len()) > 800;
+            if long { Err(io::Error::from_raw_os_error(TOO_LONG)) } else { Ok(()) }
+        });
+        assert_eq!((counters.sent, counters.dropped), (2, 2));
+        let at = |port: u16| Locator::udp(([127, 0, 0, 1], port).into());
+        let told: Vec<_> = std::iter::from_fn(|| out.too_long()).collect();
+        assert_eq!(told, [(at(1), 1_000), (at(1), 1_000)]);
     }
 
     #[test]
