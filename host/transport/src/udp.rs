@@ -1,6 +1,7 @@
 //! UDP: datagrams received many at a time (recvmmsg, GRO), sent many at a time (GSO) where the
-//! system can. IP cuts nothing on the way: the sockets forbid it (IP_PMTUDISC_PROBE on Linux, set by
-//! quinn-udp), and what an interface does not carry is an error that names the datagram's length.
+//! system can. IP cuts nothing on the way: the sockets forbid it (IP_PMTUDISC_PROBE on Linux, set
+//! by quinn-udp), and what an interface does not carry is an error that names the datagram's
+//! length.
 //!
 //! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only
 //! neighbours to one address share a call ([`crate::trains`]).

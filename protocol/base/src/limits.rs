@@ -22,8 +22,8 @@ pub const ORDERED_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 4 * 1024;
 /// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP
 /// headers.
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;
-/// Largest datagram that every path is taken to carry, in bytes: IPv6 asks for more of every network
-/// (RFC 8899 calls it BASE_PLPMTU).
+/// Largest datagram that every path is taken to carry, in bytes: IPv6 asks for more of every
+/// network (RFC 8899 calls it BASE_PLPMTU).
 pub const PATH_BYTES_BASE: usize = 1_200;
 /// Largest frame that fits one datagram once a link has sealed it, in bytes: a link puts 33 bytes
 /// around it.

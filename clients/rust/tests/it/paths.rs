@@ -36,7 +36,8 @@ impl Three {
         three
     }
 
-    /// Until each has heard so many events of which `wanted` makes something. Returns those of each.
+    /// Until each has heard so many events of which `wanted` makes something. Returns those of
+    /// each.
     async fn hear_all<T>(&mut self, count: usize, wanted: impl Fn(&Event) -> Option<T>) -> Vec<Vec<T>> {
         let mut heard = Vec::new();
         for (moot, configurations) in self.moots.iter_mut().zip(&mut self.configurations) {

@@ -59,8 +59,8 @@ impl Assembly {
     }
 }
 
-/// A long frame on its way. How long its fragments are, all but the last say: their sender cuts them
-/// to what its path carries.
+/// A long frame on its way. How long its fragments are, all but the last say: their sender cuts
+/// them to what its path carries.
 #[derive(Debug)]
 enum Frame {
     /// Only the last fragment came, of so many.

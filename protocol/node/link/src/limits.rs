@@ -66,8 +66,9 @@ pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
 pub(crate) const REPEAT_MIN: Duration = Duration::from_millis(50);
 
 /// The sizes of datagrams that a path is tried with, in bytes, the largest first: what is left for
-/// UDP of links that carry 1,500, 1,492 (PPPoE), 1,420 (WireGuard), 1,400 and 1,280 bytes, over IPv4
-/// and over IPv6; the size that every path is taken to carry; and two for those that carry less.
+/// UDP of links that carry 1,500, 1,492 (PPPoE), 1,420 (WireGuard), 1,400 and 1,280 bytes, over
+/// IPv4 and over IPv6; the size that every path is taken to carry; and two for those that carry
+/// less.
 pub const PATH_SIZES: [usize; 10] =
     [DATAGRAM_BYTES_MAX, 1_444, 1_392, 1_372, 1_352, 1_252, 1_232, PATH_BYTES_BASE, 1_000, PATH_BYTES_MIN];
 /// The least that a path must carry, in bytes: a frame has no more fragments than 128.

@@ -3,9 +3,9 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring and what its paths carry. With the second it begins to recover. A
-//! COMMIT is repeated until the next stage shows. If that does not show in time, or if a member
-//! gathers, a gather begins.
+//! In the first rotation each member adds its old ring and what its paths carry. With the second it
+//! begins to recover. A COMMIT is repeated until the next stage shows. If that does not show in
+//! time, or if a member gathers, a gather begins.
 
 use crate::context::{Context, Step};
 use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};

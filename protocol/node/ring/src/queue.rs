@@ -23,8 +23,8 @@ pub(crate) const CONGESTED_BYTES: usize = 2 * 1024 * 1024;
 pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
 /// If a packet has less room left than this, no message is begun in it that is longer than that.
 const PIECE_BYTES_MIN: usize = 32;
-/// The same for a message that fits a packet of its own, as a part of a packet: to cut it and to join
-/// it again costs more than so much room.
+/// The same for a message that fits a packet of its own, as a part of a packet: to cut it and to
+/// join it again costs more than so much room.
 const CUT_PART: usize = 4;
 /// How many queues there are: so many messages of one node are on their way in pieces at most
 /// (RING-12).

@@ -82,8 +82,8 @@ impl Peers {
         moved
     }
 
-    /// Whether the ring may have this peer: only if it `may` take part and its path was tried, and to
-    /// begin with only if its transcript equals ours. The answer if it is another than before.
+    /// Whether the ring may have this peer: only if it `may` take part and its path was tried, and
+    /// to begin with only if its transcript equals ours. The answer if it is another than before.
     pub(crate) fn judge(&mut self, node: &NodeId, may: bool, equal: bool) -> Option<bool> {
         let peer = self.linked.get_mut(node)?;
         let eligible = may && peer.mtu.is_some() && (peer.eligible || equal);

@@ -1,5 +1,5 @@
-//! Paths that carry less than a full datagram: the ring forms at once with packets that fit, and what
-//! is sent arrives.
+//! Paths that carry less than a full datagram: the ring forms at once with packets that fit, and
+//! what is sent arrives.
 
 use crate::net::{Net, person, seconds};
 use base::Service;
@@ -8,6 +8,9 @@ use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 
 const ALL: [usize; 3] = [0, 1, 2];
+
+/// What the path from one to another carries.
+type Paths = fn(usize, usize) -> usize;
 
 /// Everybody sends messages of these lengths; all of them arrive everywhere within so many
 /// milliseconds.
@@ -26,7 +29,7 @@ fn exchange(net: &mut Net, lengths: &[usize], limit: u64) {
 }
 
 /// Three in one ring and one group, over such paths.
-fn three(mtu: fn(usize, usize) -> usize, seed: u64) -> Net {
+fn three(mtu: Paths, seed: u64) -> Net {
     let mut net = Net::new(3, seed);
     net.mtu = Some(mtu);
     ALL.iter().for_each(|who| net.start(3, *who, &(0..*who).collect::<Vec<_>>()));
@@ -45,7 +48,7 @@ const LENGTHS: [usize; 5] = [1, 100, 1_300, 3_000, 200_000];
 
 #[test]
 fn node_22_a_ring_over_narrow_paths_forms_once_with_packets_that_fit() {
-    let cases: [(fn(usize, usize) -> usize, u16); 5] = [
+    let cases: [(Paths, u16); 5] = [
         (|_, _| 1_452, 1_452),
         (|_, _| 1_372, 1_372),
         (|_, _| 1_352, 1_352),
