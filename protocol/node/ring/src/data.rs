@@ -22,7 +22,7 @@ pub const PACKET_BYTES_MAX: usize = FRAME_BYTES_MAX - HEADER_BYTES;
 const SEALED_OVERHEAD: usize = DATAGRAM_BYTES_MAX - FRAME_BYTES_MAX;
 
 /// What a path is taken to carry if this was said of it, in bytes: nobody makes the packets of a
-/// ring smaller than any path needs, or longer than they may be (RING-24).
+/// ring smaller than any path needs, or longer than they may be (RING-26).
 pub fn path_bytes(said: u16) -> u16 {
     const BASE: u16 = PATH_BYTES_BASE as u16;
     const MOST: u16 = DATAGRAM_BYTES_MAX as u16;

@@ -271,7 +271,7 @@ impl CommitToken {
         self.mtus.get(self.order().iter().position(|member| member == node)?).copied()
     }
 
-    /// The longest datagram that all paths between members carry (RING-24).
+    /// The longest datagram that all paths between members carry (RING-26).
     pub fn mtu(&self) -> u16 {
         path_bytes(self.mtus.iter().copied().min().unwrap_or_default())
     }

@@ -195,7 +195,7 @@ impl Operational {
         self.circuit.stream.members.binary_search(node).is_ok()
     }
 
-    /// RING-25: the member whose path carries less than the packets of this configuration.
+    /// RING-27: the member whose path carries less than the packets of this configuration.
     pub(crate) fn too_narrow(&self, ctx: &Context) -> Option<NodeId> {
         let mtu = self.formed_by.mtu();
         self.circuit.others.iter().find(|node| ctx.candidates.path(node) < mtu).copied()

@@ -1,4 +1,4 @@
-//! RING-24, RING-25: how long the packets of a configuration are.
+//! RING-26, RING-27: how long the packets of a configuration are.
 //!
 //! Each member says in COMMIT what all its paths to the others carry. The packets of the
 //! configuration fit the smallest of these, as long as it stands. If a path carries less later on,

@@ -1,4 +1,4 @@
-//! LINK-28, LINK-29: how long a datagram the path to one peer carries (RFC 8899).
+//! LINK-31, LINK-32: how long a datagram the path to one peer carries (RFC 8899).
 //!
 //! ```text
 //!  member --search: full size--> answered: that is it
@@ -189,7 +189,7 @@ impl Path {
     }
 
     /// A probe was answered. Only the number and size of one that this search has sent count
-    /// (LINK-28).
+    /// (LINK-31).
     pub(super) fn answered(&mut self, now: Instant, number: u32, size: usize) {
         let Some(search) = self.search.as_mut() else { return };
         let place = search.sent.iter().position(|sent| sent.number == number && sent.size == size);
@@ -215,7 +215,7 @@ impl Path {
     }
 
     /// The system does not send datagrams of so many bytes there: at once, and without a probe
-    /// (LINK-29). Returns whether the path is to be tried with less now.
+    /// (LINK-32). Returns whether the path is to be tried with less now.
     pub(super) fn too_long(&mut self, now: Instant, bytes: usize) -> bool {
         let Some(less) = PATH_SIZES.into_iter().find(|size| *size < bytes) else { return false };
         let looks = self.search.as_ref().is_some_and(|search| search.target >= bytes);
@@ -228,7 +228,7 @@ impl Path {
         true
     }
 
-    /// Whether a probe of so many bytes is answered now (LINK-30).
+    /// Whether a probe of so many bytes is answered now (LINK-33).
     pub(super) fn may_answer(&mut self, now: Instant) -> bool {
         self.answers.take(now, 1)
     }

@@ -1,4 +1,4 @@
-//! Probes of paths: sent, answered, and what comes of them (LINK-28, LINK-29, LINK-30).
+//! Probes of paths: sent, answered, and what comes of them (LINK-31, LINK-32, LINK-33).
 
 use super::Peers;
 use crate::call::Around;

@@ -1,4 +1,4 @@
-//! LINK-28 to LINK-30: how long a datagram a path carries is found out, and nothing longer is sent.
+//! LINK-31 to LINK-33: how long a datagram a path carries is found out, and nothing longer is sent.
 
 use crate::common::{Net, node_of, place};
 use core::time::Duration;
@@ -55,7 +55,7 @@ fn carries(net: &mut Net, mtu: usize) {
 }
 
 #[test]
-fn link_28_a_path_is_tried_with_the_full_size_first_which_takes_a_round_trip() {
+fn link_31_a_path_is_tried_with_the_full_size_first_which_takes_a_round_trip() {
     let (net, ms) = pair(1_452);
     assert!(ms <= 2, "{ms} ms");
     assert_eq!((told(&net, 0, 2), told(&net, 1, 1)), (vec![1_452], vec![1_452]));
@@ -65,7 +65,7 @@ fn link_28_a_path_is_tried_with_the_full_size_first_which_takes_a_round_trip() {
 }
 
 #[test]
-fn link_28_what_a_narrow_path_carries_is_found_and_nothing_longer_is_sent() {
+fn link_31_what_a_narrow_path_carries_is_found_and_nothing_longer_is_sent() {
     for (carried, found) in [
         (1_451, 1_444),
         (1_400, 1_392),
@@ -90,7 +90,7 @@ fn link_28_what_a_narrow_path_carries_is_found_and_nothing_longer_is_sent() {
 }
 
 #[test]
-fn link_28_loss_does_not_make_a_path_narrow() {
+fn link_31_loss_does_not_make_a_path_narrow() {
     let mut full = 0;
     for seed in 1..60_u64 {
         let mut net = Net::new(2);
@@ -105,7 +105,7 @@ fn link_28_loss_does_not_make_a_path_narrow() {
 }
 
 #[test]
-fn link_28_a_slow_path_is_waited_for() {
+fn link_31_a_slow_path_is_waited_for() {
     let mut net = Net::new(2);
     net.delay = 300_000;
     net.dial(0, 1);
@@ -115,7 +115,7 @@ fn link_28_a_slow_path_is_waited_for() {
 
 /// A peer answers no probe: its path is told in any case.
 #[test]
-fn link_28_who_answers_no_probe_is_not_waited_for_long() {
+fn link_31_who_answers_no_probe_is_not_waited_for_long() {
     let (net, ms) = pair(600);
     assert!(ms <= 2_950, "{ms} ms");
     assert_eq!(told(&net, 0, 2), [1_200]);
@@ -124,7 +124,7 @@ fn link_28_who_answers_no_probe_is_not_waited_for_long() {
 /// Answers that nobody asked for, for sizes that were never probed or under other numbers, and
 /// probes answered without a question.
 #[test]
-fn link_28_only_the_answer_to_a_probe_of_this_search_counts() {
+fn link_31_only_the_answer_to_a_probe_of_this_search_counts() {
     let (mut net, _) = pair(1_252);
     net.run_ms(3_000);
     let lie = |net: &mut Net, number: u32, size: u16| {
@@ -153,7 +153,7 @@ fn link_28_only_the_answer_to_a_probe_of_this_search_counts() {
 
 /// Forged by somebody who has no key: it does not open. Replayed: it came before.
 #[test]
-fn link_28_forged_and_replayed_answers_are_refused() {
+fn link_31_forged_and_replayed_answers_are_refused() {
     let (mut net, _) = pair(1_452);
     let mut answers: Vec<_> = net.log.iter().filter(|(_, from, _)| *from == place(1)).cloned().collect();
     narrow(&mut net, 1_252);
@@ -174,7 +174,7 @@ fn link_28_forged_and_replayed_answers_are_refused() {
 }
 
 #[test]
-fn link_29_a_path_that_narrows_is_found_out_while_it_is_used_and_not_before() {
+fn link_32_a_path_that_narrows_is_found_out_while_it_is_used_and_not_before() {
     let (mut net, _) = pair(1_452);
     narrow(&mut net, 1_372);
     net.run_ms(30_000);
@@ -192,7 +192,7 @@ fn link_29_a_path_that_narrows_is_found_out_while_it_is_used_and_not_before() {
 }
 
 #[test]
-fn link_29_a_path_that_is_used_is_checked_twice_a_second_at_most() {
+fn link_32_a_path_that_is_used_is_checked_twice_a_second_at_most() {
     let (mut net, _) = pair(1_452);
     let before = net.log.len();
     for _ in 0..1_000 {
@@ -204,7 +204,7 @@ fn link_29_a_path_that_is_used_is_checked_twice_a_second_at_most() {
 }
 
 #[test]
-fn link_29_what_the_system_does_not_send_is_known_at_once() {
+fn link_32_what_the_system_does_not_send_is_known_at_once() {
     let (mut net, _) = pair(1_452);
     narrow(&mut net, 1_350);
     let too_long = |net: &mut Net, bytes| net.input(0, Input::TooLong { to: place(1), bytes }).unwrap();
@@ -224,7 +224,7 @@ fn link_29_what_the_system_does_not_send_is_known_at_once() {
 
 /// Each answer is smaller than the probe, and a flood of probes gets few of them.
 #[test]
-fn link_30_a_flood_of_probes_is_not_amplified() {
+fn link_33_a_flood_of_probes_is_not_amplified() {
     let (mut net, _) = pair(1_452);
     let before = net.log.len();
     let padding = vec![0; 700].into();
@@ -247,7 +247,7 @@ fn link_30_a_flood_of_probes_is_not_amplified() {
 
 /// A guest's path is not tried: it has what every path is taken to carry.
 #[test]
-fn link_30_guests_get_no_probes() {
+fn link_33_guests_get_no_probes() {
     let mut net = Net::new(2);
     net.parties.iter_mut().for_each(|party| party.roster.clear());
     net.dial(0, 1);

@@ -1,4 +1,4 @@
-//! RING-24, RING-25: the packets of a configuration fit the smallest path of any of its members.
+//! RING-26, RING-27: the packets of a configuration fit the smallest path of any of its members.
 
 use crate::harness::{Rng, node};
 use crate::is_data;
@@ -42,7 +42,7 @@ fn datagrams(pair: &mut Pair) -> Vec<usize> {
 }
 
 #[test]
-fn ring_24_packets_fit_the_smallest_path_of_any_member_recovered_too() {
+fn ring_26_packets_fit_the_smallest_path_of_any_member_recovered_too() {
     for (theirs, ours) in [(1_452, 1_452), (1_372, 1_452), (1_452, 1_372), (1_232, 1_252), (1_200, 1_200)] {
         let mut pair = together(theirs, ours);
         let most = usize::from(theirs.min(ours));
@@ -56,7 +56,7 @@ fn ring_24_packets_fit_the_smallest_path_of_any_member_recovered_too() {
 /// A member that says too little or too much of its paths makes packets neither shorter than any
 /// path needs nor longer than a datagram may be.
 #[test]
-fn ring_24_who_lies_about_its_paths_does_not_make_packets_tiny_or_huge() {
+fn ring_26_who_lies_about_its_paths_does_not_make_packets_tiny_or_huge() {
     for (lie, most) in [(0, 1_200), (1, 1_200), (1_199, 1_200), (1_453, 1_452), (u16::MAX, 1_452)] {
         let mut pair = together(lie, 1_452);
         let longest = datagrams(&mut pair).into_iter().max().unwrap();
@@ -65,7 +65,7 @@ fn ring_24_who_lies_about_its_paths_does_not_make_packets_tiny_or_huge() {
 }
 
 #[test]
-fn ring_24_what_we_said_of_our_paths_comes_back_unchanged() {
+fn ring_26_what_we_said_of_our_paths_comes_back_unchanged() {
     let mut pair = Pair::agreed();
     let mine = pair.committed(OldRing::default());
     let good = pair.commit(vec![OldRing::default(), mine], 2);
@@ -83,7 +83,7 @@ fn ring_24_what_we_said_of_our_paths_comes_back_unchanged() {
 }
 
 #[test]
-fn ring_25_a_ring_whose_packets_a_path_no_longer_carries_is_left() {
+fn ring_27_a_ring_whose_packets_a_path_no_longer_carries_is_left() {
     let mut pair = together(1_372, 1_452);
     pair.ring.path(pair.now, node(PEER), 1_372);
     pair.now = pair.now + Duration::from_millis(30);
@@ -99,7 +99,7 @@ fn ring_25_a_ring_whose_packets_a_path_no_longer_carries_is_left() {
 
 /// Nothing is shorter than any path needs: what carries less than that is the links' to cut.
 #[test]
-fn ring_25_a_path_below_the_base_ends_no_ring_of_the_base() {
+fn ring_27_a_path_below_the_base_ends_no_ring_of_the_base() {
     let mut pair = together(1_200, 1_452);
     for mtu in [1_200, 640, 0] {
         pair.ring.path(pair.now, node(PEER), mtu);
@@ -111,7 +111,7 @@ fn ring_25_a_path_below_the_base_ends_no_ring_of_the_base() {
 
 /// A path that carries more ends no ring: the next configuration uses it.
 #[test]
-fn ring_25_a_path_that_carries_more_is_no_reason_to_leave() {
+fn ring_27_a_path_that_carries_more_is_no_reason_to_leave() {
     let mut pair = together(1_452, 1_232);
     pair.ring.path(pair.now, node(PEER), 1_452);
     pair.now = pair.now + Duration::from_millis(30);

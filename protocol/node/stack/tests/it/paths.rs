@@ -78,7 +78,7 @@ fn node_22_a_ring_over_a_path_below_the_base_forms_and_carries() {
 /// A path narrows while the ring is at work: nothing is lost for good, and one configuration later
 /// the packets fit. It carries more again: that ends no ring.
 #[test]
-fn ring_25_a_path_that_narrows_costs_one_configuration() {
+fn ring_27_a_path_that_narrows_costs_one_configuration() {
     let mut net = three(|_, _| 1_452, 8_200);
     exchange(&mut net, &LENGTHS, seconds(10));
     net.ms(2_000);
