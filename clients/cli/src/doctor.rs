@@ -4,7 +4,8 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::show::{Paint, data, harmless, many_of, paint, table};
 use folkmoot::StateFolder;
-use serde_json::json;
+use folkmoot_base::limits::PATH_BYTES_BASE;
+use serde_json::{Value, json};
 use std::net::UdpSocket;
 use std::path::Path;
 
@@ -22,8 +23,9 @@ pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
         ("charter", charter(folder)),
         ("folder in use", in_use(folder)),
     ];
-    if let Some(sent) = sent(folder).await {
-        checks.push(("what is sent", sent));
+    if let Ok(status) = status(folder).await {
+        checks.extend(sent(&status).map(|sent| ("what is sent", sent)));
+        checks.push(("paths to others", paths(&status)));
     }
     let sound = checks.iter().all(|(_, result)| result.is_ok());
     let value: Vec<_> = checks
@@ -95,10 +97,29 @@ fn in_use(folder: &Path) -> Result<String, String> {
     }
 }
 
+/// The state of the member that runs here.
+async fn status(folder: &Path) -> Result<Value, Failure> {
+    Control::connect(folder).await?.ask(&Request::Status).await
+}
+
+/// Whether the paths to all others carry what every path should.
+fn paths(status: &Value) -> Result<String, String> {
+    let people = status.get("people").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let narrow = people.iter().find_map(|person| {
+        let mtu = person.get("path")?.get("mtu")?.as_u64().filter(|mtu| *mtu < PATH_BYTES_BASE as u64)?;
+        Some((harmless(person.get("name")?.as_str()?), mtu))
+    });
+    match narrow {
+        Some((name, mtu)) => Err(format!(
+            "the path to {name} carries datagrams of {mtu} bytes only, and every packet is cut for it. Raise the MTU of the network or VPN between you to 1280 or more"
+        )),
+        None => Ok(format!("they carry {PATH_BYTES_BASE} bytes or more")),
+    }
+}
+
 /// Whether what the member that runs here sends comes back to it, in every group, and whether every
-/// node has what is sent. None if no member answers.
-async fn sent(folder: &Path) -> Option<Result<String, String>> {
-    let status = Control::connect(folder).await.ok()?.ask(&Request::Status).await.ok()?;
+/// node has what is sent.
+fn sent(status: &Value) -> Option<Result<String, String>> {
     if let Some(lacking) = status.get("lacking").filter(|lacking| lacking.is_object()) {
         let (name, seconds) = (harmless(lacking.get("name")?.as_str()?), lacking.get("seconds")?);
         return Some(Err(format!(

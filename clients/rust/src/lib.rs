@@ -40,9 +40,9 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Party, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    AuthorityStatus, DealerState, Event, Exchange, KnownHead, LetterEvent, LettersError, Origin, Petition,
-    Proposal, Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder, StoreError,
-    Theirs, Twice, Versions, Voucher,
+    AuthorityStatus, DealerState, Event, Exchange, KnownHead, LetterEvent, LettersError, Origin, Path,
+    Petition, Proposal, Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder,
+    StoreError, Theirs, Twice, Versions, Voucher,
 };
 pub use folkmoot_transport::Faults;
 

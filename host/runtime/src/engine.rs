@@ -189,6 +189,10 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             }
             self.take_sends();
             self.outcomes.act(&mut self.wire)?;
+            while let Some((to, bytes)) = self.wire.too_long() {
+                self.handle(Input::TooLong(to, bytes));
+                self.outcomes.act(&mut self.wire)?;
+            }
             if let Some(started) = self.machine.ground.superseded() {
                 self.outcomes.finish(&mut self.wire).await?;
                 return Err(RuntimeError::LocalSuperseded(UnixTime(started / 1_000_000)));

@@ -5,5 +5,6 @@ pub use folkmoot_member::{
     Petition, Proposal, SendError, Standing,
 };
 pub use folkmoot_node::{
-    Exchange, Node, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Theirs, Timing, Twice, Versions, stored_ring_seq,
+    Exchange, Node, Path, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Theirs, Timing, Twice, Versions,
+    stored_ring_seq,
 };

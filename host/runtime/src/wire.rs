@@ -26,6 +26,11 @@ pub trait Wire: Send + 'static {
     /// lost and counted. May leave the batch in another order.
     fn send(&mut self, batch: &mut [(Locator, Bytes)]);
 
+    /// The next locator to which the system would not send a datagram of so many bytes.
+    fn too_long(&mut self) -> Option<(Locator, usize)> {
+        None
+    }
+
     /// What it did so far, if it counts.
     fn counters(&self) -> Counters {
         Counters::default()
@@ -43,6 +48,10 @@ impl Wire for Transport {
 
     fn send(&mut self, batch: &mut [(Locator, Bytes)]) {
         Transport::send(self, batch);
+    }
+
+    fn too_long(&mut self) -> Option<(Locator, usize)> {
+        Transport::too_long(self)
     }
 
     fn counters(&self) -> Counters {

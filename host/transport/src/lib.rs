@@ -177,6 +177,17 @@ impl Transport {
     }
 }
 
+impl Transport {
+    /// The next locator to which the system would not send a datagram of so many bytes: its
+    /// interface there carries less. IP cuts nothing.
+    pub fn too_long(&mut self) -> Option<(Locator, usize)> {
+        match &mut self.wire {
+            Wire::Memory(_) => None,
+            Wire::Udp(socket) => socket.too_long(),
+        }
+    }
+}
+
 impl Wire {
     async fn recv(
         &mut self,

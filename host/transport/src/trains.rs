@@ -19,6 +19,9 @@ const TRAIN_BYTES_MAX: usize = 65_000;
 /// Bytes of datagrams that wait for room in the socket.
 pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// Most that is kept of what the system would not send because of its length.
+const TOO_LONG_MAX: usize = 64;
+
 /// One call to the system: to whom, what, and the size of a segment if it is a train.
 pub(crate) trait Call: FnMut(SocketAddr, &[u8], Option<usize>) -> io::Result<()> {}
 impl<F: FnMut(SocketAddr, &[u8], Option<usize>) -> io::Result<()>> Call for F {}
@@ -29,6 +32,8 @@ enum Settled {
     Yes,
     /// The socket has no room.
     Full,
+    /// The interface carries nothing so long. It is lost.
+    TooLong,
 }
 
 /// Datagrams on their way to a socket.
@@ -40,16 +45,29 @@ pub(crate) struct Trains {
     train: Vec<u8>,
     waiting: VecDeque<(Locator, Bytes)>,
     waiting_bytes: usize,
+    /// What the system would not send because of its length, until that is told.
+    too_long: VecDeque<(Locator, usize)>,
 }
 
 impl Trains {
     pub(crate) fn new(local: SocketAddr) -> Self {
-        Self { local, train: Vec::new(), waiting: VecDeque::new(), waiting_bytes: 0 }
+        Self {
+            local,
+            train: Vec::new(),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            too_long: VecDeque::new(),
+        }
     }
 
     /// Whether anything waits for room.
     pub(crate) fn waits(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// The next locator to which the system would not send a datagram of so many bytes.
+    pub(crate) fn too_long(&mut self) -> Option<(Locator, usize)> {
+        self.too_long.pop_front()
     }
 
     /// Sends each, or lets it wait, in the order of the addresses. `most`: datagrams in a train.
@@ -62,8 +80,11 @@ impl Trains {
     ) {
         self.flush(most, counters, &mut call);
         batch.sort_by(|(one, _), (other, _)| one.cmp(other));
-        let settled =
-            if self.waits() { 0 } else { run(&mut self.train, self.local, batch, most, counters, &mut call) };
+        let settled = if self.waits() {
+            0
+        } else {
+            run((&mut self.train, &mut self.too_long), self.local, batch, most, counters, &mut call)
+        };
         for (to, datagram) in batch.get(settled..).unwrap_or_default() {
             self.wait(to.clone(), datagram, counters);
         }
@@ -72,7 +93,8 @@ impl Trains {
     /// Sends what waits, as far as there is room.
     pub(crate) fn flush(&mut self, most: usize, counters: &mut Counters, mut call: impl Call) {
         let waiting = self.waiting.make_contiguous();
-        let settled = run(&mut self.train, self.local, waiting, most, counters, &mut call);
+        let room = (&mut self.train, &mut self.too_long);
+        let settled = run(room, self.local, waiting, most, counters, &mut call);
         let gone = self.waiting.drain(..settled).map(|(_, datagram)| datagram.len());
         self.waiting_bytes = self.waiting_bytes.saturating_sub(gone.sum());
     }
@@ -90,7 +112,7 @@ impl Trains {
 
 /// Sends from the front until all is sent or the socket is full. How many are settled.
 fn run(
-    room: &mut Vec<u8>,
+    (room, too_long): (&mut Vec<u8>, &mut VecDeque<(Locator, usize)>),
     local: SocketAddr,
     batch: &[(Locator, Bytes)],
     mut most: usize,
@@ -108,7 +130,15 @@ fn run(
         };
         let train = rest.get(..length).unwrap_or(rest);
         let done = match train {
-            [(_, one)] => send_one(address, one, counters, call),
+            [(_, one)] => match send_one(address, one, counters, call) {
+                Settled::TooLong => {
+                    if too_long.len() < TOO_LONG_MAX {
+                        too_long.push_back((to.clone(), one.len()));
+                    }
+                    Settled::Yes
+                }
+                settled => settled,
+            },
             _ => match send_train(room, address, first.len(), train, counters, call) {
                 Some(done) => done,
                 None => {
@@ -174,9 +204,24 @@ fn send_one(address: SocketAddr, datagram: &[u8], counters: &mut Counters, call:
         Err(error) => {
             counters.dropped = counters.dropped.saturating_add(1);
             tracing::trace!(%error, %address, "a datagram was not sent");
+            if is_too_long(&error) {
+                return Settled::TooLong;
+            }
         }
     }
     Settled::Yes
+}
+
+/// EMSGSIZE: the datagram is too long for its interface.
+#[cfg(windows)]
+const TOO_LONG: i32 = 10_040;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const TOO_LONG: i32 = 90;
+#[cfg(not(any(windows, target_os = "linux", target_os = "android")))]
+const TOO_LONG: i32 = 40;
+
+fn is_too_long(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(TOO_LONG)
 }
 
 /// How many datagrams from the front of `batch` can go as one: one address, one size but for a
@@ -203,7 +248,7 @@ fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::{Trains, WAITING_BYTES_MAX, address_for};
+    use super::{TOO_LONG, Trains, WAITING_BYTES_MAX, address_for};
     use crate::Counters;
     use bytes::Bytes;
     use core::net::SocketAddr;
@@ -263,6 +308,21 @@ mod tests {
                 assert!(took.iter().all(|one| one.len() == if one[0] % 16 == 15 { 700 } else { 1_000 }));
             }
         }
+    }
+
+    /// The interface carries 800 bytes: what is longer is lost and told, also out of a train.
+    #[test]
+    fn what_the_interface_does_not_carry_is_told() {
+        let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
+        let mut batch = vec![datagram(1, 0), datagram(1, 1), datagram(1, 15), datagram(2, 15)];
+        out.send(&mut batch, 64, &mut counters, |_, bytes: &[u8], size| {
+            let long = size.unwrap_or(bytes.len()) > 800;
+            if long { Err(io::Error::from_raw_os_error(TOO_LONG)) } else { Ok(()) }
+        });
+        assert_eq!((counters.sent, counters.dropped), (2, 2));
+        let at = |port: u16| Locator::udp(([127, 0, 0, 1], port).into());
+        let told: Vec<_> = std::iter::from_fn(|| out.too_long()).collect();
+        assert_eq!(told, [(at(1), 1_000), (at(1), 1_000)]);
     }
 
     #[test]

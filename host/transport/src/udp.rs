@@ -1,5 +1,7 @@
 //! UDP: datagrams received many at a time (recvmmsg, GRO), sent many at a time (GSO) where the
-//! system can.
+//! system can. IP cuts nothing on the way: the sockets forbid it (IP_PMTUDISC_PROBE on Linux, set
+//! by quinn-udp), and what an interface does not carry is an error that names the datagram's
+//! length.
 //!
 //! A turn's datagrams are a multicast in turn to each peer; they are sent peer by peer, since only
 //! neighbours to one address share a call ([`crate::trains`]).
@@ -160,6 +162,11 @@ impl Socket {
             state.try_send(UdpSockRef::from(socket), &transmit(to, bytes, size))
         });
         self.await_room();
+    }
+
+    /// The next locator to which the system would not send a datagram of so many bytes.
+    pub(crate) fn too_long(&mut self) -> Option<(Locator, usize)> {
+        self.trains.too_long()
     }
 
     /// The socket has room again.

@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 pub enum Input<C> {
     /// A datagram: it is opened where it is.
     Datagram(Locator, BytesMut),
+    /// The system does not send datagrams of so many bytes to this locator.
+    TooLong(Locator, usize),
     /// The application gives a command.
     Command(C),
     /// The wall clock reads.
@@ -51,6 +53,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
     pub fn handle(&mut self, now: Instant, input: Input<U::Command>, entropy: &mut dyn Entropy) {
         match input {
             Input::Datagram(from, datagram) => self.ground.datagram(now, from, datagram, entropy),
+            Input::TooLong(to, bytes) => self.ground.too_long(now, to, bytes, entropy),
             Input::Command(command) => self.upper.command(now, command, entropy),
             Input::Clock(time) => {
                 self.ground.clock(now, time, entropy);

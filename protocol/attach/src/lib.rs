@@ -64,6 +64,10 @@ pub trait Ground {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy);
     /// A datagram came.
     fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy);
+    /// The system does not send datagrams of so many bytes to this locator.
+    fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
+        let _ = (now, to, bytes, entropy);
+    }
     /// The wall clock reads `time`; given at the start and about once a second.
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);
     /// The time that [`Self::poll_timeout`] named has come.

@@ -22,6 +22,9 @@ pub const ORDERED_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 4 * 1024;
 /// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP
 /// headers.
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;
+/// Largest datagram that every path is taken to carry, in bytes: IPv6 asks for more of every
+/// network (RFC 8899 calls it BASE_PLPMTU).
+pub const PATH_BYTES_BASE: usize = 1_200;
 /// Largest frame that fits one datagram once a link has sealed it, in bytes: a link puts 33 bytes
 /// around it.
 pub const FRAME_BYTES_MAX: usize = DATAGRAM_BYTES_MAX - 33;
@@ -48,6 +51,7 @@ pub const EPOCH_AGE: Duration = Duration::from_secs(3_600);
 pub const STEP_DEADLINE: Duration = Duration::from_millis(3_000);
 
 const _: () = assert!(FRAME_BYTES_MAX < DATAGRAM_BYTES_MAX);
+const _: () = assert!(PATH_BYTES_BASE < DATAGRAM_BYTES_MAX);
 const _: () = assert!(FRAME_BYTES_MAX <= LONG_FRAME_BYTES_MAX);
 const _: () = assert!(2 * ORDERED_BYTES_MAX < SEND_QUEUE_BYTES_MAX);
 const _: () = assert!(MESSAGE_BYTES_MAX <= HELD_BYTES_MAX);

@@ -110,6 +110,10 @@ impl<G: Ground> Ground for Metered<G> {
         self.meter.time(|| self.stack.datagram(now, from, datagram, entropy));
     }
 
+    fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.stack.too_long(now, to, bytes, entropy));
+    }
+
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         self.meter.time(|| self.stack.clock(now, time, entropy));
     }

@@ -7,7 +7,7 @@ use core::time::Duration;
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Algorithm, Blob, Instant, Locator, NodeId, Secret, SignatureBytes, digest, draw};
 use folkmoot_identity::Identity;
-use folkmoot_link::message::{Control, Datagram, Proof};
+use folkmoot_link::message::{Control, Datagram, Probe, Proof};
 use folkmoot_link::{
     Channel, Claim, Config, Credentials, Exchange, IdentityCredentials, Input, Links, Output, RingKeyChange,
     RingKeys, SignedStart, Start, Versions,
@@ -345,6 +345,7 @@ pub(crate) fn wire_seeds() -> [Vec<Vec<u8>>; 3] {
     stranger.push(script(refusals.iter().map(|datagram| (2, datagram))));
     datagrams.extend(refusals.iter().map(|datagram| datagram.to_vec()));
     datagrams.push(superseded().to_vec());
+    datagrams.extend(probes().map(|word| word.to_vec()));
     let certificate = Blob(world().stranger.certificate().der().clone());
     let signature = world().stranger.sign(b"folkmoot link v1", b"what it likes").to_wire();
     let versions = Versions::OURS;
@@ -403,14 +404,24 @@ fn superseded() -> Bytes {
     Control::Superseded(SignedStart { start, signature }).encode().into()
 }
 
+/// A probe that is shorter than any, and the answer to one that was never sent.
+fn probes() -> [Bytes; 2] {
+    let probe = Control::Probe(Probe { number: 3, padding: Blob(Bytes::from_static(&[0; 9])) });
+    let probed = Control::Probed { number: 0, size: 1_452 };
+    [probe, probed].map(|word| word.encode().into())
+}
+
 /// Seeds: certificates that a dialler may show, and what it says.
 pub(crate) fn liar_seeds() -> Vec<Vec<u8>> {
     let own = world().stranger.certificate().der().clone();
     let gmc = world().gmc().der().clone();
     let other = world().founders[0].certificate().der().clone();
+    let [probe, probed] = probes();
     vec![
         script([(0, &own), (0, &Bytes::new()), (0, &gmc)]),
         script([(0, &own), (0, &Bytes::new()), (0, &own), (0, &superseded())]),
         script([(0, &other), (0, &Bytes::from_static(&[1; 64]))]),
+        script([(0, &own), (0, &Bytes::new()), (0, &own), (0, &probe)]),
+        script([(0, &own), (0, &Bytes::new()), (0, &own), (0, &probed)]),
     ]
 }

@@ -31,6 +31,12 @@ pub struct Weather {
 /// A quiet local network.
 pub const CALM: Weather = Weather { delay_min: 300, delay_max: 1_200, loss: 0, twice: 0, late: 0 };
 
+/// What the paths of some networks carry, in bytes of UDP: all that the nodes send, or less. A
+/// handshake of hybrid links has to fit.
+const PATHS: [usize; 8] = [1_452, 1_452, 1_452, 1_444, 1_400, 1_372, 1_300, 1_252];
+/// Networks with such paths, of a million.
+const NARROW: u32 = 400_000;
+
 /// Load on one inbox.
 #[derive(Debug, Default, Clone, Copy)]
 struct Inbox {
@@ -47,12 +53,16 @@ pub struct Net {
     sides: Vec<u8>,
     cuts: BTreeSet<(Player, Player)>,
     inboxes: BTreeMap<Player, Inbox>,
+    /// What the paths that were used so far carry, if some are narrow.
+    paths: Option<(Rng, BTreeMap<(Player, Player), usize>)>,
 }
 
 impl Net {
     /// A network under `seed` with this usual weather.
     pub fn new(seed: u64, base: Weather) -> Self {
+        let mut paths = Rng::new(seed, "paths", 0);
         Self {
+            paths: paths.chance(NARROW).then(|| (paths, BTreeMap::new())),
             rng: Rng::new(seed, "network", 0),
             base,
             burst: None,
@@ -66,7 +76,8 @@ impl Net {
     pub fn carry(&mut self, now: u64, from: Player, to: Player, bytes: usize) -> Vec<u64> {
         let weather = self.weather(now);
         let mut arrivals = Vec::with_capacity(1);
-        if !self.reaches(from, to) || self.rng.chance(weather.loss) {
+        let lost = !self.reaches(from, to) || self.rng.chance(weather.loss);
+        if lost || bytes > self.longest(from, to) {
             return arrivals;
         }
         let copies = if self.rng.chance(weather.twice) { 2 } else { 1 };
@@ -80,6 +91,23 @@ impl Net {
             }
         }
         arrivals
+    }
+
+    /// What the path between these carries; what is longer is lost, and nobody is told.
+    fn longest(&mut self, from: Player, to: Player) -> usize {
+        let Some((rng, paths)) = self.paths.as_mut() else { return usize::MAX };
+        let draw = || {
+            let place = rng.below(PATHS.len());
+            PATHS.get(place).copied().unwrap_or(usize::MAX)
+        };
+        *paths.entry((from, to)).or_insert_with(draw)
+    }
+
+    /// Paths lead elsewhere: what they carry is drawn anew.
+    pub fn reroute(&mut self) {
+        if let Some((_, paths)) = self.paths.as_mut() {
+            paths.clear();
+        }
     }
 
     /// The datagram left the inbox.
@@ -166,6 +194,17 @@ impl Net {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_networks_have_paths_that_lose_what_is_long() {
+        let narrow = |seed: &u64| {
+            let mut net = Net::new(*seed, CALM);
+            (0..10).any(|to| net.carry(0, 20, to, 1_452).is_empty())
+                && (0..10).all(|to| net.carry(0, 20, to, 1_252).len() == 1)
+        };
+        let count = (0..1_000).filter(narrow).count();
+        assert!((300..500).contains(&count), "{count}");
+    }
 
     #[test]
     fn splits_cuts_and_heals() {

@@ -113,7 +113,10 @@ impl<'a> Director<'a> {
                 let sides = (0..self.schedule.players).map(|player| ((mask >> (2 * player)) & 3) as u8);
                 self.world.net.split(sides.collect());
             }
-            Step::Heal => self.world.net.heal(),
+            Step::Heal => {
+                self.world.net.heal();
+                self.world.net.reroute();
+            }
             Step::Cut(from, to) => {
                 let players = self.schedule.players;
                 self.world.net.cut(from % players, to % players);

@@ -95,17 +95,21 @@ impl Process {
                 machine.upper.member.status(now),
                 machine.ground.refusals(now),
                 machine.ground.twice(now),
+                machine.ground.paths(),
                 known,
                 now,
             )
         };
-        let (status, refusals, twice, known, now) = self.moot.handle().look(look).await?;
+        let (status, refusals, twice, paths, known, now) = self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
             self.complete(people, &status);
             for twice in &twice {
                 people.iter_mut().for_each(|person| trouble::runs_twice(person, twice));
+            }
+            for (node, path) in &paths {
+                people.iter_mut().for_each(|person| trouble::path_to(person, node, path));
             }
             for refusal in &refusals {
                 people.iter_mut().for_each(|person| render::refused(person, &status.me, refusal));

@@ -2,8 +2,9 @@
 
 use super::render::{Moment, Names, name};
 use crate::show::{harmless, many_of};
-use folkmoot::{Event, Lacking, NodeId, Stalled, Twice};
+use folkmoot::{Event, Lacking, NodeId, Path, Stalled, Twice};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// What these events are called.
 pub(super) const KINDS: [&str; 6] =
@@ -54,6 +55,19 @@ pub(super) fn runs_twice(person: &mut Value, twice: &Twice) {
     let concerned = text("member") == twice.node.hex();
     if let Some(fields) = person.as_object_mut().filter(|_| concerned) {
         fields.insert("why".into(), why.into());
+    }
+}
+
+/// Adds to somebody's state what the path to its node carries, and its round trip.
+pub(super) fn path_to(person: &mut Value, node: &NodeId, path: &Path) {
+    let concerned = person.get("member").and_then(Value::as_str) == Some(&node.hex());
+    if let Some(fields) = person.as_object_mut().filter(|_| concerned) {
+        let micros = |span: Option<Duration>| span.map(|span| span.as_micros().min(u64::MAX.into()) as u64);
+        let (rtt, variance) = (micros(path.rtt), micros(path.rtt_variance));
+        fields.insert(
+            "path".into(),
+            json!({ "mtu": path.mtu, "validated": path.validated, "rtt_us": rtt, "rtt_variance_us": variance }),
+        );
     }
 }
 

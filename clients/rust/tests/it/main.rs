@@ -6,4 +6,5 @@ mod families;
 mod hybrid_links;
 mod lacking;
 mod longest;
+mod paths;
 mod two_groups;

@@ -162,3 +162,13 @@ async fn delay_delays_and_survives_cancelled_receives() {
         assert_eq!(batch.iter().map(|(_, bytes)| bytes.len()).collect::<Vec<_>>(), [10, 20, 30]);
     }
 }
+
+/// More than any interface carries: the system says so, and the transport hands it on.
+#[tokio::test]
+async fn what_the_system_refuses_for_its_length_is_told() {
+    let mut one = Transport::udp(([127, 0, 0, 1], 0).into()).unwrap();
+    let to = Transport::udp(([127, 0, 0, 1], 0).into()).unwrap().local();
+    one.send(&mut [(to.clone(), vec![7; 65_530].into()), (to.clone(), vec![7; 1_452].into())]);
+    assert_eq!((one.too_long(), one.too_long()), (Some((to, 65_530)), None));
+    assert_eq!((one.counters().sent, one.counters().dropped), (1, 1));
+}

@@ -73,6 +73,14 @@ pub enum Input {
     },
     /// What becomes of the ring's keys.
     RingKey(RingKeyChange),
+    /// The system does not send datagrams of so many bytes to this locator: its interface there
+    /// carries less.
+    TooLong {
+        /// The locator.
+        to: Locator,
+        /// The length of the datagram that was not sent.
+        bytes: usize,
+    },
     /// Our own certificate changed: every peer is told.
     Certificate(Bytes),
     /// The time named by [`Links::poll_timeout`] has come.
@@ -189,6 +197,15 @@ pub enum Output {
         /// The node that was wanted, if one was named.
         node: Option<NodeId>,
     },
+    /// The path to a member's node carries datagrams of so many bytes. Said once that was tried,
+    /// which takes a round trip if the path carries the full size and ends in any case; and when it
+    /// changes. Longer frames are cut into fragments.
+    Path {
+        /// The peer.
+        node: NodeId,
+        /// The longest datagram, in bytes.
+        mtu: u16,
+    },
     /// A frame from a peer.
     Frame {
         /// The sender.
@@ -200,6 +217,21 @@ pub enum Output {
     },
     /// An event for the log: rare, and holding no secret.
     Trace(String),
+}
+
+/// A path of a link. A link has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// Where it leads.
+    pub at: Locator,
+    /// The longest datagram that it carries, in bytes.
+    pub mtu: u16,
+    /// Whether that was tried; until then it is what every path is taken to carry.
+    pub validated: bool,
+    /// The smoothed round trip (RFC 6298), once one was measured.
+    pub rtt: Option<Duration>,
+    /// Its variance.
+    pub rtt_variance: Option<Duration>,
 }
 
 /// The settings.

@@ -1,20 +1,22 @@
 //! Putting together what came in parts: handshake messages and long frames.
 
+use crate::limits::{PARTS_MAX, fragment_bytes};
 use crate::message::Lane;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::Instant;
+use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, LONG_FRAME_BYTES_MAX};
 use std::collections::BTreeMap;
 
 /// A part that does not fit the parts before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Misfit;
 
-/// Parts of equal length, except the last; they come in any order. At most 64 of them.
+/// Parts of equal length, except the last; they come in any order. At most [`PARTS_MAX`] of them.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     parts: u8,
     chunk: usize,
-    came: u64,
+    came: u128,
     length: usize,
     bytes: BytesMut,
 }
@@ -23,7 +25,7 @@ impl Assembly {
     /// Room for `parts` of `chunk` bytes each; the last may be shorter. `None` if that number is
     /// not legal.
     pub(crate) fn new(parts: u8, chunk: usize) -> Option<Self> {
-        if parts == 0 || parts > 64 {
+        if parts == 0 || parts > PARTS_MAX {
             return None;
         }
         let room = usize::from(parts).saturating_mul(chunk);
@@ -38,7 +40,7 @@ impl Assembly {
         if parts != self.parts || part >= parts || !fits {
             return Err(Misfit);
         }
-        let bit = 1_u64 << part;
+        let bit = 1_u128 << part;
         if self.came & bit != 0 {
             return Ok(None);
         }
@@ -57,11 +59,54 @@ impl Assembly {
     }
 }
 
+/// A long frame on its way. How long its fragments are, all but the last say: their sender cuts
+/// them to what its path carries.
+#[derive(Debug)]
+enum Frame {
+    /// Only the last fragment came, of so many.
+    Tail(u8, Bytes),
+    Open(Assembly),
+}
+
+impl Frame {
+    /// One of which this fragment came first.
+    fn new((part, parts): (u8, u8), bytes: &Bytes) -> Result<Self, Misfit> {
+        if parts > PARTS_MAX || bytes.len() > fragment_bytes(DATAGRAM_BYTES_MAX) {
+            return Err(Misfit);
+        }
+        if part.saturating_add(1) == parts {
+            return Ok(Self::Tail(parts, bytes.clone()));
+        }
+        let others = usize::from(parts.saturating_sub(1));
+        if others.saturating_mul(bytes.len()) > LONG_FRAME_BYTES_MAX {
+            return Err(Misfit);
+        }
+        Assembly::new(parts, bytes.len()).map(Self::Open).ok_or(Misfit)
+    }
+
+    /// Takes one fragment. Returns the whole once all have come.
+    fn insert(&mut self, part: u8, parts: u8, bytes: &Bytes) -> Result<Option<Bytes>, Misfit> {
+        if let Self::Tail(known, tail) = self {
+            if part.saturating_add(1) == *known && parts == *known {
+                return Ok(None);
+            }
+            let Self::Open(mut assembly) = Self::new((part, parts), bytes)? else { return Err(Misfit) };
+            let last = parts.saturating_sub(1);
+            let _ = assembly.insert(last, *known, tail)?;
+            *self = Self::Open(assembly);
+        }
+        match self {
+            Self::Open(assembly) => assembly.insert(part, parts, bytes),
+            Self::Tail(..) => Err(Misfit),
+        }
+    }
+}
+
 /// The long frames of one peer that are not complete yet. When there is no room, the oldest is
 /// forgotten.
 #[derive(Debug, Default)]
 pub(crate) struct Assemblies {
-    open: BTreeMap<u32, (Instant, Lane, Assembly)>,
+    open: BTreeMap<u32, (Instant, Lane, Frame)>,
 }
 
 impl Assemblies {
@@ -72,23 +117,23 @@ impl Assemblies {
         now: Instant,
         lane: Lane,
         (id, part, parts): (u32, u8, u8),
-        bytes: &[u8],
+        bytes: &Bytes,
         most: usize,
     ) -> Result<(Option<Bytes>, u64), Misfit> {
         let mut lost = 0;
         if !self.open.contains_key(&id) {
-            let assembly = Assembly::new(parts, crate::limits::FRAGMENT_BYTES).ok_or(Misfit)?;
+            let frame = Frame::new((part, parts), bytes)?;
             while self.open.len() >= most {
                 let oldest = self.open.iter().min_by_key(|(_, (at, ..))| *at).map(|(id, _)| *id);
                 lost += u64::from(oldest.and_then(|id| self.open.remove(&id)).is_some());
             }
-            self.open.insert(id, (now, lane, assembly));
+            self.open.insert(id, (now, lane, frame));
         }
-        let (_, known, assembly) = self.open.get_mut(&id).ok_or(Misfit)?;
+        let (_, known, frame) = self.open.get_mut(&id).ok_or(Misfit)?;
         if *known != lane {
             return Err(Misfit);
         }
-        let whole = assembly.insert(part, parts, bytes)?;
+        let whole = frame.insert(part, parts, bytes)?;
         if whole.is_some() {
             self.open.remove(&id);
         }

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use folkmoot_base::limits::{
-    DATAGRAM_BYTES_MAX, ENTRY_BYTES_MAX, FRAME_BYTES_MAX, GUESTS_MAX, LONG_FRAME_BYTES_MAX, MEMBERS_MAX,
+    DATAGRAM_BYTES_MAX, ENTRY_BYTES_MAX, GUESTS_MAX, LONG_FRAME_BYTES_MAX, MEMBERS_MAX, PATH_BYTES_BASE,
 };
 
 /// Most links at once; a further peer is refused.
@@ -65,25 +65,62 @@ pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
 /// Least time between two answers to repeated handshake messages.
 pub(crate) const REPEAT_MIN: Duration = Duration::from_millis(50);
 
-/// Bytes of one part of a handshake message.
-pub(crate) const PART_BYTES: usize = DATAGRAM_BYTES_MAX - crate::message::PART_HEADER_BYTES;
-/// Bytes of one fragment of a long frame.
-pub(crate) const FRAGMENT_BYTES: usize = FRAME_BYTES_MAX - crate::message::FRAGMENT_HEADER_BYTES;
+/// The sizes of datagrams that a path is tried with, in bytes, the largest first: what is left for
+/// UDP of links that carry 1,500, 1,492 (PPPoE), 1,420 (WireGuard), 1,400 and 1,280 bytes, over
+/// IPv4 and over IPv6; the size that every path is taken to carry; and two for those that carry
+/// less.
+pub const PATH_SIZES: [usize; 10] =
+    [DATAGRAM_BYTES_MAX, 1_444, 1_392, 1_372, 1_352, 1_252, 1_232, PATH_BYTES_BASE, 1_000, PATH_BYTES_MIN];
+/// The least that a path must carry, in bytes: a frame has no more fragments than 128.
+pub const PATH_BYTES_MIN: usize = 640;
+/// Rounds of probes in one search.
+pub const PROBE_ROUNDS: u8 = 4;
+/// How often the size that is looked for is sent in each round but the first: the loss of one
+/// datagram says nothing of its size.
+pub(crate) const PROBE_TARGET_COPIES: usize = 3;
+/// Rounds after which the first search counts as good enough to form a ring with.
+pub(crate) const PROBE_ROUNDS_SETTLED: u8 = 2;
+/// How long a round waits for answers: at least this, whatever was measured.
+pub(crate) const PROBE_WAIT_MIN: Duration = Duration::from_millis(100);
+/// How long a round waits for answers before anything was measured; doubles with each round.
+pub(crate) const PROBE_WAIT_FIRST: Duration = Duration::from_millis(300);
+/// The longest that a round waits for answers.
+pub const PROBE_WAIT_MAX: Duration = Duration::from_millis(1_000);
+/// Least time between two checks of a path that carries long datagrams.
+pub const PATH_CHECK: Duration = Duration::from_millis(500);
+/// After so long a path that does not carry the full size is tried again with it.
+pub const PATH_RAISE: Duration = Duration::from_secs(600);
+/// Probes of one peer that are answered at once, and per second after that.
+pub const PROBES_ANSWERED_BURST: u64 = 64;
+/// See [`PROBES_ANSWERED_BURST`].
+pub const PROBES_ANSWERED_PER_SECOND: u64 = 16;
+
+/// Bytes of one part of a handshake message: what every path is taken to carry.
+pub(crate) const PART_BYTES: usize = PATH_BYTES_BASE - crate::message::PART_HEADER_BYTES;
+/// Most parts of a handshake message, and most fragments of a frame.
+pub(crate) const PARTS_MAX: u8 = 128;
 /// Longest handshake message.
 pub(crate) const HANDSHAKE_BYTES_MAX: usize = CERTIFICATE_BYTES_MAX + 1_024 + crate::kem::CIPHERTEXT_BYTES;
 
-const _: () = assert!(HANDSHAKE_BYTES_MAX.div_ceil(PART_BYTES) <= 64);
-const _: () = assert!(LONG_FRAME_BYTES_MAX.div_ceil(FRAGMENT_BYTES) <= 64);
+/// Bytes of the longest frame that fits one datagram of a path that carries `mtu` bytes.
+pub const fn frame_bytes(mtu: usize) -> usize {
+    mtu.saturating_sub(SEALED_OVERHEAD)
+}
+
+/// Bytes of one fragment of a longer frame.
+pub(crate) const fn fragment_bytes(mtu: usize) -> usize {
+    frame_bytes(mtu).saturating_sub(crate::message::FRAGMENT_HEADER_BYTES)
+}
+
+/// What a link puts around a frame that has a datagram of its own.
+pub const SEALED_OVERHEAD: usize =
+    crate::message::DATA_HEADER_BYTES + crate::message::FRAME_HEADER_BYTES + crate::message::TAG_BYTES;
+
+const _: () = assert!(frame_bytes(DATAGRAM_BYTES_MAX) == folkmoot_base::limits::FRAME_BYTES_MAX);
+const _: () = assert!(HANDSHAKE_BYTES_MAX.div_ceil(PART_BYTES) <= PARTS_MAX as usize);
+const _: () = assert!(LONG_FRAME_BYTES_MAX.div_ceil(fragment_bytes(PATH_BYTES_MIN)) <= PARTS_MAX as usize);
 const _: () = assert!(HANDSHAKE_BYTES_MAX < 65_535);
 // A Hello is one datagram, so that nothing is kept of a Hello that proves no address.
 const _: () =
     assert!(6 + crate::message::COOKIE_BYTES + crate::message::HYBRID_HELLO_BYTES <= DATAGRAM_BYTES_MAX);
 const _: () = assert!(CERTIFICATE_BYTES_MAX + 64 <= LONG_FRAME_BYTES_MAX);
-const _: () = assert!(
-    crate::message::DATA_HEADER_BYTES
-        + crate::message::FRAME_HEADER_BYTES
-        + crate::message::FRAGMENT_HEADER_BYTES
-        + FRAGMENT_BYTES
-        + crate::message::TAG_BYTES
-        <= DATAGRAM_BYTES_MAX
-);

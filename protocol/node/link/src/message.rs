@@ -17,6 +17,7 @@
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
+use crate::limits::frame_bytes;
 use crate::ring_seal::{RING_HEADER_BYTES, RingHeader};
 use crate::start::SignedStart;
 use crate::{Channel, Exchange, Versions};
@@ -314,7 +315,43 @@ pub enum Control {
     /// Another process with the receiver's identity started later.
     #[tls_codec(discriminant = 6)]
     Superseded(SignedStart),
+    /// Asks whether a datagram of this size comes. It has a datagram of its own.
+    #[tls_codec(discriminant = 7)]
+    Probe(Probe),
+    /// A probe came.
+    #[tls_codec(discriminant = 8)]
+    Probed {
+        /// Its number.
+        number: u32,
+        /// The size of its datagram, in bytes.
+        size: u16,
+    },
 }
+
+/// A probe of a path.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Probe {
+    /// No two of one link have the same.
+    pub number: u32,
+    /// Zeros, so many that the datagram has its size.
+    pub padding: Blob,
+}
+
+impl Probe {
+    /// One that makes a datagram of `size` bytes.
+    pub(crate) fn of(number: u32, size: usize) -> Control {
+        let padding = frame_bytes(size).saturating_sub(PROBE_BYTES);
+        Control::Probe(Self { number, padding: vec![0; padding].into() })
+    }
+
+    /// The size of the datagram that it came in.
+    pub(crate) fn size(&self) -> usize {
+        self.padding.0.len().saturating_add(PROBE_BYTES + crate::limits::SEALED_OVERHEAD)
+    }
+}
+
+/// Length of a probe without padding: version, kind, number, length of the padding.
+const PROBE_BYTES: usize = 1 + 1 + 4 + 4;
 
 impl Control {
     /// Reads a control message.

@@ -9,6 +9,7 @@
 //! others through one configuration after another.
 
 use crate::config::Timing;
+use crate::data::path_bytes;
 use crate::hearing::Report;
 use crate::message::Join;
 use core::time::Duration;
@@ -48,6 +49,8 @@ struct Candidate {
     joined_at: Option<Instant>,
     /// When we answered it last.
     answered: Option<Instant>,
+    /// The longest datagram that the path to it carries, in bytes; 0 if that was never said.
+    mtu: u16,
 }
 
 /// A link that went down under a configuration.
@@ -91,6 +94,24 @@ impl Candidates {
             self.partings.insert(node, Parting { at: now, count, join_number: candidate.join_number });
         }
         true
+    }
+
+    /// The path to `node` carries datagrams of so many bytes.
+    pub(crate) fn set_path(&mut self, node: &NodeId, mtu: u16) {
+        if let Some(candidate) = self.eligible.get_mut(node) {
+            candidate.mtu = mtu;
+        }
+    }
+
+    /// What the path to `node` carries.
+    pub(crate) fn path(&self, node: &NodeId) -> u16 {
+        path_bytes(self.eligible.get(node).map_or(0, |candidate| candidate.mtu))
+    }
+
+    /// What all paths from `me` to the other members carry.
+    pub(crate) fn smallest_path(&self, me: &NodeId, members: &[NodeId]) -> u16 {
+        let others = members.iter().filter(|node| *node != me);
+        others.map(|node| self.path(node)).min().unwrap_or(path_bytes(u16::MAX))
     }
 
     pub(crate) fn is_eligible(&self, node: &NodeId) -> bool {

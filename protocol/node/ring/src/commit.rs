@@ -3,10 +3,10 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring, and what it contributes to the secret of the
-//! new one (key.rs). With the second it begins to recover. A COMMIT is repeated until the next stage
-//! shows. If that does not show in time, or if a member
-//! gathers, a gather begins.
+//! In the first rotation each member adds its old ring, what its paths carry, and what it contributes
+//! to the secret of the new ring (key.rs). With the second it begins to recover. A COMMIT is repeated
+//! until the next stage shows. If that does not show in time, or if a member gathers, a gather
+//! begins.
 
 use crate::context::{Context, Step};
 use crate::key::Contribution;
@@ -73,12 +73,15 @@ pub(crate) struct Commit {
     token: CommitToken,
     mine: OldRing,
     contribution: Contribution,
+    /// What it said of its paths.
+    mtu: u16,
     repeat: Repeat,
     deadline: Instant,
 }
 
 impl Commit {
-    /// Adds this node's old ring and its contribution to `token`, and passes it on.
+    /// Adds this node's old ring, its contribution and what its paths carry to `token`, and passes it
+    /// on.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
@@ -91,9 +94,11 @@ impl Commit {
         let mine = old_ring(old.as_ref());
         token.old_rings.push(mine);
         token.contributions.push(contribution.clone());
+        let mtu = ctx.candidates.smallest_path(&ctx.config.me, &token.members);
+        token.mtus.push(mtu);
         let repeat = Repeat::start(now, &token, ctx);
         let deadline = now + ctx.config.timing.commit;
-        Self { old, given_up, token, mine, contribution, repeat, deadline }
+        Self { old, given_up, token, mine, contribution, mtu, repeat, deadline }
     }
 
     fn represents(&self, ctx: &Context) -> bool {
@@ -110,6 +115,7 @@ impl Commit {
         let me = &ctx.config.me;
         let unchanged = token.members == self.token.members
             && token.old_ring(me) == Some(&self.mine)
+            && token.mtu_of(me) == Some(self.mtu)
             && token.contribution(me) == Some(&self.contribution); // RING-24
         let complete = token.old_rings.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };

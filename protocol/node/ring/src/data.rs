@@ -15,7 +15,7 @@ use crate::message::RingNonce;
 use bytes::{BufMut, Bytes, BytesMut};
 use folkmoot_base::DecodeError;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
+use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, NODES_MAX, PATH_BYTES_BASE};
 
 /// Length of the header of DATA.
 pub const HEADER_BYTES: usize = 10;
@@ -25,6 +25,23 @@ pub const PACKET_BYTES_MAX: usize = FRAME_BYTES_MAX - HEADER_BYTES;
 const RECORD_BODY_BYTES: usize = 10;
 /// Length of a record.
 pub const RECORD_BYTES: usize = HEADER_BYTES + RECORD_BODY_BYTES;
+/// What a link puts around a frame that has a datagram of its own.
+const SEALED_OVERHEAD: usize = DATAGRAM_BYTES_MAX - FRAME_BYTES_MAX;
+
+/// What a path is taken to carry if this was said of it, in bytes: nobody makes the packets of a
+/// ring smaller than any path needs, or longer than they may be (RING-26).
+pub fn path_bytes(said: u16) -> u16 {
+    const BASE: u16 = PATH_BYTES_BASE as u16;
+    const MOST: u16 = DATAGRAM_BYTES_MAX as u16;
+    said.clamp(BASE, MOST)
+}
+
+/// Longest DATA frame with application messages of a ring whose paths carry `mtu` bytes: its
+/// recovered form still fits one datagram.
+pub fn packet_bytes(mtu: u16) -> usize {
+    usize::from(path_bytes(mtu)).saturating_sub(SEALED_OVERHEAD + HEADER_BYTES)
+}
+
 /// Length of the header of a piece that is a whole message.
 pub const PIECE_HEADER_BYTES: usize = 2;
 /// Length of the header of any other piece: it says of which message it is.

@@ -130,6 +130,7 @@ mod tests {
             members: [1, 2, 3].map(|byte| NodeId([byte; 32])).to_vec(),
             old_rings: Vec::new(),
             contributions: [0x11, 0x22, 0x33].map(|byte| Contribution::new([byte; 32])).to_vec(),
+            mtus: vec![1_452; 3],
             rotation: 2,
         }
     }

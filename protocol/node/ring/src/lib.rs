@@ -34,6 +34,7 @@ mod operational;
 mod order;
 mod output;
 mod pace;
+mod paths;
 mod pieces;
 mod queue;
 mod recover;
@@ -351,6 +352,7 @@ impl Ring {
             phase: self.state.as_ref().map_or(Phase::Gather, State::phase),
             configuration: installed.map(|order| order.id),
             members: installed.map(|order| order.members.to_vec()).unwrap_or_default(),
+            mtu: self.mtu(),
             queued_bytes: self.ctx.queue.bytes(),
             set_aside: self.ctx.candidates.set_aside(),
             refused_frames: self.ctx.refused,
@@ -448,15 +450,15 @@ impl Ring {
         let nonce = self.ctx.draw_nonce(entropy);
         let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce };
         let alone = members.len() <= 1;
-        let token =
-            CommitToken { id, members, old_rings: Vec::new(), contributions: Vec::new(), rotation: 1 };
+        let (contributions, mtus) = (Vec::new(), Vec::new());
+        let token = CommitToken { id, members, old_rings: Vec::new(), contributions, mtus, rotation: 1 };
         if !alone {
             self.commit(now, token, entropy);
             return;
         }
         self.ctx.attempt(&id);
         let old_ring = commit::old_ring(self.state.as_ref().and_then(State::installed));
-        self.recover(now, CommitToken { old_rings: vec![old_ring], ..token }, entropy);
+        self.recover(now, CommitToken { old_rings: vec![old_ring], mtus: vec![u16::MAX], ..token }, entropy);
     }
 
     fn commit(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {

@@ -18,7 +18,7 @@
 use crate::config::{
     GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
-use crate::data::{Data, Record};
+use crate::data::{Data, Record, path_bytes};
 use crate::key::Contribution;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
@@ -102,7 +102,10 @@ pub struct CommitToken {
     pub old_rings: Vec<OldRing>,
     /// What the members add to the secret of the new ring, in the same order.
     pub contributions: Vec<Contribution>,
-    /// 1: collecting. 2: all old rings and contributions are known.
+    /// The longest datagram, in bytes, that all paths of a member to the other members carry, as it
+    /// says; one for each of `old_rings`. The packets of the new configuration fit the smallest.
+    pub mtus: Vec<u16>,
+    /// 1: collecting. 2: all of this is known.
     pub rotation: u8,
 }
 
@@ -295,6 +298,16 @@ impl CommitToken {
         self.order().iter().position(|member| member == node)
     }
 
+    /// What `node` says of its paths, if it has said so yet.
+    pub(crate) fn mtu_of(&self, node: &NodeId) -> Option<u16> {
+        self.mtus.get(self.order().iter().position(|member| member == node)?).copied()
+    }
+
+    /// The longest datagram that all paths between members carry (RING-26).
+    pub fn mtu(&self) -> u16 {
+        path_bytes(self.mtus.iter().copied().min().unwrap_or_default())
+    }
+
     fn is_legal(&self) -> bool {
         let complete = self.old_rings.len() == self.members.len();
         is_sorted_set(&self.members)
@@ -304,6 +317,7 @@ impl CommitToken {
             && !self.old_rings.is_empty()
             && self.old_rings.len() <= self.members.len()
             && self.contributions.len() == self.old_rings.len()
+            && self.mtus.len() == self.old_rings.len()
             && (complete || self.rotation == 1)
             && self.old_rings.iter().all(OldRing::is_legal)
     }

@@ -204,9 +204,18 @@ impl Operational {
         self.circuit.order.members.binary_search(node).is_ok()
     }
 
+    /// RING-27: the member whose path carries less than the packets of this configuration.
+    pub(crate) fn too_narrow(&self, ctx: &Context) -> Option<NodeId> {
+        let mtu = self.formed_by.mtu();
+        self.circuit.others.iter().find(|node| ctx.candidates.path(node) < mtu).copied()
+    }
+
     /// Tells which nodes we hear: everybody, if that has changed, and the nodes outside repeatedly.
     /// Then looks for a larger set.
     fn look(&mut self, now: Instant, ctx: &mut Context) -> Step {
+        if let Some(node) = self.too_narrow(ctx) {
+            return Step::Gather(Cause::PacketsTooLong(node));
+        }
         let members = &self.circuit.order.members;
         let hears = ctx.hears(now);
         if hears != ctx.told {

@@ -156,6 +156,8 @@ pub enum Cause {
     Stalled,
     /// The packets of the ring are numbered so high that a new ring must begin.
     NumbersSpent,
+    /// The path to a member carries less than the packets of the ring.
+    PacketsTooLong(NodeId),
     /// All nodes that were heard agree on the members.
     Agreed,
     /// All members are ready to recover.
@@ -192,6 +194,9 @@ impl fmt::Display for Cause {
             Self::RecoveryLost => out.write_str("the token did not come during recovery"),
             Self::Stalled => out.write_str("the token comes, but nothing new reaches everybody"),
             Self::NumbersSpent => out.write_str("the packet numbers of the ring are used up"),
+            Self::PacketsTooLong(node) => {
+                write!(out, "the path to {} carries less than the packets of the ring", node.short())
+            }
             Self::Agreed => out.write_str("all nodes that were heard agree who is in"),
             Self::Committed => out.write_str("all nodes are ready to recover"),
             Self::Recovered => out.write_str("what is left of the old configuration has been exchanged"),
@@ -250,6 +255,8 @@ pub struct Status {
     pub configuration: Option<ConfigurationId>,
     /// Its members.
     pub members: Vec<NodeId>,
+    /// The longest datagram that its packets make, in bytes, if one is installed.
+    pub mtu: Option<u16>,
     /// Bytes of messages that wait for the token.
     pub queued_bytes: usize,
     /// Nodes that are eligible but were set aside, and until when.

@@ -6,7 +6,7 @@
 
 use crate::circuit::Source;
 use crate::data::{
-    Class, Data, HEADER_BYTES, Head, PACKET_BYTES_MAX, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, put_piece,
+    Class, Data, HEADER_BYTES, Head, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, packet_bytes, put_piece,
 };
 use crate::error::SubmitError;
 use crate::output::Counters;
@@ -23,9 +23,9 @@ pub(crate) const CONGESTED_BYTES: usize = 2 * 1024 * 1024;
 pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
 /// If a packet has less room left than this, no message is begun in it that is longer than that.
 const PIECE_BYTES_MIN: usize = 32;
-/// The same for a message that fits a packet of its own: to cut it and to join it again costs more
-/// than so much room.
-const CUT_BYTES_MIN: usize = PACKET_BYTES_MAX / 4;
+/// The same for a message that fits a packet of its own, as a part of a packet: to cut it and to
+/// join it again costs more than so much room.
+const CUT_PART: usize = 4;
 /// How many queues there are: so many messages of one node are on their way in pieces at most
 /// (RING-12).
 pub(crate) const LINES: usize = 16;
@@ -80,11 +80,11 @@ impl Line {
         self.messages.front().map(|message| message.class)
     }
 
-    /// Puts as much of the first message into `frame` as there is room for.
-    fn put(&mut self, frame: &mut BytesMut, next_message: &mut u16) -> Put {
+    /// Puts as much of the first message into `frame` as there is room for, up to `most` bytes.
+    fn put(&mut self, most: usize, frame: &mut BytesMut, next_message: &mut u16) -> Put {
         let Some(message) = self.messages.front() else { return Put::Nothing };
         let rest = message.len().saturating_sub(self.offset);
-        let room = PACKET_BYTES_MAX.saturating_sub(frame.len());
+        let room = most.saturating_sub(frame.len());
         let first = self.offset == 0;
         if first && rest.saturating_add(PIECE_HEADER_BYTES) <= room {
             put_piece(frame, Part::WHOLE, &message.part(0, rest));
@@ -92,8 +92,8 @@ impl Line {
         }
         let room = room.saturating_sub(PART_HEADER_BYTES);
         let last = !first && rest <= room;
-        let fits_another = first && rest <= PACKET_BYTES_MAX - HEADER_BYTES - PIECE_HEADER_BYTES;
-        if !last && room < if fits_another { CUT_BYTES_MIN } else { PIECE_BYTES_MIN } {
+        let fits_another = first && rest <= most.saturating_sub(HEADER_BYTES + PIECE_HEADER_BYTES);
+        if !last && room < if fits_another { most / CUT_PART } else { PIECE_BYTES_MIN } {
             return Put::Nothing;
         }
         if first {
@@ -108,16 +108,32 @@ impl Line {
 }
 
 /// Messages that wait. Survives changes of configuration.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Queue {
     lines: [Line; LINES],
     /// Whose turn it is.
     turn: usize,
     bytes: usize,
     next_message: u16,
+    /// The longest packet of this configuration.
+    packet_bytes: usize,
     pool: Pool,
     /// Bytes of messages that were put into packets.
     copied: u64,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            lines: Default::default(),
+            turn: 0,
+            bytes: 0,
+            next_message: 0,
+            packet_bytes: packet_bytes(0),
+            pool: Pool::default(),
+            copied: 0,
+        }
+    }
 }
 
 impl Queue {
@@ -153,8 +169,10 @@ impl Queue {
         self.bytes == 0
     }
 
-    /// A new configuration: a message that is only half numbered is sent again from its start.
-    pub(crate) fn restart(&mut self) {
+    /// A new configuration, with packets of at most so many bytes: a message that is only half
+    /// numbered is sent again from its start.
+    pub(crate) fn restart(&mut self, packet_bytes: usize) {
+        self.packet_bytes = packet_bytes;
         for line in &mut self.lines {
             line.offset = 0;
         }
@@ -175,7 +193,7 @@ impl Queue {
         let Some(line) = self.lines.get_mut(place) else { return true };
         while line.class() == Some(class) {
             let before = frame.len();
-            let put = line.put(frame, &mut self.next_message);
+            let put = line.put(self.packet_bytes, frame, &mut self.next_message);
             let taken = frame.len().saturating_sub(before);
             self.copied = self.copied.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
             if !matches!(put, Put::End) {
@@ -195,7 +213,7 @@ impl Source for Queue {
         let turns = (0..LINES).map(|step| turn.wrapping_add(step) % LINES);
         let class_of = |place: usize| self.lines.get(place).and_then(Line::class);
         let (first, class) = turns.clone().find_map(|place| class_of(place).map(|class| (place, class)))?;
-        let body = self.waiting().min(PACKET_BYTES_MAX - HEADER_BYTES);
+        let body = self.waiting().min(self.packet_bytes.saturating_sub(HEADER_BYTES));
         let mut frame = self.pool.buffer(body.saturating_add(HEADER_BYTES));
         head.begin(class, &mut frame);
         for place in turns {
@@ -211,7 +229,8 @@ impl Source for Queue {
         if self.is_empty() {
             return 0;
         }
-        let packets = self.waiting() / (PACKET_BYTES_MAX - HEADER_BYTES);
+        let body = self.packet_bytes.saturating_sub(HEADER_BYTES).max(1);
+        let packets = self.waiting().checked_div(body).unwrap_or(0);
         u32::try_from(packets).unwrap_or(u32::MAX).saturating_add(1)
     }
 }

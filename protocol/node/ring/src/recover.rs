@@ -18,7 +18,7 @@
 use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
-use crate::data::{Class, Data, HEADER_BYTES, Head};
+use crate::data::{Class, Data, HEADER_BYTES, Head, packet_bytes};
 use crate::error::RingError;
 use crate::key::{KeyChange, RingKeys};
 use crate::message::{CommitToken, Join, Last, OldRing, Token};
@@ -366,7 +366,7 @@ impl Recover {
         }
         ctx.out.push_back(Output::Key(KeyChange::Installed));
         ctx.out.push_back(Output::Regular { id, members: shown, joined, left });
-        ctx.queue.restart();
+        ctx.queue.restart(packet_bytes(self.token.mtu()));
         if ctx.config.danger.is(Danger::RingDropsOwn) {
             ctx.queue.clear();
         }

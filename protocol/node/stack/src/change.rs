@@ -36,8 +36,16 @@ impl Node {
         self.out.tell(ToMember::LinkDown { node });
     }
 
-    /// Tells the ring which nodes may take part: link up, on the roster, on our line, and (to begin
-    /// with) with a transcript equal to ours.
+    /// NODE-22: the first configuration has packets of the right size at once, since the ring hears
+    /// of a node only when the path to it was tried. That ends in any case.
+    pub(crate) fn path_tried(&mut self, now: Instant, node: NodeId, mtu: u16) {
+        self.peers.tried(&node, mtu);
+        self.ring.path(now, node, mtu);
+        self.judge(now, node);
+    }
+
+    /// Tells the ring which nodes may take part: link up, on the roster, on our line, with a path
+    /// that was tried, and (to begin with) with a transcript equal to ours.
     pub(crate) fn judge(&mut self, now: Instant, node: NodeId) {
         let may = self.records.may_share_ring(&node)
             && !self.patience.is_barred(now, &node)
@@ -46,6 +54,9 @@ impl Node {
         let equal = self.syncing.mark(&node) == Some(self.records.mark());
         if let Some(eligible) = self.peers.judge(&node, may, equal) {
             self.ring.peer(now, node, eligible);
+            if let Some(mtu) = self.peers.mtu(&node) {
+                self.ring.path(now, node, mtu);
+            }
         }
     }
 

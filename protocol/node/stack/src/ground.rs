@@ -38,6 +38,14 @@ impl Ground for Node {
         self.settle(now, entropy);
     }
 
+    fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        self.link_input(now, folkmoot_link::Input::TooLong { to, bytes }, entropy);
+        self.settle(now, entropy);
+    }
+
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         if self.superseded.is_some() {
             return;

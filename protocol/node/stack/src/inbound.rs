@@ -16,6 +16,7 @@ impl Node {
         match output {
             link::Output::Transmit { to, datagram } => self.out.transmit(to, datagram),
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
+            link::Output::Path { node, mtu } => self.path_tried(now, node, mtu),
             link::Output::Certificate { .. } => {}
             link::Output::Down { node, cause } => self.link_down(now, node, cause),
             link::Output::Refused { at, node, asks } => self.refused(now, at, node, Theirs::Form(asks)),

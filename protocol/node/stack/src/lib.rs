@@ -39,7 +39,7 @@ mod trials;
 pub use config::Config;
 pub use error::NodeError;
 pub use events::{Counters, RingEvent};
-pub use folkmoot_link::{Exchange, Versions};
+pub use folkmoot_link::{Exchange, Path, Versions};
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use parts::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
@@ -154,6 +154,16 @@ impl Node {
     /// Where a peer's link is, if it is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
         self.peers.at(node).cloned()
+    }
+
+    /// The path to a peer, if its link is up.
+    pub fn path(&self, node: &NodeId) -> Option<Path> {
+        self.links.path(node)
+    }
+
+    /// The paths to all peers whose links are up.
+    pub fn paths(&self) -> Vec<(NodeId, Path)> {
+        self.peers.iter().filter_map(|node| Some((node, self.links.path(&node)?))).collect()
     }
 
     /// Refusals of the last [`REFUSAL_LIFE`], by locator.

@@ -368,6 +368,10 @@ impl Ground for Tap {
         self.node.datagram(now, from, datagram, entropy);
     }
 
+    fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
+        self.node.too_long(now, to, bytes, entropy);
+    }
+
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         self.node.clock(now, time, entropy);
     }

@@ -9,7 +9,8 @@ use crate::out::Out;
 use crate::routes::Routes;
 use crate::start::SignedStart;
 use crate::{
-    Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Numbered, Output, RingKeyChange,
+    Channel, Config, Counters, Credentials, DownCause, Input, LinkError, Numbered, Output, Path,
+    RingKeyChange,
 };
 use bytes::Bytes;
 use folkmoot_base::{Entropy, Instant, Locator, NodeId};
@@ -48,7 +49,10 @@ impl<C: Credentials> Links<C> {
             Input::Hangup { node } => {
                 return parts.peers.hang_up(now, node, DownCause::HungUp, &mut around);
             }
-            Input::Standing { node, member } => parts.peers.set_standing(node, member, around.out),
+            Input::Standing { node, member } => {
+                parts.peers.set_standing(now, (node, member), &mut around);
+            }
+            Input::TooLong { to, bytes } => parts.peers.too_long(now, &to, bytes, &mut around),
             Input::Company { nodes } => parts.peers.keep_company(now, nodes, around.out),
             Input::RingKey(RingKeyChange::Attempt(keys)) => parts.rings.attempt(around.own, &keys),
             Input::RingKey(RingKeyChange::Installed) => parts.rings.install(around.own),
@@ -125,6 +129,11 @@ impl<C: Credentials> Links<C> {
     /// Where this node was last heard from, if its link is up.
     pub fn locator(&self, node: &NodeId) -> Option<Locator> {
         self.parts.peers.locator(node)
+    }
+
+    /// The path to this node, if its link is up.
+    pub fn path(&self, node: &NodeId) -> Option<Path> {
+        self.parts.peers.path(node)
     }
 
     /// Nodes whose link is up, and whether each is a member's node.

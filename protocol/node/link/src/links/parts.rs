@@ -137,7 +137,7 @@ impl Parts {
         };
         // Whatever was handed in before goes first: the token, if the packet is to follow it.
         while self.peers.flush_next(around) {}
-        self.peers.spread(to, &datagram, around.out);
+        self.peers.spread(now, to, (&datagram, packet), around);
         Some(numbered)
     }
 

@@ -1,8 +1,8 @@
 //! LINK-14: what a guest may send.
 
 use crate::limits::{
-    FRAGMENT_BYTES, GUEST_ADMISSION_BURST, GUEST_ADMISSION_BYTES_MAX, GUEST_ADMISSION_PER_SECOND,
-    GUEST_FRAME_COST, GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
+    GUEST_ADMISSION_BURST, GUEST_ADMISSION_BYTES_MAX, GUEST_ADMISSION_PER_SECOND, GUEST_FRAME_COST,
+    GUEST_TRANSCRIPT_BURST, GUEST_TRANSCRIPT_PER_SECOND,
 };
 use crate::message::{Lane, Piece};
 use crate::{Channel, LinkError};
@@ -51,8 +51,10 @@ impl Allowance {
     }
 }
 
-/// Whether the frame that a piece belongs to is not too long for an admission frame of a guest.
+/// Whether the frame that a piece belongs to is not too long for an admission frame of a guest, as
+/// far as this piece shows.
 fn may_be_whole(piece: &Piece) -> bool {
-    let parts = piece.fragment.map_or(1, |(_, _, parts)| usize::from(parts));
-    parts.saturating_mul(FRAGMENT_BYTES) <= GUEST_ADMISSION_BYTES_MAX.next_multiple_of(FRAGMENT_BYTES)
+    let others = piece.fragment.map_or(1, |(_, _, parts)| usize::from(parts.saturating_sub(1)));
+    let length = piece.bytes.len();
+    length <= GUEST_ADMISSION_BYTES_MAX && length.saturating_mul(others) < GUEST_ADMISSION_BYTES_MAX
 }

@@ -3,7 +3,7 @@
 use crate::message::{FRAME_HEADER_BYTES, Lane, TAG_BYTES, begin_data, put_frame};
 use crate::out::Out;
 use bytes::BytesMut;
-use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX};
+use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
 
 /// The frames that wait for a peer's next datagram.
 #[derive(Debug, Default)]
@@ -16,12 +16,12 @@ pub(super) struct Filling {
 
 impl Filling {
     /// Puts a short frame into the datagram that is being filled, if there is one with room.
-    /// Returns how many bytes it has copied.
-    pub(super) fn pack(&mut self, lane: Lane, parts: &[&[u8]]) -> Option<usize> {
+    /// Returns how many bytes it has copied. `mtu` is the longest datagram that the path carries.
+    pub(super) fn pack(&mut self, mtu: usize, lane: Lane, parts: &[&[u8]]) -> Option<usize> {
         let packet = self.packet.as_mut().filter(|_| self.queued)?;
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         let full = packet.len().saturating_add(length).saturating_add(FRAME_HEADER_BYTES + TAG_BYTES);
-        if length > FRAME_BYTES_MAX || full > DATAGRAM_BYTES_MAX {
+        if full > mtu {
             return None;
         }
         put_frame(packet, lane, parts, length);
@@ -29,9 +29,9 @@ impl Filling {
     }
 
     /// Whether the datagram has room for so many bytes more.
-    pub(super) fn has_room(&self, bytes: usize) -> bool {
+    pub(super) fn has_room(&self, mtu: usize, bytes: usize) -> bool {
         let filled = self.packet.as_ref().map_or(0, |packet| packet.len());
-        filled.saturating_add(bytes).saturating_add(TAG_BYTES) <= DATAGRAM_BYTES_MAX
+        filled.saturating_add(bytes).saturating_add(TAG_BYTES) <= mtu
     }
 
     /// The datagram being filled.

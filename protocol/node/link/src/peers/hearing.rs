@@ -76,7 +76,14 @@ impl Peers {
     ) -> Result<(), LinkError> {
         match Control::decode(frame).map_err(|_| LinkError::PeerMalformed(node))? {
             Control::Ping(number) => self.control(now, node, &Control::Pong(number), around),
-            Control::Pong(_) => {}
+            Control::Pong(number) => {
+                if let Some(peer) = self.all.get_mut(&node) {
+                    peer.path.pong(now, number);
+                    peer.path.due().into_iter().for_each(|due| around.out.note(due));
+                }
+            }
+            Control::Probe(probe) => self.hear_probe(now, node, &probe, around),
+            Control::Probed { number, size } => self.hear_probed(now, node, (number, size), around),
             Control::Bye => drop(self.down(node, DownCause::PeerHungUp, around)),
             Control::Superseded(start) => return self.hear_superseded(now, node, &start, around),
             Control::Certificate(certificate) => {

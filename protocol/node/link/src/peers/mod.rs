@@ -6,8 +6,11 @@ mod filling;
 mod guests;
 mod hearing;
 mod keys;
+mod path;
 mod peer;
+mod probing;
 mod pulse;
+mod rtt;
 mod sending;
 mod telling;
 mod watch;
@@ -76,12 +79,21 @@ impl Peers {
         peer.map(Peer::dial).is_some()
     }
 
-    pub(crate) fn set_standing(&mut self, node: NodeId, member: bool, out: &mut Out) {
+    pub(crate) fn set_standing(
+        &mut self,
+        now: Instant,
+        (node, member): (NodeId, bool),
+        around: &mut Around<'_>,
+    ) {
         let Some(peer) = self.all.get_mut(&node) else { return };
         if peer.set_member(member) {
             self.guests_grew |= !member;
             let word = if member { "a member" } else { "a guest" };
-            out.trace(format!("{node} is {word} now"));
+            around.out.trace(format!("{node} is {word} now"));
+        }
+        if member {
+            peer.path.begin(now);
+            self.probe(now, node, around);
         }
     }
 }

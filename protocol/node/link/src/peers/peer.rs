@@ -3,6 +3,7 @@
 use super::allowance::Allowance;
 use super::filling::Filling;
 use super::keys::Keys;
+use super::path::Path;
 use super::pulse::Pulse;
 use super::telling::Telling;
 use crate::assembly::Assemblies;
@@ -34,6 +35,7 @@ pub(super) struct Peer {
     assemblies: Assemblies,
     allowance: Allowance,
     pub(super) pulse: Pulse,
+    pub(super) path: Path,
     pub(super) filling: Filling,
     pub(super) telling: Telling,
 }
@@ -61,6 +63,7 @@ impl Peer {
             assemblies: Assemblies::default(),
             allowance: Allowance::new(now),
             pulse: Pulse::new(now, rests),
+            path: Path::new(now),
             filling: Filling::default(),
             telling: Telling::new(now),
         }
@@ -156,9 +159,9 @@ impl Peer {
         }
     }
 
-    /// When to dial for new keys, and when an incomplete frame or a certificate is due.
-    pub(super) fn due(&self) -> [Option<Instant>; 3] {
-        [self.assemblies.deadline(), self.keys.renewal(), self.telling.due()]
+    /// When to dial for new keys, and when an incomplete frame, a certificate or a probe is due.
+    pub(super) fn due(&self) -> [Option<Instant>; 4] {
+        [self.assemblies.deadline(), self.keys.renewal(), self.telling.due(), self.path.due()]
     }
 
     /// The link is down: nothing is for it any more.
@@ -177,22 +180,33 @@ impl Peer {
     /// Puts a short frame into the datagram that is being filled, if there is one with room.
     /// Returns how many bytes it has copied.
     pub(super) fn pack(&mut self, now: Instant, lane: Lane, parts: &[&[u8]]) -> Option<usize> {
-        let copied = self.filling.pack(lane, parts)?;
+        let copied = self.filling.pack(self.path.mtu(), lane, parts)?;
         self.pulse.send(now);
         Some(copied)
     }
 
-    /// Seals what waits, and puts it out.
-    pub(super) fn flush(&mut self, node: NodeId, around: &mut Around<'_>) -> Result<(), Spent> {
-        let Some(mut packet) = self.filling.take() else { return Ok(()) };
+    /// Seals what waits, and puts it out. Returns how many bytes that was.
+    pub(super) fn flush(&mut self, node: NodeId, around: &mut Around<'_>) -> Result<usize, Spent> {
+        let Some(packet) = self.filling.take() else { return Ok(0) };
+        self.transmit(node, packet, around)
+    }
+
+    /// Seals a datagram that has room for its header, and puts it out.
+    pub(super) fn transmit(
+        &mut self,
+        node: NodeId,
+        mut packet: BytesMut,
+        around: &mut Around<'_>,
+    ) -> Result<usize, Spent> {
         let association = self.keys.current();
         let agreed = association.common().version;
         let version = if around.own.is(Danger::LinkAnyVersion) { agreed ^ 0x40 } else { agreed };
         let counter = association.seal(version, &mut packet)?;
         around.out.count_sealed();
         self.wear(node, counter, around);
+        let bytes = packet.len();
         around.out.say(Output::Transmit { to: self.at.clone(), datagram: packet.freeze() });
-        Ok(())
+        Ok(bytes)
     }
 
     /// Opens a datagram that names our index `index`.
@@ -210,11 +224,20 @@ impl Peer {
         self.pulse.hear(now);
         around.out.count_opened();
         if opened.newest {
-            self.at.clone_from(from);
+            self.hear_at(now, from, around.out);
             self.keys.settle(index);
         }
         self.wear(node, opened.counter, around);
         Ok(opened.plaintext)
+    }
+
+    /// LINK-11: it is heard there now. If that is elsewhere than before, the path is another.
+    fn hear_at(&mut self, now: Instant, from: &Locator, out: &mut Out) {
+        if self.at != *from {
+            self.at.clone_from(from);
+            self.path.doubt(now);
+            out.note(now);
+        }
     }
 
     /// LINK-14: whether it may send this.

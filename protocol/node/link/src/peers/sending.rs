@@ -4,15 +4,11 @@
 
 use super::Peers;
 use crate::call::Around;
-use crate::limits::FRAGMENT_BYTES;
-use crate::message::{
-    Control, DATA_HEADER_BYTES, FRAGMENT_HEADER_BYTES, FRAME_HEADER_BYTES, Lane, TAG_BYTES, put_fragment,
-    put_frame,
-};
-use crate::out::Out;
+use crate::limits::{fragment_bytes, frame_bytes};
+use crate::message::{Control, FRAGMENT_HEADER_BYTES, FRAME_HEADER_BYTES, Lane, put_fragment, put_frame};
 use crate::{Channel, DownCause, LinkError, Output};
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, LONG_FRAME_BYTES_MAX};
+use folkmoot_base::limits::LONG_FRAME_BYTES_MAX;
 use folkmoot_base::{Instant, NodeId};
 
 impl Peers {
@@ -39,10 +35,25 @@ impl Peers {
     }
 
     /// Sends the same datagram, sealed for all of them, to each of these that is a member's node. It
-    /// says nothing of their links: none counts as used by it (LINK-28).
-    pub(crate) fn spread(&mut self, to: &[NodeId], datagram: &Bytes, out: &mut Out) {
-        for peer in to.iter().filter_map(|node| self.all.get(node)).filter(|peer| peer.is_member()) {
-            out.say(Output::Transmit { to: peer.at().clone(), datagram: datagram.clone() });
+    /// says nothing of their links: none counts as used by it (LINK-28). If a path does not carry it,
+    /// the packet that it holds goes there as [`Self::send`] sends it.
+    pub(crate) fn spread(
+        &mut self,
+        now: Instant,
+        to: &[NodeId],
+        (datagram, packet): (&Bytes, &[u8]),
+        around: &mut Around<'_>,
+    ) {
+        for node in to {
+            let Some(peer) = self.all.get_mut(node).filter(|peer| peer.is_member()) else { continue };
+            if datagram.len() > peer.path.mtu() {
+                let _ = self.send(now, *node, Channel::Ring, &[packet], around);
+                continue;
+            }
+            around.out.say(Output::Transmit { to: peer.at().clone(), datagram: datagram.clone() });
+            if peer.path.carried(now, datagram.len()) {
+                self.probe(now, *node, around);
+            }
         }
     }
 
@@ -60,7 +71,8 @@ impl Peers {
         if excess_bytes > 0 {
             return Err(LinkError::LocalTooLong { excess_bytes });
         }
-        if length > FRAME_BYTES_MAX {
+        let mtu = self.all.get(&to).ok_or(LinkError::LocalNoLink(to))?.path.mtu();
+        if length > frame_bytes(mtu) {
             // First to one piece, then into the datagrams.
             around.out.count_copied(length.saturating_mul(2));
             return self.cut(now, to, lane, parts, around);
@@ -71,7 +83,7 @@ impl Peers {
         Ok(())
     }
 
-    /// Cuts a long frame into fragments.
+    /// Cuts a frame that no datagram of this path carries into fragments.
     fn cut(
         &mut self,
         now: Instant,
@@ -83,7 +95,7 @@ impl Peers {
         let peer = self.all.get_mut(&to).ok_or(LinkError::LocalNoLink(to))?;
         let id = peer.filling.next_fragment();
         let whole = parts.concat();
-        let chunks = whole.chunks(FRAGMENT_BYTES);
+        let chunks = whole.chunks(fragment_bytes(peer.path.mtu()).max(1));
         let count = u8::try_from(chunks.len()).unwrap_or(u8::MAX);
         for (chunk, part) in chunks.zip(0_u8..) {
             let header = FRAME_HEADER_BYTES.saturating_add(FRAGMENT_HEADER_BYTES);
@@ -102,7 +114,7 @@ impl Peers {
         around: &mut Around<'_>,
     ) -> Result<&mut BytesMut, LinkError> {
         let peer = self.all.get(&to).ok_or(LinkError::LocalNoLink(to))?;
-        if !peer.filling.has_room(bytes) {
+        if !peer.filling.has_room(peer.path.mtu(), bytes) {
             self.flush(to, around);
         }
         let peer = self.all.get_mut(&to).ok_or(LinkError::LocalNoLink(to))?;
@@ -122,6 +134,9 @@ impl Peers {
     }
 
     pub(crate) fn ping(&mut self, now: Instant, to: NodeId, around: &mut Around<'_>) {
+        if let Some(peer) = self.all.get_mut(&to) {
+            peer.path.ping(now.0);
+        }
         self.control(now, to, &Control::Ping(now.0), around);
     }
 
@@ -139,11 +154,14 @@ impl Peers {
     /// Seals what waits for `node`, and puts it out.
     pub(super) fn flush(&mut self, node: NodeId, around: &mut Around<'_>) {
         let Some(peer) = self.all.get_mut(&node) else { return };
-        if peer.flush(node, around).is_err() {
-            self.down(node, DownCause::Spent, around);
+        match peer.flush(node, around) {
+            Ok(bytes) => {
+                let now = peer.pulse.sent();
+                if peer.path.carried(now, bytes) {
+                    self.probe(now, node, around);
+                }
+            }
+            Err(_) => drop(self.down(node, DownCause::Spent, around)),
         }
     }
 }
-
-const _: () =
-    assert!(DATA_HEADER_BYTES + FRAME_HEADER_BYTES + FRAME_BYTES_MAX + TAG_BYTES <= DATAGRAM_BYTES_MAX);

@@ -12,6 +12,7 @@ use folkmoot_base::{Digest, Instant, Locator, NodeId};
 pub(crate) struct Due {
     ping: bool,
     certificate: bool,
+    probe: bool,
 }
 
 impl Peers {
@@ -40,7 +41,9 @@ impl Peers {
             self.down(node, DownCause::Silent, around);
             return None;
         }
-        let due = Due { ping: ping <= now, certificate: peer.telling.due().is_some_and(|at| at <= now) };
+        let has_come = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        let (certificate, probe) = (has_come(peer.telling.due()), has_come(peer.path.due()));
+        let due = Due { ping: ping <= now, certificate, probe };
         if due.ping {
             peer.ask(now);
         }
@@ -55,6 +58,9 @@ impl Peers {
         }
         if due.certificate {
             self.tell_certificate(now, node, around);
+        }
+        if due.probe {
+            self.probe(now, node, around);
         }
     }
 

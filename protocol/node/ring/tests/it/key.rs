@@ -76,6 +76,7 @@ fn ring_24_two_attempts_never_share_a_key() {
             members: vec![node(PEER), node(ME), node(OUTSIDER)],
             old_rings: vec![OldRing::default()],
             contributions: vec![Contribution::new(PEERS)],
+            mtus: vec![1_452],
             rotation: 1,
         };
         pair.outputs();
@@ -85,6 +86,7 @@ fn ring_24_two_attempts_never_share_a_key() {
         assert!(contributed.insert(contributed_in(&token)), "a contribution twice");
         token.old_rings.push(OldRing::default());
         token.contributions.push(Contribution::new(PEERS));
+        token.mtus.push(1_452);
         token.rotation = 2;
         pair.takes_quietly(Control::Commit(token));
         let [keys] = &attempts(pair.outputs())[..] else { panic!("one attempt") };

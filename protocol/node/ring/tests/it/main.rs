@@ -14,6 +14,7 @@ mod harness;
 mod key;
 mod mutants;
 mod pair;
+mod paths;
 mod reach;
 mod rules;
 mod schedules;

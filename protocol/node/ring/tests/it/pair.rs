@@ -28,6 +28,8 @@ pub struct Pair {
     /// What this node contributed to the attempt.
     pub contribution: Contribution,
     pub rng: Rng,
+    /// What the peer and this node say of their paths.
+    pub paths: [u16; 2],
 }
 
 /// What the peer contributes, always.
@@ -73,10 +75,12 @@ impl Pair {
         let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
         let contribution = Contribution::new([0; 32]);
         let (number, records, places) = (0, 0, 0);
-        let rng = Rng(1);
+        let (paths, rng) = ([1_452; 2], Rng(1));
+        let token_seq = 1;
         let mut pair =
-            Self { ring, now, id, next, token_seq: 1, number, records, places, contribution, rng };
+            Self { ring, now, id, next, token_seq, number, records, places, contribution, rng, paths };
         pair.ring.peer(now, node(PEER), true);
+        pair.ring.path(now, node(PEER), 1_452);
         pair.outputs();
         pair
     }
@@ -93,7 +97,8 @@ impl Pair {
         let both = [Contribution::new(PEERS), self.contribution.clone()];
         let contributions = both.into_iter().take(old_rings.len()).collect();
         let members = vec![node(PEER), node(ME)];
-        CommitToken { id: self.next, members, old_rings, contributions, rotation }
+        let mtus = self.paths.into_iter().take(old_rings.len()).collect();
+        CommitToken { id: self.next, members, old_rings, contributions, mtus, rotation }
     }
 
     /// Recovering; the peer brought `old ring`.

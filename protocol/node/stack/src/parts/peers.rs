@@ -15,6 +15,8 @@ pub(crate) struct Peers {
 #[derive(Debug)]
 struct Peer {
     at: Locator,
+    /// What the path carries, once that was tried.
+    mtu: Option<u16>,
     /// Reported to the ring as eligible. Stays so until the link goes down, the roster drops the
     /// peer or it shows another line, so that an item on its way does not disturb a ring that
     /// stands. The group layer's State exchange settles the differences.
@@ -24,12 +26,24 @@ struct Peer {
 impl Peers {
     /// A link came up.
     pub(crate) fn up(&mut self, node: NodeId, at: Locator) {
-        self.linked.insert(node, Peer { at, eligible: false });
+        self.linked.insert(node, Peer { at, mtu: None, eligible: false });
     }
 
     /// A link went down. `false` if there was none.
     pub(crate) fn down(&mut self, node: &NodeId) -> bool {
         self.linked.remove(node).is_some()
+    }
+
+    /// The path to a peer was tried: it carries datagrams of so many bytes.
+    pub(crate) fn tried(&mut self, node: &NodeId, mtu: u16) {
+        if let Some(peer) = self.linked.get_mut(node) {
+            peer.mtu = Some(mtu);
+        }
+    }
+
+    /// What the path to a peer carries, if that was tried.
+    pub(crate) fn mtu(&self, node: &NodeId) -> Option<u16> {
+        self.linked.get(node)?.mtu
     }
 
     pub(crate) fn is_linked(&self, node: &NodeId) -> bool {
@@ -68,11 +82,11 @@ impl Peers {
         moved
     }
 
-    /// Whether the ring may have this peer: only if it `may` take part, and to begin with only if
-    /// its transcript equals ours. The answer if it is another than before.
+    /// Whether the ring may have this peer: only if it `may` take part and its path was tried, and
+    /// to begin with only if its transcript equals ours. The answer if it is another than before.
     pub(crate) fn judge(&mut self, node: &NodeId, may: bool, equal: bool) -> Option<bool> {
         let peer = self.linked.get_mut(node)?;
-        let eligible = may && (peer.eligible || equal);
+        let eligible = may && peer.mtu.is_some() && (peer.eligible || equal);
         (core::mem::replace(&mut peer.eligible, eligible) != eligible).then_some(eligible)
     }
 

@@ -14,6 +14,7 @@ mod early;
 mod forms;
 mod idle;
 mod net;
+mod paths;
 mod rings;
 mod sides;
 mod transcripts;

@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::{Algorithm, Entropy, GroupId, Instant, Locator, NodeId, SignatureBytes, digest};
 use folkmoot_link::{Channel, Claim, Config, Credentials, Input, LinkError, Links, Output};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// xorshift: the same bytes for the same seed.
 pub struct Dice(pub u64);
@@ -137,6 +137,10 @@ pub struct Net {
     pub loss: u64,
     pub copies: u64,
     pub jitter_ms: u64,
+    /// What the path from one place to another carries, if not everything.
+    pub mtu: BTreeMap<(Locator, Locator), usize>,
+    /// How long a datagram takes, in microseconds.
+    pub delay: u64,
     sent: u64,
 }
 
@@ -163,6 +167,8 @@ impl Net {
             loss: 0,
             copies: 0,
             jitter_ms: 0,
+            mtu: BTreeMap::new(),
+            delay: 200,
             sent: 0,
         };
         for name in 1..=count {
@@ -228,11 +234,15 @@ impl Net {
         if self.cut.contains(&(from.clone(), to.clone())) || self.dice.chance(self.loss) {
             return;
         }
+        let mtu = self.mtu.get(&(from.clone(), to.clone()));
+        if mtu.is_some_and(|mtu| datagram.len() > *mtu) {
+            return;
+        }
         let copies = 1 + u64::from(self.dice.chance(self.copies));
         for _ in 0..copies {
             let jitter = if self.jitter_ms == 0 { 0 } else { self.dice.next() % (self.jitter_ms * 1_000) };
             self.sent += 1;
-            let due = self.now + Duration::from_micros(200 + jitter);
+            let due = self.now + Duration::from_micros(self.delay + jitter);
             self.wire.push((due, self.sent, to.clone(), from.clone(), datagram.clone()));
         }
     }

@@ -152,12 +152,16 @@ pub struct Net {
     pub moved: BTreeMap<usize, Locator>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
+    /// What each path carries, if not everything; longer datagrams are lost, and nobody is told.
+    pub mtu: Option<fn(usize, usize) -> usize>,
     /// What nodes do wrong that are started from now on.
     pub danger: Mutant,
     /// So many microseconds the clocks are ahead of nodes that are started from now on.
     pub ahead: u64,
     contacts: Vec<usize>,
-    group: GroupId,
+    pub group: GroupId,
+    /// Messages that came to a party, by length.
+    pub delivered: Vec<usize>,
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
     count: u64,
     sent: BTreeMap<(usize, usize), u64>,
@@ -191,6 +195,8 @@ impl Net {
             cut: BTreeSet::new(),
             moved: BTreeMap::new(),
             loss: 0,
+            mtu: None,
+            delivered: Vec::new(),
             group,
             queue: BTreeMap::new(),
             count: 0,
@@ -348,7 +354,8 @@ impl Net {
                     let Some(to) = (0..32).find(|to| self.at(*to) == at) else { continue };
                     *self.sent.entry((who, to)).or_default() += 1;
                     let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
-                    if !lost && !self.cut.contains(&(who, to)) {
+                    let long = self.mtu.is_some_and(|mtu| bytes.len() > mtu(who, to));
+                    if !lost && !long && !self.cut.contains(&(who, to)) {
                         let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
                         self.count += 1;
                         let at = self.now + 300 + u64::from(roll) * 4;
@@ -358,6 +365,9 @@ impl Net {
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
                     player.notice = members.iter().map(|party| person_of(&party.member)).collect();
                     player.told.insert(to.member, player.notice.clone());
+                }
+                GroundOutput::To(_, ToMember::Group(Indication::Deliver { payload, .. })) => {
+                    self.delivered.push(payload.len());
                 }
                 GroundOutput::Persist(persist) => player.persists.push(persist),
                 GroundOutput::Member(ToMember::Item(item)) => {
