@@ -17,7 +17,7 @@
 //! parts u8, bytes`. Channel 0 is [`Control`], between the two links themselves. All integers are
 //! big-endian.
 
-use crate::ring_seal::{RING_HEADER_BYTES, RingHeader};
+use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
 use crate::start::SignedStart;
 use crate::{Channel, Exchange, Versions};
 use bytes::{Buf, BufMut, Bytes, BytesMut};

@@ -3,9 +3,9 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring, and what it contributes to the secret of the
-//! new one (key.rs). With the second it begins to recover. A COMMIT is repeated until the next stage
-//! shows. If that does not show in time, or if a member
+//! In the first rotation each member adds its old ring, and what it contributes to the secret of
+//! the new one (key.rs). With the second it begins to recover. A COMMIT is repeated until the next
+//! stage shows. If that does not show in time, or if a member
 //! gathers, a gather begins.
 
 use crate::context::{Context, Step};
@@ -18,8 +18,8 @@ use core::fmt;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
 
-/// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is not
-/// printed.
+/// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is
+/// not printed.
 pub(crate) struct Repeat {
     to: NodeId,
     frame: Bytes,

@@ -38,8 +38,8 @@ impl Peers {
         self.put(now, to, lane, parts, around)
     }
 
-    /// Sends the same datagram, sealed for all of them, to each of these that is a member's node. It
-    /// says nothing of their links: none counts as used by it (LINK-28).
+    /// Sends the same datagram, sealed for all of them, to each of these that is a member's node.
+    /// None of their links counts as used by it (LINK-28).
     pub(crate) fn spread(&mut self, to: &[NodeId], datagram: &Bytes, out: &mut Out) {
         for peer in to.iter().filter_map(|node| self.all.get(node)).filter(|peer| peer.is_member()) {
             out.say(Output::Transmit { to: peer.at().clone(), datagram: datagram.clone() });

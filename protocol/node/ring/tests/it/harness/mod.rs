@@ -17,7 +17,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, Instant, Lead, NodeId, Service};
 use folkmoot_ring::message::{Control, Frame, Token};
-use folkmoot_ring::{Config, Delivery, Output, Phase, Ring, WINDOW_PACKETS, stored_ring_seq};
+use folkmoot_ring::{Config, Delivery, Output, Ring, WINDOW_PACKETS, stored_ring_seq};
 use keys::Keys;
 use std::collections::{BTreeMap, BTreeSet};
 
