@@ -32,6 +32,7 @@ pub mod message;
 mod noise;
 mod out;
 mod peers;
+mod ring_header;
 mod ring_seal;
 mod rings;
 mod routes;
@@ -45,7 +46,8 @@ pub use api::{
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;
-pub use ring_seal::{Numbered, RING_HEADER_BYTES, RingHeader};
+pub use ring_header::{RING_HEADER_BYTES, RingHeader};
+pub use ring_seal::Numbered;
 pub use seal::{FrameSeal, OpenError, PairSeal, Spent};
 pub use start::{SignedStart, Start};
 pub use versions::{Common, Versions};

@@ -18,7 +18,7 @@
 //! big-endian.
 
 use crate::limits::frame_bytes;
-use crate::ring_seal::{RING_HEADER_BYTES, RingHeader};
+use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
 use crate::start::SignedStart;
 use crate::{Channel, Exchange, Versions};
 use bytes::{Buf, BufMut, Bytes, BytesMut};

@@ -8,6 +8,7 @@
 //! configuration, and its sender numbers no two packets of a class alike.
 
 use crate::message::{RING_DATA, TAG_BYTES};
+use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
 use crate::{RingKeys, Spent};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use bytes::{Buf as _, BufMut as _, BytesMut};
@@ -15,47 +16,12 @@ use core::fmt;
 use folkmoot_base::codec::WIRE_VERSION;
 use folkmoot_base::{Digest, NodeId, Secret, hmac_sha256};
 
-/// Length of the header of a packet: it stays in the clear.
-pub const RING_HEADER_BYTES: usize = 10;
 /// Version and kind.
 const PREFIX_BYTES: usize = 2;
 /// What is authenticated in the clear.
 const CLEAR_BYTES: usize = PREFIX_BYTES + RING_HEADER_BYTES;
 /// What sealing adds to a packet.
 pub(crate) const ADDED_BYTES: usize = PREFIX_BYTES + TAG_BYTES;
-
-/// The header of a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RingHeader {
-    /// What kind of packet.
-    pub class: u8,
-    /// The index of whoever numbered it.
-    pub sender: u8,
-    /// Which ring.
-    pub ring: [u8; 4],
-    /// Its number.
-    pub number: u32,
-}
-
-impl RingHeader {
-    /// Reads the header of a packet.
-    pub(crate) fn read(packet: &[u8]) -> Option<Self> {
-        let [class, sender, a, b, c, d, number @ ..] = *packet.first_chunk::<RING_HEADER_BYTES>()?;
-        Some(Self { class, sender, ring: [a, b, c, d], number: u32::from_be_bytes(number) })
-    }
-
-    /// Writes it.
-    pub(crate) fn write(&self, out: &mut BytesMut) {
-        out.put_slice(&[self.class, self.sender]);
-        out.put_slice(&self.ring);
-        out.put_u32(self.number);
-    }
-
-    fn nonce(&self) -> [u8; 12] {
-        let [a, b, c, d] = self.number.to_be_bytes();
-        [0, 0, 0, 0, 0, 0, 0, self.class, a, b, c, d]
-    }
-}
 
 /// Under which number something was sealed, for checkers of LINK-29.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

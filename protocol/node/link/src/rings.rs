@@ -3,7 +3,8 @@
 
 use crate::call::{Around, Me};
 use crate::message::ring_header;
-use crate::ring_seal::{ADDED_BYTES, Numbered, RingHeader, RingSeal};
+use crate::ring_header::RingHeader;
+use crate::ring_seal::{ADDED_BYTES, Numbered, RingSeal};
 use crate::{LinkError, RingKeys};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::WIRE_VERSION;
@@ -71,10 +72,5 @@ impl Rings {
         let node = seal.open(&header, &mut datagram).ok_or_else(|| LinkError::WireForged(from.clone()))?;
         around.out.count_opened();
         Ok((node, datagram.freeze()))
-    }
-
-    /// How many rings' keys are here.
-    pub(crate) fn count(&self) -> usize {
-        [&self.installed, &self.attempt].into_iter().flatten().count()
     }
 }

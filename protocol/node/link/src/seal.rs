@@ -1,7 +1,7 @@
 //! Sealing of datagrams: AES-256-GCM with explicit counters as nonces, and a replay window.
 //!
-//! [`PairSeal`] implements [`FrameSeal`] with the two keys from a handshake, one for each direction.
-//! What goes under a ring key is sealed by `ring_seal.rs`.
+//! [`PairSeal`] implements [`FrameSeal`] with the two keys from a handshake, one for each
+//! direction. What goes under a ring key is sealed by `ring_seal.rs`.
 
 use crate::limits::REPLAY_WINDOW;
 use crate::message::{DATA_HEADER_BYTES, TAG_BYTES};

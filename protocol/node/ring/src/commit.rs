@@ -18,8 +18,8 @@ use core::fmt;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
 
-/// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is not
-/// printed.
+/// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is
+/// not printed.
 pub(crate) struct Repeat {
     to: NodeId,
     frame: Bytes,

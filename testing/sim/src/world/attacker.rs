@@ -28,8 +28,8 @@ pub struct Forged {
     pub to: Player,
     /// What.
     pub bytes: Bytes,
-    /// It is a packet under a ring key, unchanged. Whoever has the key and lacks the packet may take
-    /// it, whenever it comes and from wherever: no more than a network that is late can do.
+    /// It is a packet under a ring key, unchanged. Whoever has the key and lacks the packet may
+    /// take it, whenever it comes and from wherever: a late network can do no less.
     pub late: bool,
 }
 

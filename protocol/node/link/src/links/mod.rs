@@ -153,12 +153,6 @@ impl<C: Credentials> Links<C> {
         parts.peers.control(now, to, message, &mut around);
     }
 
-    /// How many rings' keys are here (LINK-30).
-    #[doc(hidden)]
-    pub fn danger_ring_keys(&self) -> usize {
-        self.parts.rings.count()
-    }
-
     /// The start that a peer has proved.
     #[doc(hidden)]
     pub fn danger_start(&self, of: &NodeId) -> Option<SignedStart> {

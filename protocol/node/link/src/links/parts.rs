@@ -120,8 +120,8 @@ impl Parts {
         }
     }
 
-    /// Sends a packet of the ring to all of `to`: sealed once under the ring key if that may be, else
-    /// under the keys of each link. Whoever has no link here does not get it.
+    /// Sends a packet of the ring to all of `to`: sealed once under the ring key if that may be,
+    /// else under the keys of each link. Whoever has no link here does not get it.
     pub(super) fn multicast(
         &mut self,
         now: Instant,

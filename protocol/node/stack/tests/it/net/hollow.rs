@@ -66,7 +66,10 @@ impl Hollow {
         let (to, frame) = match output {
             RingOutput::Send { to, frame } => (vec![to], frame),
             RingOutput::Multicast { to, frame } => (to.to_vec(), frame),
-            RingOutput::Fresh { to, frame } => return drop(self.links.multicast(now, &to, &frame)),
+            RingOutput::Fresh { to, frame } => {
+                self.links.multicast(now, &to, &frame);
+                return;
+            }
             RingOutput::Key(change) => {
                 let change = match change {
                     KeyChange::Attempt(RingKeys { ring, senders }) => {
