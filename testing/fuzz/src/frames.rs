@@ -9,6 +9,7 @@ use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
 use folkmoot_node::Sync;
+use bytes::BytesMut;
 use folkmoot_ring::data::{Class, HEADER_BYTES};
 use folkmoot_ring::message::Frame;
 
@@ -41,6 +42,10 @@ pub fn ring_frame(data: &[u8]) {
             match packet.class {
                 Class::Recovered => assert!(packet.recovered().is_ok()),
                 Class::End => assert_eq!(data.len(), HEADER_BYTES),
+                Class::Record => {
+                    let record = packet.record().unwrap();
+                    assert_eq!(record.frame(packet.ring, BytesMut::new()), data);
+                }
                 Class::Agreed | Class::Safe => {
                     let length: usize = packet.pieces().map(|p| p.bytes.len() + p.part.header_bytes()).sum();
                     assert_eq!(HEADER_BYTES + length, data.len(), "pieces fill the packet");
