@@ -44,6 +44,9 @@ struct Inbox {
     bytes: usize,
 }
 
+/// What the path from one to another carries.
+type Paths = BTreeMap<(Player, Player), usize>;
+
 /// The network.
 #[derive(Debug)]
 pub struct Net {
@@ -54,7 +57,7 @@ pub struct Net {
     cuts: BTreeSet<(Player, Player)>,
     inboxes: BTreeMap<Player, Inbox>,
     /// What the paths that were used so far carry, if some are narrow.
-    paths: Option<(Rng, BTreeMap<(Player, Player), usize>)>,
+    paths: Option<(Rng, Paths)>,
 }
 
 impl Net {
