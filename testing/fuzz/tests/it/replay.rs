@@ -21,6 +21,7 @@ const DEAR: &[(&str, usize)] = &[
     ("link_stranger", 7),
     ("link_liar", 13),
     ("agreement_run", 7),
+    ("keying_machine", 7),
     ("sharing_run", 61),
     ("admission_desk", 7),
     ("admission_applicant", 3),
