@@ -2,6 +2,7 @@
 
 use crate::script::owned;
 use crate::values::canonical;
+use bytes::BytesMut;
 use folkmoot_admission::{GuestMessage, OpenMessage};
 use folkmoot_base::{ConfigurationId, GroupId, MemberId, NodeId, Party, ViewId};
 use folkmoot_flush::message::{Control as FlushControl, Frame as FlushFrame};
@@ -9,7 +10,6 @@ use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
 use folkmoot_node::Sync;
-use bytes::BytesMut;
 use folkmoot_ring::data::{Class, HEADER_BYTES};
 use folkmoot_ring::message::Frame;
 

@@ -40,9 +40,7 @@ mod seal;
 mod start;
 mod versions;
 
-pub use api::{
-    Channel, Config, Counters, DownCause, Exchange, Input, Output, Path, RingKeyChange, RingKeys,
-};
+pub use api::{Channel, Config, Counters, DownCause, Exchange, Input, Output, Path, RingKeyChange, RingKeys};
 pub use credentials::{Claim, Credentials, IdentityCredentials};
 pub use error::LinkError;
 pub use links::Links;

@@ -3,16 +3,16 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring, what its paths carry, and what it contributes
-//! to the secret of the new ring (key.rs). With the second it begins to recover. A COMMIT is repeated
-//! until the next stage shows. If that does not show in time, or if a member gathers, a gather
-//! begins.
+//! In the first rotation each member adds its old ring, what its paths carry, and what it
+//! contributes to the secret of the new ring (key.rs). With the second it begins to recover. A
+//! COMMIT is repeated until the next stage shows. If that does not show in time, or if a member
+//! gathers, a gather begins.
 
 use crate::context::{Context, Step};
 use crate::key::Contribution;
 use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
-use crate::output::{Cause, Output};
 use crate::order::Order;
+use crate::output::{Cause, Output};
 use bytes::Bytes;
 use core::fmt;
 use folkmoot_base::{Instant, NodeId};
@@ -80,8 +80,8 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// Adds this node's old ring, its contribution and what its paths carry to `token`, and passes it
-    /// on.
+    /// Adds this node's old ring, its contribution and what its paths carry to `token`, and passes
+    /// it on.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,

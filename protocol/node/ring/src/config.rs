@@ -29,6 +29,9 @@ pub(crate) const RING_SEQ_STEP_MAX: u64 = 1 << 32;
 /// The highest number of a packet, of a record and of a place: frames have four bytes for each. A
 /// ring that comes halfway begins anew.
 pub(crate) const PACKET_NUMBER_MAX: u64 = u32::MAX as u64;
+/// How many queues there are: so many messages of one node are on their way in pieces at most
+/// (RING-12).
+pub(crate) const LINES: usize = 16;
 /// Most packets that one record names.
 pub(crate) const RECORD_PACKETS_MAX: u16 = 256;
 /// Most packets that a member without the token sends before they have places.

@@ -58,7 +58,6 @@ use order::Order;
 use recover::Recover;
 use std::collections::BTreeSet;
 
-
 /// One state, with the data that only this state has.
 #[derive(Debug)]
 enum State {

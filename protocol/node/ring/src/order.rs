@@ -271,13 +271,7 @@ impl Order {
     }
 
     /// Delivers the messages that `packet` completes.
-    pub(crate) fn emit(
-        &mut self,
-        packet: &Data,
-        order: u64,
-        transitional: bool,
-        out: &mut VecDeque<Output>,
-    ) {
+    pub(crate) fn emit(&mut self, packet: &Data, order: u64, transitional: bool, out: &mut VecDeque<Output>) {
         let service = match packet.class {
             Class::Agreed => Service::Agreed,
             Class::Safe => Service::Safe,
@@ -358,9 +352,7 @@ impl Order {
                 let room = BytesMut::with_capacity(RECORD_BYTES);
                 self.record(number).map(|record| record.frame(self.handle(), room))
             }
-            Missing::Packet(source, number) => {
-                self.packet(source, number).map(|packet| packet.frame.clone())
-            }
+            Missing::Packet(source, number) => self.packet(source, number).map(|packet| packet.frame.clone()),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Messages in pieces, joined again.
 
+use crate::config::LINES;
 use crate::data::{Part, Piece};
-use crate::queue::LINES;
 use bytes::Bytes;
 use folkmoot_base::Pool;
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};

@@ -5,6 +5,7 @@
 //! it. The messages of one party keep their order.
 
 use crate::circuit::Source;
+use crate::config::LINES;
 use crate::data::{
     Class, Data, HEADER_BYTES, Head, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, packet_bytes, put_piece,
 };
@@ -26,9 +27,6 @@ const PIECE_BYTES_MIN: usize = 32;
 /// The same for a message that fits a packet of its own, as a part of a packet: to cut it and to
 /// join it again costs more than so much room.
 const CUT_PART: usize = 4;
-/// How many queues there are: so many messages of one node are on their way in pieces at most
-/// (RING-12).
-pub(crate) const LINES: usize = 16;
 
 const _: () = assert!(CONGESTED_BYTES + ORDERED_BYTES_MAX + MESSAGE_COST_BYTES < SEND_QUEUE_BYTES_MAX);
 

@@ -34,9 +34,9 @@ impl Peers {
         self.put(now, to, lane, parts, around)
     }
 
-    /// Sends the same datagram, sealed for all of them, to each of these that is a member's node. It
-    /// says nothing of their links: none counts as used by it (LINK-28). If a path does not carry it,
-    /// the packet that it holds goes there as [`Self::send`] sends it.
+    /// Sends the same datagram, sealed for all of them, to each of these that is a member's node.
+    /// None of their links counts as used by it (LINK-28). If a path does not carry it, the packet
+    /// that it holds goes there as [`Self::send`] sends it.
     pub(crate) fn spread(
         &mut self,
         now: Instant,

@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 const TOKEN_BYTES_MAX: usize = 512;
 
 impl Circuit {
-    /// ORD-04: who gets the token next. A member that n passes left out comes first. So each gets it
-    /// at least once in 2n passes. Then comes one whose packets have no places, or that asked for
-    /// the token; then the one that had it the longest time ago.
+    /// ORD-04: who gets the token next. A member that n passes left out comes first. So each gets
+    /// it at least once in 2n passes. Then comes a member whose packets have no places, or that
+    /// asked for the token; then the one that has not had it for the longest time.
     fn to_whom(&self, token: &Token) -> NodeId {
         let others = token.members.iter().enumerate().filter(|(index, _)| *index != usize::from(self.mine));
         let oldest = |of: &mut dyn Iterator<Item = (usize, u16)>| of.max_by_key(|(_, passes)| *passes);
@@ -131,13 +131,7 @@ impl Circuit {
         }
     }
 
-    fn let_go(
-        &mut self,
-        now: Instant,
-        source: &mut dyn Source,
-        config: &Config,
-        out: &mut VecDeque<Output>,
-    ) {
+    fn let_go(&mut self, now: Instant, source: &mut dyn Source, config: &Config, out: &mut VecDeque<Output>) {
         if let Some(idle) = &mut self.idle {
             idle.token.quiet = 0;
         }

@@ -1,9 +1,7 @@
 //! A visit of the token: what this member sends, orders and asks for.
 
 use super::{Circuit, Source, Visit};
-use crate::config::{
-    Config, EARLY_PACKETS, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS,
-};
+use crate::config::{Config, EARLY_PACKETS, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS};
 use crate::data::RECORD_BYTES;
 use crate::message::{NOBODY, Request, Token};
 use crate::order::Missing;
