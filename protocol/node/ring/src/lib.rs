@@ -38,6 +38,7 @@ mod paths;
 mod pieces;
 mod queue;
 mod recover;
+mod status;
 mod suspects;
 mod window;
 
@@ -342,27 +343,6 @@ impl Ring {
             State::Commit(state) => state.poll_timeout(),
             State::Recover(state) => state.poll_timeout(&self.ctx),
         }
-    }
-
-    /// The status of the ring.
-    pub fn status(&self) -> Status {
-        let installed = self.state.as_ref().and_then(State::installed);
-        Status {
-            phase: self.state.as_ref().map_or(Phase::Gather, State::phase),
-            configuration: installed.map(|order| order.id),
-            members: installed.map(|order| order.members.to_vec()).unwrap_or_default(),
-            mtu: self.mtu(),
-            queued_bytes: self.ctx.queue.bytes(),
-            set_aside: self.ctx.candidates.set_aside(),
-            refused_frames: self.ctx.refused,
-            retransmitted_packets: self.counters().repaired,
-        }
-    }
-
-    /// What it did since the start.
-    pub fn counters(&self) -> Counters {
-        let running = self.state.as_ref().map(State::counters).unwrap_or_default();
-        self.ctx.counters.plus(running).plus(self.ctx.queue.counters())
     }
 
     /// Does what a state asked for.

@@ -20,12 +20,4 @@ impl Ring {
             state.look_soon(now, &self.ctx);
         }
     }
-
-    /// The longest datagram that the packets of the configuration make, if one stands.
-    pub(crate) fn mtu(&self) -> Option<u16> {
-        match self.state.as_ref()? {
-            State::Operational(state) => Some(state.formed_by.mtu()),
-            State::Gather(_) | State::Commit(_) | State::Recover(_) => None,
-        }
-    }
 }
