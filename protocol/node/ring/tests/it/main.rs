@@ -13,6 +13,7 @@ mod contract;
 mod harness;
 mod key;
 mod mutants;
+mod orders;
 mod pair;
 mod paths;
 mod reach;

@@ -27,6 +27,11 @@ fn safe_as_agreed_breaks_safe_delivery() {
 }
 
 #[test]
+fn ord_03_safe_by_visits_breaks_safe_delivery() {
+    caught(Danger::RingSafeByVisits, &["EVS 7"]);
+}
+
+#[test]
 fn no_order_breaks_agreed_delivery() {
     caught(Danger::RingNoOrder, &["EVS 6", "FIFO"]);
 }

@@ -1,0 +1,117 @@
+//! Streams and records, one scenario for each rule (docs/protocol/order.md); the random schedules
+//! are in schedules.rs.
+
+use crate::harness::{Event, World, check, index};
+use crate::is_data;
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::Service;
+use folkmoot_ring::Delivery;
+use folkmoot_ring::data::Class;
+use folkmoot_ring::message::{Control, Frame};
+
+const HOP: u64 = 100;
+
+fn whole(n: usize, seed: u64) -> World {
+    let mut world = World::new(n, seed, None);
+    world.delay = (HOP, HOP);
+    world.settle(Duration::from_secs(5)).expect("a calm network settles");
+    world.ms(1_000);
+    world
+}
+
+fn delivered(world: &World, i: usize) -> Vec<&Delivery> {
+    let log = &world.processes[world.nodes[i].process].log;
+    log.iter().filter_map(|(_, e)| if let Event::Deliver(d) = e { Some(d) } else { None }).collect()
+}
+
+fn is_token(bytes: &Bytes) -> bool {
+    matches!(Frame::decode(bytes.clone()), Ok(Frame::Control(Control::Token(_) | Control::Hurry(_))))
+}
+
+fn is_record(bytes: &Bytes) -> bool {
+    matches!(Frame::decode(bytes.clone()), Ok(Frame::Data(data)) if data.class == Class::Record)
+}
+
+/// However many members a ring has that rests: the packet goes to the holder, the token to the
+/// sender, the record to everybody.
+#[test]
+fn ord_04_a_lone_message_is_everywhere_after_three_hops() {
+    for n in [3, 8] {
+        for sender in 0..n {
+            let mut world = whole(n, 40 + sender as u64);
+            let start = world.now;
+            world.submit(sender, Service::Agreed, 100);
+            while (0..n).any(|i| delivered(&world, i).is_empty()) && world.now < start + 1_000_000 {
+                world.run(Duration::from_micros(10));
+            }
+            let took = world.now - start;
+            let hops = if sender == 0 { 1 } else { 3 };
+            assert!(took <= hops * HOP + 20, "n{sender} of {n}: {took} us");
+        }
+    }
+}
+
+/// Packets that leave early, and are lost on the way to the holder, get their places all the same:
+/// their sender asks for the token.
+#[test]
+fn ord_04_a_packet_that_the_holder_never_had_gets_its_place() {
+    let mut world = whole(3, 50);
+    world.drop_frame = Some(|from, to, bytes| from == 2 && to == 0 && is_data(bytes) && !is_record(bytes));
+    world.submit(2, Service::Agreed, 100);
+    world.ms(100);
+    assert_eq!((delivered(&world, 1).len(), delivered(&world, 2).len()), (1, 1));
+    world.drop_frame = None;
+    world.ms(500);
+    assert_eq!(delivered(&world, 0).len(), 1);
+    check::all(&world).unwrap();
+}
+
+/// A record that is lost to everybody but the next member is known with the token.
+#[test]
+fn ord_02_a_lost_record_comes_with_the_token() {
+    let mut world = whole(4, 51);
+    world.drop_frame = Some(|_, _, bytes| is_record(bytes));
+    world.submit(1, Service::Agreed, 100);
+    world.submit(3, Service::Safe, 100);
+    world.ms(20);
+    assert!((0..4).all(|i| delivered(&world, i).len() == 2), "without any request");
+    check::all(&world).unwrap();
+}
+
+/// The token is lost, so what two members have sent has no place when the ring ends. All survive:
+/// all deliver it behind the signal, by sender and number, at places of their own.
+#[test]
+fn ord_11_what_has_no_place_comes_behind_by_sender_and_number() {
+    let mut world = whole(3, 52);
+    world.drop_frame = Some(|_, _, bytes| is_token(bytes));
+    world.submit(2, Service::Agreed, 100);
+    world.submit(1, Service::Agreed, 3_000);
+    world.ms(5);
+    assert!((0..3).all(|i| delivered(&world, i).is_empty()));
+    world.ms(1_200);
+    world.drop_frame = None;
+    world.settle(Duration::from_secs(10)).expect("they meet again");
+    for i in 0..3 {
+        let got = delivered(&world, i);
+        let senders: Vec<usize> = got.iter().map(|delivery| index(&delivery.sender)).collect();
+        assert_eq!(senders, [1, 2]);
+        assert!(got.iter().all(|delivery| delivery.transitional && delivery.order >= 1 << 60));
+    }
+    check::all(&world).unwrap();
+}
+
+/// The same, but the sender does not survive, and nobody can know whether it sent more: nobody
+/// delivers it.
+#[test]
+fn ord_11_what_has_no_place_of_a_sender_that_is_gone_is_not_delivered() {
+    let mut world = whole(3, 53);
+    world.drop_frame = Some(|_, _, bytes| is_token(bytes));
+    world.submit(2, Service::Agreed, 100);
+    world.ms(5);
+    world.crash(2);
+    world.drop_frame = None;
+    world.settle(Duration::from_secs(10)).expect("the others go on");
+    assert!((0..2).all(|i| delivered(&world, i).is_empty()));
+    check::all(&world).unwrap();
+}
