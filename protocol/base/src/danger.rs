@@ -70,6 +70,10 @@ pub enum Danger {
     /// Ring: a place counts as safe at a member's second visit of the token, as if all had been
     /// visited between.
     RingSafeByVisits,
+    /// Ring: the holder of the token orders what it has heard of others too (ORD-01).
+    RingOrdersOthers,
+    /// Ring: behind the signal, what has places is sorted by its senders (ORD-10).
+    RingSortsKnown,
     /// Ring: delivers on arrival, gaps or not.
     RingNoOrder,
     /// Ring: a retransmitted packet is delivered again.

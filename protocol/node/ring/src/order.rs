@@ -150,13 +150,13 @@ impl Order {
         self.high(source).saturating_sub(self.placed(source))
     }
 
-    /// ORD-01: the record of this number, which gives this node's packets the places from `place`
-    /// on; `None` if all of them have places.
-    pub(crate) fn next_record(&self, number: u64, place: u64) -> Option<Record> {
-        let count = self.unplaced(self.mine);
-        let first = self.placed(self.mine).saturating_add(1);
+    /// The record of this number, which gives the packets of `source` the places from `place` on;
+    /// `None` if all of them have places.
+    pub(crate) fn next_record(&self, source: u8, number: u64, place: u64) -> Option<Record> {
+        let count = self.unplaced(source);
+        let first = self.placed(source).saturating_add(1);
         let count = u16::try_from(count).unwrap_or(u16::MAX).min(RECORD_PACKETS_MAX);
-        (count > 0).then_some(Record { number, place, source: self.mine, first, count })
+        (count > 0).then_some(Record { number, place, source, first, count })
     }
 
     /// Keeps a packet, or what a record says. The caller has made sure that the sender is a member.
@@ -305,7 +305,13 @@ impl Order {
         }
         out.push_back(Output::Transitional { from: self.id, survivors: survivors.to_vec() });
         let trusted = survivors.iter().fold(obligations, |set, node| set | self.bit(node));
+        let signal = out.len();
         self.finish_known(trusted, out);
+        if self.danger.is(Danger::RingSortsKnown) {
+            let sender =
+                |output: &Output| if let Output::Deliver(d) = output { Some(d.sender) } else { None };
+            out.make_contiguous().split_at_mut(signal).1.sort_by_key(sender);
+        }
         self.finish_rest(trusted, out);
     }
 

@@ -202,10 +202,11 @@ impl Circuit {
         if usize::from(data.sender) >= self.order.members.len() {
             return Err(illegal("RING-06"));
         }
-        if data.sender == self.mine {
+        let record = data.class == Class::Record;
+        let by_others = record && self.order.danger.is(Danger::RingOrdersOthers);
+        if data.sender == self.mine && !by_others {
             return Ok(Stored::Known);
         }
-        let record = data.class == Class::Record;
         if record && self.passed.as_ref().is_some_and(|passed| data.number > passed.records) {
             self.passed = None;
         }
@@ -246,7 +247,7 @@ impl Circuit {
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
-        for record in token.recent.iter().filter(|record| record.source != self.mine) {
+        for record in &token.recent {
             self.order.keep_record(*record);
         }
         self.say_held(token, config);

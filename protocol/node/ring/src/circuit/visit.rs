@@ -2,12 +2,12 @@
 
 use super::{Circuit, Source, Visit};
 use crate::config::{Config, EARLY_PACKETS, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS};
-use crate::data::RECORD_BYTES;
+use crate::data::{RECORD_BYTES, Record};
 use crate::message::{NOBODY, Request, Token};
 use crate::order::Missing;
 use crate::output::Output;
 use bytes::Bytes;
-use folkmoot_base::Instant;
+use folkmoot_base::{Danger, Instant};
 use std::collections::VecDeque;
 
 impl Circuit {
@@ -128,9 +128,7 @@ impl Circuit {
     fn record(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> bool {
         token.recent.retain(|record| record.source != self.mine);
         let mut any = false;
-        while let Some(record) =
-            self.order.next_record(token.records.saturating_add(1), token.places.saturating_add(1))
-        {
+        while let Some(record) = self.next_record(token) {
             self.order.keep_record(record);
             token.records = record.number;
             token.places = record.last_place();
@@ -143,6 +141,15 @@ impl Circuit {
             any = true;
         }
         any
+    }
+
+    fn next_record(&self, token: &Token) -> Option<Record> {
+        let (number, place) = (token.records.saturating_add(1), token.places.saturating_add(1));
+        if self.order.danger.is(Danger::RingOrdersOthers) {
+            let all = (0..self.size()).filter_map(|index| u8::try_from(index).ok());
+            return all.into_iter().find_map(|source| self.order.next_record(source, number, place));
+        }
+        self.order.next_record(self.mine, number, place)
     }
 
     /// Asks for what is missing of the records with which the last visit ended. Returns whether
@@ -199,7 +206,8 @@ impl Circuit {
         fresh.clear();
         self.fresh = fresh;
         let (record, place) = (self.order.last_record(), self.order.held());
-        if let Some(record) = self.order.next_record(record.saturating_add(1), place.saturating_add(1)) {
+        let (record, place) = (record.saturating_add(1), place.saturating_add(1));
+        if let Some(record) = self.order.next_record(self.mine, record, place) {
             self.order.keep_record(record);
         }
         self.order.safe = self.order.held();

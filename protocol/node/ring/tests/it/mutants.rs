@@ -32,6 +32,16 @@ fn ord_03_safe_by_visits_breaks_safe_delivery() {
 }
 
 #[test]
+fn ord_01_order_that_others_give_breaks_the_order() {
+    caught(Danger::RingOrdersOthers, &["EVS 4", "EVS 6", "EVS 3", "EVS 1d", "EVS 7"]);
+}
+
+#[test]
+fn ord_10_known_order_sorted_anew_breaks_agreed_delivery() {
+    caught(Danger::RingSortsKnown, &["EVS 6"]);
+}
+
+#[test]
 fn no_order_breaks_agreed_delivery() {
     caught(Danger::RingNoOrder, &["EVS 6", "FIFO"]);
 }
