@@ -7,7 +7,7 @@
 //!                                  record 3: place 4   = a3
 //! ```
 
-use crate::config::{RECORD_PACKETS_MAX, STORE_PACKETS_MAX};
+use crate::config::{RECORD_PACKETS_MAX, STORE_PACKETS_MAX, VISIT_PACKETS};
 use crate::data::{Class, Data, RECORD_BYTES, Record, RingHandle};
 use crate::message::RingNonce;
 use crate::output::{Delivery, Output};
@@ -167,11 +167,21 @@ impl Order {
         }
     }
 
+    /// RING-28: so many packets of another member are kept that no known record names. A member
+    /// that floods the ring with packets that it never orders takes no room from the others.
+    fn unplaced_most(&self) -> u64 {
+        let members = u64::try_from(self.members.len()).unwrap_or(u64::MAX);
+        let share = STORE_PACKETS_MAX.checked_div(members.saturating_mul(2)).unwrap_or(0);
+        share.max(u64::from(VISIT_PACKETS).saturating_mul(2))
+    }
+
     /// Keeps a packet.
     pub(crate) fn keep(&mut self, packet: Data) -> Stored {
         let full = u64::try_from(self.kept).unwrap_or(u64::MAX) >= STORE_PACKETS_MAX;
+        let far = packet.number > self.placed(packet.sender).saturating_add(self.unplaced_most());
+        let others = packet.sender != self.mine;
         let Some(stream) = self.streams.get_mut(usize::from(packet.sender)) else { return Stored::TooFar };
-        if full && !stream.has(packet.number) {
+        if (full || far) && others && !stream.has(packet.number) {
             return Stored::TooFar;
         }
         let stored = stream.insert(packet.number, packet);

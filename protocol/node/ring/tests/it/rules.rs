@@ -328,3 +328,23 @@ fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
     }
     assert_eq!(delivered, [Bytes::from_static(b"small"), large, Bytes::from_static(b"after it")]);
 }
+
+/// A member sends more packets than a node keeps, and orders none of them. The others' messages are
+/// ordered all the same, and its own too once it makes records.
+#[test]
+fn ring_28_a_flood_without_records_takes_no_room_from_others() {
+    let mut pair = Pair::together();
+    let first = pair.number + 1;
+    for _ in 0..2 * folkmoot_ring::STORE_PACKETS_MAX {
+        let frame = data(pair.head(), &[(b"x", true, true)]);
+        pair.hears(frame);
+    }
+    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
+    pair.outputs();
+    assert_eq!(pair.passes(), ["mine"]);
+    pair.number = first;
+    let record = pair.record(1);
+    assert_eq!(pair.hears(record), ["x"]);
+    let kept = picture(&pair.ring).matches("frame: b").count();
+    assert!(kept < 1_100, "{kept} packets are kept");
+}
