@@ -40,6 +40,7 @@ mod queue;
 mod recover;
 mod status;
 mod suspects;
+mod visits;
 mod window;
 
 pub use config::*;

@@ -18,8 +18,9 @@
 use crate::config::{
     GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
-use crate::data::{Data, Record, path_bytes};
+use crate::data::{Data, path_bytes};
 use crate::key::Contribution;
+pub use crate::visits::{Recent, Visited, Visits};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
@@ -136,27 +137,15 @@ pub struct Token {
     /// The last place that a record has given.
     pub places: u64,
     /// What each member said at its last visit, and when that was; in the order of the members.
-    pub members: Vec<Visited>,
+    pub members: Visits,
     /// Packets sent in the last rotation.
     pub sent: u32,
     /// Packets waiting at all members.
     pub backlog: u32,
     /// Visits in a row at which nothing was new.
     pub quiet: u16,
-    /// The last record of each member that has made one since its last visit but one: a record
-    /// that was lost on its way is known with the token.
-    pub recent: Vec<Record>,
     /// What a member lacks, ascending.
     pub requests: Vec<Request>,
-}
-
-/// In [`Token::members`]: a member's last visit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-pub struct Visited {
-    /// It held all places up to here.
-    pub held: u32,
-    /// So many passes ago.
-    pub passes: u16,
 }
 
 /// Something that a member lacks.
@@ -343,11 +332,8 @@ impl Token {
         let places = self.places <= PACKET_NUMBER_MAX
             && self.members.iter().all(|member| u64::from(member.held) <= self.places)
             && self.places.saturating_sub(self.held()) <= GAP_PACKETS_MAX;
-        let recent = self.recent.len() <= self.members.len()
-            && self.recent.is_sorted_by(|a, b| a.number < b.number)
-            && self.recent.iter().all(|record| record.is_legal() && record.last_place() <= self.places);
+        let recent = self.members.records().all(|r| r.is_legal() && r.last_place() <= self.places);
         let requests = self.requests.len() <= REQUESTS_MAX && self.requests.is_sorted_by(|a, b| a < b);
-        let some = !self.members.is_empty() && self.members.len() <= NODES_MAX;
-        numbers && some && places && recent && requests
+        numbers && !self.members.is_empty() && places && recent && requests
     }
 }

@@ -184,11 +184,13 @@ impl Circuit {
             token_seq: 1,
             records: 0,
             places: 0,
-            members: members.iter().map(|node| Visited { held: 0, passes: passes(node) }).collect(),
+            members: members
+                .iter()
+                .map(|node| Visited { passes: passes(node), ..Visited::default() })
+                .collect(),
             sent: 0,
             backlog: 0,
             quiet: 0,
-            recent: Vec::new(),
             requests: Vec::new(),
         }
     }
@@ -247,8 +249,8 @@ impl Circuit {
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
-        for record in &token.recent {
-            self.order.keep_record(*record);
+        for record in token.members.records() {
+            self.order.keep_record(record);
         }
         self.say_held(token, config);
         let held = token.held();
@@ -263,7 +265,7 @@ impl Circuit {
     fn say_held(&mut self, token: &mut Token, config: &Config) {
         let held = u32::try_from(self.order.held().min(token.places)).unwrap_or(u32::MAX);
         if let Some(mine) = token.members.get_mut(usize::from(self.mine)) {
-            *mine = Visited { held, passes: 0 };
+            (mine.held, mine.passes) = (held, 0);
         }
         let by_visits = config.danger.is(Danger::RingSafeByVisits);
         let safe = if by_visits { self.last.places.min(held.into()) } else { token.held() };

@@ -75,7 +75,7 @@ impl Circuit {
         out: &mut VecDeque<Output>,
     ) {
         token.token_seq = token.token_seq.saturating_add(1);
-        for member in &mut token.members {
+        for member in token.members.iter_mut() {
             member.passes = member.passes.saturating_add(1);
         }
         self.passed_seq = token.token_seq;

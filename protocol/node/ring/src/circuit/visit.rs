@@ -3,7 +3,7 @@
 use super::{Circuit, Source, Visit};
 use crate::config::{Config, EARLY_PACKETS, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS};
 use crate::data::{RECORD_BYTES, Record};
-use crate::message::{NOBODY, Request, Token};
+use crate::message::{NOBODY, Recent, Request, Token};
 use crate::order::Missing;
 use crate::output::Output;
 use bytes::Bytes;
@@ -126,21 +126,19 @@ impl Circuit {
     /// ORD-01: puts this member's packets in the order. Returns whether there were any. Its record
     /// of the visit before leaves the token: everybody has met it there.
     fn record(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> bool {
-        token.recent.retain(|record| record.source != self.mine);
-        let mut any = false;
+        let mut recent = None;
         while let Some(record) = self.next_record(token) {
             self.order.keep_record(record);
             token.records = record.number;
             token.places = record.last_place();
-            if any {
-                token.recent.pop();
-            }
-            token.recent.push(record);
+            recent = Some(Recent::of(&record));
             let frame = record.frame(self.order.handle(), self.pool.buffer(RECORD_BYTES));
             out.push_back(Output::Multicast { to: self.others.clone(), frame });
-            any = true;
         }
-        any
+        if let Some(mine) = token.members.get_mut(usize::from(self.mine)) {
+            mine.record = recent;
+        }
+        recent.is_some()
     }
 
     fn next_record(&self, token: &Token) -> Option<Record> {

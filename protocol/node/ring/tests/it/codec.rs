@@ -6,7 +6,7 @@ use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
 use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, Record, RingHandle, put_piece};
 use folkmoot_ring::message::{
-    CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Request, Token, Visited,
+    CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Recent, Request, Token, Visited,
 };
 use folkmoot_ring::{CONTRIBUTION_BYTES, Contribution};
 use proptest::prelude::*;
@@ -54,17 +54,18 @@ fn controls() -> impl Strategy<Value = Control> {
         let mut requests: Vec<Request> =
             (1..=asked).map(|number| Request { source: source(number), number }).collect();
         requests.sort();
-        let record = Record { number: 1, place: places, source: 3, first: 9, count: 1 };
+        let recent = Recent { number: 1, place: held + more, first: 9, count: 1 };
+        let record = |passes: u16| (passes % 3 == 1).then_some(recent);
+        let visited = |passes| Visited { held, passes, record: record(passes) };
         Control::Token(Token {
             ring: [7; 16],
             token_seq: places,
             records: places,
             places,
-            members: (0..n as u16).map(|passes| Visited { held, passes }).collect(),
+            members: (0..n as u16).map(visited).collect(),
             sent: 3,
             backlog: 4,
             quiet: 5,
-            recent: vec![record],
             requests,
         })
     });

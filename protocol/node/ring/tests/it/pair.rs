@@ -186,11 +186,10 @@ impl Pair {
             token_seq: self.token_seq + 1,
             records: self.records,
             places: self.places,
-            members: [1, 2].map(|passes| Visited { held, passes }).to_vec(),
+            members: [1, 2].map(|passes| Visited { held, passes, record: None }).into_iter().collect(),
             sent: 0,
             backlog: 1,
             quiet: 0,
-            recent: vec![],
             requests: vec![],
         }
     }

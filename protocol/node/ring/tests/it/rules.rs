@@ -58,12 +58,13 @@ fn ring_08_tokens_take_nothing_back_and_stay_within_the_store() {
     pair.passes();
     let good = pair.token();
     let far = pair.places + folkmoot_ring::STORE_PACKETS_MAX + 1;
-    let held = |held: u64| [1, 2].map(|passes| Visited { held: held as u32, passes }).to_vec();
+    let visited = |held: u64, passes| Visited { held: held as u32, passes, record: None };
+    let held = |held: u64| [1, 2].map(|passes| visited(held, passes)).into_iter().collect();
     for bad in [
         Token { records: pair.records - 1, ..good.clone() },
         Token { places: pair.places - 1, members: held(pair.places - 1), ..good.clone() },
         Token { members: held(pair.places - 1), ..good.clone() },
-        Token { members: good.members[..1].to_vec(), ..good.clone() },
+        Token { members: good.members[..1].iter().copied().collect(), ..good.clone() },
         Token { places: far, members: held(far), ..good },
     ] {
         assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
@@ -294,7 +295,7 @@ fn refusals_do_not_stop_the_ring() {
     let mut pair = Pair::together();
     pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
     pair.outputs();
-    let members = vec![Visited::default(); 2];
+    let members = [Visited::default(); 2].into_iter().collect();
     let bad = Token { records: 0, places: 0, members, ..pair.token() };
     assert_eq!(pair.breaks(PEER, Control::Token(bad).encode()), "RING-08");
     assert_eq!(pair.passes(), ["mine"]);
