@@ -249,7 +249,9 @@ impl Circuit {
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
-        for record in token.members.records() {
+        // ORD-01: nobody else gives this member's packets places.
+        let by_others = config.danger.is(Danger::RingOrdersOthers);
+        for record in token.members.records().filter(|record| record.source != self.mine || by_others) {
             self.order.keep_record(record);
         }
         self.say_held(token, config);

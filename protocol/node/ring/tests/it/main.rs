@@ -24,3 +24,8 @@ mod schedules;
 fn is_data(frame: &bytes::Bytes) -> bool {
     frame.first().is_some_and(|byte| byte & 0xf8 == 0xa0)
 }
+
+/// Whether the frame is a record.
+fn is_record(frame: &bytes::Bytes) -> bool {
+    frame.first() == Some(&0xa4)
+}

@@ -2,12 +2,11 @@
 //! are in schedules.rs.
 
 use crate::harness::{Event, World, check, index};
-use crate::is_data;
+use crate::{is_data, is_record};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::Service;
 use folkmoot_ring::Delivery;
-use folkmoot_ring::data::Class;
 use folkmoot_ring::message::{Control, Frame};
 
 const HOP: u64 = 100;
@@ -27,10 +26,6 @@ fn delivered(world: &World, i: usize) -> Vec<&Delivery> {
 
 fn is_token(bytes: &Bytes) -> bool {
     matches!(Frame::decode(bytes.clone()), Ok(Frame::Control(Control::Token(_) | Control::Hurry(_))))
-}
-
-fn is_record(bytes: &Bytes) -> bool {
-    matches!(Frame::decode(bytes.clone()), Ok(Frame::Data(data)) if data.class == Class::Record)
 }
 
 /// However many members a ring has that rests: the packet goes to the holder, the token to the

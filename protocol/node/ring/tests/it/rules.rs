@@ -2,13 +2,14 @@
 //! is as it was.
 
 use crate::harness::{Rng, node};
+use crate::is_record;
 use crate::pair::{ME, OUTSIDER, PEER, Pair, begun, data, join, picture};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use core::time::Duration;
 use folkmoot_base::limits::ORDERED_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Danger, Lead, Mutant, Service};
-use folkmoot_ring::data::{Class, Head, Part, RingHandle, put_piece};
-use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Token, Visited};
+use folkmoot_ring::data::{Class, Head, Part, Record, RingHandle, put_piece};
+use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Recent, Token, Visited};
 use folkmoot_ring::{Output, Phase};
 
 #[test]
@@ -348,4 +349,31 @@ fn ring_28_a_flood_without_records_takes_no_room_from_others() {
     assert_eq!(pair.hears(record), ["x"]);
     let kept = picture(&pair.ring).matches("frame: b").count();
     assert!(kept < 1_100, "{kept} packets are kept");
+}
+
+/// The peer makes a record of this node's packets, as DATA and on the token. This node gives its
+/// packet a place itself all the same; with the rule off it never would.
+#[test]
+fn ord_01_nobody_else_gives_our_packets_places() {
+    for (danger, ordered) in [(Mutant::NONE, true), (Mutant::from(Some(Danger::RingOrdersOthers)), false)] {
+        let mut pair = Pair::alone_with(danger);
+        pair.takes(Control::Join(join(1, &[PEER, ME])));
+        pair.recover(OldRing::default());
+        pair.install();
+        let mut token = pair.token();
+        let (number, place) = (token.records + 1, token.places + 1);
+        (token.records, token.places) = (number, token.places + 200);
+        let forged = Record { number, place, source: ME as u8, first: 2, count: 200 };
+        let [number, place] = [number, place].map(|number| number as u32);
+        token.members[ME].record = Some(Recent { number, place, first: 2, count: 200 });
+        pair.hears(forged.frame(RingHandle::of(&pair.id.nonce), BytesMut::new()));
+        pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
+        pair.outputs();
+        pair.takes_quietly(Control::Token(token));
+        let record = |output| match output {
+            Output::Multicast { frame, .. } => is_record(&frame),
+            _ => false,
+        };
+        assert_eq!(pair.outputs().into_iter().any(record), ordered, "{danger:?}");
+    }
 }
