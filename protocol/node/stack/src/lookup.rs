@@ -29,6 +29,7 @@ impl Node {
             self.send_mark(now, node);
             self.fetch_again(now, node, anew);
         }
+        self.ask_coming(now);
         self.reach.rest(now, entropy);
     }
 

@@ -7,6 +7,7 @@
 //! peer      --Piece(of an item)--> node   the beginning of an item that is longer
 //! node      --Want(piece)--------> peer   the next piece
 //! node      --Side(decision)-----> peer   on another line: what leads over to it, from this decision on; answered by pieces
+//!                                         on our own line: whether that line comes to ours; answered by Items
 //! member    --Locators(places)---> member where rostered nodes were last reached; from rostered nodes only
 //! member    --Seek(nodes)--------> member where are these? answered with Locators; from rostered nodes only
 //! ```
@@ -82,10 +83,12 @@ pub enum Sync {
         /// Which piece, from 0.
         index: u16,
     },
-    /// The sender, which is on another line, goes over to the receiver's.
+    /// The sender, which is on another line, goes over to the receiver's; or it is on the
+    /// receiver's line, which decided to go over to the line of this decision, and waits to hear
+    /// that this one comes over instead.
     #[tls_codec(discriminant = 8)]
     Side {
-        /// The receiver's decision at the fork.
+        /// The other line's decision at the fork.
         first: Head,
     },
 }

@@ -70,10 +70,25 @@ impl Node {
         }
     }
 
-    /// A peer goes over to our line, if that has this decision.
+    /// `NODE-15`: asks everybody on our own line whether the line to which ours goes comes to it,
+    /// as long as ours waits for that word. Marks say nothing of it: whoever came from there has
+    /// the same head and set as those who do not know.
+    pub(crate) fn ask_coming(&mut self, now: Instant) {
+        let Some(first) = self.records.awaits_coming() else { return };
+        for node in self.peers.all() {
+            if !self.syncing.is_on_other(&node) {
+                self.send_sync(now, node, &Sync::Side { first });
+            }
+        }
+    }
+
+    /// A peer goes over to our line, if that has this decision; or waits for word that the line of
+    /// this decision comes to ours.
     pub(crate) fn side_asked(&mut self, now: Instant, from: NodeId, first: &Head) {
         if let Some(package) = self.records.side_package(first) {
             self.offer(now, from, &package);
+        } else if let Some(item) = self.records.coming(first) {
+            self.send_items(now, from, vec![item]);
         }
     }
 }

@@ -81,12 +81,20 @@ impl Transcript {
         let sides = self.line.forks().values().map(|fork| &fork.theirs);
         let sides = sides.filter(move |theirs| named(theirs.head()));
         let sides = sides.map(|theirs| (name(theirs), Item::Decision(theirs.clone())));
-        let fork = self.state().rejoin().and_then(|head| self.line.forks().get(&head));
-        let coming = fork.and_then(|fork| {
-            Some((name(fork.coming.last()?), Item::Coming { decisions: fork.coming.clone() }))
+        let sides = sides.map(|(name, item)| (name, Bytes::from(item.encode())));
+        let coming = self.state().rejoin().and_then(|head| {
+            let last = self.line.forks().get(&head)?.coming.last()?;
+            Some((name(last), self.coming(&head)?))
         });
-        let all = sides.chain(coming).map(|(name, item)| (name, Bytes::from(item.encode())));
-        all.filter(|(_, item)| item.len() <= ITEM_BYTES_MAX)
+        sides.chain(coming).filter(|(_, item)| item.len() <= ITEM_BYTES_MAX)
+    }
+
+    /// The item that shows that the line of this decision, after a fork, comes to ours. A longer
+    /// way than an item may have is not told.
+    pub fn coming(&self, theirs: &Head) -> Option<Bytes> {
+        let fork = self.line.forks().get(theirs).filter(|fork| !fork.coming.is_empty())?;
+        let item = Item::Coming { decisions: fork.coming.clone() }.encode();
+        (item.len() <= ITEM_BYTES_MAX).then(|| item.into())
     }
 }
 

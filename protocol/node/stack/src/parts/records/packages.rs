@@ -87,6 +87,17 @@ impl Records {
         self.transcript.side_package(first)
     }
 
+    /// The line to which ours goes, while ours waits for word that it comes to ours.
+    pub(crate) fn awaits_coming(&self) -> Option<Head> {
+        let (state, set) = (self.known().state(), self.known().set());
+        state.rejoin().filter(|_| state.may_outlast() && !set.goes_on(state))
+    }
+
+    /// What shows that the line of this decision comes to ours.
+    pub(crate) fn coming(&self, first: &Head) -> Option<Bytes> {
+        self.transcript.coming(first)
+    }
+
     /// The decisions at forks from which on other lines lead over to theirs: where our own line has
     /// decided a Rejoin, and every one if our person goes over (`goes`).
     pub(crate) fn sides(&self, goes: bool) -> Vec<Head> {
