@@ -174,6 +174,8 @@ pub enum Danger {
     LinkBelievesStarts,
     /// Link: seals data under a wire version that was not agreed on, and takes any (LINK-27).
     LinkAnyVersion,
+    /// Link: a peer is at whatever address it was heard at last, asked there or not (LINK-34).
+    LinkBelievesAddresses,
     /// Link: the keys of a ring stay when the next one is installed (LINK-30).
     LinkKeepsRingKey,
     /// Link: guests make room for one another whatever hosts they are at.

@@ -65,6 +65,10 @@ pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
 /// Least time between two answers to repeated handshake messages.
 pub(crate) const REPEAT_MIN: Duration = Duration::from_millis(50);
 
+/// A peer that is heard at another address is asked there so often at most, and each time only
+/// because it was heard there again.
+pub const MOVE_ASK: Duration = Duration::from_millis(100);
+
 /// The sizes of datagrams that a path is tried with, in bytes, the largest first: what is left for
 /// UDP of links that carry 1,500, 1,492 (PPPoE), 1,420 (WireGuard), 1,400 and 1,280 bytes, over
 /// IPv4 and over IPv6; the size that every path is taken to carry; and two for those that carry

@@ -95,7 +95,7 @@ impl Parts {
     ) -> Result<(), LinkError> {
         let malformed = |error| LinkError::WireMalformed(from.clone(), error);
         if let Some(to) = sealed_for(&datagram).map_err(malformed)? {
-            return self.data(now, from, to, datagram, around);
+            return self.data(now, (from, to), datagram, entropy, around);
         }
         if is_ring_data(&datagram) {
             let (node, frame) = self.rings.open(from, datagram, around)?;
@@ -145,15 +145,15 @@ impl Parts {
     fn data(
         &mut self,
         now: Instant,
-        from: &Locator,
-        to: u32,
+        (from, to): (&Locator, u32),
         datagram: BytesMut,
+        entropy: &mut dyn Entropy,
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
         match around.routes.get(to) {
             Some(Route::Peer(node)) => {
-                let plaintext = self.peers.open(now, (node, to), from, datagram, around)?;
-                self.peers.take(now, node, plaintext, around)
+                let plaintext = self.peers.open(now, (node, to), from, datagram, (entropy, around))?;
+                self.peers.take(now, (node, from), plaintext, around)
             }
             Some(Route::Former(node)) => {
                 let later = self.peers.start(&node);
@@ -163,7 +163,7 @@ impl Parts {
                 let (proved, plaintext) = self.dials.confirm(now, from, to, datagram, around)?;
                 let node = proved.claim.node;
                 self.establish(now, from, proved, true, around)?;
-                self.peers.take(now, node, plaintext, around)
+                self.peers.take(now, (node, from), plaintext, around)
             }
             Some(Route::HalfOpen) | None => Err(LinkError::WireUnknown(from.clone())),
         }

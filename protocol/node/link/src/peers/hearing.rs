@@ -8,7 +8,7 @@ use crate::message::{Control, Lane, Piece, next_piece, well_formed};
 use crate::start::SignedStart;
 use crate::{Channel, DownCause, LinkError, Output};
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::{Blob, Instant, Locator, NodeId, digest};
+use folkmoot_base::{Blob, Entropy, Instant, Locator, NodeId, digest};
 
 impl Peers {
     /// Opens a datagram for the association with our index `index`, whatever the address (LINK-11).
@@ -18,17 +18,18 @@ impl Peers {
         (node, index): (NodeId, u32),
         from: &Locator,
         datagram: BytesMut,
-        around: &mut Around<'_>,
+        (entropy, around): (&mut dyn Entropy, &mut Around<'_>),
     ) -> Result<Bytes, LinkError> {
         let peer = self.all.get_mut(&node).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
-        peer.open(now, (node, index), from, datagram, around)
+        peer.open(now, (node, index), from, datagram, (entropy, around))
     }
 
-    /// Takes every piece, even after one is refused; returns the first refusal.
+    /// Takes every piece of a datagram that came from `from`, even after one is refused; returns
+    /// the first refusal.
     pub(crate) fn take(
         &mut self,
         now: Instant,
-        node: NodeId,
+        (node, from): (NodeId, &Locator),
         mut plaintext: Bytes,
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
@@ -37,7 +38,7 @@ impl Peers {
         }
         let mut result = Ok(());
         while let Ok(Some(piece)) = next_piece(&mut plaintext) {
-            let taken = self.piece(now, node, piece, around);
+            let taken = self.piece(now, (node, from), piece, around);
             result = result.and(taken);
         }
         result
@@ -46,7 +47,7 @@ impl Peers {
     fn piece(
         &mut self,
         now: Instant,
-        node: NodeId,
+        (node, from): (NodeId, &Locator),
         piece: Piece,
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
@@ -63,14 +64,14 @@ impl Peers {
                 around.out.say(Output::Frame { from: node, channel, frame });
                 Ok(())
             }
-            Lane::Control => self.hear_control(now, node, &frame, around),
+            Lane::Control => self.hear_control(now, (node, from), &frame, around),
         }
     }
 
     fn hear_control(
         &mut self,
         now: Instant,
-        node: NodeId,
+        (node, from): (NodeId, &Locator),
         frame: &[u8],
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
@@ -79,6 +80,7 @@ impl Peers {
             Control::Pong(number) => {
                 if let Some(peer) = self.all.get_mut(&node) {
                     peer.path.pong(now, number);
+                    peer.answered_at(now, from, number, around.out);
                     peer.path.due().into_iter().for_each(|due| around.out.note(due));
                 }
             }

@@ -6,6 +6,7 @@ mod filling;
 mod guests;
 mod hearing;
 mod keys;
+mod moving;
 mod path;
 mod peer;
 mod probing;

@@ -3,25 +3,27 @@
 use super::allowance::Allowance;
 use super::filling::Filling;
 use super::keys::Keys;
+use super::moving::Moving;
 use super::path::Path;
 use super::pulse::Pulse;
 use super::telling::Telling;
 use crate::assembly::Assemblies;
 use crate::association::Association;
 use crate::call::Around;
-use crate::limits::{ASSEMBLIES_MAX, ASSEMBLY_LIFE, GUEST_ASSEMBLIES_MAX};
-use crate::message::{Lane, Piece};
+use crate::limits::{ASSEMBLIES_MAX, ASSEMBLY_LIFE, GUEST_ASSEMBLIES_MAX, SEALED_OVERHEAD};
+use crate::message::{Control, Lane, Piece, begin_data, put_frame};
 use crate::out::Out;
 use crate::start::SignedStart;
 use crate::{LinkError, Output, Spent};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
-use folkmoot_base::{Danger, Host, Instant, Locator, NodeId};
+use folkmoot_base::{Danger, Entropy, Host, Instant, Locator, NodeId};
 
 /// A peer whose link is up.
 #[derive(Debug)]
 pub(super) struct Peer {
     at: Locator,
+    moving: Moving,
     /// Where it proved that it hears, when the link came up.
     host: Host,
     certificate: Bytes,
@@ -54,6 +56,7 @@ impl Peer {
         Self {
             host: at.host(),
             at,
+            moving: Moving::default(),
             certificate,
             start,
             member: false,
@@ -195,18 +198,23 @@ impl Peer {
     pub(super) fn transmit(
         &mut self,
         node: NodeId,
-        mut packet: BytesMut,
+        packet: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<usize, Spent> {
+        let datagram = self.seal(node, packet, around)?;
+        let bytes = datagram.len();
+        around.out.say(Output::Transmit { to: self.at.clone(), datagram });
+        Ok(bytes)
+    }
+
+    fn seal(&mut self, node: NodeId, mut packet: BytesMut, around: &mut Around<'_>) -> Result<Bytes, Spent> {
         let association = self.keys.current();
         let agreed = association.common().version;
         let version = if around.own.is(Danger::LinkAnyVersion) { agreed ^ 0x40 } else { agreed };
         let counter = association.seal(version, &mut packet)?;
         around.out.count_sealed();
         self.wear(node, counter, around);
-        let bytes = packet.len();
-        around.out.say(Output::Transmit { to: self.at.clone(), datagram: packet.freeze() });
-        Ok(bytes)
+        Ok(packet.freeze())
     }
 
     /// Opens a datagram that names our index `index`.
@@ -216,7 +224,7 @@ impl Peer {
         (node, index): (NodeId, u32),
         from: &Locator,
         datagram: BytesMut,
-        around: &mut Around<'_>,
+        (entropy, around): (&mut dyn Entropy, &mut Around<'_>),
     ) -> Result<Bytes, LinkError> {
         let association = self.keys.get(index).ok_or_else(|| LinkError::WireUnknown(from.clone()))?;
         association.check_version(around.own, from, &datagram)?;
@@ -224,20 +232,50 @@ impl Peer {
         self.pulse.hear(now);
         around.out.count_opened();
         if opened.newest {
-            self.hear_at(now, from, around.out);
+            self.hear_at(now, (node, from), entropy, around);
             self.keys.settle(index);
         }
         self.wear(node, opened.counter, around);
         Ok(opened.plaintext)
     }
 
-    /// LINK-11: it is heard there now. If that is elsewhere than before, the path is another.
-    fn hear_at(&mut self, now: Instant, from: &Locator, out: &mut Out) {
-        if self.at != *from {
-            self.at.clone_from(from);
-            self.path.doubt(now);
-            out.note(now);
+    /// LINK-34: it is heard there now. If that is elsewhere than before, it is asked there.
+    fn hear_at(
+        &mut self,
+        now: Instant,
+        (node, from): (NodeId, &Locator),
+        entropy: &mut dyn Entropy,
+        around: &mut Around<'_>,
+    ) {
+        if self.at == *from {
+            return self.moving.forget();
         }
+        if around.own.is(Danger::LinkBelievesAddresses) {
+            return self.move_to(now, from, around.out);
+        }
+        let Some(number) = self.moving.hear(now, from, entropy) else { return };
+        let frame = Control::Ping(number).encode();
+        let mut packet = around.out.buffer(SEALED_OVERHEAD + frame.len());
+        begin_data(&mut packet);
+        put_frame(&mut packet, Lane::Control, &[&frame], frame.len());
+        // Keys that are used up end the link as soon as anything else is said.
+        if let Ok(datagram) = self.seal(node, packet, around) {
+            around.out.say(Output::Transmit { to: from.clone(), datagram });
+        }
+    }
+
+    /// LINK-11: it has moved, if that is the answer to what it was asked there.
+    pub(super) fn answered_at(&mut self, now: Instant, from: &Locator, number: u64, out: &mut Out) {
+        if self.moving.answered(from, number) {
+            self.move_to(now, from, out);
+        }
+    }
+
+    /// It is there. The path is another.
+    fn move_to(&mut self, now: Instant, at: &Locator, out: &mut Out) {
+        self.at.clone_from(at);
+        self.path.doubt(now);
+        out.note(now);
     }
 
     /// LINK-14: whether it may send this.
