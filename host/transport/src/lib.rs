@@ -12,6 +12,7 @@
 
 mod faults;
 mod memory;
+mod ready;
 mod trains;
 mod udp;
 

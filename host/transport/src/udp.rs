@@ -9,6 +9,7 @@
 //! A socket that is bound to `[::]` has both families, where the system lets it. It hears IPv4 from
 //! mapped addresses, which are IPv4 in a locator, and sends to such ones.
 
+use crate::ready::Ready;
 use crate::trains::Trains;
 use crate::{BATCH_MAX, Counters, as_u64};
 use bytes::{Bytes, BytesMut};
@@ -16,8 +17,6 @@ use core::net::SocketAddr;
 use folkmoot_base::{Locator, Pool};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use std::io::{self, IoSliceMut};
-use tokio::io::Interest;
-use tokio::net::UdpSocket;
 
 /// What we ask for as the socket's buffers, each way; the system may give less.
 const SOCKET_BYTES: usize = 8 * 1024 * 1024;
@@ -35,7 +34,7 @@ enum Asks {
 
 /// A bound socket.
 pub(crate) struct Socket {
-    socket: UdpSocket,
+    socket: Ready,
     state: UdpSocketState,
     local: SocketAddr,
     /// Where the system writes: room for long trains, most of which are short. What has come is
@@ -55,7 +54,6 @@ impl Socket {
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
-        let socket = UdpSocket::from_std(socket)?;
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         for (what, result) in [
             ("send", state.set_send_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES)),
@@ -67,6 +65,7 @@ impl Socket {
         }
         let local = socket.local_addr()?;
         let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
+        let socket = Ready::new(socket)?;
         Ok(Self { socket, state, local, room, pool: Pool::default(), trains: Trains::new(local) })
     }
 
@@ -82,7 +81,7 @@ impl Socket {
         loop {
             tokio::select! {
                 ready = self.socket.readable() => ready?,
-                ready = self.socket.writable(), if self.trains.waits() => {
+                ready = self.socket.has_room(), if self.trains.waits() => {
                     ready?;
                     self.flush(counters);
                     continue;
@@ -112,7 +111,8 @@ impl Socket {
     ) -> io::Result<()> {
         while batch.len() < BATCH_MAX {
             match self.take(batch, asks, counters) {
-                Ok(()) => {}
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if provoked(&error) => {}
                 Err(error) => return Err(error),
@@ -121,26 +121,34 @@ impl Socket {
         Ok(())
     }
 
-    /// One call to the system.
+    /// One call to the system; whether there may be more. It fills the room that it is given while
+    /// it can, so a room that is not full says that there is no more, and saves asking again.
     fn take(
         &mut self,
         batch: &mut Vec<(Locator, BytesMut)>,
         asks: Asks,
         counters: &mut Counters,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let (socket, state) = (&self.socket, &self.state);
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let mut slices: Vec<IoSliceMut<'_>> =
             self.room.chunks_exact_mut(MESSAGE_BYTES).map(IoSliceMut::new).collect();
         let receives = &mut counters.receives;
-        let mut recv = || {
+        let mut count = 0;
+        let mut recv = |socket: UdpSockRef<'_>| {
             *receives = receives.saturating_add(1);
-            state.recv(UdpSockRef::from(socket), &mut slices, &mut metas)
+            count = state.recv(socket, &mut slices, &mut metas)?;
+            // This is how the runtime learns that it has to ask the system anew.
+            if count < BATCH_SIZE { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
         };
-        let count = match asks {
-            Asks::IfReady => socket.try_io(Interest::READABLE, recv)?,
-            Asks::Anyway => recv()?,
+        let done = match asks {
+            Asks::IfReady => socket.try_recv(|socket| recv(socket.into())),
+            Asks::Anyway => recv(socket.socket().into()),
         };
+        let more = done.is_ok();
+        if count == 0 {
+            done?;
+        }
         for (meta, message) in metas.iter().zip(&slices).take(count) {
             let Some(message) = message.get(..meta.len).filter(|message| !message.is_empty()) else {
                 continue;
@@ -153,15 +161,15 @@ impl Socket {
                 batch.push((from.clone(), bytes));
             }
         }
-        Ok(())
+        Ok(more)
     }
 
     pub(crate) fn send(&mut self, batch: &mut [(Locator, Bytes)], counters: &mut Counters) {
-        let (socket, state) = (&self.socket, &self.state);
+        let (socket, state) = (self.socket.socket(), &self.state);
         self.trains.send(batch, state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
-            state.try_send(UdpSockRef::from(socket), &transmit(to, bytes, size))
+            state.try_send(socket.into(), &transmit(to, bytes, size))
         });
-        self.await_room();
+        self.socket.await_room(self.trains.waits());
     }
 
     /// The next locator to which the system would not send a datagram of so many bytes.
@@ -171,21 +179,11 @@ impl Socket {
 
     /// The socket has room again.
     fn flush(&mut self, counters: &mut Counters) {
-        let (socket, state) = (&self.socket, &self.state);
+        let (socket, state) = (self.socket.socket(), &self.state);
         self.trains.flush(state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
-            state.try_send(UdpSockRef::from(socket), &transmit(to, bytes, size))
+            state.try_send(socket.into(), &transmit(to, bytes, size))
         });
-        self.await_room();
-    }
-
-    /// If something waits, the runtime is to say when the socket has room: it asks the system anew
-    /// only after it was told that there was none.
-    fn await_room(&self) {
-        if self.trains.waits() {
-            let full = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
-            // What comes back is what was just said.
-            let _ = self.socket.try_io(Interest::WRITABLE, full);
-        }
+        self.socket.await_room(self.trains.waits());
     }
 }
 
