@@ -26,8 +26,11 @@ enum Chore {
     /// All checks and tests, as CI runs them. Changes no file of the project.
     Verify {
         /// Only what finds most faults in a few minutes: for use between commits.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "net")]
         quick: bool,
+        /// Only the real processes in network namespaces, with all the time that they may take.
+        #[arg(long)]
+        net: bool,
         /// Go on after a step that failed, and list all failures at the end.
         #[arg(long)]
         keep_going: bool,
@@ -80,8 +83,9 @@ enum Chore {
 
 fn main() -> ExitCode {
     let outcome = match Args::parse().chore {
-        Chore::Verify { quick: true, keep_going } => verify::quick(keep_going),
-        Chore::Verify { quick: false, keep_going } => verify::verify(keep_going),
+        Chore::Verify { quick: true, keep_going, .. } => verify::quick(keep_going),
+        Chore::Verify { net: true, .. } => verify::net(),
+        Chore::Verify { keep_going, .. } => verify::verify(keep_going),
         Chore::Fix => verify::fix(),
         Chore::Tidy => tidy::tidy(),
         Chore::Release { schedules, fuzz_seconds, issues, only } => {

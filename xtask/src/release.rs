@@ -64,6 +64,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[15], format!("{DECISIONS} --runs 40000 --steps 120 --mutants --json")),
         (&[15], format!("{BENCH} transcript --json")),
         (&[15], format!("{SIM} --flood 600 --json")),
+        (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
         (&[16], format!("{BENCH} compare --json")),
         (&[16], format!("{BENCH} stacks --json")),
         (&[16], format!("{BENCH} ring --nodes 32 --mode idle --seconds 30 --json")),

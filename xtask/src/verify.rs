@@ -25,6 +25,13 @@ pub(crate) fn fix() -> Result<(), String> {
     Ok(())
 }
 
+/// Real processes in network namespaces, each change watched for as long as the issues ask for. A
+/// machine that cannot make namespaces fails here.
+pub(crate) fn net() -> Result<(), String> {
+    needs()?;
+    run("cargo run -p folkmoot-net").map(drop)
+}
+
 fn full() -> Vec<Step> {
     let mut steps = cheap();
     steps.extend([
@@ -37,6 +44,7 @@ fn full() -> Vec<Step> {
         Step::new("simulator: voters who sign together", 60, schemes),
         Step::new("line of decisions: 4,000 runs, and every rule left out", 30, decisions),
         Step::new("second reader of transcripts: 5 drawn, 200 changed", 15, second_reader),
+        Step::new("real processes in network namespaces", 50, namespaces),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
     ]);
     steps
@@ -121,6 +129,17 @@ fn second_reader() -> Result<(), String> {
     }
     let program = built("folkmoot-transcripts");
     run(&format!("{agree} --program {program} --transcripts 5 --mutations 200")).map(drop)
+}
+
+/// Needs root. A machine that cannot make namespaces says so and leaves this to others.
+fn namespaces() -> Result<(), String> {
+    let program = built("folkmoot-net");
+    let (ready, why) = capture(&format!("{program} --ready"))?;
+    if !ready {
+        eprintln!("SKIPPED: no network namespaces can be made here. {}", why.trim());
+        return Ok(());
+    }
+    run(&format!("{program} --quick --jobs 4")).map(drop)
 }
 
 /// Rules of the line, and where to begin to look for what goes wrong without each.

@@ -7,11 +7,11 @@ mod company;
 mod kind;
 mod scribe;
 mod slander;
-mod tap;
+pub mod tap;
 mod thief;
 
 pub(crate) use actor::Actor;
-pub use company::Company;
+pub use company::{Company, Names};
 
 use crate::machine::Cast;
 use crate::schedule::Schedule;

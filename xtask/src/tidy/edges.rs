@@ -108,6 +108,18 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-member",
         ],
     ),
+    // The node for the state of its ring.
+    (
+        "folkmoot-net",
+        &[
+            "folkmoot",
+            "folkmoot-base",
+            "folkmoot-attach",
+            "folkmoot-identity",
+            "folkmoot-node",
+            "folkmoot-sim",
+        ],
+    ),
     ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),

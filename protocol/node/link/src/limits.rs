@@ -65,8 +65,8 @@ pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
 /// Least time between two answers to repeated handshake messages.
 pub(crate) const REPEAT_MIN: Duration = Duration::from_millis(50);
 
-/// A peer that is heard at another address is asked there so often at most, and each time only
-/// because it was heard there again.
+/// A peer that is heard at another address is asked there so often at most, wherever that is, and
+/// each time only because it was heard there.
 pub const MOVE_ASK: Duration = Duration::from_millis(100);
 
 /// The sizes of datagrams that a path is tried with, in bytes, the largest first: what is left for

@@ -35,8 +35,6 @@ pub struct Config {
     pub lookup: Duration,
     /// The wire versions that it speaks.
     pub versions: Versions,
-    /// Keep [`crate::RingEvent`]s for [`crate::Node::take_events`].
-    pub observe: bool,
     /// What a mutant does wrong.
     pub danger: Mutant,
 }
@@ -55,7 +53,6 @@ impl Config {
             started: 0,
             lookup: Duration::from_millis(500),
             versions: Versions::OURS,
-            observe: false,
             danger: Mutant::NONE,
         }
     }

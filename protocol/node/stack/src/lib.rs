@@ -117,7 +117,7 @@ impl Node {
             backlog: Backlog::default(),
             way: Way::default(),
             patience: Patience::new(config.settle),
-            out: Outbox::new(config.observe),
+            out: Outbox::default(),
             records,
             config,
         };
@@ -176,7 +176,12 @@ impl Node {
         self.twins.fresh(now)
     }
 
-    /// What happened on the ring since the last call; empty unless [`Config::observe`].
+    /// From now on [`RingEvent`]s are kept for [`Self::take_events`].
+    pub fn observe(&mut self) {
+        self.out.observe();
+    }
+
+    /// What happened on the ring since the last call; empty unless [`Self::observe`] was called.
     pub fn take_events(&mut self) -> Vec<RingEvent> {
         self.out.take_noted()
     }

@@ -18,12 +18,12 @@ use folkmoot_member::{Event, SendError};
 use folkmoot_node::Sync;
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// One life.
 pub(crate) struct Actor {
     stack: Embedded<Tap, Desk>,
-    names: Rc<Names>,
+    names: Arc<Names>,
     home: GroupId,
     /// Asked to send, neither sealed nor refused yet.
     asked: VecDeque<MessageId>,
@@ -47,7 +47,7 @@ impl Actor {
     pub(super) fn new(
         mut stack: Embedded<Tap, Desk>,
         entrance: &Entrance<'_>,
-        names: Rc<Names>,
+        names: Arc<Names>,
         entropy: &mut dyn Entropy,
     ) -> Self {
         let home = stack.upper.member.home();

@@ -15,34 +15,33 @@ use folkmoot_identity::{CharterDraft, Identity, SignedCharter};
 use folkmoot_member::Member;
 use folkmoot_node::Node;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// From when identities hold, and until when.
 const TERM: (UnixTime, UnixTime) = (UnixTime(1_800_000_000), UnixTime(2_200_000_000));
 
 /// Who sits where.
 #[derive(Debug, Default)]
-pub(super) struct Names(BTreeMap<MemberId, Player>);
+pub struct Names(BTreeMap<MemberId, Player>);
 
 impl Names {
+    /// The players, in the order of their members.
+    pub fn new(members: impl IntoIterator<Item = MemberId>) -> Self {
+        Self(members.into_iter().zip(0..).collect())
+    }
+
     /// The player of a member.
-    pub(super) fn player(&self, member: &MemberId) -> Option<Player> {
+    pub fn player(&self, member: &MemberId) -> Option<Player> {
         self.0.get(member).copied()
     }
 
     /// The players of members; strangers to the table get none.
-    pub(super) fn players<'a, C: FromIterator<Player>>(
-        &self,
-        members: impl IntoIterator<Item = &'a MemberId>,
-    ) -> C {
+    pub fn players<'a, C: FromIterator<Player>>(&self, members: impl IntoIterator<Item = &'a MemberId>) -> C {
         members.into_iter().filter_map(|member| self.player(member)).collect()
     }
 
     /// The players of parties, each of which has one program.
-    pub(super) fn seated<'a, C: FromIterator<Player>>(
-        &self,
-        parties: impl IntoIterator<Item = &'a Party>,
-    ) -> C {
+    pub fn seated<'a, C: FromIterator<Player>>(&self, parties: impl IntoIterator<Item = &'a Party>) -> C {
         parties.into_iter().filter_map(|party| self.player(&party.member)).collect()
     }
 
@@ -57,7 +56,7 @@ impl Names {
 pub struct Company {
     identities: Vec<Identity>,
     charter: Bytes,
-    names: Rc<Names>,
+    names: Arc<Names>,
     hybrid: bool,
 }
 
@@ -87,15 +86,9 @@ impl Company {
         };
         draft.policies.objections = schedule.robbed.then_some(1);
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
-        let names =
-            identities.iter().zip(0..).map(|(identity, player)| (identity.member(), player)).collect();
+        let names = Names::new(identities.iter().map(Identity::member));
         let hybrid = schedule.hybrid;
-        Self {
-            hybrid,
-            charter: Bytes::copy_from_slice(signed.der()),
-            names: Rc::new(Names(names)),
-            identities,
-        }
+        Self { hybrid, charter: Bytes::copy_from_slice(signed.der()), names: Arc::new(names), identities }
     }
 }
 
@@ -112,7 +105,6 @@ impl Company {
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
         let mut config =
             folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.place));
-        config.observe = true;
         // Lives of one second are told apart.
         config.started = entrance.clock.0.saturating_mul(1_000_000).saturating_add(entrance.life.into());
         config.danger = entrance.danger.into();
@@ -126,10 +118,10 @@ impl Company {
         config.danger = entrance.danger.into();
         config.danger_keeps_keys = true;
         let member = Member::new(config, &stored).map_err(|error| error.to_string())?;
-        let tap = Tap::new(node, entrance, Rc::clone(&self.names));
-        let desk = Desk::new(member, Rc::clone(&tap.board), Rc::clone(&self.names));
+        let tap = Tap::new(node, (entrance.player, entrance.life), Arc::clone(&self.names));
+        let desk = Desk::new(member, &tap, Arc::clone(&self.names));
         let stack = Embedded::new(tap, desk);
-        Ok(Actor::new(stack, entrance, Rc::clone(&self.names), entropy))
+        Ok(Actor::new(stack, entrance, Arc::clone(&self.names), entropy))
     }
 }
 

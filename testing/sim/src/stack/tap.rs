@@ -10,7 +10,7 @@
 use super::company::Names;
 use super::kind::{self, Kind, Run};
 use super::scribe::sharing_name;
-use crate::machine::{Crooked, Entrance, Mute, Told};
+use crate::machine::{Crooked, Mute, Told};
 use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use bytes::{Bytes, BytesMut};
@@ -21,16 +21,15 @@ use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
 use folkmoot_signing::shared;
 use folkmoot_transcript::{Change, Item, Subject};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The layer of the lines that stand for something seen.
-pub(super) const MARK: &str = "~";
+pub const MARK: &str = "~";
 
 /// What passed between the stacks.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub enum Seen {
     /// To be told.
     Told(Told),
     /// A sealed application message went down.
@@ -39,17 +38,17 @@ pub(super) enum Seen {
 
 /// What the taps saw, by the number that stands in the mark.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub struct Marks {
     next: u64,
     seen: BTreeMap<u64, Seen>,
 }
 
 /// Shared by the two taps and the actor.
-pub(super) type Board = Rc<RefCell<Marks>>;
+pub type Board = Arc<Mutex<Marks>>;
 
 /// Notes `seen`; the line that stands for it.
 fn mark(board: &Board, seen: Seen) -> Trace {
-    let mut marks = board.borrow_mut();
+    let mut marks = open(board);
     let number = marks.next;
     marks.next = number.saturating_add(1);
     marks.seen.insert(number, seen);
@@ -57,28 +56,36 @@ fn mark(board: &Board, seen: Seen) -> Trace {
 }
 
 /// What the line stands for.
-pub(super) fn unmark(board: &Board, line: &Trace) -> Option<Seen> {
-    board.borrow_mut().seen.remove(&line.text.parse().ok()?)
+pub fn unmark(board: &Board, line: &Trace) -> Option<Seen> {
+    open(board).seen.remove(&line.text.parse().ok()?)
+}
+
+fn open(board: &Board) -> MutexGuard<'_, Marks> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The node, observed.
-pub(super) struct Tap {
-    pub(super) node: Node,
+pub struct Tap {
+    /// The node.
+    pub node: Node,
     pub(super) crooked: Option<Crooked>,
-    pub(super) board: Board,
-    names: Rc<Names>,
+    /// What both taps of one life saw.
+    pub board: Board,
+    names: Arc<Names>,
     rng: Rng,
     out: VecDeque<GroundOutput>,
 }
 
 impl Tap {
-    pub(super) fn new(node: Node, entrance: &Entrance<'_>, names: Rc<Names>) -> Self {
+    /// A tap for this life of this player.
+    pub fn new(mut node: Node, (player, life): (Player, u16), names: Arc<Names>) -> Self {
+        node.observe();
         Self {
             node,
             crooked: None,
             board: Board::default(),
             names,
-            rng: Rng::new(u64::from(entrance.player), "crooked", u64::from(entrance.life)),
+            rng: Rng::new(u64::from(player), "crooked", u64::from(life)),
             out: VecDeque::new(),
         }
     }
@@ -158,11 +165,12 @@ impl Tap {
 }
 
 /// The member, observed.
-pub(super) struct Desk {
-    pub(super) member: Member,
+pub struct Desk {
+    /// The member.
+    pub member: Member,
     pub(super) mute: Option<Mute>,
     board: Board,
-    names: Rc<Names>,
+    names: Arc<Names>,
     out: VecDeque<UpperOutput<Event>>,
     gone: u8,
     instance: Vec<u8>,
@@ -171,11 +179,12 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn new(member: Member, board: Board, names: Rc<Names>) -> Self {
+    /// A tap on the member above that node.
+    pub fn new(member: Member, below: &Tap, names: Arc<Names>) -> Self {
         Self {
             member,
             mute: None,
-            board,
+            board: Arc::clone(&below.board),
             names,
             out: VecDeque::new(),
             gone: 0,

@@ -13,41 +13,39 @@ use folkmoot_base::{Entropy, Instant, Locator, draw};
 
 /// The address that a peer may have moved to.
 #[derive(Debug, Default)]
-pub(super) struct Moving(Option<Place>);
+pub(super) struct Moving {
+    place: Option<Place>,
+    /// When it was last asked anywhere.
+    asked: Option<Instant>,
+}
 
 #[derive(Debug)]
 struct Place {
     at: Locator,
     number: u64,
-    /// When it was last asked there.
-    asked: Instant,
 }
 
 impl Moving {
     /// The peer is heard where it was before.
     #[inline]
     pub(super) fn forget(&mut self) {
-        self.0 = None;
+        self.place = None;
     }
 
-    /// It is heard at `from`: the number to ask it there, unless it was asked just now.
+    /// It is heard at `from`: the number to ask it there, unless it was asked just now, there or
+    /// elsewhere.
     pub(super) fn hear(&mut self, now: Instant, from: &Locator, entropy: &mut dyn Entropy) -> Option<u64> {
-        match self.0.as_mut().filter(|place| place.at == *from) {
-            Some(place) if now < place.asked + MOVE_ASK => None,
-            Some(place) => {
-                place.asked = now;
-                Some(place.number)
-            }
-            None => {
-                let number = u64::from_be_bytes(draw(entropy));
-                self.0 = Some(Place { at: from.clone(), number, asked: now });
-                Some(number)
-            }
+        if self.asked.is_some_and(|asked| now < asked + MOVE_ASK) {
+            return None;
         }
+        self.asked = Some(now);
+        let again = self.place.take().filter(|place| place.at == *from);
+        let drawn = || Place { at: from.clone(), number: u64::from_be_bytes(draw(entropy)) };
+        Some(self.place.insert(again.unwrap_or_else(drawn)).number)
     }
 
     /// A Pong with this number came from `from`. Returns whether the peer has moved there.
     pub(super) fn answered(&mut self, from: &Locator, number: u64) -> bool {
-        self.0.take_if(|place| place.at == *from && place.number == number).is_some()
+        self.place.take_if(|place| place.at == *from && place.number == number).is_some()
     }
 }

@@ -9,7 +9,7 @@ use folkmoot_base as base;
 use std::collections::VecDeque;
 
 /// The outputs of all parts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outbox {
     said: VecDeque<GroundOutput>,
     /// How many inputs were refused.
@@ -19,9 +19,9 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// An empty one; whether it keeps events for checkers.
-    pub(crate) fn new(observe: bool) -> Self {
-        Self { said: VecDeque::new(), refused: 0, observe, events: Vec::new() }
+    /// From now on it keeps events for checkers.
+    pub(crate) fn observe(&mut self) {
+        self.observe = true;
     }
 
     /// The next output.

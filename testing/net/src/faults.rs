@@ -1,0 +1,166 @@
+//! Shows that the judges can say no: logs of a scenario that passed, with a fault put in, must
+//! fail.
+
+use crate::judge::{EACH, Seen, judge};
+use folkmoot_base::Service;
+use folkmoot_sim::record::{Entry, Process, RingEvent, What};
+
+/// A fault: what it is, which promise it breaks, and how it is put in. `None`: these logs have no
+/// place for it.
+type Fault = (&'static str, &'static str, fn(Seen) -> Option<Seen>);
+
+pub(crate) const FAULTS: [Fault; 5] = [
+    ("a safe message that one member lacks", "safe-delivery", without_a_safe_message),
+    ("two messages in another order at one member", "total-order", with_two_swapped),
+    ("three configurations for one change", "few-configurations", with_three_configurations),
+    ("a configuration while nothing happens", "quiet", with_one_in_quiet),
+    ("a number that is used twice", "numbers-once", with_a_number_twice),
+];
+
+/// The faults that nobody found, or that could not be put in.
+pub(crate) fn missed(seen: &Seen) -> Vec<String> {
+    let mut out = Vec::new();
+    for (what, promise, put) in FAULTS {
+        match put(seen.clone()) {
+            None => out.push(format!("the logs have no place for {what}")),
+            Some(faulty) if judge(&faulty).iter().any(|(broken, _)| *broken == promise) => {}
+            Some(_) => out.push(format!("no judge of {promise} found {what}")),
+        }
+    }
+    out
+}
+
+fn without_a_safe_message(mut seen: Seen) -> Option<Seen> {
+    let entries = &mut seen.record.entries;
+    let of_another = |entry: &Entry| match entry.what {
+        What::Delivered(message, Service::Safe) => message.player != entry.process.player,
+        _ => false,
+    };
+    let place = entries.iter().position(of_another)?;
+    entries.remove(place);
+    Some(seen)
+}
+
+fn with_two_swapped(mut seen: Seen) -> Option<Seen> {
+    let entries = &mut seen.record.entries;
+    // The last thing that each process did, if that was to deliver in the order of all.
+    let mut before: std::collections::BTreeMap<Process, usize> = Default::default();
+    let mut pair = None;
+    for (place, entry) in entries.iter().enumerate() {
+        match &entry.what {
+            What::Delivered(message, service) if *service >= Service::Agreed => {
+                let first = before.insert(entry.process, place);
+                let of = |place: usize| entries.get(place).map(|entry| &entry.what);
+                if let Some(What::Delivered(other, _)) = first.and_then(of)
+                    && other.player != message.player
+                {
+                    pair = first.zip(Some(place));
+                    break;
+                }
+            }
+            What::Ring(_) | What::Used(..) | What::Heard(..) | What::Asked(..) | What::Sent(..) => {}
+            _ => drop(before.remove(&entry.process)),
+        }
+    }
+    let (first, second) = pair?;
+    let (one, two) = (entries.get(first)?.what.clone(), entries.get(second)?.what.clone());
+    entries.get_mut(first)?.what = two;
+    entries.get_mut(second)?.what = one;
+    Some(seen)
+}
+
+/// Repeats the last configuration of a member so often, that much later.
+fn repeat(seen: &mut Seen, at: u64, times: usize) -> Option<()> {
+    let regular = |entry: &&Entry| matches!(entry.what, What::Ring(RingEvent::Regular(..)));
+    let entries = &mut seen.record.entries;
+    let last = entries.iter().rfind(regular)?.clone();
+    let place = entries.iter().position(|entry| entry.at >= at)?;
+    let copies = (0..times).map(|_| Entry { at, ..last.clone() });
+    entries.splice(place..place, copies);
+    Some(())
+}
+
+fn with_three_configurations(mut seen: Seen) -> Option<Seen> {
+    let last = seen.changes.last()?;
+    let (at, times) = (last.at + 1, EACH * last.causes + 1);
+    repeat(&mut seen, at, times)?;
+    Some(seen)
+}
+
+fn with_one_in_quiet(mut seen: Seen) -> Option<Seen> {
+    let (from, _) = *seen.windows.last()?;
+    repeat(&mut seen, from + 1, 1)?;
+    Some(seen)
+}
+
+fn with_a_number_twice(mut seen: Seen) -> Option<Seen> {
+    let entries = &mut seen.record.entries;
+    let place = entries.iter().position(|entry| matches!(entry.what, What::Used(..)))?;
+    entries.insert(place, entries.get(place)?.clone());
+    Some(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Change;
+    use folkmoot_base::{ConfigurationId, GroupId, NodeId, ViewId};
+    use folkmoot_sim::record::{MessageId, Record, Shown, Standing};
+    use std::collections::BTreeSet;
+
+    const A: Process = Process { player: 0, life: 0 };
+    const B: Process = Process { player: 1, life: 0 };
+
+    /// Two members, one configuration, one view, two messages.
+    fn good() -> Seen {
+        let members = BTreeSet::from([0, 1]);
+        let configuration = ConfigurationId { ring_seq: 4, representative: NodeId([0; 32]), nonce: [0; 16] };
+        let id = ViewId { configuration, order: 1, group: GroupId([0; 32]) };
+        let mut record = Record { settled: true, ..Record::default() };
+        let mut at = 0;
+        let mut add = |process, what| {
+            at += 10;
+            record.push(at, process, what);
+        };
+        for one in [A, B] {
+            add(one, What::Ring(RingEvent::Regular(configuration, members.clone())));
+            add(one, What::Confirmed(id));
+        }
+        let alone = |one: Process| BTreeSet::from([one.player]);
+        let shown = |one| Shown { id, members: members.clone(), transitional: alone(one), key: "k".into() };
+        for one in [A, B] {
+            [0, 1].into_iter().for_each(|player| add(one, What::Heard(id, player)));
+            add(one, What::View(shown(one)));
+        }
+        let message = |one: Process| MessageId { player: one.player, life: 0, number: 0 };
+        for one in [A, B] {
+            add(one, What::Asked(message(one), Service::Safe));
+            add(one, What::Used("nonce", vec![one.player]));
+            add(one, What::Sent(message(one), Service::Safe, Some(id)));
+        }
+        for to in [A, B] {
+            [A, B].into_iter().for_each(|from| add(to, What::Delivered(message(from), Service::Safe)));
+        }
+        add(A, What::Used("nonce", vec![9]));
+        let standing = |process| Standing {
+            process,
+            expected: true,
+            view: Some(shown(process)),
+            roster: members.clone(),
+            ring: members.clone(),
+            gathers: false,
+            activity: "steady".into(),
+            unacknowledged: Vec::new(),
+        };
+        record.standings = [A, B].map(standing).to_vec();
+        record.counts.micros = 1_000;
+        let changes = vec![Change { at: 0, what: "start".into(), causes: 1 }];
+        Seen { record, changes, windows: vec![(150, 900)] }
+    }
+
+    #[test]
+    fn good_logs_pass_and_each_fault_is_found() {
+        assert_eq!(judge(&good()), []);
+        assert_eq!(missed(&good()), [""; 0]);
+    }
+}

@@ -1,0 +1,194 @@
+//! The scenarios: each forms a group over real sockets and does something to it, under traffic in
+//! all services.
+
+use crate::judge::Seen;
+use crate::stage::{Listen, Stage, Terms};
+use crate::wires::{Port, four, six};
+use folkmoot_sim::rng::Rng;
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// What everybody sends to everybody: longer than any packet, and much longer.
+const LENGTHS: [usize; 3] = [1_300, 3_000, 1_000_000];
+/// The same after each change but the last.
+const SHORTER: [usize; 2] = [1_300, 3_000];
+/// How often each member sends a short message.
+const PACE: Duration = Duration::from_millis(150);
+const FAST: Duration = Duration::from_millis(25);
+const WIDE: u16 = 1_500;
+
+/// Names, and what each is; the longest first.
+pub(crate) const ALL: [(&str, &str); 9] = [
+    ("cuts", "ways cut in one direction, and a chain"),
+    ("moves", "a member that changes its address twice, and two that change at once"),
+    ("split", "a clean split under traffic, healed"),
+    ("restart", "all killed and started in any order, twice"),
+    ("mtu", "interfaces that carry 1,500, 1,280, 1,400 and 1,420 bytes, over IPv6"),
+    ("mtu4", "the same over IPv4"),
+    ("dual", "members of both families and of IPv4 alone"),
+    ("trunk", "a path that is narrow in the middle, and nobody's interface is"),
+    ("ipv6", "IPv6 only"),
+];
+
+/// Plays the scenario with this name.
+pub(crate) async fn play(name: &'static str, root: &Path, terms: Terms) -> Result<Seen, String> {
+    let set = |ports: Vec<(Port, Listen)>, trunk: u16| Stage::set(name, root, ports, trunk, terms);
+    let places = |size: u8, of: fn(u8) -> IpAddr, listen: Listen| -> Vec<(Port, Listen)> {
+        (1..=size).map(|number| (port(WIDE, vec![of(number)]), listen)).collect()
+    };
+    match name {
+        "mtu" => narrow(set(of_sizes(six, Listen::Both), WIDE)?).await,
+        "mtu4" => narrow(set(of_sizes(four, Listen::Four), WIDE)?).await,
+        "trunk" => trunk(set(places(3, six, Listen::Both), 1_280)?).await,
+        "ipv6" => {
+            let mut ports = places(3, six, Listen::Both);
+            ports.iter_mut().take(1).for_each(|(_, listen)| *listen = Listen::Own);
+            narrow(set(ports, WIDE)?).await
+        }
+        "dual" => narrow(set(families(), WIDE)?).await,
+        "moves" => moves(set(places(3, four, Listen::Four), WIDE)?).await,
+        "cuts" => cuts(set(places(3, four, Listen::Four), WIDE)?).await,
+        "split" => split(set(places(5, six, Listen::Both), WIDE)?).await,
+        _ => restart(set(places(4, four, Listen::Four), WIDE)?).await,
+    }
+}
+
+fn port(mtu: u16, addresses: Vec<IpAddr>) -> Port {
+    Port { mtu, addresses }
+}
+
+fn of_sizes(of: fn(u8) -> IpAddr, listen: Listen) -> Vec<(Port, Listen)> {
+    (1..)
+        .zip([1_500, 1_280, 1_400, 1_420])
+        .map(|(number, mtu)| (port(mtu, vec![of(number)]), listen))
+        .collect()
+}
+
+fn families() -> Vec<(Port, Listen)> {
+    let both = |number| (port(WIDE, vec![six(number), four(number)]), Listen::Both);
+    vec![
+        both(1),
+        both(2),
+        (port(WIDE, vec![four(3)]), Listen::Four),
+        (port(WIDE, vec![four(4)]), Listen::Own),
+    ]
+}
+
+/// Everybody starts, and then all short and long messages go everywhere.
+async fn form(stage: &mut Stage) -> Result<(), String> {
+    let all = stage.all();
+    stage.change("all start", stage.size());
+    stage.start(&all, true)?;
+    stage.whole().await?;
+    stage.pace(Some(PACE)).await?;
+    stage.exchange(&[&all], &LENGTHS).await
+}
+
+async fn settle(stage: &mut Stage) -> Result<(), String> {
+    stage.quiet(stage.terms.between).await
+}
+
+async fn finish(mut stage: Stage) -> Result<Seen, String> {
+    let all = stage.all();
+    stage.exchange(&[&all], &LENGTHS).await?;
+    stage.quiet(stage.terms.last).await?;
+    stage.say("no configuration any more");
+    stage.end().await
+}
+
+/// Nothing but the network is special.
+async fn narrow(mut stage: Stage) -> Result<Seen, String> {
+    form(&mut stage).await?;
+    finish(stage).await
+}
+
+async fn trunk(mut stage: Stage) -> Result<Seen, String> {
+    stage.wires.beyond(&[2])?;
+    narrow(stage).await
+}
+
+async fn moves(mut stage: Stage) -> Result<Seen, String> {
+    form(&mut stage).await?;
+    let all = stage.all();
+    let steps: [&[(usize, u8)]; 3] = [&[(0, 11)], &[(0, 21)], &[(1, 12), (2, 13)]];
+    for step in steps {
+        settle(&mut stage).await?;
+        stage.change(&format!("new addresses: {step:?}"), 1);
+        for (member, number) in step {
+            stage.wires.readdress(*member, vec![four(*number)])?;
+        }
+        // What was under way is repaired, and what is sent now goes to the new places.
+        stage.exchange(&[&all], &SHORTER).await?;
+        stage.whole().await?;
+    }
+    finish(stage).await
+}
+
+async fn cuts(mut stage: Stage) -> Result<Seen, String> {
+    form(&mut stage).await?;
+    let all = stage.all();
+    // A ring has only members of which every two hear one another.
+    let ways: [&[&[usize]]; 2] = [&[&[0, 2], &[1]], &[&[1, 2], &[0]]];
+    for (from, to) in [(0, 1), (1, 0)] {
+        settle(&mut stage).await?;
+        stage.change(&format!("nothing comes from member {from} to member {to}"), 1);
+        stage.wires.one_way(from, to, true)?;
+        let way = stage.views(&ways).await?;
+        stage.exchange(ways.get(way).ok_or("no way")?, &SHORTER).await?;
+        settle(&mut stage).await?;
+        stage.change("it comes again", 1);
+        stage.wires.one_way(from, to, false)?;
+        stage.whole().await?;
+        stage.exchange(&[&all], &SHORTER).await?;
+    }
+    settle(&mut stage).await?;
+    stage.change("a chain: members 0 and 1 reach member 2 alone", 1);
+    stage.wires.isolate(&[0, 1])?;
+    let way = stage.views(&ways).await?;
+    stage.exchange(ways.get(way).ok_or("no way")?, &SHORTER).await?;
+    settle(&mut stage).await?;
+    stage.change("no chain any more", 1);
+    stage.wires.isolate(&[])?;
+    stage.whole().await?;
+    finish(stage).await
+}
+
+async fn split(mut stage: Stage) -> Result<Seen, String> {
+    form(&mut stage).await?;
+    stage.pace(Some(FAST)).await?;
+    settle(&mut stage).await?;
+    let sides: [&[usize]; 2] = [&[0, 1, 2], &[3, 4]];
+    stage.change("a split", 1);
+    stage.wires.split(&[3, 4])?;
+    stage.views(&[&sides]).await?;
+    stage.exchange(&sides, &SHORTER).await?;
+    settle(&mut stage).await?;
+    stage.change("it heals", 1);
+    stage.wires.split(&[])?;
+    stage.whole().await?;
+    stage.pace(Some(PACE)).await?;
+    finish(stage).await
+}
+
+async fn restart(mut stage: Stage) -> Result<Seen, String> {
+    form(&mut stage).await?;
+    settle(&mut stage).await?;
+    let mut dice = Rng::new(stage.terms.seed, "starts", 0);
+    for with_seeds in [true, false] {
+        let mut order = stage.all();
+        (1..order.len()).for_each(|place| order.swap(place, dice.below(place + 1)));
+        let how = if with_seeds { "" } else { ", and know only what is on their disks" };
+        stage.change(&format!("all are killed, start in the order {order:?}{how}"), stage.size());
+        stage.kill(&stage.all()).await?;
+        for member in order {
+            stage.start(&[member], with_seeds)?;
+            sleep(PACE).await;
+        }
+        stage.whole().await?;
+        stage.pace(Some(PACE)).await?;
+        settle(&mut stage).await?;
+    }
+    finish(stage).await
+}
