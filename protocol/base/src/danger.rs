@@ -74,6 +74,25 @@ pub enum Danger {
     RingOrdersOthers,
     /// Ring: behind the signal, what has places is sorted by its senders (ORD-10).
     RingSortsKnown,
+    /// Ring: a member's packets get places before those that it had delivered early (ORD-02).
+    RingOrdersAtOnce,
+    /// Ring: a record leaves out what is weaker than agreed (ORD-02, ORD-08).
+    RingRecordsOrderedOnly,
+    /// Ring: recovery knows nothing of what survivors delivered early (ORD-13).
+    RingForgetsOwed,
+    /// Ring: what was owed in an attempt that failed is forgotten with it (ORD-13).
+    RingForgetsLists,
+    /// Ring: behind the signal, what was delivered early at one is denied to the others if its
+    /// sender does not come along (ORD-12, ORD-13).
+    RingDeniesEarly,
+    /// Ring: behind the signal, FIFO goes past what is held and not delivered (ORD-12).
+    RingOvertakesUndelivered,
+    /// Ring: packets of the old ring are taken and delivered after the commit entry (ORD-09).
+    RingThaws,
+    /// Ring: reliable and FIFO messages wait for their places (ORD-07).
+    RingNothingEarly,
+    /// Ring: FIFO messages are delivered on arrival, gaps or not (ORD-07).
+    RingFifoOnArrival,
     /// Ring: delivers on arrival, gaps or not.
     RingNoOrder,
     /// Ring: a retransmitted packet is delivered again.

@@ -10,7 +10,7 @@ use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
 use folkmoot_node::Sync;
-use folkmoot_ring::data::{Class, HEADER_BYTES};
+use folkmoot_ring::data::{Class, HEADER_BYTES, Head};
 use folkmoot_ring::message::Frame;
 
 /// Link: a datagram, the sealed frames in it, the links' own words, the proof in a handshake.
@@ -46,7 +46,11 @@ pub fn ring_frame(data: &[u8]) {
                     let record = packet.record().unwrap();
                     assert_eq!(record.frame(packet.ring, BytesMut::new()), data);
                 }
-                Class::Agreed | Class::Safe => {
+                Class::Given => {
+                    let head = Head { number: packet.number, sender: packet.sender, ring: packet.ring };
+                    assert_eq!(packet.given().unwrap().packet(head).frame, data);
+                }
+                Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe => {
                     let length: usize = packet.pieces().map(|p| p.bytes.len() + p.part.header_bytes()).sum();
                     assert_eq!(HEADER_BYTES + length, data.len(), "pieces fill the packet");
                 }

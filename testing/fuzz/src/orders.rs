@@ -91,7 +91,8 @@ impl Rings {
                 4 => self.frame(0, node(9), owned(body)),
                 5 => self.pass(Duration::from_millis(number(body))),
                 6 => {
-                    let service = if op & 8 == 0 { Service::Agreed } else { Service::Safe };
+                    let services = [Service::Agreed, Service::Safe, Service::Reliable, Service::Fifo];
+                    let service = services[usize::from(op >> 3 & 3)];
                     let _ = self.rings[usize::from(op >> 7)].submit(
                         self.now,
                         u16::from(op & 3),
@@ -141,7 +142,9 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
     rings.rings[1]
         .submit(rings.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"one word")))
         .unwrap();
-    rings.rings[1].submit(rings.now, 0, Service::Safe, (Lead::NONE, Bytes::from_static(b"another"))).unwrap();
+    for service in [Service::Safe, Service::Fifo, Service::Reliable] {
+        rings.rings[1].submit(rings.now, 0, service, (Lead::NONE, Bytes::from_static(b"another"))).unwrap();
+    }
     for _ in 0..20 {
         rings.pass(Duration::from_millis(10));
         rings.carry(32);
@@ -197,7 +200,7 @@ impl Ordered {
     fn deliver(&mut self, from: NodeId, payload: Bytes) {
         self.order += 1;
         let id = configuration(self.configuration);
-        let _ = self.group.deliver(id, self.order, from, Service::Agreed, payload, &holds);
+        let _ = self.group.deliver(id, Some(self.order), from, Service::Agreed, payload, &holds);
         self.settle();
     }
 
@@ -212,7 +215,7 @@ impl Ordered {
                 self.said.push(bytes.clone());
                 self.order += 1;
                 let id = configuration(self.configuration);
-                let _ = self.group.deliver(id, self.order, node(1), Service::Agreed, bytes, &holds);
+                let _ = self.group.deliver(id, Some(self.order), node(1), Service::Agreed, bytes, &holds);
             }
         }
     }

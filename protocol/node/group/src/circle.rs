@@ -1,8 +1,9 @@
 //! The table of one group: its parties with their nodes and joins, the newest notice, and the
 //! complaints.
 
+use crate::Output;
+use crate::audience::parties_of;
 use crate::message::{Handle, Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, Stamp, label_of, lowest};
-use crate::{Output, parties_of};
 use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, Party, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

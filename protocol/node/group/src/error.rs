@@ -32,6 +32,9 @@ pub enum GroupError {
     /// A node that is not in the configuration, as far as we know.
     #[error("{0} is not in the configuration")]
     PeerNotInConfiguration(NodeId),
+    /// A node sent what changes tables as less than agreed: it has no place in the order.
+    #[error("{0} sent what must have a place in the order as less than agreed")]
+    PeerService(NodeId),
     /// A node has more in its tables than a node may have.
     #[error("{0} sent tables larger than a node may have")]
     PeerTooLarge(NodeId),

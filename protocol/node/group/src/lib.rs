@@ -21,6 +21,7 @@
 //! way**: items learned elsewhere (over a link) are handed to [`Group::item`], and taken when they
 //! come back in order. Rules `GRP-NN`: docs/protocol/group.md.
 
+mod audience;
 mod circle;
 mod error;
 mod mark;
@@ -33,9 +34,9 @@ pub use error::GroupError;
 pub use mark::{MARK_NAMES_MAX, Mark, ShortName};
 pub use output::Output;
 
+use audience::Audience;
 use bytes::Bytes;
 use circle::{Circle, with_handle};
-use core::ops::RangeInclusive;
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::{
     Cause, ConfigurationId, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Party, Service, ViewId,
@@ -110,44 +111,6 @@ enum Phase {
     Open,
     /// Between the transitional signal and the next configuration.
     Split,
-}
-
-/// The parties attached here.
-#[derive(Debug, Default)]
-struct Audience {
-    attached: BTreeSet<Party>,
-    /// Detach messages still on their way. Until they are back, the party hears nothing from
-    /// before.
-    detaching: BTreeMap<Party, u32>,
-}
-
-impl Audience {
-    fn hears(&self, party: &Party) -> bool {
-        self.attached.contains(party) && !self.detaching.contains_key(party)
-    }
-
-    /// The attached parties of `member`.
-    fn of(&self, member: MemberId) -> Vec<Party> {
-        self.attached.range(parties_of(member)).copied().collect()
-    }
-
-    fn detaching(&mut self, party: Party) {
-        let count = self.detaching.entry(party).or_default();
-        *count = count.saturating_add(1);
-    }
-
-    fn detached(&mut self, party: &Party) {
-        let Some(count) = self.detaching.get_mut(party) else { return };
-        *count = count.saturating_sub(1);
-        if *count == 0 {
-            self.detaching.remove(party);
-        }
-    }
-}
-
-/// Every party that `member` can have.
-pub(crate) fn parties_of(member: MemberId) -> RangeInclusive<Party> {
-    Party::new(member, 0)..=Party::new(member, u16::MAX)
 }
 
 impl Group {
@@ -326,14 +289,15 @@ impl Group {
         self.lose(&survivors.iter().copied().collect(), true);
     }
 
-    /// The ring delivers message `order` of `configuration`.
+    /// The ring delivers a message of `configuration`. `order` is its place, if it has one: what
+    /// changes tables must (GRP-15).
     ///
     /// # Errors
     /// Any `Peer…`: the message is ignored, here and at every other node.
     pub fn deliver(
         &mut self,
         configuration: ConfigurationId,
-        order: u64,
+        order: Option<u64>,
         sender: NodeId,
         service: Service,
         payload: Bytes,
@@ -344,12 +308,14 @@ impl Group {
         if !current.nodes.contains(&sender) {
             return Err(GroupError::PeerNotInConfiguration(sender));
         }
-        self.place = order;
+        let has_place = order.is_some();
+        self.place = order.unwrap_or(self.place);
         match message::decode(sender, &payload) {
             Err(source) => Err(GroupError::PeerMalformed { peer: sender, source }),
             Ok(Message::Data { group, sender: speaker, payload }) => {
                 self.data(Deferred { node: sender, group, sender: speaker, service, payload })
             }
+            Ok(Message::Control(_)) if !has_place => Err(GroupError::PeerService(sender)),
             Ok(Message::Control(control)) => self.control(sender, *control, roster),
         }
     }

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! DATA   | class 1 | sender index 1 | ring handle 4 | number 4 | pieces ...
-//! class  | 0xA0 agreed, 0xA1 safe, 0xA2 recovered, 0xA3 end of recovery, 0xA4 record
+//! class  | 0xA0 agreed, 0xA1 safe, 0xA2 recovered, 0xA3 end of recovery, 0xA4 record,
+//!        | 0xA5 reliable, 0xA6 FIFO, 0xA8 given early
 //! piece  | first:1 last:1 length:14 | which message 2, unless it is the whole of one | bytes ...
 //! record | first place 4 | number of its first packet 4 | how many packets 2
+//! given  | ring handle 4 of the old ring | (sender index 1 | first number 4 | last number 4) ...
 //! ```
 //! Each member numbers its packets from 1 on: that is its stream. A record has a number of its own,
 //! and puts packets of its sender's stream in the order. Recovered: the rest is one whole DATA
@@ -13,9 +15,9 @@
 use crate::config::{PACKET_NUMBER_MAX, RECORD_PACKETS_MAX};
 use crate::message::RingNonce;
 use bytes::{BufMut, Bytes, BytesMut};
-use folkmoot_base::DecodeError;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FRAME_BYTES_MAX, NODES_MAX, PATH_BYTES_BASE};
+use folkmoot_base::{DecodeError, Service};
 
 /// Length of the header of DATA.
 pub const HEADER_BYTES: usize = 10;
@@ -46,8 +48,9 @@ pub fn packet_bytes(mtu: u16) -> usize {
 pub const PIECE_HEADER_BYTES: usize = 2;
 /// Length of the header of any other piece: it says of which message it is.
 pub const PART_HEADER_BYTES: usize = PIECE_HEADER_BYTES + 2;
-/// The highest five bits of the first byte of DATA; no other frame has them.
+/// The highest four bits of the first byte of DATA; no other frame has them.
 const KIND_DATA: u8 = 0xA0;
+const KIND: u8 = 0xF0;
 const FIRST: u16 = 0x8000;
 const LAST: u16 = 0x4000;
 const LENGTH: u16 = 0x3fff;
@@ -80,6 +83,12 @@ pub enum Class {
     End,
     /// Which places packets of the sender's stream have.
     Record,
+    /// Messages that arrive: whole ones, or one piece of one.
+    Reliable,
+    /// Messages in the order of their sender.
+    Fifo,
+    /// Which packets of an old ring the sender delivered before they had places.
+    Given,
 }
 
 impl Class {
@@ -91,19 +100,57 @@ impl Class {
                 Self::Recovered => 2,
                 Self::End => 3,
                 Self::Record => 4,
+                Self::Reliable => 5,
+                Self::Fifo => 6,
+                Self::Given => 8,
             }
     }
 
     fn from_byte(byte: u8) -> Option<Self> {
-        let all = [Self::Agreed, Self::Safe, Self::Recovered, Self::End, Self::Record];
+        let all = [
+            Self::Agreed,
+            Self::Safe,
+            Self::Recovered,
+            Self::End,
+            Self::Record,
+            Self::Reliable,
+            Self::Fifo,
+            Self::Given,
+        ];
         all.into_iter().find(|class| class.byte() == byte)
+    }
+
+    /// The class of messages with this service. Causal messages travel as agreed so far, unreliable
+    /// ones as reliable.
+    pub(crate) fn of(service: Service) -> Self {
+        match service {
+            Service::Unreliable | Service::Reliable => Self::Reliable,
+            Service::Fifo => Self::Fifo,
+            Service::Causal | Service::Agreed => Self::Agreed,
+            Service::Safe => Self::Safe,
+        }
+    }
+
+    /// The service of the messages in it; `None` if there are none in it.
+    pub(crate) fn service(self) -> Option<Service> {
+        match self {
+            Self::Reliable => Some(Service::Reliable),
+            Self::Fifo => Some(Service::Fifo),
+            Self::Agreed => Some(Service::Agreed),
+            Self::Safe => Some(Service::Safe),
+            Self::Recovered | Self::End | Self::Record | Self::Given => None,
+        }
+    }
+
+    /// Whether it is delivered without a place.
+    pub(crate) fn is_early(self) -> bool {
+        matches!(self, Self::Reliable | Self::Fifo)
     }
 }
 
 /// Whether `frame` is DATA with messages. What recovers an old ring is none.
 pub(crate) fn is_message(frame: &[u8]) -> bool {
-    let class = frame.first().copied().and_then(Class::from_byte);
-    matches!(class, Some(Class::Agreed | Class::Safe))
+    frame.first().copied().and_then(Class::from_byte).and_then(Class::service).is_some()
 }
 
 /// The header of DATA, and the whole frame.
@@ -257,7 +304,7 @@ fn next_piece(rest: &[u8]) -> Option<(Part, core::ops::Range<usize>)> {
 impl Data {
     /// Whether `frame` is DATA.
     pub(crate) fn is_data(frame: &[u8]) -> bool {
-        frame.first().is_some_and(|byte| byte & 0xf8 == KIND_DATA)
+        frame.first().is_some_and(|byte| byte & KIND == KIND_DATA)
     }
 
     /// Reads a DATA frame (RING-01, RING-02).
@@ -280,7 +327,8 @@ impl Data {
                 Class::End => self.frame.len() == HEADER_BYTES,
                 Class::Recovered => self.recovered().is_ok(),
                 Class::Record => self.record().is_some(),
-                Class::Agreed | Class::Safe => {
+                Class::Given => self.given().is_some(),
+                Class::Agreed | Class::Safe | Class::Fifo | Class::Reliable => {
                     self.frame.len() <= PACKET_BYTES_MAX && self.pieces_are_legal()
                 }
             }
@@ -288,14 +336,23 @@ impl Data {
 
     fn pieces_are_legal(&self) -> bool {
         let mut rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
-        if rest.is_empty() {
-            return false;
-        }
+        let mut part_before = None;
         while !rest.is_empty() {
-            let Some((_, bytes)) = next_piece(rest) else { return false };
+            let Some((part, bytes)) = next_piece(rest) else { return false };
+            let mixed = part_before.is_some_and(|before: Part| !before.is_whole() || !part.is_whole());
+            if self.class == Class::Reliable && mixed {
+                return false;
+            }
+            part_before = Some(part);
             rest = rest.get(bytes.end..).unwrap_or_default();
         }
-        true
+        part_before.is_some()
+    }
+
+    /// Whether it begins with a piece that is not the whole of its message.
+    pub(crate) fn is_in_pieces(&self) -> bool {
+        let rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
+        next_piece(rest).is_some_and(|(part, _)| !part.is_whole())
     }
 
     /// The old ring's packet inside a recovered one.
@@ -305,7 +362,7 @@ impl Data {
     pub fn recovered(&self) -> Result<Self, DecodeError> {
         let inner = self.frame.slice(HEADER_BYTES.min(self.frame.len())..);
         let class = inner.first().copied().and_then(Class::from_byte);
-        if !matches!(class, Some(Class::Agreed | Class::Safe | Class::Record)) {
+        if !class.is_some_and(|class| class == Class::Record || class.service().is_some()) {
             return Err(DecodeError::Malformed);
         }
         Self::decode(inner)

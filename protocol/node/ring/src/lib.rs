@@ -3,7 +3,8 @@
 //! Promise: extended virtual synchrony (Moser, Amir, Melliar-Smith, Agarwal 1994), although nodes
 //! crash and networks lose, repeat, reorder, delay, cut and heal. It is reached over Totem's single
 //! ring (Amir et al., ACM TOCS 13(4), 1995) with the token passed on before the data (Babay and
-//! Amir). What each message promises depends on its [`Service`]: agreed or safe.
+//! Amir). What each message promises depends on its [`Service`]: reliable, FIFO, agreed or
+//! safe.
 //!
 //! ```text
 //!          submit                      Deliver, Transitional, Regular
@@ -25,7 +26,9 @@ mod config;
 mod context;
 pub mod data;
 mod error;
+mod finish;
 mod gather;
+pub mod given;
 mod hearing;
 mod key;
 mod merging;
@@ -38,7 +41,9 @@ mod paths;
 mod pieces;
 mod queue;
 mod recover;
+mod settle;
 mod status;
+mod stream;
 mod suspects;
 mod visits;
 mod window;
@@ -52,7 +57,7 @@ use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
 use data::Data;
-use folkmoot_base::{ConfigurationId, Entropy, Instant, Lead, NodeId, Service};
+use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, Lead, NodeId, Service};
 use gather::Gather;
 use message::{CommitToken, Control, Frame, Join, Token};
 use operational::Operational;
@@ -193,6 +198,11 @@ impl Ring {
             }
             Some(State::Gather(state)) => {
                 state.data(from, data);
+                Ok(())
+            }
+            // ORD-09: from the commit entry on, nothing of the old ring but by recovery.
+            Some(State::Recover(state)) if ctx.config.danger.is(Danger::RingThaws) => {
+                state.thaw(data, &mut ctx.out);
                 Ok(())
             }
             _ => Ok(()), // Of a ring that has ended, or is not ours: stale.
@@ -366,7 +376,10 @@ impl Ring {
         if matches!(self.state, Some(State::Recover(_))) {
             self.ctx.out.push_back(Output::Key(KeyChange::Failed));
         }
-        let old = self.leave().and_then(State::into_old);
+        let mut old = self.leave().and_then(State::into_old);
+        if self.ctx.config.danger.is(Danger::RingForgetsLists) {
+            old.iter_mut().for_each(Order::forget_lists);
+        }
         let gather = Gather::new(now, &mut self.ctx, old);
         self.state = Some(State::Gather(Box::new(gather)));
     }

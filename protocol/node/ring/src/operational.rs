@@ -97,6 +97,7 @@ impl Operational {
             ctx.watch_queue();
         } else {
             self.circuit.send_early(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
+            self.circuit.order.deliver_ready(&mut ctx.out);
         }
     }
 

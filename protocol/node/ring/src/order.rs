@@ -9,36 +9,35 @@
 
 use crate::config::{RECORD_PACKETS_MAX, STORE_PACKETS_MAX, VISIT_PACKETS};
 use crate::data::{Class, Data, RECORD_BYTES, Record, RingHandle};
+use crate::given::Span;
 use crate::message::RingNonce;
 use crate::output::{Delivery, Output};
 use crate::pieces::Pieces;
+use crate::settle::Unsettled;
+use crate::stream::Stream;
 use crate::window::{Stored, Window};
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Service};
+use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Bits of a delivery's order number that count the pieces in a packet.
-const PIECE_BITS: u32 = 11;
+pub(crate) const PIECE_BITS: u32 = 11;
 const _: () = assert!(folkmoot_base::limits::FRAME_BYTES_MAX < 1 << PIECE_BITS);
-/// Bits of a delivery's order number for the number of a packet in its stream.
-const NUMBER_BITS: u32 = 32;
-/// ORD-14: set in the order number of what no known record names. So it is behind all places.
-const BEHIND: u64 = 1 << 60;
 
 /// How far a walk along the known order has come.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Cursor {
+pub(crate) struct Cursor {
     /// All places up to here are behind it.
-    place: u64,
+    pub(crate) place: u64,
     /// All records up to here are behind it.
-    record: u64,
+    pub(crate) record: u64,
     /// And so many packets of the next record.
-    taken: u64,
+    pub(crate) taken: u64,
 }
 
 impl Cursor {
-    fn step(&mut self, record: &Record) {
+    pub(crate) fn step(&mut self, record: &Record) {
         self.place = self.place.saturating_add(1);
         self.taken = self.taken.saturating_add(1);
         if self.taken >= u64::from(record.count) {
@@ -53,12 +52,15 @@ pub(crate) struct Order {
     pub(crate) id: ConfigurationId,
     pub(crate) members: Arc<[NodeId]>,
     /// By member.
-    streams: Vec<Window<Data>>,
-    /// By member: the last of its packets that a known record names.
-    placed: Vec<u64>,
-    records: Window<Record>,
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) records: Window<Record>,
     held: Cursor,
-    delivered: Cursor,
+    pub(crate) delivered: Cursor,
+    /// Members, by index, of whose streams something may be delivered early.
+    news: u64,
+    /// Reliable packets that wait for nothing: (sender, number).
+    overtook: VecDeque<(u8, u64)>,
+    unsettled: Unsettled,
     /// All members are known to hold all places up to here.
     pub(crate) safe: u64,
     /// Members, by index, whose packets must be delivered even after a hole: another member may
@@ -66,7 +68,9 @@ pub(crate) struct Order {
     pub(crate) obligations: u64,
     /// Packets kept, of all streams.
     kept: usize,
-    pieces: Pieces,
+    /// Of reliable messages, of FIFO ones, and of agreed and safe ones: each kind has an order of
+    /// its own.
+    pieces: [Pieces; 3],
     mine: u8,
     pub(crate) danger: Mutant,
 }
@@ -76,16 +80,18 @@ impl Order {
         let count = members.len();
         Self {
             id,
-            streams: members.iter().map(|_| Window::default()).collect(),
-            placed: vec![0; count],
+            streams: members.iter().map(|_| Stream::default()).collect(),
             members,
             records: Window::default(),
             held: Cursor::default(),
             delivered: Cursor::default(),
+            news: 0,
+            overtook: VecDeque::new(),
+            unsettled: Unsettled::default(),
             safe: 0,
             obligations: 0,
             kept: 0,
-            pieces: Pieces::new(count),
+            pieces: [0; 3].map(|_| Pieces::new(count)),
             mine,
             danger,
         }
@@ -101,7 +107,7 @@ impl Order {
 
     /// Bytes of messages in pieces that were joined.
     pub(crate) fn copied(&self) -> u64 {
-        self.pieces.copied
+        self.pieces.iter().fold(0, |sum, pieces| sum.saturating_add(pieces.copied))
     }
 
     /// The bit of `node` in sets of members of this configuration; 0 for other nodes.
@@ -125,7 +131,11 @@ impl Order {
     }
 
     pub(crate) fn packet(&self, source: u8, number: u64) -> Option<&Data> {
-        self.streams.get(usize::from(source))?.get(number)
+        self.stream(source)?.packet(number)
+    }
+
+    fn stream(&self, source: u8) -> Option<&Stream> {
+        self.streams.get(usize::from(source))
     }
 
     pub(crate) fn record(&self, number: u64) -> Option<&Record> {
@@ -138,11 +148,11 @@ impl Order {
     }
 
     fn high(&self, source: u8) -> u64 {
-        self.streams.get(usize::from(source)).map_or(0, Window::high)
+        self.stream(source).map_or(0, Stream::high)
     }
 
-    fn placed(&self, source: u8) -> u64 {
-        self.placed.get(usize::from(source)).copied().unwrap_or(0)
+    pub(crate) fn placed(&self, source: u8) -> u64 {
+        self.stream(source).map_or(0, |stream| stream.placed)
     }
 
     /// How many packets of this member are here that no known record names.
@@ -150,11 +160,17 @@ impl Order {
         self.high(source).saturating_sub(self.placed(source))
     }
 
-    /// The record of this number, which gives the packets of `source` the places from `place` on;
-    /// `None` if all of them have places.
-    pub(crate) fn next_record(&self, source: u8, number: u64, place: u64) -> Option<Record> {
-        let count = self.unplaced(source);
-        let first = self.placed(source).saturating_add(1);
+    /// The record of this number, which gives at most `most` packets of `source` the places from
+    /// `place` on; `None` if all of them have places, or wait for those of others (ORD-02).
+    pub(crate) fn next_record(&self, source: u8, number: u64, place: u64, most: u64) -> Option<Record> {
+        let mut first = self.placed(source).saturating_add(1);
+        if self.danger.is(Danger::RingRecordsOrderedOnly) {
+            let is_early = |number: &u64| self.packet(source, *number).is_some_and(|p| p.class.is_early());
+            first = (first..).find(|number| !is_early(number)).unwrap_or(first);
+        }
+        let at_once = self.danger.is(Danger::RingOrdersAtOnce) || source != self.mine;
+        let bound = if at_once { u64::MAX } else { self.unsettled.bound() };
+        let count = self.high(source).saturating_add(1).min(bound).saturating_sub(first).min(most);
         let count = u16::try_from(count).unwrap_or(u16::MAX).min(RECORD_PACKETS_MAX);
         (count > 0).then_some(Record { number, place, source, first, count })
     }
@@ -184,20 +200,48 @@ impl Order {
         if (full || far) && others && !stream.has(packet.number) {
             return Stored::TooFar;
         }
-        let stored = stream.insert(packet.number, packet);
+        let (source, number, class) = (packet.sender, packet.number, packet.class);
+        let in_pieces = packet.is_in_pieces();
+        let stored = stream.insert(packet);
         if stored == Stored::New {
             self.kept = self.kept.saturating_add(1);
+            self.news |= bit(usize::from(source));
+            let on_arrival = class == Class::Fifo && self.danger.is(Danger::RingFifoOnArrival);
+            if class == Class::Reliable && !in_pieces || on_arrival {
+                self.overtook.push_back((source, number));
+            }
             self.hold();
         }
         stored
     }
 
+    /// Keeps a packet that this node numbers.
+    pub(crate) fn keep_own(&mut self, packet: Data) {
+        if !packet.class.is_early() {
+            self.settle();
+            self.unsettled.numbered(packet.number);
+        }
+        self.keep(packet);
+    }
+
+    /// What was delivered early here, and has places by now, is waited for no more.
+    pub(crate) fn settle(&mut self) {
+        let streams = &self.streams;
+        let placed = |source: u8| streams.get(usize::from(source)).map_or(u64::MAX, |stream| stream.placed);
+        self.unsettled.settle(placed);
+    }
+
+    /// The first packet of this node that waits for the places of what was delivered here before.
+    pub(crate) fn held_back(&self) -> Option<u64> {
+        Some(self.unsettled.bound()).filter(|bound| *bound < u64::MAX)
+    }
+
     /// Keeps a record.
     pub(crate) fn keep_record(&mut self, record: Record) -> Stored {
-        let Some(placed) = self.placed.get_mut(usize::from(record.source)) else { return Stored::TooFar };
+        let Some(stream) = self.streams.get_mut(usize::from(record.source)) else { return Stored::TooFar };
         let stored = self.records.insert(record.number, record);
         if stored == Stored::New {
-            *placed = record.last().max(*placed);
+            stream.placed = record.last().max(stream.placed);
             self.hold();
         }
         stored
@@ -205,7 +249,7 @@ impl Order {
 
     /// The record of the next place, and the number of the packet there, if the record is known.
     /// One that contradicts those before it was never made by the rules: it counts as unknown.
-    fn at(&self, cursor: &Cursor) -> Option<(Record, u64)> {
+    pub(crate) fn at(&self, cursor: &Cursor) -> Option<(Record, u64)> {
         let record = *self.records.get(cursor.record.saturating_add(1))?;
         let place = record.place.saturating_add(cursor.taken);
         (place == cursor.place.saturating_add(1)).then(|| (record, record.first.saturating_add(cursor.taken)))
@@ -238,30 +282,69 @@ impl Order {
         (record.first..=record.last()).filter(lost).map(|number| Missing::Packet(record.source, number))
     }
 
-    /// The next packet whose turn it is, if it is here and may be delivered.
-    pub(crate) fn next_ready(&mut self, messages_too: bool) -> Option<Data> {
+    /// Goes on to the next place if its packet is here and may be delivered. Of the new ring's own
+    /// packets, in recovery, all but messages may.
+    fn next_place(&mut self, messages_too: bool) -> Option<(u8, u64)> {
         let (record, number) = self.at(&self.delivered)?;
-        let packet = self.packet(record.source, number)?;
-        let unsafe_yet = packet.class == Class::Safe && self.delivered.place >= self.safe;
+        let class = self.packet(record.source, number)?.class;
+        let unsafe_yet = class == Class::Safe && self.delivered.place >= self.safe;
         if unsafe_yet && !self.danger.is(Danger::RingSafeAsAgreed) {
             return None;
         }
-        if !messages_too && matches!(packet.class, Class::Agreed | Class::Safe) {
+        if !messages_too && class.service().is_some() {
             return None;
         }
-        let packet = packet.clone();
         self.delivered.step(&record);
-        Some(packet)
+        self.news |= bit(usize::from(record.source));
+        Some((record.source, number))
+    }
+
+    /// The next packet of a recovery.
+    pub(crate) fn next_recovered(&mut self) -> Option<Data> {
+        let (source, number) = self.next_place(false)?;
+        self.streams.get_mut(usize::from(source))?.take(number)
     }
 
     /// Delivers every message whose turn it is, and forgets what nobody needs any more.
     pub(crate) fn deliver_ready(&mut self, out: &mut VecDeque<Output>) {
-        while let Some(packet) = self.next_ready(true) {
-            if !self.danger.is(Danger::RingNoOrder) || packet.sender == self.mine {
-                self.emit(&packet, place_order(self.delivered.place), false, out);
+        self.deliver_early(out);
+        while let Some((source, number)) = self.next_place(true) {
+            if !self.danger.is(Danger::RingNoOrder) || source == self.mine {
+                let order = place_order(self.delivered.place);
+                self.give(source, number, order, false, out);
             }
+            self.deliver_early(out);
         }
         self.discard();
+    }
+
+    /// ORD-07: delivers what waits for no place.
+    fn deliver_early(&mut self, out: &mut VecDeque<Output>) {
+        if self.danger.is(Danger::RingNothingEarly) {
+            return;
+        }
+        let any = self.danger.is(Danger::RingFifoOnArrival);
+        let take = if any { Stream::take } else { Stream::take_reliable };
+        while let Some((source, number)) = self.overtook.pop_front() {
+            if let Some(packet) = self.streams.get_mut(usize::from(source)).and_then(|s| take(s, number)) {
+                self.emit_early(&packet, out);
+            }
+        }
+        while self.news != 0 {
+            let index = usize::try_from(self.news.trailing_zeros()).unwrap_or(0);
+            match self.streams.get_mut(index).and_then(Stream::take_early) {
+                Some(packet) => self.emit_early(&packet, out),
+                None => self.news &= !bit(index),
+            }
+        }
+    }
+
+    fn emit_early(&mut self, packet: &Data, out: &mut VecDeque<Output>) {
+        let placed = self.placed(packet.sender) >= packet.number;
+        if packet.sender != self.mine && !placed {
+            self.unsettled.early(packet.sender, packet.number);
+        }
+        self.emit(packet, 0, false, out);
     }
 
     /// Forgets what every member holds and was delivered here: whole records, with their packets.
@@ -280,83 +363,59 @@ impl Order {
         self.records.discard(done);
     }
 
+    /// Delivers a packet, unless it has been delivered. If it is agreed or safe, its messages have
+    /// `order` and the numbers behind.
+    pub(crate) fn give(
+        &mut self,
+        source: u8,
+        number: u64,
+        order: u64,
+        transitional: bool,
+        out: &mut VecDeque<Output>,
+    ) {
+        let stream = self.streams.get_mut(usize::from(source));
+        if let Some(packet) = stream.and_then(|stream| stream.take(number)) {
+            self.emit(&packet, order, transitional, out);
+        }
+    }
+
     /// Delivers the messages that `packet` completes.
     pub(crate) fn emit(&mut self, packet: &Data, order: u64, transitional: bool, out: &mut VecDeque<Output>) {
-        let service = match packet.class {
-            Class::Agreed => Service::Agreed,
-            Class::Safe => Service::Safe,
-            Class::Recovered | Class::End | Class::Record => return,
-        };
+        let Some(service) = packet.class.service() else { return };
         let Some(&sender) = self.members.get(usize::from(packet.sender)) else { return };
+        let [reliable, fifo, ordered] = &mut self.pieces;
+        let pieces = match packet.class {
+            Class::Reliable => reliable,
+            Class::Fifo => fifo,
+            _ => ordered,
+        };
         for (index, piece) in packet.pieces().enumerate() {
-            let Some(payload) = self.pieces.join(packet.sender, piece) else { continue };
+            let Some(payload) = pieces.join(packet.sender, piece) else { continue };
             let order = order | u64::try_from(index).unwrap_or_default();
+            let order = (!packet.class.is_early()).then_some(order);
             let configuration = self.id;
             let delivery = Delivery { configuration, order, sender, service, payload, transitional };
             out.push_back(Output::Deliver(delivery));
         }
     }
 
-    /// Ends the configuration: delivers what is left by the one line (O2), the rule for holes, and
-    /// ORD-11.
-    pub(crate) fn finish(
-        mut self,
-        line: u64,
-        survivors: &[NodeId],
-        obligations: u64,
-        out: &mut VecDeque<Output>,
-    ) {
-        while self.delivered.place < line {
-            let Some((record, number)) = self.at(&self.delivered) else { break };
-            self.delivered.step(&record);
-            if let Some(packet) = self.packet(record.source, number).cloned() {
-                self.emit(&packet, place_order(self.delivered.place), false, out);
-            }
-        }
-        out.push_back(Output::Transitional { from: self.id, survivors: survivors.to_vec() });
-        let trusted = survivors.iter().fold(obligations, |set, node| set | self.bit(node));
-        let signal = out.len();
-        self.finish_known(trusted, out);
-        if self.danger.is(Danger::RingSortsKnown) {
-            let sender =
-                |output: &Output| if let Output::Deliver(d) = output { Some(d.sender) } else { None };
-            out.make_contiguous().split_at_mut(signal).1.sort_by_key(sender);
-        }
-        self.finish_rest(trusted, out);
+    /// What this node delivered early and others may not have, or owes.
+    pub(crate) fn given(&self) -> Vec<Span> {
+        let streams = (0_u8..).zip(&self.streams);
+        streams.flat_map(|(source, stream)| stream.given(source)).collect()
     }
 
-    /// ORD-10: the rest of the known order; past a hole only of trusted senders.
-    fn finish_known(&mut self, trusted: u64, out: &mut VecDeque<Output>) {
-        let mut hole = false;
-        let mut skip = self.delivered.taken;
-        for number in self.delivered.record.saturating_add(1)..=self.records.high() {
-            let Some(record) = self.records.get(number).copied() else {
-                (hole, skip) = (true, 0);
-                continue;
-            };
-            for offset in core::mem::take(&mut skip)..u64::from(record.count) {
-                match self.packet(record.source, record.first.saturating_add(offset)).cloned() {
-                    None => hole = true,
-                    Some(packet) if hole && trusted & bit(usize::from(packet.sender)) == 0 => {}
-                    Some(packet) => {
-                        let place = record.place.saturating_add(offset);
-                        self.emit(&packet, place_order(place), true, out);
-                    }
-                }
-            }
-        }
+    /// An attempt has failed: only for a mutant.
+    pub(crate) fn forget_lists(&mut self) {
+        self.obligations = 0;
+        self.streams.iter_mut().for_each(Stream::owe_nothing);
     }
 
-    /// ORD-11, ORD-14: what no known record names of trusted senders, by sender and number.
-    fn finish_rest(&mut self, trusted: u64, out: &mut VecDeque<Output>) {
-        let sources = (0..self.members.len()).filter(|index| trusted & bit(*index) != 0);
-        for source in sources.filter_map(|index| u8::try_from(index).ok()) {
-            let mut number = self.placed(source);
-            loop {
-                number = number.saturating_add(1);
-                let Some(packet) = self.packet(source, number).cloned() else { break };
-                let order = BEHIND | u64::from(source) << (NUMBER_BITS + PIECE_BITS) | place_order(number);
-                self.emit(&packet, order, true, out);
+    /// ORD-13: these messages are owed.
+    pub(crate) fn owe(&mut self, spans: &[Span]) {
+        for span in spans {
+            if let Some(stream) = self.streams.get_mut(usize::from(span.source)) {
+                stream.owe(span);
             }
         }
     }
@@ -391,7 +450,7 @@ impl Order {
         }
         for (stream, covered) in self.streams.iter().zip(covered) {
             let rest = stream.iter().filter(|(number, _)| *number > covered);
-            let messages = rest.filter(|(_, packet)| matches!(packet.class, Class::Agreed | Class::Safe));
+            let messages = rest.filter(|(_, packet)| packet.class.service().is_some());
             out.extend(messages.map(|(number, packet)| Missing::Packet(packet.sender, number)));
         }
         out

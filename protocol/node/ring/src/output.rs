@@ -23,7 +23,7 @@ pub enum Output {
     Fresh {
         /// The receivers, two or more.
         to: Arc<[NodeId]>,
-        /// DATA, agreed or safe; at most `FRAME_BYTES_MAX` bytes.
+        /// DATA with messages; at most `FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
     /// Hand this frame to the links to all of `to`, all other members of the ring, each under its
@@ -38,7 +38,7 @@ pub enum Output {
     Key(KeyChange),
     /// Commit this before any later output takes effect.
     Persist(Persist),
-    /// A message, at its place in the order.
+    /// A message.
     Deliver(Delivery),
     /// The transitional signal: from here to the next `Regular`, the promises of `from` hold among
     /// `survivors` only.
@@ -96,12 +96,12 @@ pub struct Delivery {
     /// The configuration that numbered it; also for messages delivered after the transitional
     /// signal.
     pub configuration: ConfigurationId,
-    /// Its place in that configuration. It grows with each delivery (not by one), and is equal at
-    /// every node that delivers the message.
-    pub order: u64,
+    /// Its place in that configuration, if it is agreed or safe. It grows with each such delivery
+    /// (not by one), and is equal at every node that delivers the message.
+    pub order: Option<u64>,
     /// The sender.
     pub sender: NodeId,
-    /// What its sender asked for: agreed or safe. A weaker service is sent as agreed.
+    /// What it was sent as: causal messages are sent as agreed, unreliable ones as reliable.
     pub service: Service,
     /// The message.
     pub payload: Bytes,

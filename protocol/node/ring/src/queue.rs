@@ -67,6 +67,8 @@ struct Line {
 enum Put {
     /// A whole message, or the last piece of one.
     End,
+    /// The last piece of one, which shares no packet.
+    EndAlone,
     /// A piece: the packet is full.
     Piece,
     /// Nothing: there is no room.
@@ -84,9 +86,13 @@ impl Line {
         let rest = message.len().saturating_sub(self.offset);
         let room = most.saturating_sub(frame.len());
         let first = self.offset == 0;
+        let begun = frame.len() > HEADER_BYTES;
         if first && rest.saturating_add(PIECE_HEADER_BYTES) <= room {
             put_piece(frame, Part::WHOLE, &message.part(0, rest));
             return Put::End;
+        }
+        if message.class == Class::Reliable && begun {
+            return Put::Nothing; // A piece of a reliable message shares no packet.
         }
         let room = room.saturating_sub(PART_HEADER_BYTES);
         let last = !first && rest <= room;
@@ -100,8 +106,13 @@ impl Line {
         }
         let part = Part { first, last, message: self.message };
         put_piece(frame, part, &message.part(self.offset, room));
+        let alone = message.class == Class::Reliable;
         self.offset = self.offset.saturating_add(rest.min(room));
-        if last { Put::End } else { Put::Piece }
+        match last {
+            true if alone => Put::EndAlone,
+            true => Put::End,
+            false => Put::Piece,
+        }
     }
 }
 
@@ -141,7 +152,7 @@ impl Queue {
         service: Service,
         (lead, payload): (Lead, Bytes),
     ) -> Result<(), SubmitError> {
-        let class = if service == Service::Safe { Class::Safe } else { Class::Agreed };
+        let class = Class::of(service);
         let message = Message { class, lead, payload };
         if message.len() > ORDERED_BYTES_MAX {
             return Err(SubmitError::LocalTooLong { got: message.len(), most: ORDERED_BYTES_MAX });
@@ -194,12 +205,15 @@ impl Queue {
             let put = line.put(self.packet_bytes, frame, &mut self.next_message);
             let taken = frame.len().saturating_sub(before);
             self.copied = self.copied.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
-            if !matches!(put, Put::End) {
+            if matches!(put, Put::Piece | Put::Nothing) {
                 return false;
             }
             line.offset = 0;
             let length = line.messages.pop_front().map_or(0, |message| message.len());
             self.bytes = self.bytes.saturating_sub(length).saturating_sub(MESSAGE_COST_BYTES);
+            if matches!(put, Put::EndAlone) {
+                return false;
+            }
         }
         true
     }

@@ -14,20 +14,28 @@
 //! **Obligations** (Moser et al. 1994): a member that has all ENDs must expect that another member
 //! has installed the configuration, and has delivered what its survivors sent even beyond a hole.
 //! From then on it must deliver the same, whatever becomes of this attempt.
+//!
+//! **Owed** (ORD-13): each survivor says before its END what it delivered early. That counts with
+//! all ENDs, and then stays, too.
 
 use crate::circuit::{Circuit, Lost, Source};
 use crate::commit::{Repeat, last};
 use crate::context::{Context, Step};
 use crate::data::{Class, Data, HEADER_BYTES, Head, packet_bytes};
 use crate::error::RingError;
+use crate::given::{Given, SPANS_MAX, Span};
 use crate::key::{KeyChange, RingKeys};
 use crate::message::{CommitToken, Join, Last, OldRing, Token};
 use crate::order::{Missing, Order, bit};
 use crate::output::{Cause, Output};
 use bytes::{BufMut, BytesMut};
 use core::time::Duration;
-use folkmoot_base::{Danger, Instant, NodeId};
+use folkmoot_base::{Danger, Instant, Mutant, NodeId};
 use std::collections::{BTreeSet, VecDeque};
+
+/// Most spans of early deliveries that are taken of each survivor, one with another: it keeps no
+/// more packets.
+const SAID_MAX: usize = 4_096;
 
 /// What is to be recovered, and how much of it has been.
 #[derive(Debug)]
@@ -42,6 +50,10 @@ pub(crate) struct Plan {
     to_send: VecDeque<Missing>,
     /// What was heard of the old ring on the new one.
     seen: BTreeSet<Missing>,
+    /// What this node delivered early in its old ring, and has not said yet.
+    to_say: Vec<Span>,
+    /// What survivors have said that they delivered early.
+    given: Vec<Span>,
     ended: bool,
     /// Members whose END was processed, by index in the new configuration.
     ends: u64,
@@ -68,6 +80,8 @@ impl Plan {
             obligations,
             to_send: old.map(|old| share(old, &brought, me)).unwrap_or_default(),
             seen: BTreeSet::new(),
+            to_say: old.filter(|_| brought.len() > 1).map(Order::given).unwrap_or_default(),
+            given: Vec::new(),
             ended: false,
             ends: 0,
             last_end: 0,
@@ -106,6 +120,11 @@ impl Source for Recovered<'_> {
             frame.put_slice(&old);
             return Some(head.end(Class::Recovered, frame));
         }
+        let left = self.plan.to_say.len();
+        if let Some(old) = self.old.filter(|_| left > 0) {
+            let spans = self.plan.to_say.split_off(left.saturating_sub(SPANS_MAX));
+            return Some(Given { ring: old.handle(), spans }.packet(head));
+        }
         if self.plan.ended {
             return None;
         }
@@ -116,7 +135,8 @@ impl Source for Recovered<'_> {
     }
 
     fn backlog(&self) -> u32 {
-        let left = self.plan.to_send.len().saturating_add(usize::from(!self.plan.ended));
+        let lists = self.plan.to_say.len().div_ceil(SPANS_MAX);
+        let left = self.plan.to_send.len().saturating_add(lists).saturating_add((!self.plan.ended).into());
         u32::try_from(left).unwrap_or(u32::MAX)
     }
 }
@@ -234,11 +254,13 @@ impl Recover {
     /// Processes the new ring's packets whose turn it is. Messages of members that have already
     /// installed the configuration wait.
     fn process(&mut self, now: Instant) {
-        while let Some(packet) = self.circuit.order.next_ready(false) {
+        let danger = self.circuit.order.danger;
+        while let Some(packet) = self.circuit.order.next_recovered() {
             match packet.class {
                 Class::Recovered => self.recovered(&packet),
-                Class::End => self.end(&packet),
-                Class::Agreed | Class::Safe | Class::Record => {}
+                Class::Given => self.given(&packet),
+                Class::End => self.end(&packet, danger),
+                Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe | Class::Record => {}
             }
         }
         self.circuit.order.discard();
@@ -270,9 +292,7 @@ impl Recover {
     fn recovered(&mut self, packet: &Data) {
         let Some(old) = self.old.as_mut() else { return };
         let Ok(inner) = packet.recovered() else { return };
-        // RING-11: only what survivors of our own old configuration say about it counts.
-        let sender = self.circuit.order.members.get(usize::from(packet.sender));
-        let survivor = sender.is_some_and(|node| self.plan.survivors.binary_search(node).is_ok());
+        let survivor = says_of_old(&self.plan, &self.circuit, packet);
         if inner.ring != old.handle() || !survivor || usize::from(inner.sender) >= old.members.len() {
             return;
         }
@@ -283,7 +303,26 @@ impl Recover {
         old.take(inner);
     }
 
-    fn end(&mut self, packet: &Data) {
+    /// ORD-13: what a survivor delivered early.
+    fn given(&mut self, packet: &Data) {
+        let Some((old, given)) = self.old.as_ref().zip(packet.given()) else { return };
+        let survivor = says_of_old(&self.plan, &self.circuit, packet);
+        let most = SAID_MAX.saturating_mul(self.plan.survivors.len());
+        if given.ring == old.handle() && survivor && self.plan.given.len() < most {
+            self.plan.given.extend(given.spans);
+        }
+    }
+
+    /// A packet of the old ring, not by recovery: only for a mutant.
+    pub(crate) fn thaw(&mut self, data: Data, out: &mut VecDeque<Output>) {
+        let old = self.old.as_mut().filter(|old| old.handle() == data.ring);
+        if let Some(old) = old.filter(|old| usize::from(data.sender) < old.members.len()) {
+            old.take(data);
+            old.deliver_ready(out);
+        }
+    }
+
+    fn end(&mut self, packet: &Data, danger: Mutant) {
         self.plan.ends |= bit(usize::from(packet.sender));
         self.plan.last_end = self.plan.last_end.max(self.circuit.order.delivered());
         if !self.has_all_ends() {
@@ -292,6 +331,9 @@ impl Recover {
         if let Some(old) = self.old.as_mut() {
             let survivors = self.plan.survivors.iter().fold(0, |set, node| set | old.bit(node));
             old.obligations |= survivors | self.plan.obligations;
+            if !danger.is(Danger::RingForgetsOwed) {
+                old.owe(&self.plan.given);
+            }
         }
     }
 
@@ -372,6 +414,12 @@ impl Recover {
         }
         (self.circuit, self.token)
     }
+}
+
+/// RING-11: only what survivors of our own old configuration say about it counts.
+fn says_of_old(plan: &Plan, circuit: &Circuit, packet: &Data) -> bool {
+    let sender = circuit.order.members.get(usize::from(packet.sender));
+    sender.is_some_and(|node| plan.survivors.binary_search(node).is_ok())
 }
 
 /// Whether a JOIN was sent before the ring of `token` formed.

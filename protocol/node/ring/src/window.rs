@@ -36,12 +36,22 @@ impl<T> Window<T> {
         self.base.saturating_add(held).max(self.aru)
     }
 
+    /// All up to here have been received.
+    pub(crate) fn aru(&self) -> u64 {
+        self.aru
+    }
+
     fn index(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.base)?.checked_sub(1)?).ok()
     }
 
     pub(crate) fn get(&self, number: u64) -> Option<&T> {
         self.slots.get(self.index(number)?)?.as_ref()
+    }
+
+    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        let index = self.index(number)?;
+        self.slots.get_mut(index)?.as_mut()
     }
 
     pub(crate) fn has(&self, number: u64) -> bool {
@@ -52,6 +62,12 @@ impl<T> Window<T> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         let first = self.base.saturating_add(1);
         (first..).zip(&self.slots).filter_map(|(number, slot)| Some((number, slot.as_ref()?)))
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
+        let first = self.base.saturating_add(1);
+        (first..).zip(&mut self.slots).filter_map(|(number, slot)| Some((number, slot.as_mut()?)))
     }
 
     pub(crate) fn insert(&mut self, number: u64, item: T) -> Stored {

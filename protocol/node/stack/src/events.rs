@@ -19,8 +19,8 @@ pub enum RingEvent {
     Delivered {
         /// The configuration that numbered it.
         configuration: ConfigurationId,
-        /// Its place in it.
-        order: u64,
+        /// Its place in it, if it is agreed or safe.
+        order: Option<u64>,
         /// Who sent it.
         sender: NodeId,
         /// The service.

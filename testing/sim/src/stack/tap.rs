@@ -115,7 +115,8 @@ impl Tap {
             }
             folkmoot_node::RingEvent::Delivered { configuration, order, sender, service, digest, .. } => {
                 let sender = self.names.player(&sender.member())?;
-                RingEvent::Delivered { message: named(sender, digest), configuration, number: order, service }
+                let number = order?; // What has no place is not looked at here.
+                RingEvent::Delivered { message: named(sender, digest), configuration, number, service }
             }
             folkmoot_node::RingEvent::Transitional { from, survivors } => {
                 RingEvent::Transitional { from, nodes: self.players(&survivors) }

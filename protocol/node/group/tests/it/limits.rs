@@ -63,7 +63,7 @@ impl Fed {
 
     pub(crate) fn bytes(&mut self, from: NodeId, bytes: Bytes) -> Result<(), GroupError> {
         self.place += 1;
-        self.group.deliver(ID, self.place, from, Service::Agreed, bytes, &all)
+        self.group.deliver(ID, Some(self.place), from, Service::Agreed, bytes, &all)
     }
 
     pub(crate) fn join(&mut self, from: NodeId, member: Party, group: GroupId) {
@@ -188,7 +188,9 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
     let first = ConfigurationId { ring_seq: 0, ..ID };
     group.regular(first, &[ME], &all);
     let state = State { configuration: first, mark: Mark::default(), groups: of(1) };
-    group.deliver(first, 0, ME, Service::Agreed, message::encode(&Control::State(state)), &all).unwrap();
+    group
+        .deliver(first, Some(0), ME, Service::Agreed, message::encode(&Control::State(state)), &all)
+        .unwrap();
     group.transitional(&[ME]);
     group.regular(ID, &[ME, OTHER], &all);
     let mut fed = Fed { group, place: 0 };

@@ -88,6 +88,8 @@ pub(crate) struct Circuit {
     pace: Pace,
     /// Since when nothing new has reached everybody, although something should have.
     stuck: Option<Stuck>,
+    /// Since when this packet of ours waits for the places of others (ORD-02).
+    waits: Option<(Instant, u64)>,
 }
 
 /// A place is given that some member does not hold.
@@ -123,6 +125,7 @@ impl Circuit {
             loss_at: now + config.timing.token_loss,
             pace: Pace::default(),
             stuck: None,
+            waits: None,
         }
     }
 

@@ -170,7 +170,7 @@ impl Circuit {
         if self.idle.is_none() && self.loss_at <= now {
             return Err(Lost::Token);
         }
-        if self.stuck.is_some_and(|stuck| stuck.since + config.timing.stall <= now) {
+        if self.no_progress_since().is_some_and(|since| since + config.timing.stall <= now) {
             return Err(Lost::Progress);
         }
         if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
@@ -185,13 +185,19 @@ impl Circuit {
         Ok(())
     }
 
+    /// Since when something has not reached everybody, or has had no place.
+    fn no_progress_since(&self) -> Option<Instant> {
+        let since = [self.stuck.map(|stuck| stuck.since), self.waits.map(|(since, _)| since)];
+        since.into_iter().flatten().min()
+    }
+
     pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<Instant> {
         if self.is_alone() {
             return None;
         }
         let first = self.idle.as_ref().map_or(self.loss_at, |idle| idle.until);
         let repeat = self.passed.as_ref().map(|passed| passed.at);
-        let stuck = self.stuck.map(|stuck| stuck.since + stall);
+        let stuck = self.no_progress_since().map(|since| since + stall);
         [Some(first), repeat, self.hurry_at, stuck].into_iter().flatten().min()
     }
 }

@@ -26,6 +26,8 @@ impl Circuit {
         let again = self.retransmit(&mut token, out);
         let fresh = self.number(&token, again, source);
         let placed = self.record(&mut token, out);
+        let since = |first: &u64| self.waits.filter(|(_, before)| before == first).map_or(now, |(at, _)| at);
+        self.waits = self.order.held_back().map(|first| (since(&first), first));
         self.say_held(&mut token, config);
         let asked = self.request(&mut token);
         let sent = again.saturating_add(u32::try_from(fresh.len()).unwrap_or(u32::MAX));
@@ -107,7 +109,10 @@ impl Circuit {
         let backlog = source.backlog();
         let mut fresh = core::mem::take(&mut self.fresh);
         if backlog > 0 {
-            self.fill(Self::allowance(token, again, backlog), source, &mut fresh);
+            // What is held back (ORD-02) takes room too: others keep no more than so much of it.
+            let held_back = u32::try_from(self.order.unplaced(self.mine)).unwrap_or(u32::MAX);
+            let most = Self::allowance(token, again, backlog).min(VISIT_PACKETS.saturating_sub(held_back));
+            self.fill(most, source, &mut fresh);
         }
         fresh
     }
@@ -117,7 +122,7 @@ impl Circuit {
         for _ in 0..most {
             let Some(packet) = source.packet(self.next_head()) else { break };
             fresh.push(packet.frame.clone());
-            self.order.keep(packet);
+            self.order.keep_own(packet);
         }
         let numbered = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
         self.counters.numbered = self.counters.numbered.saturating_add(numbered);
@@ -127,6 +132,7 @@ impl Circuit {
     /// of the visit before leaves the token: everybody has met it there.
     fn record(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> bool {
         let mut recent = None;
+        self.order.settle();
         while let Some(record) = self.next_record(token) {
             self.order.keep_record(record);
             token.records = record.number;
@@ -143,11 +149,12 @@ impl Circuit {
 
     fn next_record(&self, token: &Token) -> Option<Record> {
         let (number, place) = (token.records.saturating_add(1), token.places.saturating_add(1));
+        let gap = token.held().saturating_add(GAP_PACKETS_MAX).saturating_sub(token.places);
         if self.order.danger.is(Danger::RingOrdersOthers) {
             let all = (0..self.size()).filter_map(|index| u8::try_from(index).ok());
-            return all.into_iter().find_map(|source| self.order.next_record(source, number, place));
+            return all.into_iter().find_map(|source| self.order.next_record(source, number, place, gap));
         }
-        self.order.next_record(self.mine, number, place)
+        self.order.next_record(self.mine, number, place, gap)
     }
 
     /// Asks for what is missing of the records with which the last visit ended. Returns whether
@@ -205,7 +212,7 @@ impl Circuit {
         self.fresh = fresh;
         let (record, place) = (self.order.last_record(), self.order.held());
         let (record, place) = (record.saturating_add(1), place.saturating_add(1));
-        if let Some(record) = self.order.next_record(self.mine, record, place) {
+        if let Some(record) = self.order.next_record(self.mine, record, place, u64::MAX) {
             self.order.keep_record(record);
         }
         self.order.safe = self.order.held();

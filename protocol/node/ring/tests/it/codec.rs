@@ -5,6 +5,7 @@ use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
 use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, Record, RingHandle, put_piece};
+use folkmoot_ring::given::{Given, Span};
 use folkmoot_ring::message::{
     CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Recent, Request, Token, Visited,
 };
@@ -80,21 +81,33 @@ fn begun(head: Head, class: Class) -> BytesMut {
 
 fn packets() -> impl Strategy<Value = Bytes> {
     let pieces = prop::collection::vec((0..200_usize, any::<(bool, bool, u16)>()), 1..6);
-    (1..1_000_u64, 0..64_u8, pieces, 0..4_u8).prop_map(|(number, sender, pieces, kind)| {
-        let head = Head { number, sender, ring: RingHandle([3; 4]) };
-        let mut frame = begun(head, Class::Safe);
-        for (length, (first, last, message)) in pieces {
-            put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
-        }
-        let record = Record { number, place: 5, source: sender, first: 7, count: 3 };
-        let inner = if kind < 2 { frame.freeze() } else { record.frame(head.ring, BytesMut::new()) };
-        if kind.is_multiple_of(2) {
-            return inner;
-        }
-        let mut outer = begun(head, Class::Recovered);
-        outer.extend_from_slice(&inner);
-        outer.freeze()
-    })
+    let classes = prop::sample::select(vec![Class::Safe, Class::Agreed, Class::Fifo, Class::Reliable]);
+    let given = (1..=100_usize, 1..1_000_u64).prop_map(|(count, first)| {
+        let spans =
+            (0..count as u64).map(|i| Span { source: i as u8 % 64, first, last: first + i }).collect();
+        let head = Head { number: first, sender: 3, ring: RingHandle([3; 4]) };
+        Given { ring: RingHandle([4; 4]), spans }.packet(head).frame
+    });
+    let messages = (1..1_000_u64, 0..64_u8, pieces, 0..4_u8, classes).prop_map(
+        |(number, sender, pieces, kind, class)| {
+            let head = Head { number, sender, ring: RingHandle([3; 4]) };
+            let mut frame = begun(head, class);
+            let alone =
+                class == Class::Reliable && pieces.iter().any(|(_, (first, last, _))| !(*first && *last));
+            for (length, (first, last, message)) in pieces.into_iter().take(if alone { 1 } else { 9 }) {
+                put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
+            }
+            let record = Record { number, place: 5, source: sender, first: 7, count: 3 };
+            let inner = if kind < 2 { frame.freeze() } else { record.frame(head.ring, BytesMut::new()) };
+            if kind.is_multiple_of(2) {
+                return inner;
+            }
+            let mut outer = begun(head, Class::Recovered);
+            outer.extend_from_slice(&inner);
+            outer.freeze()
+        },
+    );
+    prop_oneof![4 => messages, 1 => given]
 }
 
 fn frames() -> impl Strategy<Value = Bytes> {
@@ -116,9 +129,11 @@ proptest! {
         let Ok(Frame::Data(data)) = Frame::decode(bytes.clone()) else { panic!("refused") };
         prop_assert_eq!(&data.frame, &bytes);
         let inner = if data.class == Class::Recovered { data.recovered().unwrap() } else { data };
-        match inner.record() {
-            Some(record) => prop_assert_eq!(record.frame(inner.ring, BytesMut::new()), inner.frame),
-            None => prop_assert!(inner.class == Class::Safe && inner.pieces().count() >= 1),
+        let head = Head { number: inner.number, sender: inner.sender, ring: inner.ring };
+        match (inner.record(), inner.given()) {
+            (Some(record), _) => prop_assert_eq!(record.frame(inner.ring, BytesMut::new()), inner.frame),
+            (_, Some(given)) => prop_assert_eq!(given.packet(head), inner),
+            _ => prop_assert!(inner.pieces().count() >= 1),
         }
     }
 
@@ -155,4 +170,39 @@ fn ring_01_overlong_frames_are_refused() {
     let mut frame = begun(Head { number: 1, sender: 0, ring: RingHandle([0; 4]) }, Class::Agreed);
     put_piece(&mut frame, Part::WHOLE, &[&[0; PACKET_BYTES_MAX]]);
     assert!(Frame::decode(frame.freeze()).is_err(), "its recovered form would not fit a frame");
+}
+
+/// Reliable messages are delivered on arrival: a packet has whole ones, or one piece of one.
+#[test]
+fn ring_02_a_piece_of_a_reliable_message_shares_no_packet() {
+    let head = Head { number: 1, sender: 0, ring: RingHandle([0; 4]) };
+    let part = Part { first: true, last: false, message: 7 };
+    for (class, parts, good) in [
+        (Class::Reliable, [Part::WHOLE, Part::WHOLE], true),
+        (Class::Reliable, [Part::WHOLE, part], false),
+        (Class::Reliable, [part, Part::WHOLE], false),
+        (Class::Fifo, [Part::WHOLE, part], true),
+    ] {
+        let mut frame = begun(head, class);
+        parts.iter().for_each(|part| put_piece(&mut frame, *part, &[b"words"]));
+        assert_eq!(Frame::decode(frame.freeze()).is_ok(), good, "{class:?} {parts:?}");
+    }
+}
+
+#[test]
+fn ring_02_spans_of_early_deliveries_are_whole_and_not_too_many() {
+    let head = Head { number: 1, sender: 0, ring: RingHandle([0; 4]) };
+    let span = Span { source: 1, first: 5, last: 9 };
+    let frame = |spans: Vec<Span>| Given { ring: head.ring, spans }.packet(head).frame;
+    assert!(Frame::decode(frame(vec![span; 100])).is_ok());
+    let bad = [
+        vec![],
+        vec![span; 101],
+        vec![Span { first: 10, ..span }],
+        vec![Span { first: 0, ..span }],
+        vec![Span { source: 64, ..span }],
+    ];
+    for spans in bad {
+        assert!(Frame::decode(frame(spans.clone())).is_err(), "{spans:?}");
+    }
 }

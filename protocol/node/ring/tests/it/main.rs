@@ -10,6 +10,7 @@
 
 mod codec;
 mod contract;
+mod early;
 mod harness;
 mod key;
 mod mutants;
@@ -22,7 +23,7 @@ mod schedules;
 
 /// Whether the frame is DATA.
 fn is_data(frame: &bytes::Bytes) -> bool {
-    frame.first().is_some_and(|byte| byte & 0xf8 == 0xa0)
+    frame.first().is_some_and(|byte| byte & 0xf0 == 0xa0)
 }
 
 /// Whether the frame is a record.

@@ -75,3 +75,23 @@ fn ring_24_the_same_contribution_to_every_attempt_is_seen() {
 fn ring_25_repeats_that_are_sealed_anew_are_seen() {
     caught(Danger::RingSealsRepeats, &["RING-25"]);
 }
+
+#[test]
+fn ord_08_records_without_the_weaker_let_agreed_overtake_its_stream() {
+    caught(Danger::RingRecordsOrderedOnly, &["ORD-08", "FIFO"]);
+}
+
+#[test]
+fn ord_07_fifo_on_arrival_has_gaps() {
+    caught(Danger::RingFifoOnArrival, &["FIFO"]);
+}
+
+#[test]
+fn ord_12_fifo_past_what_is_not_delivered_has_gaps() {
+    caught(Danger::RingOvertakesUndelivered, &["FIFO"]);
+}
+
+#[test]
+fn ord_12_early_messages_that_are_denied_to_others_differ() {
+    caught(Danger::RingDeniesEarly, &["EVS 4"]);
+}

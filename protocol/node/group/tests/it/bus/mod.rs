@@ -222,7 +222,7 @@ impl<U: Upper> Bus<U> {
         let items = &host.items;
         let holds = |member: MemberId| rostered(items, member);
         let order = u64::try_from(place).unwrap();
-        if host.group.deliver(id, order, node(sender), service, bytes, &holds).is_err() {
+        if host.group.deliver(id, Some(order), node(sender), service, bytes, &holds).is_err() {
             host.refused += 1;
         }
         self.pump(index);

@@ -1,11 +1,11 @@
-//! Two groups whose ids begin alike.
+//! Two groups whose ids begin alike, and what needs a place in the order.
 
 use super::joined;
 use crate::bus::{GROUP, member, node};
 use bytes::Bytes;
 use folkmoot_base::{Indication, MemberId, Service};
-use folkmoot_group::Output;
 use folkmoot_group::message::{self, Control};
+use folkmoot_group::{GroupError, Output};
 
 /// Somebody has made the id of a second group that begins as another's does. Data is for the group
 /// in which the node hosts the sender; a member of both is heard in the first alone, and nobody
@@ -20,10 +20,10 @@ fn grp_04_of_two_groups_with_one_handle_it_is_the_one_that_has_the_sender() {
     let all = |_: MemberId| true;
     let third = member(7);
     let join = message::encode(&Control::Join { party: third, group: other });
-    host.group.deliver(id, 900, node(1), Service::Agreed, join, &all).unwrap();
+    host.group.deliver(id, Some(900), node(1), Service::Agreed, join, &all).unwrap();
     for (sender, heard) in [(member(1), true), (third, false)] {
         let data = Bytes::from([message::data_lead(node(1), &GROUP, &sender).as_slice(), b"word"].concat());
-        host.group.deliver(id, 901, node(1), Service::Agreed, data, &all).unwrap();
+        host.group.deliver(id, Some(901), node(1), Service::Agreed, data, &all).unwrap();
         let deliver = |output: Output| match output {
             Output::Member { indication: Indication::Deliver { group, sender, .. }, .. } => {
                 Some((group, sender))
@@ -34,4 +34,22 @@ fn grp_04_of_two_groups_with_one_handle_it_is_the_one_that_has_the_sender() {
         // Nobody of the other group lives here.
         assert_eq!(delivered, if heard { vec![(GROUP, sender)] } else { vec![] });
     }
+}
+
+/// What changes tables needs a place: a node that sends it as less than agreed is refused.
+#[test]
+fn grp_15_what_changes_tables_has_a_place_in_the_order() {
+    let mut bus = joined(2);
+    let id = bus.hosts[0].upper.newest().0.configuration;
+    let host = &mut bus.hosts[0];
+    let all = |_: MemberId| true;
+    let leave = message::encode(&Control::Leave { party: member(1), group: GROUP });
+    for service in [Service::Unreliable, Service::Reliable, Service::Fifo, Service::Causal] {
+        let result = host.group.deliver(id, None, node(1), service, leave.clone(), &all);
+        assert_eq!(result, Err(GroupError::PeerService(node(1))));
+    }
+    assert_eq!(host.group.members(GROUP).len(), 2);
+    assert!(host.group.poll_output().is_none());
+    host.group.deliver(id, Some(900), node(1), Service::Agreed, leave, &all).unwrap();
+    assert_eq!(host.group.members(GROUP).len(), 1);
 }

@@ -389,7 +389,7 @@ fn fed(state: State) -> (Group, Result<(), GroupError>) {
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0), node(1)], &all);
     let bytes = message::encode(&Control::State(state));
-    let result = group.deliver(ID, 0, node(1), Service::Agreed, bytes, &all);
+    let result = group.deliver(ID, Some(0), node(1), Service::Agreed, bytes, &all);
     (group, result)
 }
 
@@ -412,7 +412,7 @@ fn grp_03_states_are_sorted_whole_and_said_once() {
     let (mut group, first) = fed(state(vec![one(1, &[1])]));
     assert_eq!(first, Ok(()));
     let again = message::encode(&Control::State(state(Vec::new())));
-    assert_eq!(group.deliver(ID, 1, node(1), Service::Agreed, again, &|_: MemberId| true), refused);
+    assert_eq!(group.deliver(ID, Some(1), node(1), Service::Agreed, again, &|_: MemberId| true), refused);
 }
 
 #[test]
@@ -453,10 +453,11 @@ fn grp_01_what_is_no_message_is_refused() {
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0)], &all);
     for bytes in [&b""[..], b"\x09", b"\x01\x63", b"\xD1short"] {
-        let result = group.deliver(ID, 0, node(0), Service::Agreed, Bytes::copy_from_slice(bytes), &all);
+        let result =
+            group.deliver(ID, Some(0), node(0), Service::Agreed, Bytes::copy_from_slice(bytes), &all);
         assert!(matches!(result, Err(GroupError::PeerMalformed { .. })), "{bytes:?}");
     }
-    let stranger = group.deliver(ID, 0, node(5), Service::Agreed, Bytes::new(), &all);
+    let stranger = group.deliver(ID, Some(0), node(5), Service::Agreed, Bytes::new(), &all);
     assert_eq!(stranger, Err(GroupError::PeerNotInConfiguration(node(5))));
 }
 
@@ -468,10 +469,10 @@ fn grp_04_a_node_speaks_only_for_its_own() {
     let all = |_: MemberId| true;
     let forged =
         Bytes::from([message::data_lead(node(1), &GROUP, &member(0)).as_slice(), b"not mine"].concat());
-    let result = host.group.deliver(id, 900, node(1), Service::Agreed, forged, &all);
+    let result = host.group.deliver(id, Some(900), node(1), Service::Agreed, forged, &all);
     assert_eq!(result, Err(GroupError::PeerSpokeForNobody(node(1))));
     let leave = message::encode(&Control::Leave { party: member(0), group: GROUP });
-    assert!(host.group.deliver(id, 901, node(1), Service::Agreed, leave, &all).is_err());
+    assert!(host.group.deliver(id, Some(901), node(1), Service::Agreed, leave, &all).is_err());
     assert!(host.group.poll_output().is_none());
 }
 
@@ -483,7 +484,7 @@ fn a_payload_is_a_slice_of_what_the_ring_delivered() {
         Bytes::from([message::data_lead(node(0), &GROUP, &member(0)).as_slice(), b"payload"].concat());
     let range = frame.as_ptr_range();
     let host = &mut bus.hosts[0];
-    host.group.deliver(id, 900, node(0), Service::Safe, frame.clone(), &|_: MemberId| true).unwrap();
+    host.group.deliver(id, Some(900), node(0), Service::Safe, frame.clone(), &|_: MemberId| true).unwrap();
     let Some(Output::Member { indication: Indication::Deliver { payload, service, .. }, .. }) =
         host.group.poll_output()
     else {

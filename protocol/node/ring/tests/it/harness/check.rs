@@ -1,12 +1,12 @@
 //! Extended virtual synchrony, one function per property (Moser, Amir, Melliar-Smith, Agarwal 1994,
 //! §3).
 
-use super::{Event, Process, World, count_of, index, life_of, message_name, node};
+use super::{Event, Process, World, count_of, index, life_of, message_name, node, services};
 use folkmoot_base::{ConfigurationId, NodeId, Service};
 use folkmoot_ring::Delivery;
 use std::collections::{BTreeMap, BTreeSet};
 
-type Check = Result<(), String>;
+pub type Check = Result<(), String>;
 
 /// One configuration in one process's life.
 #[derive(Debug)]
@@ -22,11 +22,11 @@ pub struct Stay<'a> {
 }
 
 impl Stay<'_> {
-    fn deliveries(&self) -> impl Iterator<Item = &&Delivery> {
+    pub fn deliveries(&self) -> impl Iterator<Item = &&Delivery> {
         self.regular.iter().chain(&self.transitional)
     }
 
-    fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("n{}.{} in {}", self.process.node, self.process.life, self.id.ring_seq)
     }
 }
@@ -90,8 +90,10 @@ pub fn all(world: &World) -> Check {
     }
     configurations(&every)?;
     basic_delivery(world, &every)?;
-    gap_free(&every)?;
-    self_delivery(world)?;
+    services::fifo(world, &every)?;
+    services::behind_its_stream(&every)?;
+    services::behind_what_its_sender_had(world, &every)?;
+    services::own(world)?;
     failure_atomicity(&every)?;
     agreed(&every)?;
     safe(world, &every)
@@ -115,8 +117,8 @@ fn configurations(stays: &[Stay<'_>]) -> Check {
 /// EVS 1: a delivered message was sent before, once, in one configuration, and has one place; each
 /// process delivers it at most once.
 fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
-    let mut places: BTreeMap<(ConfigurationId, u64), String> = BTreeMap::new();
-    let mut messages: BTreeMap<String, (ConfigurationId, u64)> = BTreeMap::new();
+    let mut places: BTreeMap<(ConfigurationId, Option<u64>), String> = BTreeMap::new();
+    let mut messages: BTreeMap<String, (ConfigurationId, Option<u64>)> = BTreeMap::new();
     let mut seen: BTreeSet<(usize, u32, String)> = BTreeSet::new();
     for stay in stays {
         let mut last = 0;
@@ -126,18 +128,24 @@ fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
                 process.node == index(&delivery.sender) && process.life == life_of(&delivery.payload)
             });
             let sent = sender.and_then(|s| s.submitted.get(count_of(&delivery.payload) as usize));
-            if sent != Some(&delivery.payload) {
+            if sent.is_none_or(|s| s.payload != delivery.payload || s.service != delivery.service) {
                 return Err(format!("EVS 1b: {}: {name} was never sent", stay.name()));
             }
-            if delivery.order <= last {
-                return Err(format!("EVS 6: {}: {name} out of order", stay.name()));
-            }
-            last = delivery.order;
             if !seen.insert((stay.process.node, stay.process.life, name.clone())) {
                 return Err(format!("EVS 1d: {}: {name} twice", stay.name()));
             }
+            if delivery.order.is_some() != (delivery.service >= Service::Agreed) {
+                return Err(format!("EVS 6: {}: {name} has a place, or lacks one", stay.name()));
+            }
+            if let Some(order) = delivery.order {
+                if order <= last {
+                    return Err(format!("EVS 6: {}: {name} out of order", stay.name()));
+                }
+                last = order;
+            }
             let place = (stay.id, delivery.order);
-            if *places.entry(place).or_insert_with(|| name.clone()) != name {
+            let ordered = delivery.order.is_some();
+            if ordered && *places.entry(place).or_insert_with(|| name.clone()) != name {
                 return Err(format!("EVS 6: {}: {name} at a place of another message", stay.name()));
             }
             if *messages.entry(name.clone()).or_insert(place) != place {
@@ -148,47 +156,8 @@ fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// Reliable FIFO: in one configuration a sender's messages have no gaps, and start with the same
-/// one everywhere.
-fn gap_free(stays: &[Stay<'_>]) -> Check {
-    let mut firsts: BTreeMap<(ConfigurationId, NodeId, u32), u32> = BTreeMap::new();
-    for stay in stays {
-        let mut next: BTreeMap<(NodeId, u32), u32> = BTreeMap::new();
-        for delivery in stay.deliveries() {
-            let key = (delivery.sender, life_of(&delivery.payload));
-            let count = count_of(&delivery.payload);
-            let first = *firsts.entry((stay.id, key.0, key.1)).or_insert(count);
-            let expected = next.entry(key).or_insert(first);
-            if *expected != count {
-                return Err(format!("FIFO: {}: {} has a gap", stay.name(), message_name(&delivery.payload)));
-            }
-            *expected += 1;
-        }
-    }
-    Ok(())
-}
-
-/// EVS 3: a node that stays up and moves on has delivered everything that it sent, in the order in
-/// which it sent it.
-fn self_delivery(world: &World) -> Check {
-    for process in &world.processes {
-        let own = process.log.iter().filter_map(|(_, event)| match event {
-            Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life => {
-                Some(count_of(&d.payload))
-            }
-            _ => None,
-        });
-        for (expected, count) in own.enumerate() {
-            if expected as u32 != count {
-                return Err(format!("EVS 3: n{}.{}: own message lost", process.node, process.life));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// EVS 4: nodes that go together from one configuration to the next deliver the same, with the
-/// signal at the same place.
+/// EVS 4: nodes that go together from one configuration to the next deliver the same. Agreed and
+/// safe messages are on the same side of the signal, and in one order.
 fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
     let mut groups: BTreeMap<(ConfigurationId, ConfigurationId), Vec<&Stay<'_>>> = BTreeMap::new();
     for stay in stays {
@@ -203,7 +172,10 @@ fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
             if first.survivors != stay.survivors || !came.contains(&node(stay.process.node)) {
                 return Err(format!("EVS 4: {}: unequal transitional sets", stay.name()));
             }
-            if first.regular != stay.regular || first.transitional != stay.transitional {
+            if ordered(&first.regular) != ordered(&stay.regular)
+                || ordered(&first.transitional) != ordered(&stay.transitional)
+                || early(first) != early(stay)
+            {
                 return Err(format!("EVS 4: {} and {} differ", first.name(), stay.name()));
             }
             if came.iter().any(|member| !stay.members.contains(member)) {
@@ -214,20 +186,29 @@ fn failure_atomicity(stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
-/// EVS 5 and 6: nothing before a delivered message is missed, except from senders outside the
+fn ordered<'a>(all: &[&'a Delivery]) -> Vec<&'a Delivery> {
+    all.iter().copied().filter(|delivery| delivery.order.is_some()).collect()
+}
+
+fn early(stay: &Stay<'_>) -> BTreeSet<String> {
+    let early = stay.deliveries().filter(|delivery| delivery.order.is_none());
+    early.map(|delivery| message_name(&delivery.payload)).collect()
+}
+
+/// EVS 6: nothing before a delivered message is missed, except from senders outside the
 /// transitional set.
 fn agreed(stays: &[Stay<'_>]) -> Check {
     let mut order: BTreeMap<ConfigurationId, BTreeMap<u64, NodeId>> = BTreeMap::new();
     for stay in stays {
         for delivery in stay.deliveries() {
-            order.entry(stay.id).or_default().insert(delivery.order, delivery.sender);
+            delivery.order.map(|place| order.entry(stay.id).or_default().insert(place, delivery.sender));
         }
     }
     for stay in stays {
         let Some(all) = order.get(&stay.id) else { continue };
-        let have: BTreeSet<u64> = stay.deliveries().map(|d| d.order).collect();
-        let regular = stay.regular.last().map_or(0, |d| d.order);
-        let last = stay.deliveries().map(|d| d.order).max().unwrap_or(0);
+        let have: BTreeSet<u64> = stay.deliveries().filter_map(|d| d.order).collect();
+        let regular = stay.regular.iter().filter_map(|d| d.order).max().unwrap_or(0);
+        let last = have.last().copied().unwrap_or(0);
         for (place, sender) in all.range(..last) {
             let trusted = stay.survivors.unwrap_or_default().contains(sender);
             if !have.contains(place) && (*place < regular || trusted) {

@@ -62,7 +62,8 @@ impl Keys {
         let Ok(Frame::Data(Data { class, sender, number, ring, .. })) = Frame::decode(frame.clone()) else {
             panic!("n{who} seals what is no packet");
         };
-        assert!(matches!(class, Class::Agreed | Class::Safe), "n{who} seals {class:?}");
+        let messages = [Class::Reliable, Class::Fifo, Class::Agreed, Class::Safe];
+        assert!(messages.contains(&class), "n{who} seals {class:?}");
         let installed = self.held.get(&who).and_then(|held| held.installed.as_ref());
         let keys = installed.filter(|keys| keys.ring == ring);
         let Some((of, key)) = keys.and_then(|keys| keys.senders.get(usize::from(sender))) else {

@@ -8,6 +8,7 @@ mod names;
 pub mod peace;
 pub mod play;
 mod rng;
+mod services;
 
 use names::indices;
 pub use names::{count_of, index, life_of, message_name, node};
@@ -29,6 +30,15 @@ pub enum Event {
     Regular(folkmoot_base::ConfigurationId, Vec<NodeId>),
 }
 
+/// What a process was asked to send.
+#[derive(Debug)]
+pub struct Submitted {
+    pub payload: Bytes,
+    pub service: Service,
+    /// So much of its log was there before.
+    pub after: usize,
+}
+
 /// One process of one node.
 #[derive(Debug, Default)]
 pub struct Process {
@@ -36,7 +46,7 @@ pub struct Process {
     pub life: u32,
     pub born: u64,
     pub crashed: Option<u64>,
-    pub submitted: Vec<Bytes>,
+    pub submitted: Vec<Submitted>,
     pub log: Vec<(u64, Event)>,
     /// Who was said to lack something.
     pub lacking: Vec<(u64, Option<NodeId>)>,
@@ -284,7 +294,8 @@ impl World {
         let Some(ring) = self.nodes[i].ring.as_mut() else { return false };
         let taken = ring.submit(now, 0, service, (Lead::NONE, payload.clone())).is_ok();
         if taken {
-            self.processes[process].submitted.push(payload);
+            let after = self.processes[process].log.len();
+            self.processes[process].submitted.push(Submitted { payload, service, after });
         }
         self.drain(i);
         taken
@@ -329,7 +340,7 @@ impl World {
             Output::Deliver(delivery) => {
                 self.note(|| {
                     format!(
-                        "n{i}: deliver {} from n{} {:?}{} {}",
+                        "n{i}: deliver {:?} from n{} {:?}{} {}",
                         delivery.order,
                         index(&delivery.sender),
                         delivery.service,
@@ -421,7 +432,7 @@ impl World {
         }
     }
 
-    fn take(&mut self, now: Instant, to: usize, from: NodeId, bytes: Bytes) {
+    pub fn take(&mut self, now: Instant, to: usize, from: NodeId, bytes: Bytes) {
         self.frames += 1;
         let mut rng = Rng(self.rng.next());
         let Some(ring) = self.nodes[to].ring.as_mut() else { return };

@@ -7,6 +7,10 @@ use folkmoot_base::{Danger, Service};
 /// After the faults stop, all must meet within this time.
 pub const HEAL_LIMIT: Duration = Duration::from_secs(60);
 
+/// What a message is sent as.
+const SERVICES: [Service; 5] =
+    [Service::Reliable, Service::Fifo, Service::Agreed, Service::Agreed, Service::Safe];
+
 /// Plays the schedule of `seed`; `Err` says which property does not hold.
 pub fn play(seed: u64, danger: Option<Danger>, trace: bool) -> (World, Result<(), String>) {
     let mut rng = Rng(seed ^ 0x5eed);
@@ -86,7 +90,7 @@ fn burst(world: &mut World, rng: &mut Rng) {
     let size = [12, 100, 900, 1_350, 4_000, 30_000][rng.below(6) as usize];
     let count = if size > 2_000 { count.min(3) } else { count };
     for _ in 0..1 + rng.below(count) {
-        let service = if rng.percent(40) { Service::Safe } else { Service::Agreed };
+        let service = SERVICES[rng.below(SERVICES.len() as u64) as usize];
         world.submit(i, service, size);
     }
 }
