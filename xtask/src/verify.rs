@@ -139,7 +139,7 @@ fn namespaces() -> Result<(), String> {
         eprintln!("SKIPPED: no network namespaces can be made here. {}", why.trim());
         return Ok(());
     }
-    run(&format!("{program} --quick --jobs 4")).map(drop)
+    run(&format!("{program} --quick --jobs 4 --tries 2")).map(drop)
 }
 
 /// Rules of the line, and where to begin to look for what goes wrong without each.

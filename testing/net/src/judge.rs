@@ -28,6 +28,9 @@ pub(crate) struct Seen {
     pub(crate) windows: Vec<(u64, u64)>,
 }
 
+/// The promises that hold only if processes get their turn in time.
+pub(crate) const OF_TIME: [&str; 2] = ["few-configurations", "quiet"];
+
 /// A promise that was broken: which, and how.
 pub(crate) type Violation = (&'static str, String);
 

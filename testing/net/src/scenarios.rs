@@ -20,9 +20,10 @@ const FAST: Duration = Duration::from_millis(25);
 const WIDE: u16 = 1_500;
 
 /// Names, and what each is; the longest first.
-pub(crate) const ALL: [(&str, &str); 9] = [
+pub(crate) const ALL: [(&str, &str); 10] = [
     ("cuts", "ways cut in one direction, and a chain"),
     ("moves", "a member that changes its address twice, and two that change at once"),
+    ("moves6", "the same over IPv6, while nobody says anything"),
     ("split", "a clean split under traffic, healed"),
     ("restart", "all killed and started in any order, twice"),
     ("mtu", "interfaces that carry 1,500, 1,280, 1,400 and 1,420 bytes, over IPv6"),
@@ -48,7 +49,12 @@ pub(crate) async fn play(name: &'static str, root: &Path, terms: Terms) -> Resul
             narrow(set(ports, WIDE)?).await
         }
         "dual" => narrow(set(families(), WIDE)?).await,
-        "moves" => moves(set(places(3, four, Listen::Four), WIDE)?).await,
+        "moves" => moves(set(places(3, four, Listen::Four), WIDE)?, four).await,
+        "moves6" => {
+            let mut stage = set(places(3, six, Listen::Both), WIDE)?;
+            stage.idle = true;
+            moves(stage, six).await
+        }
         "cuts" => cuts(set(places(3, four, Listen::Four), WIDE)?).await,
         "split" => split(set(places(5, six, Listen::Both), WIDE)?).await,
         _ => restart(set(places(4, four, Listen::Four), WIDE)?).await,
@@ -82,7 +88,9 @@ async fn form(stage: &mut Stage) -> Result<(), String> {
     stage.change("all start", stage.size());
     stage.start(&all, true)?;
     stage.whole().await?;
-    stage.pace(Some(PACE)).await?;
+    if !stage.idle {
+        stage.pace(Some(PACE)).await?;
+    }
     stage.exchange(&[&all], &LENGTHS).await
 }
 
@@ -109,7 +117,7 @@ async fn trunk(mut stage: Stage) -> Result<Seen, String> {
     narrow(stage).await
 }
 
-async fn moves(mut stage: Stage) -> Result<Seen, String> {
+async fn moves(mut stage: Stage, of: fn(u8) -> IpAddr) -> Result<Seen, String> {
     form(&mut stage).await?;
     let all = stage.all();
     let steps: [&[(usize, u8)]; 3] = [&[(0, 11)], &[(0, 21)], &[(1, 12), (2, 13)]];
@@ -117,7 +125,7 @@ async fn moves(mut stage: Stage) -> Result<Seen, String> {
         settle(&mut stage).await?;
         stage.change(&format!("new addresses: {step:?}"), 1);
         for (member, number) in step {
-            stage.wires.readdress(*member, vec![four(*number)])?;
+            stage.wires.readdress(*member, vec![of(*number)])?;
         }
         // What was under way is repaired, and what is sent now goes to the new places.
         stage.exchange(&[&all], &SHORTER).await?;

@@ -55,7 +55,8 @@ impl Seat {
         self.running.is_some()
     }
 
-    fn process(&self) -> Process {
+    /// Its last life.
+    pub(crate) fn process(&self) -> Process {
         Process { player: self.player, life: self.lives.saturating_sub(1) }
     }
 

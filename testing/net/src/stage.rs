@@ -9,7 +9,7 @@ use crate::words::{Order, Start, now};
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{GroupName, StateFolder, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, SignedCharter};
-use folkmoot_sim::record::{Entry, Player, Record, Standing};
+use folkmoot_sim::record::{Entry, Player, Record, Standing, What};
 use folkmoot_sim::standings::at_rest;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -25,6 +25,8 @@ const ROUNDS: u32 = 5;
 const GRACE: Duration = Duration::from_secs(4);
 /// How often logs are looked at.
 const LOOK: Duration = Duration::from_millis(50);
+/// Nanoseconds in which a disk has written what it was given.
+const LAST_MOMENT: u64 = 1_000_000_000;
 const PORT: u16 = 4_803;
 const DAY_SECONDS: u64 = 86_400;
 
@@ -58,6 +60,8 @@ pub(crate) struct Stage {
     seats: Vec<Seat>,
     pub(crate) wires: Wires,
     pub(crate) terms: Terms,
+    /// Nothing is sent but what is waited for.
+    pub(crate) idle: bool,
     folder: PathBuf,
     began: u64,
     listens: Vec<Listen>,
@@ -80,8 +84,8 @@ impl Stage {
         let people = found(&folder, ports.len())?;
         let seats = (0..).zip(&ports).map(|(player, _)| Seat::new(player, &folder)).collect();
         let wires = Wires::lay(name, ports, trunk)?;
-        let (entries, seen) = Default::default();
-        Ok(Self { name, wires, terms, folder, began: now(), seats, listens, people, entries, seen })
+        let (idle, entries, seen) = Default::default();
+        Ok(Self { name, wires, terms, idle, folder, began: now(), seats, listens, people, entries, seen })
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -138,6 +142,14 @@ impl Stage {
         for member in members {
             let Some(seat) = self.seats.get_mut(*member) else { continue };
             self.entries.extend(seat.kill(now).await?);
+            // A number that was drawn in its last moment may not have come to the disk, and has not
+            // left the process then: the next life may draw it again.
+            let (last, process) = (now().saturating_sub(LAST_MOMENT), seat.process());
+            let undone = |entry: &Entry| {
+                let number = matches!(entry.what, What::Used("instance id", _));
+                number && entry.process == process && entry.at > last
+            };
+            self.entries.retain(|entry| !undone(entry));
         }
         Ok(())
     }
