@@ -149,7 +149,7 @@ fn key_agreement(schedules: u32) -> Vec<String> {
     });
     let charter = format!("{SIM} --aim charter --schedules {schedules} --seed 1 --json");
     let modelled =
-        ["", " --every-order", " --without rule-h", " --without k1"].map(|rule| format!("{model}{rule}"));
+        ["", " --every-order", " --messages 1", " --without rule-h", " --without k1"].map(|rule| format!("{model}{rule}"));
     let tests = ["folkmoot-agreement", "folkmoot-keying"]
         .map(|of| format!("cargo test -p {of} --test it known_keys::"));
     let sizes = ["env FOLKMOOT_SIZES=all cargo test -p folkmoot-agreement --test it".to_owned()];

@@ -7,7 +7,7 @@
 
 use crate::member::Ordered;
 use crate::names::{Set, Who, everybody};
-use crate::rules::Scope;
+use crate::rules::{Rules, Scope};
 use crate::world::{Action, Presence, World};
 
 impl World {
@@ -67,7 +67,7 @@ impl World {
         u8::try_from(least.or_else(most).unwrap_or(0)).unwrap_or(u8::MAX)
     }
 
-    pub(crate) fn change(&mut self, change: Action) {
+    pub(crate) fn change(&mut self, change: Action, rules: &Rules) {
         match change {
             Action::Join(who, side) => self.join(who, side),
             Action::Leave(who) => self.depart(who, Presence::Absent, false),
@@ -77,10 +77,10 @@ impl World {
                     self.depart(who, Presence::Expelled, later);
                 }
             }
-            Action::Crash(who, after) => self.crash(who, after),
-            Action::Cut(who, after, own) => self.cut(who, after, own),
-            Action::Merge(one, two) => self.merge(one, two),
-            Action::Read(_) | Action::Answer(_) | Action::AskEarly(_) | Action::Announce(_) => {}
+            Action::Crash(who, after) => self.crash(who, after, rules),
+            Action::Cut(who, after, own) => self.cut(who, after, own, rules),
+            Action::Merge(one, two) => self.merge(one, two, rules),
+            _ => {}
         }
     }
 
@@ -95,6 +95,7 @@ impl World {
     /// Somebody goes, at a place of the order.
     fn depart(&mut self, who: Who, to: Presence, later: bool) {
         let Some(side) = self.player(who).map(|player| player.side) else { return };
+        self.no_more(who, to == Presence::Absent);
         if let Some(presence) = self.presences.get_mut(who) {
             *presence = to;
         }
@@ -133,16 +134,17 @@ impl World {
         }
     }
 
-    fn crash(&mut self, who: Who, after: u8) {
+    fn crash(&mut self, who: Who, after: u8, rules: &Rules) {
         let Some(side) = self.player(who).map(|player| player.side) else { return };
         let others = self.on_side(side).without(who);
         if let Some(presence) = self.presences.get_mut(who) {
             *presence = Presence::Absent;
         }
-        self.split(others, Set::of(who), after);
+        self.no_more(who, false);
+        self.split(others, Set::of(who), after, rules);
     }
 
-    fn cut(&mut self, who: Who, after: u8, own: u8) {
+    fn cut(&mut self, who: Who, after: u8, own: u8, rules: &Rules) {
         let Some(side) = self.player(who).map(|player| player.side) else { return };
         let (others, alone) = (self.on_side(side).without(who), Set::of(who));
         // What one side delivers as safe before its signal, the other delivers too.
@@ -151,8 +153,8 @@ impl World {
                 self.keep(to, entry);
             }
         }
-        self.split(others, alone, after);
-        self.split(alone, others, own);
+        self.split(others, alone, after, rules);
+        self.split(alone, others, own, rules);
     }
 
     fn safe_before(&self, members: Set, after: u8) -> Vec<Ordered> {
@@ -167,7 +169,7 @@ impl World {
 
     /// These go on without the lost: the signal before the last `after` entries, and no more of the
     /// lost than must be.
-    fn split(&mut self, members: Set, lost: Set, after: u8) {
+    fn split(&mut self, members: Set, lost: Set, after: u8, rules: &Rules) {
         self.rename(members, members.iter().next().unwrap_or(0));
         for who in members.iter() {
             let Some(player) = self.player_mut(who) else { continue };
@@ -183,17 +185,21 @@ impl World {
                     other => player.queue.push(other),
                 }
             }
-            player.queue.push(Ordered::Fence);
             player.owed = Some(removed);
         }
+        self.recover(members, rules);
+        self.append(members, |_| Ordered::Fence);
     }
 
     /// Two sides meet: entries that one of them lacks are ordered there, then one notice is due for
     /// both.
-    fn merge(&mut self, one: Who, two: Who) {
+    fn merge(&mut self, one: Who, two: Who, rules: &Rules) {
         let members = self.on_side(one).or(self.on_side(two));
         let known: Set =
             members.iter().filter_map(|who| self.player(who)).fold(Set::NONE, |all, p| all.or(roster(p)));
+        for side in [one, two] {
+            self.recover(self.on_side(side), rules);
+        }
         self.rename(members, one);
         for who in members.iter() {
             let Some(player) = self.player_mut(who) else { continue };

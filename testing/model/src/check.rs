@@ -30,6 +30,12 @@ pub enum Fault {
     NotMutual,
     /// A layer was asked for what does not fit its state.
     OutOfTurn,
+    /// Of those who moved on together, some delivered an early message in the view before and some
+    /// did not.
+    Differ,
+    /// Nothing can happen any more but a change, and somebody in the view of an early message has
+    /// not delivered it.
+    Undelivered,
     /// A state can come back: the machine need not end.
     Endless,
 }
@@ -50,6 +56,10 @@ impl Fault {
             Self::Signals => "a transitional signal too many",
             Self::NotMutual => "two members differ on who came along",
             Self::OutOfTurn => "a layer was asked for what does not fit its state",
+            Self::Differ => {
+                "of those who moved on together, some delivered the early message and some did not"
+            }
+            Self::Undelivered => "somebody in the view of the early message never delivers it",
             Self::Endless => "a state can come back",
         }
     }
@@ -78,6 +88,11 @@ impl Fact {
 impl World {
     fn fact(&self, view: ViewNumber) -> Option<&Fact> {
         self.facts.iter().find(|fact| fact.view == view)
+    }
+
+    /// Whether `who` has installed the view.
+    pub(crate) fn has_secured(&self, who: Who, view: ViewNumber) -> bool {
+        self.fact(view).is_some_and(|fact| fact.secure.has(who))
     }
 
     fn fact_mut(&mut self, view: ViewNumber) -> Option<&mut Fact> {
@@ -163,13 +178,16 @@ impl World {
         let (view, members) = was.flush.view()?;
         let fact = self.fact(view)?;
         let installed = fact.secure.has(who);
-        let mut came = was.flush.with_me().and(members).without(who).iter();
+        let came = || was.flush.with_me().and(members).without(who).iter();
         let gone = |other: Who| {
             let flush = &self.player(other).map(|player| &player.member.flush);
             flush.is_some_and(|flush| flush.view().is_some_and(|(other, _)| other == to))
         };
-        if came.any(|other| gone(other) && fact.secure.has(other) != installed) {
+        if came().any(|other| gone(other) && fact.secure.has(other) != installed) {
             return Some(Fault::SomeInstalled);
+        }
+        if came().any(|other| gone(other) && self.differ(view, who, other)) {
+            return Some(Fault::Differ);
         }
         let missing = fact.decided.iter().any(|what| !was.has_delivered(what));
         missing.then_some(Fault::WithoutDecision)
@@ -196,6 +214,12 @@ impl World {
 
     /// A state in which nothing but a change can happen is one in which all is well.
     pub fn judge_rest(&self, rules: &Rules) -> Option<Fault> {
-        (self.steps(rules).is_empty() && !self.is_settled()).then_some(Fault::Deadlock)
+        if !self.steps(rules).is_empty() {
+            return None;
+        }
+        if !self.is_settled() {
+            return Some(Fault::Deadlock);
+        }
+        self.waits().then_some(Fault::Undelivered)
     }
 }

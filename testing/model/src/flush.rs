@@ -14,6 +14,8 @@ pub struct FlushOk {
     pub heads: Set,
     /// What it brings.
     pub brings: Origin,
+    /// It has delivered the early message of somebody whom a notice has removed since.
+    pub named: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -168,6 +170,28 @@ impl Flush {
         self.speak(heads, out);
     }
 
+    /// Whether the FLUSH_OK of `from` is the last that is missing for the view, and somebody who
+    /// came along has named the early message.
+    pub fn completes_named(&self, from: Who, view: ViewNumber, flush_ok: FlushOk) -> bool {
+        let Some(mut pending) = self.pending.clone().filter(|pending| pending.view == view) else {
+            return false;
+        };
+        if let Some(place) = pending.flush_oks.get_mut(from).filter(|_| pending.members.has(from)) {
+            *place = Some(flush_ok);
+        }
+        let came = |(who, flush_ok): (Who, &Option<FlushOk>)| {
+            self.with_me().has(who) && flush_ok.is_some_and(|flush_ok| flush_ok.named)
+        };
+        agreed(&pending) && pending.flush_oks.iter().any(came)
+    }
+
+    /// What the last FLUSH_OK of the view, that of `from`, names cannot be had: the view is given
+    /// up.
+    pub fn give_up(&mut self, from: Who) {
+        self.saying &= from != self.me;
+        self.pending = None;
+    }
+
     /// The transcript's heads have changed.
     pub fn heads(&mut self, heads: Set, out: &mut Vec<Below>) {
         self.speak(heads, out);
@@ -244,7 +268,7 @@ impl Flush {
         }
         self.said = said;
         self.saying = true;
-        out.push(Below::FlushOk(pending.view, FlushOk { heads, brings: self.brings }));
+        out.push(Below::FlushOk(pending.view, FlushOk { heads, brings: self.brings, named: false }));
     }
 
     fn install(&mut self, out: &mut Vec<Below>) {

@@ -7,7 +7,7 @@ use crate::world::{Action, World};
 use std::collections::BTreeSet;
 
 /// Everything that a search of the whole machine is to see.
-pub const NAMES: [&str; 44] = [
+pub const NAMES: [&str; 52] = [
     "PT",
     "FT",
     "FO",
@@ -52,6 +52,14 @@ pub const NAMES: [&str; 44] = [
     "secure two",
     "secure three",
     "signal in S",
+    "early FIFO",
+    "early reliable",
+    "early held for its key",
+    "early held, its sender removed",
+    "early from recovery",
+    "early brought by what is behind it",
+    "early named and had",
+    "early named and not to be had",
 ];
 
 /// What was seen.
@@ -87,6 +95,9 @@ impl Marks {
         let Action::Read(who) = action else { return };
         let Some(player) = before.player(who) else { return };
         let was = player.member.keying.standing();
+        if let Some(name) = before.early_read(who) {
+            self.see(name);
+        }
         if matches!(player.queue.first(), Some(Ordered::Notice { .. })) && player.member.flush.is_changing() {
             self.see("notice on a notice");
         }
@@ -126,6 +137,7 @@ impl Marks {
 
 /// What a state shows.
 pub(crate) fn marks(world: &World, marks: &mut Marks) {
+    world.early_marks().for_each(|name| marks.see(name));
     for (_, player) in world.players() {
         match player.member.keying.standing() {
             Standing::Running(stage, held) => marks.see_at(place(stage) + if held { 6 } else { 0 }),

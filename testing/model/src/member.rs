@@ -54,6 +54,8 @@ pub enum Ordered {
     },
     /// A new configuration of the ring begins here. Nothing happens.
     Fence,
+    /// Recovery brings the early message.
+    Early,
 }
 
 /// What a member does that can be seen, for the order and for comparison with the real one.
@@ -137,7 +139,7 @@ impl Member {
     pub fn read(&mut self, entry: Ordered, rules: &Rules, told: &mut Vec<Effect>) {
         let mut below = Vec::new();
         match entry {
-            Ordered::Fence => {}
+            Ordered::Fence | Ordered::Early => {}
             Ordered::Notice { view, members, removed } => {
                 self.flush.notice(view, members, removed, self.off, rules, &mut below);
             }
@@ -174,7 +176,11 @@ impl Member {
             Ordered::Step { safe: true, .. } => {
                 self.flush.is_signalled() || matches!(self.keying.standing(), Standing::Running(..))
             }
-            Ordered::Step { .. } | Ordered::FlushOk { .. } | Ordered::Strike { .. } | Ordered::Fence => true,
+            Ordered::Step { .. }
+            | Ordered::FlushOk { .. }
+            | Ordered::Strike { .. }
+            | Ordered::Fence
+            | Ordered::Early => true,
         }
     }
 
@@ -199,7 +205,7 @@ impl Member {
         let mut said = Vec::new();
         for output in below {
             match output {
-                Below::FlushOk(view, FlushOk { heads, brings }) => {
+                Below::FlushOk(view, FlushOk { heads, brings, .. }) => {
                     told.push(Effect::FlushOk { view, heads, brings })
                 }
                 Below::Request => {

@@ -20,7 +20,8 @@ impl World {
     pub(crate) fn own_step(&self, actions: &[Action], rules: &Rules) -> Option<Action> {
         // A change puts the ring's signal behind what was read: before it, what has been read can
         // be told.
-        if self.changes > 0 || rules.early_requests {
+        let sends = |action: &Action| matches!(action, Action::Send(..));
+        if self.changes > 0 || rules.early_requests || actions.iter().any(sends) {
             return None;
         }
         let alone = |who| actions.iter().filter(|action| actor(**action) == Some(who)).count() == 1;
@@ -34,7 +35,7 @@ impl World {
 /// Whose step it is, if it is a member's.
 fn actor(action: Action) -> Option<u8> {
     match action {
-        Action::Read(who) | Action::Answer(who) => Some(who),
+        Action::Read(who) | Action::Answer(who) | Action::Arrive(who) => Some(who),
         _ => None,
     }
 }

@@ -14,6 +14,20 @@ pub struct Rules {
     pub safe_list: bool,
     /// A view waits for every confirmation (as `Danger::KeyingNoConfirm` when off).
     pub confirmation: bool,
+    /// What a member put into its stream is delivered in front of what it put there behind it, if
+    /// that is agreed or safe (rule 5 of the ring's plan, ORD-08).
+    pub prior: bool,
+    /// An early message of a view that is not secure yet is held until it is (rule 7 of the plan).
+    pub early_held: bool,
+    /// FLUSH_OK names what was delivered of those whom a notice has removed, and all deliver that
+    /// before they install (rule 7 of the plan).
+    pub removed_named: bool,
+    /// Who lacks what is named does not install before it has come; if the configuration ends
+    /// without it, never.
+    pub named_awaited: bool,
+    /// Nothing of the old configuration is taken after the commit entry, but by recovery (rule 8 of
+    /// the plan, ORD-09).
+    pub freeze: bool,
     /// A substrate weaker than ours: flush may ask before the member has come to the notice's place
     /// in the order, each member at a time of its own. The machine must stand that too.
     pub early_requests: bool,
@@ -31,6 +45,11 @@ impl Default for Rules {
             k1: true,
             safe_list: true,
             confirmation: true,
+            prior: true,
+            early_held: true,
+            removed_named: true,
+            named_awaited: true,
+            freeze: true,
             early_requests: false,
             every_read: false,
         }
@@ -59,18 +78,26 @@ pub struct Scope {
     pub crashes: bool,
     /// Cuts of the network, each side going on, and merges.
     pub cuts: bool,
+    /// How many early messages, FIFO or reliable: one is on its way at a time.
+    pub messages: u8,
 }
 
 impl Scope {
     /// Everything, up to so many changes.
     pub fn all(changes: u8) -> Self {
-        Self { changes, joins: true, leaves: true, expulsions: true, crashes: true, cuts: true }
+        let (joins, leaves, expulsions, crashes, cuts) = (true, true, true, true, true);
+        Self { changes, joins, leaves, expulsions, crashes, cuts, messages: 0 }
+    }
+
+    /// With so many early messages.
+    #[must_use]
+    pub fn with_messages(self, messages: u8) -> Self {
+        Self { messages, ..self }
     }
 
     /// Joins alone.
     pub fn joins(changes: u8) -> Self {
-        let nothing =
-            Self { changes, joins: false, leaves: false, expulsions: false, crashes: false, cuts: false };
-        Self { joins: true, ..nothing }
+        let all = Self::all(changes);
+        Self { leaves: false, expulsions: false, crashes: false, cuts: false, ..all }
     }
 }

@@ -135,7 +135,7 @@ mod tests {
         let (orders, way, steps, ends, depth) = (Orders::All, Vec::new(), 0, 0, 0);
         let mut walk =
             Walk { rules: &rules, scope: &scope, orders, known, way, on_the_way, steps, ends, depth, marks };
-        let roots = crate::beginnings(1);
+        let roots = crate::beginnings(&scope);
         assert_eq!(walk.meet(roots[0].clone(), None), None);
         assert_eq!(walk.meet(roots[1].clone(), None), None);
         assert_eq!(walk.meet(roots[0].clone(), None), Some(Fault::Endless), "still on the way");

@@ -1,6 +1,7 @@
 //! A trace in plain words, with one line for each event.
 
 use crate::check::Fault;
+use crate::early::Early;
 use crate::keying::Standing;
 use crate::member::{Effect, Ordered};
 use crate::names::{Set, Who};
@@ -16,7 +17,7 @@ pub fn lines(found: &Found, rules: &Rules) -> Vec<String> {
     let mut world = found.root.clone();
     for action in &found.actions {
         let next = world.act(*action, rules);
-        let done: Vec<String> = next.told.iter().map(effect).collect();
+        let done: Vec<String> = next.told.iter().map(effect).chain(came_of(&world, &next.world)).collect();
         let done = if done.is_empty() { String::new() } else { format!(": {}", done.join(", ")) };
         lines.push(format!("{}{done}", event(&world, *action)));
         world = next.world;
@@ -30,6 +31,15 @@ pub fn lines(found: &Found, rules: &Rules) -> Vec<String> {
     lines
 }
 
+/// What becomes of the early message.
+fn came_of(before: &World, after: &World) -> Vec<String> {
+    let changed = |who: &Who| {
+        let (was, is) = (before.early_words(*who), after.early_words(*who));
+        is.filter(|_| is != was).map(|is| format!("{} {is}", name(*who)))
+    };
+    crate::names::everybody().filter_map(|who| changed(&who)).collect()
+}
+
 fn event(world: &World, action: Action) -> String {
     match action {
         Action::Read(who) => {
@@ -39,6 +49,9 @@ fn event(world: &World, action: Action) -> String {
         Action::Answer(who) => format!("the application of {} has finished", name(who)),
         Action::AskEarly(who) => format!("flush asks {} before it has read the notice", name(who)),
         Action::Announce(side) => format!("the notice that is due comes on the side of {}", name(side)),
+        Action::Send(who, Early::Fifo) => format!("{} sends a FIFO message", name(who)),
+        Action::Send(who, Early::Reliable) => format!("{} sends a reliable message", name(who)),
+        Action::Arrive(who) => format!("that message arrives at {}", name(who)),
         Action::Join(who, side) => format!("{} joins {}", name(who), names(world.on_side(side))),
         Action::Leave(who) => format!("{} leaves", name(who)),
         Action::Expel(who, false) => format!("{} is expelled, with the notice", name(who)),
@@ -70,6 +83,7 @@ fn read(entry: Ordered) -> String {
         }
         Ordered::Strike { who } => format!("the entry that expels {}", name(who)),
         Ordered::Fence => "a new configuration".to_owned(),
+        Ordered::Early => "the early message, from recovery".to_owned(),
     }
 }
 

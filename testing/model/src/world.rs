@@ -6,6 +6,8 @@
 //! before them. A cut gives each side its own rest.
 
 use crate::check::{Fact, Fault};
+use crate::early::{Early, Message};
+use crate::flush::FlushOk;
 use crate::member::{Effect, Member, Ordered};
 use crate::names::{Set, Trio, ViewNumber, Who, everybody};
 use crate::rules::{Rules, Scope};
@@ -22,6 +24,8 @@ pub struct Player {
     /// A notice is due on its side, and these are removed by it. Until then changes make no notices
     /// of their own.
     pub owed: Option<Set>,
+    /// It may send early: its view has just become secure, or a configuration has just begun.
+    pub fresh: bool,
 }
 
 /// Where a member is.
@@ -47,6 +51,10 @@ pub enum Action {
     AskEarly(Who),
     /// The notice that is due on a side comes.
     Announce(Who),
+    /// A member sends a message that takes no place in the order.
+    Send(Who, Early),
+    /// That message arrives at a member.
+    Arrive(Who),
     /// Somebody joins a side.
     Join(Who, Who),
     /// Somebody leaves.
@@ -64,7 +72,8 @@ pub enum Action {
 impl Action {
     /// Whether it takes one of the changes that are left.
     pub fn is_change(self) -> bool {
-        !matches!(self, Self::Read(_) | Self::Answer(_) | Self::AskEarly(_) | Self::Announce(_))
+        use Action::{Announce, Answer, Arrive, AskEarly, Read, Send};
+        !matches!(self, Read(_) | Answer(_) | AskEarly(_) | Announce(_) | Send(..) | Arrive(_))
     }
 }
 
@@ -75,6 +84,8 @@ pub struct World {
     pub(crate) next: ViewNumber,
     pub(crate) changes: u8,
     pub(crate) facts: Vec<Fact>,
+    pub(crate) messages: u8,
+    pub(crate) message: Option<Message>,
 }
 
 /// What came of an action.
@@ -91,7 +102,8 @@ pub struct Next {
 impl World {
     /// `present` have just joined, and have read nothing.
     pub fn new(present: Set, changes: u8) -> Self {
-        let mut world = Self { presences: Trio::default(), next: 1, changes, facts: Vec::new() };
+        let (presences, facts) = (Trio::default(), Vec::new());
+        let mut world = Self { presences, next: 1, changes, facts, messages: 0, message: None };
         for who in present.iter() {
             world.enter(who, Set::NONE, present.iter().next().unwrap_or(0), Some(Set::NONE));
         }
@@ -101,7 +113,8 @@ impl World {
 
     pub(crate) fn enter(&mut self, who: Who, off: Set, side: Who, owed: Option<Set>) {
         if let Some(presence) = self.presences.get_mut(who) {
-            *presence = Presence::In(Player { member: Member::new(who, off), queue: Vec::new(), side, owed });
+            let (member, queue) = (Member::new(who, off), Vec::new());
+            *presence = Presence::In(Player { member, queue, side, owed, fresh: false });
         }
     }
 
@@ -153,6 +166,7 @@ impl World {
                 actions.push(Action::Announce(who));
             }
         }
+        self.early_steps(&mut actions);
         actions
     }
 
@@ -191,14 +205,22 @@ impl World {
             Action::Answer(who) => world.with(who, |member| member.answer(rules, &mut told)),
             Action::AskEarly(who) => world.with(who, |member| member.ask_early(rules, &mut told)),
             Action::Announce(side) => world.announce(side),
-            change => world.change(change),
+            Action::Send(who, service) => world.send_early(who, service),
+            Action::Arrive(who) => world.arrive(who, rules),
+            change => world.change(change, rules),
         }
         let actor = match action {
             Action::Read(who) | Action::Answer(who) | Action::AskEarly(who) => who,
             _ => u8::MAX,
         };
-        world.send(actor, &told);
+        if told.iter().any(|effect| matches!(effect, Effect::Secure { .. }))
+            && let Some(player) = world.player_mut(actor)
+        {
+            player.fresh = true;
+        }
+        world.send(actor, &told, rules);
         let fault = world.judge(actor, self, &told);
+        world.settle_early();
         world.forget();
         Next { world, told, fault }
     }
@@ -208,21 +230,23 @@ impl World {
     fn read_silently(&mut self, rules: &Rules) {
         let mut told = Vec::new();
         for who in everybody() {
-            let Some(player) = self.player_mut(who) else { continue };
-            let mut done = 0;
-            while let Some(entry) =
-                player.queue.get(done).filter(|entry| player.member.may_read_at_once(entry))
+            while let Some(player) = self.player(who)
+                && let Some(entry) = player.queue.first().copied()
+                && player.member.may_read_at_once(&entry)
+                && !self.brings(who, &entry, rules)
             {
                 let mut member = player.member.clone();
-                member.read(*entry, rules, &mut told);
+                member.read(entry, rules, &mut told);
                 if !told.is_empty() {
                     told.clear();
                     break;
                 }
-                player.member = member;
-                done += 1;
+                if let Some(player) = self.player_mut(who) {
+                    player.queue.remove(0);
+                    player.member = member;
+                }
+                self.has_read(who, &entry, rules);
             }
-            player.queue.drain(..done);
         }
     }
 
@@ -249,7 +273,13 @@ impl World {
     fn read(&mut self, who: Who, rules: &Rules, told: &mut Vec<Effect>) {
         let Some(player) = self.player_mut(who).filter(|player| !player.queue.is_empty()) else { return };
         let entry = player.queue.remove(0);
-        player.member.read(entry, rules, told);
+        player.fresh = false;
+        let is_had = self.before_read(who, &entry, rules);
+        let Some(player) = self.player_mut(who) else { return };
+        match entry {
+            Ordered::FlushOk { from, .. } if !is_had => player.member.flush.give_up(from),
+            entry => player.member.read(entry, rules, told),
+        }
         let (side, signalled) = (player.side, player.member.flush.is_signalled());
         if matches!(entry, Ordered::Step { safe: true, kept: false, .. }) && !signalled {
             self.keep(self.on_side(side), entry);
@@ -269,11 +299,12 @@ impl World {
     }
 
     /// Puts what a member sends into the order of its side.
-    fn send(&mut self, from: Who, told: &[Effect]) {
+    fn send(&mut self, from: Who, told: &[Effect], rules: &Rules) {
         for effect in told {
             let entry = match *effect {
                 Effect::FlushOk { view, heads, brings } => {
-                    Ordered::FlushOk { from, view, flush_ok: crate::flush::FlushOk { heads, brings } }
+                    let named = self.names(from, rules);
+                    Ordered::FlushOk { from, view, flush_ok: FlushOk { heads, brings, named } }
                 }
                 Effect::Step { view, kind, safe } => Ordered::Step { from, view, kind, safe, kept: false },
                 _ => continue,
@@ -318,9 +349,11 @@ impl World {
             let Some(player) = self.player_mut(who) else { continue };
             while player.queue.first() == Some(&Ordered::Fence) {
                 player.queue.remove(0);
+                player.fresh = true;
             }
             oldest = oldest.min(player.member.flush.oldest().unwrap_or(next));
         }
         self.facts.retain(|fact| fact.view() >= oldest);
+        self.forget_early(oldest);
     }
 }

@@ -15,6 +15,11 @@ const RULES: Rules = Rules {
     k1: true,
     safe_list: true,
     confirmation: true,
+    prior: true,
+    early_held: true,
+    removed_named: true,
+    named_awaited: true,
+    freeze: true,
     early_requests: false,
     every_read: true,
 };
@@ -40,7 +45,7 @@ fn walk_as(
     seen: &mut Seen,
 ) -> Result<(), String> {
     let mut draw = Seeded(seed);
-    let roots = beginnings(4);
+    let roots = beginnings(&Scope::all(4));
     let mut world = roots[draw.below(roots.len())].clone();
     let (mut wire, mut real) = (Wire::default(), BTreeMap::new());
     for step in 0..10_000 {

@@ -15,7 +15,7 @@ fn ordered(changes: u8) -> Scope {
 }
 
 fn sound(name: &str, scope: &Scope, rules: &Rules, least: usize) -> Report {
-    let report = explore(&beginnings(scope.changes), rules, scope);
+    let report = explore(&beginnings(scope), rules, scope);
     if let Some(found) = &report.found {
         panic!("{name}:\n{}", words::lines(found, rules).join("\n"));
     }
@@ -28,10 +28,12 @@ fn sound(name: &str, scope: &Scope, rules: &Rules, least: usize) -> Report {
 #[test]
 fn two_changes_of_every_kind_break_nothing() {
     let report = sound("two changes of every kind", &Scope::all(2), &Rules::default(), 800_000);
-    let unseen = |name: &&&str| !report.marks.contains(**name) && **name != LATE;
+    let unseen =
+        |name: &&&str| !report.marks.contains(**name) && **name != LATE && !name.starts_with("early");
     let unseen: Vec<_> = NAMES.iter().filter(unseen).collect();
     assert!(unseen.is_empty(), "never seen: {unseen:?}");
-    let walked = |orders| survey(&beginnings(2), (&Rules::default(), &Scope::all(2)), orders, |_| {});
+    let walked =
+        |orders| survey(&beginnings(&Scope::all(2)), (&Rules::default(), &Scope::all(2)), orders, |_| {});
     let seen = |report: &Report| (report.states, report.steps, report.ends, report.marks.clone());
     assert_eq!(seen(&walked(Orders::All)), seen(&report), "depth first sees what breadth first sees");
     let enough = walked(Orders::Enough);
@@ -55,10 +57,22 @@ fn enough_orders_have_every_fault_that_all_have() {
         Rules { rule_h: false, k1: false, ..whole },
         Rules { safe_list: false, confirmation: false, ..whole },
     ];
+    let early = [
+        whole,
+        Rules { prior: false, ..whole },
+        Rules { early_held: false, ..whole },
+        Rules { removed_named: false, ..whole },
+        Rules { named_awaited: false, ..whole },
+        Rules { freeze: false, ..whole },
+        Rules { k1: false, freeze: false, ..whole },
+    ];
     let scopes = [Scope::all(0), Scope::joins(1), Scope::all(1), Scope::joins(2), ordered(2), Scope::all(2)];
+    let with_one = [Scope::all(0), Scope::joins(1), Scope::all(1)].map(|scope| scope.with_messages(1));
     let mut faults = 0;
-    for (rules, scope) in off.iter().flat_map(|rules| scopes.iter().map(move |scope| (rules, scope))) {
-        for root in beginnings(scope.changes) {
+    let all = off.iter().flat_map(|rules| scopes.iter().map(move |scope| (rules, scope)));
+    let early = early.iter().flat_map(|rules| with_one.iter().map(move |scope| (rules, scope)));
+    for (rules, scope) in all.chain(early) {
+        for root in beginnings(scope) {
             let found = |orders| walked(&root, rules, scope, orders);
             let all = found(Orders::All);
             assert_eq!(found(Orders::Enough), all, "{rules:?} {scope:?}");
@@ -97,16 +111,68 @@ fn every_read_a_step_of_its_own_ends_alike() {
     let every = Rules { every_read: true, ..Rules::default() };
     for scope in [Scope::joins(1), Scope { joins: false, ..ordered(1) }, Scope::joins(0)] {
         let slow = sound("every read a step", &scope, &every, 1_900);
-        let quick = explore(&beginnings(scope.changes), &Rules::default(), &scope);
+        let quick = explore(&beginnings(&scope), &Rules::default(), &scope);
         assert_eq!(slow.ends, quick.ends, "{scope:?}");
     }
 }
 
 fn finds(rules: &Rules, scope: &Scope, fault: Fault) {
-    let report = seek(&beginnings(scope.changes), rules, scope, fault);
+    let report = seek(&beginnings(scope), rules, scope, fault);
     let found = report.found.unwrap_or_else(|| panic!("{fault:?} is not found"));
     assert_eq!(found.fault, fault);
     println!("{}\n", words::lines(&found, rules).join("\n"));
+}
+
+/// One message on its way, FIFO or reliable, from whoever is secure: it arrives at every moment
+/// that the ring allows, and all who move on together have delivered it in its view.
+#[test]
+fn early_messages_break_nothing() {
+    let scope = Scope::all(1).with_messages(1);
+    let report = sound("one change of every kind, one early message", &scope, &Rules::default(), 50_000);
+    let unseen: Vec<_> =
+        NAMES.iter().filter(|name| name.starts_with("early") && !report.marks.contains(**name)).collect();
+    assert_eq!(unseen, vec![&"early named and not to be had"], "that takes an expulsion and a cut");
+    let scope = Scope { joins: false, leaves: false, crashes: false, ..Scope::all(2) }.with_messages(1);
+    let report = sound("an expulsion and a cut, one early message", &scope, &Rules::default(), 50_000);
+    assert!(report.marks.contains("early named and not to be had"));
+}
+
+#[test]
+fn without_rule_5_a_flush_ok_overtakes_a_reliable_message() {
+    let rules = Rules { prior: false, ..Rules::default() };
+    finds(&rules, &Scope::joins(1).with_messages(1), Fault::Differ);
+}
+
+#[test]
+fn without_rule_7_a_message_that_comes_before_its_key_is_dropped() {
+    let rules = Rules { early_held: false, ..Rules::default() };
+    finds(&rules, &Scope::joins(0).with_messages(1), Fault::Undelivered);
+}
+
+#[test]
+fn without_rule_7_a_message_of_the_expelled_is_delivered_by_some() {
+    let expulsions = Scope { joins: false, leaves: false, crashes: false, cuts: false, ..Scope::all(1) };
+    let rules = Rules { removed_named: false, ..Rules::default() };
+    finds(&rules, &expulsions.with_messages(1), Fault::Differ);
+}
+
+#[test]
+fn without_rule_7_who_lacks_what_is_named_installs_without_it() {
+    let scope = Scope { joins: false, leaves: false, crashes: false, cuts: false, ..Scope::all(1) };
+    let rules = Rules { named_awaited: false, ..Rules::default() };
+    finds(&rules, &scope.with_messages(1), Fault::Differ);
+}
+
+/// Whoever has it names it, and the other waits for it in vain. If nobody named anything, one of
+/// the two would deliver it.
+#[test]
+fn without_rule_8_a_message_comes_after_the_commit_entry() {
+    let crashes = Scope { joins: false, leaves: false, expulsions: false, cuts: false, ..Scope::all(1) };
+    let scope = crashes.with_messages(1);
+    let off = |freeze, removed_named| Rules { freeze, removed_named, ..Rules::default() };
+    finds(&off(false, true), &scope, Fault::Deadlock);
+    finds(&off(false, false), &scope, Fault::Differ);
+    sound("crashes, and nobody names anything", &scope, &off(true, false), 5_000);
 }
 
 #[test]

@@ -138,7 +138,7 @@ impl Real {
 
     pub fn read(&mut self, entry: Ordered, wire: &mut Wire) -> Vec<Effect> {
         match entry {
-            Ordered::Fence => {}
+            Ordered::Fence | Ordered::Early => {}
             Ordered::Notice { view, members, removed } => {
                 let (members, removed) = (self.parties(members), self.parties(removed));
                 self.flush.notice(NOW, view_id(view), members, &removed, Cause::Network).unwrap();
