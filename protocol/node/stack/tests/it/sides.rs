@@ -56,7 +56,7 @@ fn node_15_a_rejoin_takes_everybody_on_its_line_over() {
 /// Both lines go over to each other: the one with the lower digest stays, and goes on.
 #[test]
 fn node_15_of_two_lines_that_pass_each_other_one_stays() {
-    let (mut net, two, zero) = met(28);
+    let (mut net, two, zero) = met(33);
     let rejoins: Vec<_> = [(0, two), (2, zero)]
         .map(|(who, to)| (who, rejoining(net.node(who).transcript(), to, UnixTime(NOW.0 + 1))))
         .into();
