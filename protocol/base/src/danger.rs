@@ -105,6 +105,8 @@ pub enum Danger {
     RingForeignMember,
     /// Takes part in an attempt whose handle is that of the ring it leaves (RING-22).
     RingAnyHandle,
+    /// The times of a ring follow the longest round trip that any member names.
+    RingLongestTrip,
     /// Ring: whoever repeats a packet seals it anew under the ring key (RING-25).
     RingSealsRepeats,
     /// Ring: a member contributes the same to the secret of every attempt (RING-24).

@@ -199,7 +199,7 @@ pub enum Output {
     },
     /// The path to a member's node carries datagrams of so many bytes. Said once that was tried,
     /// which takes a round trip if the path carries the full size and ends in any case; and when it
-    /// changes. Longer frames are cut into fragments.
+    /// or the round trip ([`Path::trip`]) changes. Longer frames are cut into fragments.
     Path {
         /// The peer.
         node: NodeId,
@@ -232,6 +232,8 @@ pub struct Path {
     pub rtt: Option<Duration>,
     /// Its variance.
     pub rtt_variance: Option<Duration>,
+    /// What a round trip takes now: the median of the last three; zero if none was measured.
+    pub trip: Duration,
 }
 
 /// The settings.

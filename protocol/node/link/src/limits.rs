@@ -58,7 +58,8 @@ pub(crate) const REPLAY_WINDOW: u64 = 1_024;
 pub const COOKIE_LIFE: Duration = Duration::from_secs(10);
 /// Cookies that a dial answers at once; after that, only its timer sends the next Hello.
 pub const COOKIES_ANSWERED: u8 = 3;
-/// First wait before a handshake message is sent again. It doubles each time, up to [`RESEND_MAX`].
+/// First wait before a handshake message is sent again, at least; LINK-35. It doubles each time, up
+/// to [`RESEND_MAX`].
 pub(crate) const RESEND_FIRST: Duration = Duration::from_millis(200);
 /// See [`RESEND_FIRST`].
 pub(crate) const RESEND_MAX: Duration = Duration::from_millis(1_600);
@@ -98,6 +99,16 @@ pub const PATH_RAISE: Duration = Duration::from_secs(600);
 pub const PROBES_ANSWERED_BURST: u64 = 64;
 /// See [`PROBES_ANSWERED_BURST`].
 pub const PROBES_ANSWERED_PER_SECOND: u64 = 16;
+
+/// After so long the answer to a ping is not awaited any more.
+pub(crate) const PING_LOST: Duration = Duration::from_secs(2);
+/// A peer is silent for so many round trips before it counts as gone (LINK-36): a question and its
+/// answer take one, and both may be lost.
+pub(crate) const SILENCE_TRIPS: u32 = 4;
+/// Longer round trips count as this.
+pub(crate) const SILENCE_TRIP_MAX: Duration = Duration::from_millis(1_500);
+/// A round trip that differs by less, or by less than a quarter, from what was told is no news.
+pub(crate) const TRIP_NEWS: Duration = Duration::from_millis(10);
 
 /// Bytes of one part of a handshake message: what every path is taken to carry.
 pub(crate) const PART_BYTES: usize = PATH_BYTES_BASE - crate::message::PART_HEADER_BYTES;

@@ -51,6 +51,8 @@ struct Candidate {
     answered: Option<Instant>,
     /// The longest datagram that the path to it carries, in bytes; 0 if that was never said.
     mtu: u16,
+    /// What a round trip to it takes; zero if that was never said.
+    trip: Duration,
 }
 
 /// A link that went down under a configuration.
@@ -112,6 +114,19 @@ impl Candidates {
     pub(crate) fn smallest_path(&self, me: &NodeId, members: &[NodeId]) -> u16 {
         let others = members.iter().filter(|node| *node != me);
         others.map(|node| self.path(node)).min().unwrap_or(path_bytes(u16::MAX))
+    }
+
+    /// A round trip to `node` takes so long.
+    pub(crate) fn set_trip(&mut self, node: &NodeId, trip: Duration) {
+        if let Some(candidate) = self.eligible.get_mut(node) {
+            candidate.trip = trip;
+        }
+    }
+
+    /// The longest round trip to any of `nodes`.
+    pub(crate) fn longest_trip<'a>(&self, nodes: impl IntoIterator<Item = &'a NodeId>) -> Duration {
+        let trips = nodes.into_iter().filter_map(|node| self.eligible.get(node));
+        trips.map(|candidate| candidate.trip).max().unwrap_or_default()
     }
 
     pub(crate) fn is_eligible(&self, node: &NodeId) -> bool {

@@ -3,18 +3,20 @@
 //! ```text
 //! representative --COMMIT 1: old rings--> member --> ... --> representative --COMMIT 2: all of them--> ... --> representative
 //! ```
-//! In the first rotation each member adds its old ring, what its paths carry, and what it
-//! contributes to the secret of the new ring (key.rs). With the second it begins to recover. A
-//! COMMIT is repeated until the next stage shows. If that does not show in time, or if a member
-//! gathers, a gather begins.
+//! In the first rotation each member adds its old ring, what its paths carry and how long they
+//! take, and what it contributes to the secret of the new ring (key.rs). With the second it begins
+//! to recover. A COMMIT is repeated until the next stage shows at the receiver. If that does not
+//! show in time, or if a member gathers, a gather begins.
 
 use crate::context::{Context, Step};
+use crate::data::{Data, RingHandle};
 use crate::key::Contribution;
 use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
 use crate::order::Order;
 use crate::output::{Cause, Output};
 use bytes::Bytes;
 use core::fmt;
+use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
 
@@ -39,6 +41,10 @@ impl Repeat {
         let frame = Control::Commit(token.clone()).encode();
         ctx.out.push_back(Output::Send { to, frame: frame.clone() });
         Self { to, frame, at: now + ctx.config.timing.commit_repeat }
+    }
+
+    pub(crate) fn is_to(&self, node: &NodeId) -> bool {
+        self.to == *node
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) {
@@ -73,11 +79,18 @@ pub(crate) struct Commit {
     token: CommitToken,
     mine: OldRing,
     contribution: Contribution,
-    /// What it said of its paths.
+    /// What it said of its paths, and of its round trips.
     mtu: u16,
+    trip: u16,
     repeat: Repeat,
     deadline: Instant,
+    /// What others sent in the new ring that have the second COMMIT already.
+    early: Vec<(NodeId, Data)>,
 }
+
+/// Most packets of the new ring that are kept until the second COMMIT comes; more are asked for
+/// later, as lost ones are.
+const EARLY_MAX: usize = 2 * NODES_MAX;
 
 impl Commit {
     /// Adds this node's old ring, its contribution and what its paths carry to `token`, and passes
@@ -96,9 +109,27 @@ impl Commit {
         token.contributions.push(contribution.clone());
         let mtu = ctx.candidates.smallest_path(&ctx.config.me, &token.members);
         token.mtus.push(mtu);
+        let trip = ctx.candidates.longest_trip(&token.members).as_millis();
+        let trip = u16::try_from(trip).unwrap_or(u16::MAX);
+        token.trips.push(trip);
         let repeat = Repeat::start(now, &token, ctx);
         let deadline = now + ctx.config.timing.commit;
-        Self { old, given_up, token, mine, contribution, mtu, repeat, deadline }
+        Self { old, given_up, token, mine, contribution, mtu, trip, repeat, deadline, early: Vec::new() }
+    }
+
+    /// A packet: kept if it is of this attempt's ring.
+    pub(crate) fn data(&mut self, from: NodeId, data: Data) {
+        if data.ring == RingHandle::of(&self.token.id.nonce)
+            && self.has(&from)
+            && self.early.len() < EARLY_MAX
+        {
+            self.early.push((from, data));
+        }
+    }
+
+    /// The packets that came early.
+    pub(crate) fn take_early(&mut self) -> Vec<(NodeId, Data)> {
+        core::mem::take(&mut self.early)
     }
 
     fn represents(&self, ctx: &Context) -> bool {
@@ -116,6 +147,7 @@ impl Commit {
         let unchanged = token.members == self.token.members
             && token.old_ring(me) == Some(&self.mine)
             && token.mtu_of(me) == Some(self.mtu)
+            && token.trip_of(me) == Some(self.trip)
             && token.contribution(me) == Some(&self.contribution); // RING-24
         let complete = token.old_rings.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };

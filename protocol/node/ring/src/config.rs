@@ -47,13 +47,16 @@ const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);
 const _: () = assert!(NODES_MAX <= 64, "sets of members of one configuration are 64 bits wide");
 const _: () = assert!(FRAME_BYTES_MAX >= 256);
 
-/// The timeouts of the ring.
+/// The timeouts of the ring where a round trip takes next to no time. Where it takes longer, they
+/// are longer: RING-29.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
-    /// If the token has not come for this long, it counts as lost.
+    /// If the token has not come for this long, it counts as lost. Longer in a large ring.
     pub token_loss: Duration,
-    /// First wait before a token that was passed on without a sign of progress is repeated; doubles
-    /// with each repetition.
+    /// So long before the token counts as lost, the members begin to ask one another who is there.
+    pub ask: Duration,
+    /// How long a member waits for a sign of progress before it repeats the token that it passed
+    /// on, and again before each of the next repetitions; later ones wait longer.
     pub token_repeat: Duration,
     /// How long the representative keeps the token of an idle ring at first.
     pub idle_hold: Duration,
@@ -88,7 +91,8 @@ pub struct Timing {
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            token_loss: Duration::from_millis(1_000),
+            token_loss: Duration::from_millis(400),
+            ask: Duration::from_millis(150),
             token_repeat: Duration::from_millis(30),
             idle_hold: Duration::from_millis(40),
             idle_hold_max: Duration::from_millis(160),

@@ -1,7 +1,7 @@
 //! What all states of one node share: timing, ring number, candidates, queue and outputs.
 
 use crate::candidates::Candidates;
-use crate::config::{Config, HANDLES_KEPT, RING_SEQ_STEP_MAX};
+use crate::config::{Config, HANDLES_KEPT, RING_SEQ_STEP_MAX, Timing};
 use crate::data::RingHandle;
 use crate::hearing::Report;
 use crate::key::Contribution;
@@ -23,7 +23,10 @@ const RESERVE_LOW: u64 = 8;
 /// What all states share.
 #[derive(Debug)]
 pub(crate) struct Context {
+    /// Its times are those of the present state (RING-29).
     pub(crate) config: Config,
+    /// The times where a round trip takes no time.
+    least: Timing,
     pub(crate) candidates: Candidates,
     pub(crate) queue: Queue,
     pub(crate) out: VecDeque<Output>,
@@ -58,6 +61,7 @@ pub(crate) struct Context {
 impl Context {
     pub(crate) fn new(config: Config, ring_seq: u64) -> Self {
         Self {
+            least: config.timing,
             config,
             candidates: Candidates::default(),
             queue: Queue::default(),
@@ -77,6 +81,20 @@ impl Context {
             counters: Counters::default(),
             congested: false,
         }
+    }
+
+    /// RING-29: the times of a gather: of all eligible nodes, and as they were measured here.
+    pub(crate) fn time_gather(&mut self) {
+        let trip = self.candidates.longest_trip(self.candidates.eligible());
+        let nodes = self.candidates.eligible().count().saturating_add(1);
+        self.config.timing = self.least.over(trip, nodes);
+    }
+
+    /// RING-29: the times of the configuration that `token` makes: those that follow from it, and
+    /// longer ones if the paths from here to its members have become slower since.
+    pub(crate) fn time_ring(&mut self, token: &CommitToken) {
+        let trip = token.trip(self.config.danger).max(self.candidates.longest_trip(&token.members));
+        self.config.timing = self.least.over(trip, token.members.len());
     }
 
     /// Hears of a ring number. Reserves on disk what the next attempt may need while the others do

@@ -228,6 +228,11 @@ impl Gather {
         self.join_at = now;
     }
 
+    /// Round trips take longer than was known: those that are silent have longer.
+    pub(crate) fn wait(&mut self, ctx: &Context) {
+        self.consensus_at = self.consensus_at.max(self.began + ctx.config.timing.consensus);
+    }
+
     /// None of the awaited nodes can come.
     pub(crate) fn expect_nobody(&mut self, now: Instant) {
         self.alone_at = self.alone_at.min(now);
@@ -270,8 +275,11 @@ impl Gather {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let alone = self.hears.len() <= 1 && self.given_up.is_empty();
-        let first = if alone { self.alone_at } else { self.consensus_at };
+        let first = match (self.hears.len(), self.given_up.is_empty()) {
+            (0 | 1, true) => self.alone_at,
+            (0 | 1, false) => self.began, // Nobody is left to wait for.
+            _ => self.consensus_at,
+        };
         let decide = self.decide_at.filter(|_| !self.decided);
         [Some(first), Some(self.join_at), self.commit_at, decide].into_iter().flatten().min()
     }

@@ -131,6 +131,7 @@ mod tests {
             old_rings: Vec::new(),
             contributions: [0x11, 0x22, 0x33].map(|byte| Contribution::new([byte; 32])).to_vec(),
             mtus: vec![1_452; 3],
+            trips: vec![0; 3],
             rotation: 2,
         }
     }

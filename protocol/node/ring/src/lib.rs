@@ -31,6 +31,7 @@ mod gather;
 pub mod given;
 mod hearing;
 mod key;
+mod leaving;
 mod merging;
 pub mod message;
 mod operational;
@@ -45,6 +46,7 @@ mod settle;
 mod status;
 mod stream;
 mod suspects;
+mod times;
 mod visits;
 mod window;
 
@@ -52,6 +54,7 @@ pub use config::*;
 pub use error::{RingError, StoredError, SubmitError};
 pub use key::{CONTRIBUTION_BYTES, Contribution, KeyChange, RingKeys};
 pub use output::{Cause, Change, Counters, Delivery, Output, Phase, Status};
+pub use times::TRIP_MAX;
 
 use bytes::Bytes;
 use commit::Commit;
@@ -174,13 +177,24 @@ impl Ring {
             Frame::Control(Control::Token(token)) => self.take_token(now, from, token, entropy),
             Frame::Control(Control::Join(join)) => self.take_join(now, from, &join, entropy),
             Frame::Control(Control::Commit(token)) => {
-                let step = self.take_commit(now, from, token);
+                let step = self.take_commit(from, token);
                 self.apply(now, step, entropy);
                 Ok(())
             }
             Frame::Control(Control::Hurry(hurry)) => {
                 if let Some(State::Operational(state)) = self.state.as_mut() {
                     state.hurry(now, &from, hurry, &mut self.ctx);
+                }
+                Ok(())
+            }
+            Frame::Control(Control::Ask(ask)) => {
+                let circuit = match self.state.as_mut() {
+                    Some(State::Operational(state)) => Some(&mut state.circuit),
+                    Some(State::Recover(state)) => Some(&mut state.circuit),
+                    _ => None,
+                };
+                if let Some(circuit) = circuit.filter(|circuit| circuit.order.ring() == ask.ring) {
+                    circuit.asked(now, &from, &ask, &self.ctx.config.timing, &mut self.ctx.out);
                 }
                 Ok(())
             }
@@ -197,6 +211,10 @@ impl Ring {
                 state.data(now, from, data)
             }
             Some(State::Gather(state)) => {
+                state.data(from, data);
+                Ok(())
+            }
+            Some(State::Commit(state)) => {
                 state.data(from, data);
                 Ok(())
             }
@@ -265,12 +283,15 @@ impl Ring {
         Ok(())
     }
 
-    fn take_commit(&mut self, now: Instant, from: NodeId, token: CommitToken) -> Step {
+    fn take_commit(&mut self, from: NodeId, token: CommitToken) -> Step {
         let ctx = &mut self.ctx;
         match self.state.as_mut() {
             Some(State::Gather(state)) => state.commit(from, token, ctx),
             Some(State::Commit(state)) => state.commit(from, token, ctx),
-            Some(State::Recover(state)) => state.commit(now, from, &token, ctx),
+            Some(State::Recover(state)) => {
+                state.commit(from, &token, ctx);
+                Step::Stay
+            }
             Some(State::Operational(_)) | None => Step::Stay,
         }
     }
@@ -380,42 +401,9 @@ impl Ring {
         if self.ctx.config.danger.is(Danger::RingForgetsLists) {
             old.iter_mut().for_each(Order::forget_lists);
         }
+        self.ctx.time_gather();
         let gather = Gather::new(now, &mut self.ctx, old);
         self.state = Some(State::Gather(Box::new(gather)));
-    }
-
-    /// For the JOINs of the next gather: how far this ring or attempt came here.
-    fn remember_how_far(&mut self, now: Instant, cause: Cause) {
-        let late = match cause {
-            Cause::TokenLost | Cause::CommitLost | Cause::RecoveryLost => message::LATE,
-            Cause::Stalled => message::STALLED,
-            _ => 0,
-        };
-        let me = self.ctx.config.me;
-        let last = match self.state.as_ref() {
-            Some(State::Operational(state)) => {
-                if now.since(state.since) > self.ctx.config.timing.token_loss.saturating_mul(5) {
-                    self.ctx.suspects.forget();
-                }
-                state.circuit.last_pass(late)
-            }
-            Some(State::Commit(state)) => state.last(&me, late),
-            Some(State::Recover(state)) => state.last(&me, late),
-            Some(State::Gather(_)) | None => return,
-        };
-        self.ctx.last = last.or(self.ctx.last);
-    }
-
-    /// RING-20: the nodes that stopped the recovery that is left now, although the token went
-    /// round.
-    fn blame(&mut self, now: Instant) {
-        let span = self.ctx.config.timing.stall / 2;
-        let me = self.ctx.config.me;
-        let blamed = match self.state.as_ref() {
-            Some(State::Recover(state)) => state.stoppers(now, span, &self.ctx),
-            _ => Vec::new(),
-        };
-        self.ctx.blamed = blamed.into_iter().filter(|node| *node != me).collect();
     }
 
     /// Leaves a gather or a commit: what it has of the old configuration, and the nodes that it has
@@ -444,14 +432,16 @@ impl Ring {
         let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce };
         let alone = members.len() <= 1;
         let (contributions, mtus) = (Vec::new(), Vec::new());
-        let token = CommitToken { id, members, old_rings: Vec::new(), contributions, mtus, rotation: 1 };
+        let (old_rings, trips) = (Vec::new(), Vec::new());
+        let token = CommitToken { id, members, old_rings, contributions, mtus, trips, rotation: 1 };
         if !alone {
             self.commit(now, token, entropy);
             return;
         }
         self.ctx.attempt(&id);
         let old_ring = commit::old_ring(self.state.as_ref().and_then(State::installed));
-        self.recover(now, CommitToken { old_rings: vec![old_ring], mtus: vec![u16::MAX], ..token }, entropy);
+        let (old_rings, mtus, trips) = (vec![old_ring], vec![u16::MAX], vec![0]);
+        self.recover(now, CommitToken { old_rings, mtus, trips, ..token }, entropy);
     }
 
     fn commit(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
@@ -463,10 +453,18 @@ impl Ring {
     }
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
+        let early = match self.state.as_mut() {
+            Some(State::Commit(state)) => state.take_early(),
+            _ => Vec::new(),
+        };
         let Some((old, given_up)) = self.leave_attempt() else { return };
         let alone = token.members.len() <= 1;
         self.ctx.trace(Phase::Recover, if alone { Cause::Alone } else { Cause::Committed });
-        let recover = Recover::new(now, token, old, given_up, &mut self.ctx);
+        let mut recover = Recover::new(now, token, old, given_up, &mut self.ctx);
+        for (from, data) in early {
+            // What is illegal is as good as lost.
+            let _ = recover.data(now, from, data);
+        }
         self.state = Some(State::Recover(Box::new(recover)));
         if alone {
             self.install(now, None, entropy);

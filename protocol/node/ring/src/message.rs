@@ -6,13 +6,14 @@
 //! | DATA: record | member → all other members; any member → all, on request | holding the token |
 //! | TOKEN | member → the next in the ring | after its visit |
 //! | HURRY | member with something to send → representative | the ring is idle |
+//! | ASK | member that misses the token → every member that it has not heard since; in answer | the token is late |
 //! | JOIN | gathering node → every eligible node | gather, every `join_repeat` |
 //! | JOIN | any node → an eligible node outside its ring | when what it says changes, then every `report_repeat`; in answer |
 //! | COMMIT | member → the next in the ring; twice round | the set is agreed |
 //!
 //! DATA has a layout of its own: [`crate::data`]. The others:
 //! ```text
-//! version 1 | kind 1..4 | TLS presentation language
+//! version 1 | kind 1..5 | TLS presentation language
 //! ```
 
 use crate::config::{
@@ -20,11 +21,13 @@ use crate::config::{
 };
 use crate::data::{Data, path_bytes};
 use crate::key::Contribution;
+use crate::times::second_longest;
 pub use crate::visits::{Recent, Visited, Visits};
 use bytes::{Bytes, BytesMut};
+use core::time::Duration;
 use folkmoot_base::codec::{TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
-use folkmoot_base::{ConfigurationId, DecodeError, NodeId, codec};
+use folkmoot_base::{ConfigurationId, Danger, DecodeError, Mutant, NodeId, codec};
 
 /// No member: in [`Request::source`], where a record is asked for.
 pub const NOBODY: u8 = u8::MAX;
@@ -49,6 +52,9 @@ pub enum Control {
     /// Asks not to hold the token.
     #[tls_codec(discriminant = 4)]
     Hurry(Hurry),
+    /// Asks whether the receiver is there.
+    #[tls_codec(discriminant = 5)]
+    Ask(Ask),
 }
 
 /// JOIN.
@@ -107,6 +113,9 @@ pub struct CommitToken {
     /// The longest datagram, in bytes, that all paths of a member to the other members carry, as it
     /// says; one for each of `old_rings`. The packets of the new configuration fit the smallest.
     pub mtus: Vec<u16>,
+    /// The longest round trip, in milliseconds, that a member has measured to another member; one
+    /// for each of `old_rings`. The times of the new configuration follow the second longest.
+    pub trips: Vec<u16>,
     /// 1: collecting. 2: all of this is known.
     pub rotation: u8,
 }
@@ -165,6 +174,15 @@ pub struct Hurry {
     pub ring: RingNonce,
 }
 
+/// ASK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Ask {
+    /// Which ring.
+    pub ring: RingNonce,
+    /// 1 if it answers an ASK, and is not answered; 0 otherwise.
+    pub answer: u8,
+}
+
 /// Any frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a token comes with every visit: it takes no allocation")]
@@ -210,6 +228,7 @@ impl Control {
             Self::Commit(token) => token.is_legal(),
             Self::Token(token) => token.is_legal(),
             Self::Hurry(_) => true,
+            Self::Ask(ask) => ask.answer <= 1,
         }
     }
 }
@@ -294,6 +313,19 @@ impl CommitToken {
         self.mtus.get(self.order().iter().position(|member| member == node)?).copied()
     }
 
+    /// What `node` says of its round trips, if it has said so yet.
+    pub(crate) fn trip_of(&self, node: &NodeId) -> Option<u16> {
+        self.trips.get(self.turn(node)?).copied()
+    }
+
+    /// The round trip that the times of the new configuration follow (RING-29).
+    pub(crate) fn trip(&self, danger: Mutant) -> Duration {
+        if danger.is(Danger::RingLongestTrip) {
+            return Duration::from_millis(self.trips.iter().copied().max().unwrap_or(0).into());
+        }
+        second_longest(&self.trips)
+    }
+
     /// The longest datagram that all paths between members carry (RING-26).
     pub fn mtu(&self) -> u16 {
         path_bytes(self.mtus.iter().copied().min().unwrap_or_default())
@@ -309,6 +341,7 @@ impl CommitToken {
             && self.old_rings.len() <= self.members.len()
             && self.contributions.len() == self.old_rings.len()
             && self.mtus.len() == self.old_rings.len()
+            && self.trips.len() == self.old_rings.len()
             && (complete || self.rotation == 1)
             && self.old_rings.iter().all(OldRing::is_legal)
     }

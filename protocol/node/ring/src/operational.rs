@@ -261,6 +261,6 @@ impl Operational {
     }
 
     pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<Instant> {
-        [self.circuit.poll_timeout(ctx.config.timing.stall), self.look_at].into_iter().flatten().min()
+        [self.circuit.poll_timeout(&ctx.config.timing), self.look_at].into_iter().flatten().min()
     }
 }

@@ -17,7 +17,9 @@ const ROUNDS: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     came: Option<Instant>,
+    /// Between its last two visits, and between those before.
     interval: Duration,
+    before: Duration,
     left: Option<Instant>,
     /// How long the last round took from here, and the quickest of all.
     round: Duration,
@@ -27,11 +29,17 @@ pub(crate) struct Pace {
 impl Pace {
     /// The token has come.
     pub(crate) fn came(&mut self, now: Instant) {
+        self.before = self.interval;
         self.interval = self.came.replace(now).map_or(Duration::ZERO, |before| now.since(before));
         if let Some(left) = self.left.take() {
             self.round = now.since(left);
             self.quickest = Some(self.quickest.map_or(self.round, |quickest| quickest.min(self.round)));
         }
+    }
+
+    /// When the token last came.
+    pub(crate) fn came_at(&self) -> Option<Instant> {
+        self.came
     }
 
     /// The token goes on.
@@ -49,8 +57,15 @@ impl Pace {
         members.saturating_mul(ROUNDS)
     }
 
-    /// How long to wait for a sign of progress in a ring that rests.
+    /// How long to wait for a sign of progress in a ring that rests. If the token came late,
+    /// something was lost in this round already, and there is no time to wait.
     pub(crate) fn patience(&self, config: &Config) -> Duration {
-        (self.interval + config.timing.token_repeat).min(config.timing.token_loss / 2)
+        let repeat = config.timing.token_repeat;
+        if self.interval >= self.before + repeat {
+            return repeat;
+        }
+        let round = self.quickest.unwrap_or_default();
+        let spare = config.timing.token_loss.saturating_sub(round);
+        (self.interval + repeat).min(spare / 2)
     }
 }

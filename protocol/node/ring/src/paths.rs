@@ -1,4 +1,4 @@
-//! RING-26, RING-27: how long the packets of a configuration are.
+//! RING-26, RING-27: how long the packets of a configuration are. RING-29: how long its paths take.
 //!
 //! Each member says in COMMIT what all its paths to the others carry. The packets of the
 //! configuration fit the smallest of these, as long as it stands. If a path carries less later on,
@@ -6,6 +6,7 @@
 //! configuration will use that.
 
 use crate::{Ring, State};
+use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};
 
 impl Ring {
@@ -18,6 +19,26 @@ impl Ring {
             && state.too_narrow(&self.ctx).is_some()
         {
             state.look_soon(now, &self.ctx);
+        }
+    }
+
+    /// After how long without progress the present ring or gather is given up: it follows the round
+    /// trips (RING-29), and is [`Timing::stall`](crate::Timing::stall) at least.
+    pub fn stall(&self) -> Duration {
+        self.ctx.config.timing.stall
+    }
+
+    /// A round trip to `node`, which is eligible, takes so long. A gather, and a ring that stands,
+    /// wait longer from now on if that is long; only the next configuration waits shorter.
+    pub fn trip(&mut self, node: NodeId, trip: Duration) {
+        self.ctx.candidates.set_trip(&node, trip);
+        match self.state.as_mut() {
+            Some(State::Operational(state)) => self.ctx.time_ring(&state.formed_by),
+            Some(State::Gather(state)) => {
+                self.ctx.time_gather();
+                state.wait(&self.ctx);
+            }
+            Some(State::Commit(_) | State::Recover(_)) | None => {}
         }
     }
 }

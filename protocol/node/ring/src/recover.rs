@@ -175,35 +175,33 @@ impl Recover {
         ctx: &mut Context,
     ) -> Self {
         token.rotation = 2;
+        ctx.time_ring(&token);
         ctx.out.push_back(Output::Key(KeyChange::Attempt(RingKeys::of(&token))));
         let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
         let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
         let repeat = (!circuit.is_alone()).then(|| Repeat::start(now, &token, ctx));
-        Self { old, circuit, plan, given_up, token, repeat, stage: Stage::default(), since: now }
+        let mut recover =
+            Self { old, circuit, plan, given_up, token, repeat, stage: Stage::default(), since: now };
+        if recover.repeat.is_some() && recover.token.id.representative == ctx.config.me {
+            recover.begin(now, ctx);
+        }
+        recover
     }
 
-    /// The second rotation is complete: the representative makes the first token.
-    pub(crate) fn commit(
-        &mut self,
-        now: Instant,
-        from: NodeId,
-        token: &CommitToken,
-        ctx: &mut Context,
-    ) -> Step {
-        let back = token.id == self.token.id && token.rotation == 2 && token == &self.token;
-        let representative = token.id.representative == ctx.config.me;
-        if !back
-            || !representative
-            || self.repeat.is_none()
-            || crate::commit::before(token, ctx) != Some(from)
-        {
-            return Step::Stay;
-        }
-        self.repeat = None;
+    /// The representative sends the first token right behind the second COMMIT. Whoever has the
+    /// token first, or has it alone, waits until both are repeated.
+    fn begin(&mut self, now: Instant, ctx: &mut Context) {
         let mut first = self.circuit.first_token();
         self.circuit.accept(now, &mut first, &ctx.config);
         self.visit(now, first, ctx);
-        Step::Stay
+    }
+
+    /// The second COMMIT has come round: it need not be repeated.
+    pub(crate) fn commit(&mut self, from: NodeId, token: &CommitToken, ctx: &Context) {
+        let representative = token.id.representative == ctx.config.me;
+        if representative && token == &self.token && crate::commit::before(token, ctx) == Some(from) {
+            self.repeat = None;
+        }
     }
 
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
@@ -222,13 +220,18 @@ impl Recover {
         if !self.circuit.token(now, from, &mut token, &ctx.config)? {
             return Ok((Step::Stay, None));
         }
-        self.repeat = None;
+        self.hears(&from);
         self.process(now);
         if self.is_complete(ctx) {
             return Ok((Step::Install, Some(token)));
         }
         self.visit(now, token, ctx);
         Ok((Step::Stay, None))
+    }
+
+    /// Whoever sends in the new ring has the second COMMIT.
+    fn hears(&mut self, from: &NodeId) {
+        self.repeat.take_if(|repeat| repeat.is_to(from));
     }
 
     /// All ENDs are here, and all members are known to have them.
@@ -246,7 +249,7 @@ impl Recover {
 
     pub(crate) fn data(&mut self, now: Instant, from: NodeId, data: Data) -> Result<(), RingError> {
         self.circuit.data(from, data)?;
-        self.repeat = None;
+        self.hears(&from);
         self.process(now);
         Ok(())
     }
@@ -375,7 +378,7 @@ impl Recover {
         let stall = ctx.config.timing.stall;
         let repeat = self.repeat.as_ref().map(Repeat::poll_timeout);
         let stuck = (!self.circuit.is_alone()).then_some(self.since + stall);
-        [self.circuit.poll_timeout(stall), repeat, stuck].into_iter().flatten().min()
+        [self.circuit.poll_timeout(&ctx.config.timing), repeat, stuck].into_iter().flatten().min()
     }
 
     /// Ends the old configuration and begins the new one: all outputs of the step at once. The new

@@ -40,7 +40,7 @@ impl Node {
     /// of a node only when the path to it was tried. That ends in any case.
     pub(crate) fn path_tried(&mut self, now: Instant, node: NodeId, mtu: u16) {
         self.peers.tried(&node, mtu);
-        self.ring.path(now, node, mtu);
+        self.tell_path(now, node, mtu);
         self.judge(now, node);
     }
 
@@ -55,8 +55,16 @@ impl Node {
         if let Some(eligible) = self.peers.judge(&node, may, equal) {
             self.ring.peer(now, node, eligible);
             if let Some(mtu) = self.peers.mtu(&node) {
-                self.ring.path(now, node, mtu);
+                self.tell_path(now, node, mtu);
             }
+        }
+    }
+
+    /// Tells the ring what the path to a node carries, and how long it takes (RING-29).
+    fn tell_path(&mut self, now: Instant, node: NodeId, mtu: u16) {
+        self.ring.path(now, node, mtu);
+        if let Some(path) = self.links.path(&node) {
+            self.ring.trip(node, path.trip);
         }
     }
 
@@ -72,7 +80,7 @@ impl Node {
     }
 
     pub(crate) fn regular(&mut self, now: Instant, id: ConfigurationId, members: Vec<NodeId>) {
-        self.patience.begin(now);
+        self.patience.begin(now, self.ring.stall());
         self.records.provide_anew();
         self.tell_mark(true);
         let roster = self.records.transcript().roster();

@@ -40,6 +40,7 @@ pub(crate) async fn changes(
     }
     Ok(json!({
         "bench": "ring", "mode": options.mode, "nodes": herd.all().len(), "times": options.times,
+        "formed_ms": millis(herd.formed), "trip_ms": options.trip, "loss_percent": options.loss,
         "median_ms": medians(&all), "runs_ms": all.iter().map(in_millis).collect::<Vec<_>>(),
         "configurations": configurations,
     }))

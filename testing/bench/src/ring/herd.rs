@@ -1,6 +1,6 @@
 //! The members: a process each, on loopback or in a network namespace of its own.
 
-use super::words::{Counts, Heard, Order, Said, Start, line, now};
+use super::words::{Counts, Heard, Order, Paths, Said, Start, line, now};
 use crate::namespaces::Network;
 use crate::people::{People, Rules};
 use folkmoot::StateFolder;
@@ -52,6 +52,7 @@ pub(crate) struct Herd {
     tell: mpsc::Sender<(usize, Said)>,
     limit: Duration,
     threads: usize,
+    paths: Paths,
     people: People,
     /// From the start of the first process until all had one view.
     pub(crate) formed: Duration,
@@ -65,7 +66,7 @@ impl Herd {
     /// `limit`: the longest wait for whatever is waited for.
     pub(crate) async fn found(
         size: usize,
-        threads: usize,
+        (threads, paths): (usize, Paths),
         network: Option<Network>,
         limit: Duration,
     ) -> Result<Self, Failure> {
@@ -81,7 +82,7 @@ impl Herd {
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
         let (formed, began) = (Duration::ZERO, now());
-        let mut herd = Self { places, said, tell, limit, threads, people, formed, network, workshop };
+        let mut herd = Self { places, said, tell, limit, threads, paths, people, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }
@@ -123,6 +124,7 @@ impl Herd {
             seeds,
             stranger: place.stranger,
             threads: self.threads,
+            paths: self.paths,
         };
         let enter = self.network.as_ref().map(|network| network.enter(number)).unwrap_or_default();
         let (child, stdin, stdout) = spawn(&enter, AS_MEMBER, line(&start)?.trim())?;

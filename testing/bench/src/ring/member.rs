@@ -6,7 +6,7 @@
 //! It ends when its standard input does, so none survives the bench, however that ends.
 
 use super::tally::{Tally, stamped};
-use super::words::{Counts, Load, Order, Pace, Said, Start, between, now, say};
+use super::words::{Counts, Load, Order, Pace, Paths, Said, Start, between, now, say};
 use crate::meter::process_worked;
 use folkmoot::tools::MemberHandle;
 use folkmoot::{Event, Faults, Folkmoot, Locator, Options, Session};
@@ -36,6 +36,7 @@ struct Hand {
     handle: MemberHandle,
     session: Session,
     faults: Faults,
+    paths: Paths,
     shared: Arc<Mutex<Shared>>,
     room: Arc<Semaphore>,
 }
@@ -47,6 +48,7 @@ pub(crate) async fn member(start: Start) -> Result<(), Failure> {
         options = options.seed(locator(seed)?);
     }
     let mut moot = Folkmoot::open_with(options).await?;
+    start.paths.apply(&moot.faults());
     if start.stranger {
         moot.apply().await?;
     }
@@ -57,6 +59,7 @@ pub(crate) async fn member(start: Start) -> Result<(), Failure> {
         handle: moot.handle(),
         session,
         faults: moot.faults(),
+        paths: start.paths,
         shared: Arc::default(),
         room: Arc::new(Semaphore::new(0)),
     };
@@ -128,7 +131,7 @@ impl Hand {
                 let from = from.iter().map(|one| locator(one)).collect::<Result<Vec<_>, _>>()?;
                 self.faults.cut(from);
             }
-            Order::Heal => self.faults.heal(),
+            Order::Heal => self.paths.apply(&self.faults),
             Order::Join => self.handle.command(join(&self.session)).await?,
             Order::Leave => self.session.leave().await?,
             Order::Count => say(&Said::Count(self.count().await?))?,

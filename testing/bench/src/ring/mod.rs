@@ -27,7 +27,7 @@ use herd::Herd;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::runtime::Builder;
-use words::Start;
+use words::{Paths, Start};
 
 /// Longest wait for a view, or for the last messages.
 const SETTLE: Duration = Duration::from_secs(30);
@@ -68,7 +68,8 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     } else {
         Progress::steps("steps: members run, all is sent, all is delivered", 3)
     };
-    let mut herd = Herd::found(options.nodes(), usize::from(options.threads), network, SETTLE).await?;
+    let each = (usize::from(options.threads), Paths { trip: options.trip, loss: options.loss });
+    let mut herd = Herd::found(options.nodes(), each, network, SETTLE).await?;
     progress.step();
     let measured = if options.mode == RingMode::Idle {
         progress.during(changes::idle(&mut herd, options, &progress)).await

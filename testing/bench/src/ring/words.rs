@@ -1,5 +1,6 @@
 //! What the bench and its members' processes say to each other: one JSON value a line.
 
+use folkmoot::Faults;
 use folkmoot_cli::exit::Failure;
 use folkmoot_cli::values::Ordering;
 use rustix::time::{ClockId, clock_gettime};
@@ -8,9 +9,28 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What a process counted, by name.
 pub(crate) type Counts = BTreeMap<String, u64>;
+
+/// What the paths to and from a member are like, by the transport's fault switch.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Paths {
+    /// What a round trip takes at least, in milliseconds.
+    pub(crate) trip: u16,
+    /// How many of a hundred datagrams are lost.
+    pub(crate) loss: u8,
+}
+
+impl Paths {
+    /// No faults but these.
+    pub(crate) fn apply(self, faults: &Faults) {
+        faults.heal();
+        faults.delay(Duration::from_micros(u64::from(self.trip) * 500));
+        faults.drop_probability(f64::from(self.loss) / 100.0);
+    }
+}
 
 /// How a member begins: its whole command line.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,6 +43,7 @@ pub(crate) struct Start {
     pub(crate) stranger: bool,
     /// Threads of its runtime.
     pub(crate) threads: usize,
+    pub(crate) paths: Paths,
 }
 
 /// When a sender sends the next message.

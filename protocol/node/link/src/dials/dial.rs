@@ -30,6 +30,8 @@ pub(super) struct Dial {
     deadline: Instant,
     resend: Instant,
     wait: Duration,
+    /// The first wait for an answer (LINK-35).
+    first: Duration,
     exchange: Exchange,
     noise: Bytes,
     cookie: Cookie,
@@ -67,6 +69,7 @@ impl Dial {
             deadline: now + DIAL_LIFE,
             resend: now,
             wait: RESEND_FIRST,
+            first: RESEND_FIRST,
             exchange,
             noise,
             cookie: Cookie::default(),
@@ -125,15 +128,19 @@ impl Dial {
         })
     }
 
-    /// Takes a cookie (LINK-03). Returns whether to send a Hello again at once.
-    pub(super) fn retry(&mut self, cookie: Cookie) -> bool {
+    /// Takes a cookie (LINK-03). Returns whether to send a Hello again at once. The first one shows
+    /// how long a round trip takes.
+    pub(super) fn retry(&mut self, now: Instant, cookie: Cookie) -> bool {
         if !matches!(self.stage, Stage::Hello(..)) {
             return false;
         }
         self.cookie = cookie;
         self.cookies = self.cookies.saturating_add(1);
         if self.cookies == 1 {
-            self.wait = RESEND_FIRST;
+            // At most so long, and less if it answers an earlier one: rather too early than too late.
+            let trip = now.since(self.repeated);
+            self.first = (trip + trip / 2).clamp(RESEND_FIRST, RESEND_MAX);
+            self.wait = self.first;
         }
         self.cookies <= COOKIES_ANSWERED
     }
@@ -200,7 +207,7 @@ impl Dial {
         };
         let indices = (self.index, proof.index);
         let association = Association::new(now, common, indices, node < claim.node, own.seal(handshake)?);
-        self.wait = RESEND_FIRST;
+        self.wait = self.first;
         let proved = Proved { claim, certificate: proof.certificate.0, start, association };
         self.stage = Stage::Finish(Box::new(proved), datagrams);
         Ok(())

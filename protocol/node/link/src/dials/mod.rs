@@ -92,7 +92,7 @@ impl Dials {
         around: &mut Around<'_>,
     ) -> Result<(), LinkError> {
         let dial = self.0.get_mut(&to).filter(|dial| dial.target().at == *from);
-        if dial.ok_or_else(|| LinkError::WireUnknown(from.clone()))?.retry(cookie) {
+        if dial.ok_or_else(|| LinkError::WireUnknown(from.clone()))?.retry(now, cookie) {
             self.send(now, to, around);
         }
         Ok(())

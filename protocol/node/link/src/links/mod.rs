@@ -53,7 +53,7 @@ impl<C: Credentials> Links<C> {
                 parts.peers.set_standing(now, (node, member), &mut around);
             }
             Input::TooLong { to, bytes } => parts.peers.too_long(now, &to, bytes, &mut around),
-            Input::Company { nodes } => parts.peers.keep_company(now, nodes, around.out),
+            Input::Company { nodes } => parts.peers.keep_company(now, nodes, &mut around),
             Input::RingKey(RingKeyChange::Attempt(keys)) => parts.rings.attempt(around.own, &keys),
             Input::RingKey(RingKeyChange::Installed) => parts.rings.install(around.own),
             Input::RingKey(RingKeyChange::Failed) => parts.rings.fail(),

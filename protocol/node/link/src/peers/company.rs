@@ -5,6 +5,7 @@
 //! every link. So these links are still asked, but so seldom that each member sends no more for
 //! them than for one link that is not at rest, however many there are.
 
+use super::path::Path;
 use super::pulse::Pulse;
 use crate::call::Me;
 use crate::limits::REST_MAX;
@@ -39,9 +40,15 @@ impl Company {
         before
     }
 
-    /// When to ping a peer, and from when it counts as gone if nothing comes (LINK-15, LINK-24).
-    pub(super) fn watch_times(&self, own: &Me<'_>, node: &NodeId, pulse: &Pulse) -> (Instant, Instant) {
-        let silence = own.silence();
+    /// When to ping a peer, and from when it counts as gone if nothing comes (LINK-15, LINK-24):
+    /// after `silence`, or longer over a slow path (LINK-36).
+    pub(super) fn watch_times(
+        &self,
+        own: &Me<'_>,
+        node: &NodeId,
+        (pulse, path): (&Pulse, &Path),
+    ) -> (Instant, Instant) {
+        let silence = path.silence(own.silence());
         let usual = pulse.ping_at(silence / 3, silence);
         if !pulse.rests() {
             return (usual, pulse.gone_at(silence));

@@ -78,11 +78,14 @@ impl Peers {
         match Control::decode(frame).map_err(|_| LinkError::PeerMalformed(node))? {
             Control::Ping(number) => self.control(now, node, &Control::Pong(number), around),
             Control::Pong(number) => {
-                if let Some(peer) = self.all.get_mut(&node) {
-                    peer.path.pong(now, number);
-                    peer.answered_at(now, from, number, around.out);
-                    peer.path.due().into_iter().for_each(|due| around.out.note(due));
+                let Some(peer) = self.all.get_mut(&node) else { return Ok(()) };
+                let again = peer.path.pong(now, number);
+                peer.answered_at(now, from, number, around.out);
+                peer.path.due().into_iter().for_each(|due| around.out.note(due));
+                if again {
+                    self.ping(now, node, around);
                 }
+                self.tell_path(node, around);
             }
             Control::Probe(probe) => self.hear_probe(now, node, &probe, around),
             Control::Probed { number, size } => self.hear_probed(now, node, (number, size), around),

@@ -15,8 +15,9 @@
 
 use super::rtt::Rtt;
 use crate::limits::{
-    PATH_BYTES_MIN, PATH_CHECK, PATH_RAISE, PATH_SIZES, PROBE_ROUNDS, PROBE_ROUNDS_SETTLED,
-    PROBE_TARGET_COPIES, PROBES_ANSWERED_BURST, PROBES_ANSWERED_PER_SECOND,
+    PATH_BYTES_MIN, PATH_CHECK, PATH_RAISE, PATH_SIZES, PING_LOST, PROBE_ROUNDS, PROBE_ROUNDS_SETTLED,
+    PROBE_TARGET_COPIES, PROBES_ANSWERED_BURST, PROBES_ANSWERED_PER_SECOND, SILENCE_TRIP_MAX, SILENCE_TRIPS,
+    TRIP_NEWS,
 };
 use core::time::Duration;
 use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, PATH_BYTES_BASE};
@@ -51,8 +52,8 @@ pub(super) struct Path {
     settled: bool,
     /// A search has ended.
     tried: bool,
-    /// What was last told.
-    told: Option<usize>,
+    /// What was last told: the size, and the round trip.
+    told: Option<(usize, Duration)>,
     search: Option<Search>,
     next_number: u32,
     /// When a search last ended.
@@ -61,6 +62,8 @@ pub(super) struct Path {
     /// The number of the last ping.
     pinged: Option<u64>,
     rtt: Rtt,
+    /// So many of the last round trips were other than before.
+    surprises: u8,
 }
 
 impl Path {
@@ -76,6 +79,7 @@ impl Path {
             answers: Bucket::new(PROBES_ANSWERED_BURST, PROBES_ANSWERED_PER_SECOND, now),
             pinged: None,
             rtt: Rtt::default(),
+            surprises: 0,
         }
     }
 
@@ -96,9 +100,23 @@ impl Path {
 
     /// What is to be told now: the size, if it is known and another than was told before.
     pub(super) fn news(&mut self) -> Option<usize> {
-        let news = (self.settled && self.told != Some(self.mtu)).then_some(self.mtu);
-        self.told = news.or(self.told);
-        news
+        let trip = self.trip();
+        let known = |(mtu, told)| mtu == self.mtu && !is_news(told, trip);
+        if !self.settled || self.told.is_some_and(known) {
+            return None;
+        }
+        self.told = Some((self.mtu, trip));
+        Some(self.mtu)
+    }
+
+    /// What a round trip takes now; zero if none was measured.
+    pub(super) fn trip(&self) -> Duration {
+        self.rtt.trip().unwrap_or_default()
+    }
+
+    /// LINK-36: for how long a peer may be silent, if a quick one may for `least`.
+    pub(super) fn silence(&self, least: Duration) -> Duration {
+        least.max(self.trip().min(SILENCE_TRIP_MAX) * SILENCE_TRIPS)
     }
 
     /// Looks for the full size, if it was never looked for.
@@ -233,15 +251,32 @@ impl Path {
         self.answers.take(now, 1)
     }
 
-    /// A ping with this number leaves.
+    /// A ping with this number leaves. If another is on its way, that one is measured: over a long
+    /// path the next ping leaves before the answer comes.
     pub(super) fn ping(&mut self, number: u64) {
-        self.pinged = Some(number);
-    }
-
-    /// A pong came; the number of a ping is the time at which it left.
-    pub(super) fn pong(&mut self, now: Instant, number: u64) {
-        if self.pinged.take_if(|pinged| *pinged == number).is_some() {
-            self.measure(now.since(Instant(number)));
+        let lost = |pinged: u64| Instant(number).since(Instant(pinged)) > PING_LOST;
+        if self.pinged.is_none_or(lost) {
+            self.pinged = Some(number);
         }
     }
+
+    /// A pong came; the number of a ping is the time at which it left. Returns whether to ping
+    /// again at once: the round trip is another than before, and one alone says little.
+    pub(super) fn pong(&mut self, now: Instant, number: u64) -> bool {
+        if self.pinged.take_if(|pinged| *pinged == number).is_none() {
+            return false;
+        }
+        let took = now.since(Instant(number));
+        self.measure(took);
+        self.surprises = if is_news(self.trip(), took) { self.surprises.saturating_add(1) } else { 0 };
+        (1..=SURPRISES_MAX).contains(&self.surprises)
+    }
+}
+
+/// How many round trips in a row are measured again because they are other than before.
+const SURPRISES_MAX: u8 = 2;
+
+/// Whether a round trip is so much longer or shorter than was known that others must hear of it.
+fn is_news(known: Duration, took: Duration) -> bool {
+    took.abs_diff(known) > TRIP_NEWS.max(known / 4)
 }

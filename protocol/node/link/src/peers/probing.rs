@@ -68,8 +68,8 @@ impl Peers {
         }
     }
 
-    /// Says what the path to a peer carries, if that is news.
-    fn tell_path(&mut self, node: NodeId, around: &mut Around<'_>) {
+    /// Says what the path to a peer carries, if that or the round trip is news.
+    pub(super) fn tell_path(&mut self, node: NodeId, around: &mut Around<'_>) {
         let Some(peer) = self.all.get_mut(&node) else { return };
         let Some(mtu) = peer.path.news() else { return };
         around.out.trace(format!("the path to {node} at {} carries {mtu} bytes", peer.at()));
@@ -88,6 +88,7 @@ impl Peers {
             validated,
             rtt: rtt.map(|(mean, _)| mean),
             rtt_variance: rtt.map(|(_, off)| off),
+            trip: peer.path.trip(),
         })
     }
 }

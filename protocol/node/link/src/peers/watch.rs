@@ -4,7 +4,6 @@ use super::Peers;
 use crate::DownCause;
 use crate::call::{Around, Me};
 use crate::message::Control;
-use crate::out::Out;
 use folkmoot_base::{Digest, Instant, Locator, NodeId};
 
 /// What a peer is to be told now.
@@ -18,12 +17,16 @@ pub(crate) struct Due {
 impl Peers {
     /// A configuration begins, or (with nobody in it) ends: links that are not in it are watched as
     /// usual from now on.
-    pub(crate) fn keep_company(&mut self, now: Instant, nodes: Vec<NodeId>, out: &mut Out) {
+    pub(crate) fn keep_company(&mut self, now: Instant, nodes: Vec<NodeId>, around: &mut Around<'_>) {
         let ring = self.company.begin(now, nodes);
+        let mut rested = Vec::new();
         for (node, peer) in &mut self.all {
+            rested.extend((peer.pulse.rests() && !self.company.has(node)).then_some(*node));
             peer.pulse.rest(self.company.has(node), ring);
         }
-        out.note(now);
+        // A gather goes by what round trips take now (LINK-36).
+        rested.into_iter().for_each(|node| self.ping(now, node, around));
+        around.out.note(now);
     }
 
     /// What time does to one peer: silence, pings, forgotten fragments, retired associations, new
@@ -36,7 +39,7 @@ impl Peers {
         around: &mut Around<'_>,
     ) -> Option<(Due, Option<Locator>)> {
         let peer = self.all.get_mut(&node)?;
-        let (ping, gone) = self.company.watch_times(around.own, &node, &peer.pulse);
+        let (ping, gone) = self.company.watch_times(around.own, &node, (&peer.pulse, &peer.path));
         if gone <= now {
             self.down(node, DownCause::Silent, around);
             return None;
@@ -87,7 +90,7 @@ impl Peers {
     /// When to call [`Self::watch`].
     pub(crate) fn due(&self, own: &Me<'_>) -> Option<Instant> {
         let peers = self.all.iter().flat_map(|(node, peer)| {
-            let (ping, gone) = self.company.watch_times(own, node, &peer.pulse);
+            let (ping, gone) = self.company.watch_times(own, node, (&peer.pulse, &peer.path));
             [Some(ping.min(gone))].into_iter().chain(peer.due()).flatten()
         });
         peers.min()

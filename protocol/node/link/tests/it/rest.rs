@@ -170,3 +170,30 @@ fn link_24_a_link_that_rests_keeps_the_keys_that_its_peer_uses() {
         assert!(net.parties.iter().all(|party| party.frames().len() == 3), "seed {seed}");
     }
 }
+
+#[test]
+fn link_36_a_path_that_becomes_slow_is_measured_and_its_peer_may_be_silent_for_longer() {
+    let mut net = Net::pair();
+    let trip = |net: &Net| net.parties[0].links.path(&node_of(2)).unwrap().trip;
+    assert!(trip(&net) < Duration::from_millis(5));
+    net.delay = 600_000;
+    net.run_ms(5_000);
+    assert!(trip(&net) >= Duration::from_millis(1_200), "{:?}", trip(&net));
+    net.cut.extend([(place(0), place(1)), (place(1), place(0))]);
+    net.run_ms(4_500);
+    assert_eq!(downs(&net), 0);
+    net.run_ms(2_000);
+    assert_eq!(downs(&net), 2);
+}
+
+#[test]
+fn link_36_all_are_measured_when_a_configuration_ends() {
+    let mut net = ring(3);
+    token(&mut net, &[0, 1, 2], 5_000);
+    net.delay = 100_000;
+    company(&mut net, 0, []);
+    net.run_ms(450);
+    for name in [2, 3] {
+        assert!(net.parties[0].links.path(&node_of(name)).unwrap().trip >= Duration::from_millis(200));
+    }
+}

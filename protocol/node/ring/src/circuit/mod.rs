@@ -10,6 +10,7 @@
 //! be on their way. A member without the token may send a few packets early; whoever holds the
 //! token passes it straight to such a member, which then makes the record of them.
 
+mod ask;
 mod pass;
 mod visit;
 
@@ -21,6 +22,7 @@ use crate::order::Order;
 use crate::output::Counters;
 use crate::pace::Pace;
 use crate::window::Stored;
+use ask::Asking;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{ConfigurationId, Danger, Instant, NodeId, Pool};
@@ -42,7 +44,7 @@ struct Passed {
     to: NodeId,
     records: u64,
     at: Instant,
-    span: Duration,
+    repeats: u32,
 }
 
 /// The token, kept because the ring is idle.
@@ -85,6 +87,8 @@ pub(crate) struct Circuit {
     asked_by: Option<u8>,
     hurry_at: Option<Instant>,
     loss_at: Instant,
+    /// While the token is late.
+    asking: Option<Asking>,
     pace: Pace,
     /// Since when nothing new has reached everybody, although something should have.
     stuck: Option<Stuck>,
@@ -123,6 +127,7 @@ impl Circuit {
             asked_by: None,
             hurry_at: None,
             loss_at: now + config.timing.token_loss,
+            asking: None,
             pace: Pace::default(),
             stuck: None,
             waits: None,
@@ -207,6 +212,7 @@ impl Circuit {
         if usize::from(data.sender) >= self.order.members.len() {
             return Err(illegal("RING-06"));
         }
+        self.is_there(&from);
         let record = data.class == Class::Record;
         let by_others = record && self.order.danger.is(Danger::RingOrdersOthers);
         if data.sender == self.mine && !by_others {
@@ -252,6 +258,7 @@ impl Circuit {
         self.passed = None;
         self.hurry_at = None;
         self.loss_at = now + config.timing.token_loss;
+        self.asking = None;
         // ORD-01: nobody else gives this member's packets places.
         let by_others = config.danger.is(Danger::RingOrdersOthers);
         for record in token.members.records().filter(|record| record.source != self.mine || by_others) {

@@ -1,17 +1,18 @@
 //! The token between visits: to whom it goes, when it is held, repeated, asked for or lost.
 
 use super::{Circuit, IdleToken, Lost, Passed, Source};
-use crate::config::{ACCELERATED_PACKETS, Config, LEADING_PACKETS};
+use crate::config::{ACCELERATED_PACKETS, Config, LEADING_PACKETS, Timing};
 use crate::message::{Control, Hurry, Token};
 use crate::output::Output;
 use crate::pace::Pace;
 use bytes::Bytes;
-use core::time::Duration;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::VecDeque;
 
 /// Room for a token without many requests; a longer one takes room of its own.
 const TOKEN_BYTES_MAX: usize = 512;
+/// After so many repetitions the pauses between them double.
+const REPEATS_STEADY: u32 = 6;
 
 impl Circuit {
     /// ORD-04: who gets the token next. A member that n passes left out comes first. So each gets
@@ -81,11 +82,15 @@ impl Circuit {
         self.passed_seq = token.token_seq;
         self.passed_to = to;
         self.pace.leaves(now);
+        if usize::from(token.quiet) >= self.size() && !self.represents() {
+            // The representative may hold it now.
+            self.loss_at = self.loss_at + config.timing.idle_hold_max;
+        }
         let (records, span) = (token.records, config.timing.token_repeat);
         let rests = usize::from(token.quiet) >= Pace::rest(self.size());
         let wait = if rests && !self.represents() { self.pace.patience(config) } else { span };
         let frame = Control::Token(token).encode_into(self.pool.buffer(TOKEN_BYTES_MAX));
-        self.passed = Some(Passed { frame: frame.clone(), to, records, at: now + wait, span });
+        self.passed = Some(Passed { frame: frame.clone(), to, records, at: now + wait, repeats: 0 });
         out.push_back(Output::Send { to, frame });
     }
 
@@ -173,9 +178,13 @@ impl Circuit {
         if self.no_progress_since().is_some_and(|since| since + config.timing.stall <= now) {
             return Err(Lost::Progress);
         }
+        if self.idle.is_none() && self.ask_at(&config.timing) <= now {
+            self.ask(now, &config.timing, out);
+        }
         if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
-            passed.span = passed.span.saturating_mul(2);
-            passed.at = now + passed.span;
+            passed.repeats = passed.repeats.saturating_add(1);
+            let doublings = passed.repeats.saturating_sub(REPEATS_STEADY).min(16);
+            passed.at = now + config.timing.token_repeat.saturating_mul(1 << doublings);
             self.counters.tokens_repeated = self.counters.tokens_repeated.saturating_add(1);
             out.push_back(Output::Send { to: passed.to, frame: passed.frame.clone() });
         }
@@ -191,13 +200,14 @@ impl Circuit {
         since.into_iter().flatten().min()
     }
 
-    pub(crate) fn poll_timeout(&self, stall: Duration) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self, timing: &Timing) -> Option<Instant> {
         if self.is_alone() {
             return None;
         }
-        let first = self.idle.as_ref().map_or(self.loss_at, |idle| idle.until);
+        let ask = self.ask_at(timing).min(self.loss_at);
+        let first = self.idle.as_ref().map_or(ask, |idle| idle.until);
         let repeat = self.passed.as_ref().map(|passed| passed.at);
-        let stuck = self.no_progress_since().map(|since| since + stall);
+        let stuck = self.no_progress_since().map(|since| since + timing.stall);
         [Some(first), repeat, self.hurry_at, stuck].into_iter().flatten().min()
     }
 }

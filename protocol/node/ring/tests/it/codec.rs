@@ -46,8 +46,9 @@ fn controls() -> impl Strategy<Value = Control> {
         let old_rings = (0..n as u64).map(|i| old_ring(seed.wrapping_add(i))).collect();
         let contributions = (0..n).map(|i| Contribution::new([i as u8 ^ 0x55; CONTRIBUTION_BYTES])).collect();
         let mtus = (0..n as u64).map(|i| seed.wrapping_add(i) as u16).collect();
+        let trips = (0..n as u64).map(|i| (seed.wrapping_add(i) >> 16) as u16).collect();
         let id = id(seq.into(), members[0]);
-        Control::Commit(CommitToken { id, members, old_rings, contributions, mtus, rotation: 2 })
+        Control::Commit(CommitToken { id, members, old_rings, contributions, mtus, trips, rotation: 2 })
     });
     let token = (0..1_000_u32, 1..100_u32, 0..64_u32, 1..=NODES_MAX).prop_map(|(held, more, asked, n)| {
         let places = u64::from(held + more);

@@ -77,6 +77,7 @@ fn ring_24_two_attempts_never_share_a_key() {
             old_rings: vec![OldRing::default()],
             contributions: vec![Contribution::new(PEERS)],
             mtus: vec![1_452],
+            trips: vec![0],
             rotation: 1,
         };
         pair.outputs();
@@ -87,6 +88,7 @@ fn ring_24_two_attempts_never_share_a_key() {
         token.old_rings.push(OldRing::default());
         token.contributions.push(Contribution::new(PEERS));
         token.mtus.push(1_452);
+        token.trips.push(0);
         token.rotation = 2;
         pair.takes_quietly(Control::Commit(token));
         let [keys] = &attempts(pair.outputs())[..] else { panic!("one attempt") };

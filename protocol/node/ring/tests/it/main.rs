@@ -20,6 +20,7 @@ mod paths;
 mod reach;
 mod rules;
 mod schedules;
+mod times;
 
 /// Whether the frame is DATA.
 fn is_data(frame: &bytes::Bytes) -> bool {

@@ -84,7 +84,7 @@ fn ord_11_what_has_no_place_comes_behind_by_sender_and_number() {
     world.submit(1, Service::Agreed, 3_000);
     world.ms(5);
     assert!((0..3).all(|i| delivered(&world, i).is_empty()));
-    world.ms(1_200);
+    world.ms(500);
     world.drop_frame = None;
     world.settle(Duration::from_secs(10)).expect("they meet again");
     for i in 0..3 {

@@ -30,6 +30,8 @@ pub struct Pair {
     pub rng: Rng,
     /// What the peer and this node say of their paths.
     pub paths: [u16; 2],
+    /// What they say of their round trips.
+    pub trips: [u16; 2],
 }
 
 /// What the peer contributes, always.
@@ -73,12 +75,11 @@ impl Pair {
         assert_eq!(ring.status().phase, Phase::Operational);
         let id = ring.status().configuration.unwrap();
         let next = ConfigurationId { ring_seq: 100, representative: node(PEER), nonce: [2; 16] };
-        let contribution = Contribution::new([0; 32]);
         let (number, records, places) = (0, 0, 0);
-        let (paths, rng) = ([1_452; 2], Rng(1));
-        let token_seq = 1;
+        let (paths, trips, rng) = ([1_452; 2], [0; 2], Rng(1));
+        let (token_seq, contribution) = (1, Contribution::new([0; 32]));
         let mut pair =
-            Self { ring, now, id, next, token_seq, number, records, places, contribution, rng, paths };
+            Self { ring, now, id, next, token_seq, number, records, places, contribution, rng, paths, trips };
         pair.ring.peer(now, node(PEER), true);
         pair.ring.path(now, node(PEER), 1_452);
         pair.outputs();
@@ -98,7 +99,8 @@ impl Pair {
         let contributions = both.into_iter().take(old_rings.len()).collect();
         let members = vec![node(PEER), node(ME)];
         let mtus = self.paths.into_iter().take(old_rings.len()).collect();
-        CommitToken { id: self.next, members, old_rings, contributions, mtus, rotation }
+        let trips = self.trips.into_iter().take(old_rings.len()).collect();
+        CommitToken { id: self.next, members, old_rings, contributions, mtus, trips, rotation }
     }
 
     /// Recovering; the peer brought `old ring`.

@@ -23,7 +23,9 @@ const _: () = assert!(SETTLE_DEADLINE.as_millis() == 2 * STEP_DEADLINE.as_millis
 /// Since when we wait, and which nodes we have left out.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// How long the tables may take.
+    /// How long the tables may take where round trips take no time.
+    least: Duration,
+    /// The same in the present configuration.
     settle: Duration,
     since: Option<Instant>,
     barred: BTreeMap<NodeId, Barred>,
@@ -37,12 +39,14 @@ struct Barred {
 
 impl Patience {
     pub(crate) fn new(settle: Duration) -> Self {
-        Self { settle, since: None, barred: BTreeMap::new() }
+        Self { least: settle, settle, since: None, barred: BTreeMap::new() }
     }
 
-    /// A configuration begins: its tables are to be merged.
-    pub(crate) fn begin(&mut self, now: Instant) {
+    /// A configuration begins: its tables are to be merged, over a ring that is given up if it
+    /// makes no progress for `stall`. NODE-24: where that is long, they may take longer.
+    pub(crate) fn begin(&mut self, now: Instant, stall: Duration) {
         self.since = Some(now);
+        self.settle = self.least.max(stall * 3);
     }
 
     /// Whether this node is left out now.

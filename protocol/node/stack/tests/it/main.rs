@@ -17,5 +17,6 @@ mod net;
 mod paths;
 mod rings;
 mod sides;
+mod times;
 mod transcripts;
 mod twins;

@@ -83,7 +83,7 @@ fn who_takes_leave_is_not_waited_for() {
             assert!(net.is_member(0, 1) && net.is_member(2, 1));
             took.unwrap_or_else(|| panic!("moment {moment}\n{}", net.told()))
         });
-        assert!(took[0] <= 200 && took[1] >= 1_000, "moment {moment}: {took:?} ms");
+        assert!(took[0] <= 200 && took[1] >= 350, "moment {moment}: {took:?} ms");
     }
 }
 

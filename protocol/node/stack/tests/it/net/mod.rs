@@ -152,6 +152,10 @@ pub struct Net {
     pub moved: BTreeMap<usize, Locator>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
+    /// What a round trip takes, in microseconds, if not about two milliseconds.
+    pub trip: Option<u64>,
+    /// Somebody who does nothing until then, as a process that is stopped.
+    pub stopped: Option<(usize, u64)>,
     /// What each path carries, if not everything; longer datagrams are lost, and nobody is told.
     pub mtu: Option<fn(usize, usize) -> usize>,
     /// What nodes do wrong that are started from now on.
@@ -196,6 +200,8 @@ impl Net {
             moved: BTreeMap::new(),
             loss: 0,
             mtu: None,
+            trip: None,
+            stopped: None,
             delivered: Vec::new(),
             group,
             queue: BTreeMap::new(),
@@ -358,7 +364,8 @@ impl Net {
                     if !lost && !long && !self.cut.contains(&(who, to)) {
                         let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
                         self.count += 1;
-                        let at = self.now + 300 + u64::from(roll) * 4;
+                        let usual = 300 + u64::from(roll) * 4;
+                        let at = self.now + self.trip.map_or(usual, |trip| trip / 2 + u64::from(roll % 8));
                         self.queue.insert((at, self.count), (who, to, bytes));
                     }
                 }
@@ -390,8 +397,12 @@ impl Net {
     pub fn ms(&mut self, ms: u64) {
         let end = self.now + ms * 1_000;
         loop {
-            let timers =
-                self.players.iter().filter_map(|(who, player)| Some((player.party.poll_timeout()?.0, *who)));
+            let until =
+                |who| self.stopped.filter(|(stopped, _)| *stopped == who).map_or(0, |(_, until)| until);
+            let timers = self
+                .players
+                .iter()
+                .filter_map(|(who, player)| Some((player.party.poll_timeout()?.0.max(until(*who)), *who)));
             let timer = timers.min();
             let datagram = self.queue.first_key_value().map(|((at, _), _)| *at);
             let next = timer.map(|(at, _)| at).into_iter().chain(datagram).min().unwrap_or(u64::MAX);
@@ -402,7 +413,12 @@ impl Net {
             self.now = next.max(self.now);
             let now = Instant(self.now);
             if datagram == Some(next) {
-                let (_, (from, to, bytes)) = self.queue.pop_first().unwrap();
+                let ((_, number), (from, to, bytes)) = self.queue.pop_first().unwrap();
+                if let Some((_, until)) = self.stopped.filter(|(who, until)| *who == to && *until > self.now)
+                {
+                    self.queue.insert((until, number), (from, to, bytes));
+                    continue;
+                }
                 let at = self.at(from);
                 if let Some(player) = self.players.get_mut(&to) {
                     player.party.datagram(now, at, bytes.into(), &mut self.dice);

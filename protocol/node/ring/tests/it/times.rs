@@ -1,0 +1,123 @@
+//! RING-29, RING-30: how long a ring waits, and who can make it wait.
+
+use crate::harness::{Rng, node};
+use crate::pair::{ME, PEER, Pair, join};
+use core::time::Duration;
+use folkmoot_base::{Danger, Mutant};
+use folkmoot_ring::message::{Ask, Control, Frame, OldRing};
+use folkmoot_ring::{Output, Phase};
+
+/// In one ring with a peer that names the first of these round trips, in milliseconds. This node
+/// has measured the second.
+fn ring(danger: Mutant, trips: [u16; 2]) -> Pair {
+    let mut pair = Pair::alone_with(danger);
+    pair.trips = trips;
+    pair.ring.trip(node(PEER), Duration::from_millis(trips[1].into()));
+    pair.takes(Control::Join(join(1, &[PEER, ME])));
+    pair.recover(OldRing::default());
+    pair.install();
+    pair
+}
+
+/// The frames that this node sends until it gathers, as nothing comes; and when it does.
+fn until_lost(pair: &mut Pair) -> (Duration, Vec<Frame>) {
+    let (began, mut sent) = (pair.now, Vec::new());
+    while pair.ring.status().phase == Phase::Operational {
+        pair.now = pair.ring.poll_timeout().unwrap();
+        pair.ring.timeout(pair.now, &mut Rng(1));
+        sent.extend(pair.outputs().into_iter().filter_map(|output| match output {
+            Output::Send { frame, .. } => Some(Frame::decode(frame).unwrap()),
+            _ => None,
+        }));
+    }
+    (pair.now.since(began), sent)
+}
+
+fn loss(danger: Option<Danger>, trips: [u16; 2]) -> u128 {
+    until_lost(&mut ring(danger.into(), trips)).0.as_millis()
+}
+
+#[test]
+fn ring_29_who_alone_names_a_long_time_slows_nothing() {
+    let usual = loss(None, [0, 0]);
+    assert!((300..700).contains(&usual), "{usual}");
+    assert!(loss(Some(Danger::RingLongestTrip), [u16::MAX, 0]) > 3_000);
+    assert_eq!(loss(None, [u16::MAX, 0]), usual);
+}
+
+#[test]
+fn ring_29_a_ring_waits_as_long_as_its_paths_need_and_no_longer_than_the_ceiling() {
+    let far = loss(None, [600, 600]);
+    assert!((1_200..2_500).contains(&far), "{far}");
+    let most = loss(None, [u16::MAX, u16::MAX]);
+    assert!((3_000..5_500).contains(&most), "{most}");
+}
+
+#[test]
+fn ring_29_a_ring_whose_paths_become_slow_waits_longer_at_once() {
+    let mut pair = ring(Mutant::NONE, [0, 0]);
+    pair.ring.trip(node(PEER), Duration::from_millis(600));
+    pair.passes();
+    assert!(until_lost(&mut pair).0.as_millis() > 1_200);
+}
+
+fn is_ask(frame: &Frame) -> bool {
+    matches!(frame, Frame::Control(Control::Ask(ask)) if ask.answer == 0)
+}
+
+#[test]
+fn ring_30_who_says_nothing_when_asked_is_left_out_at_once() {
+    let mut pair = ring(Mutant::NONE, [0, 0]);
+    let (_, sent) = until_lost(&mut pair);
+    assert!(sent.iter().filter(|frame| is_ask(frame)).count() >= 3, "{sent:?}");
+    let gathered = pair.now;
+    while pair.ring.status().phase != Phase::Operational {
+        pair.now = pair.ring.poll_timeout().unwrap();
+        pair.ring.timeout(pair.now, &mut Rng(1));
+    }
+    assert_eq!(pair.ring.status().members, [node(ME)]);
+    assert!(pair.now.since(gathered) < Duration::from_millis(20));
+}
+
+#[test]
+fn ring_30_who_answers_is_not_left_out() {
+    let mut pair = ring(Mutant::NONE, [0, 0]);
+    let answer = Control::Ask(Ask { ring: pair.id.nonce, answer: 1 });
+    let mut answered = false;
+    while pair.ring.status().phase == Phase::Operational {
+        pair.now = pair.ring.poll_timeout().unwrap();
+        pair.ring.timeout(pair.now, &mut Rng(1));
+        let asked = pair.outputs().iter().any(|output| {
+            matches!(output, Output::Send { frame, .. } if is_ask(&Frame::decode(frame.clone()).unwrap()))
+        });
+        if asked {
+            assert!(!answered, "whoever answered is not asked again");
+            answered = true;
+            pair.takes(answer.clone());
+        }
+    }
+    pair.takes(Control::Join(join(2, &[PEER, ME])));
+    assert!(answered && pair.ring.status().phase == Phase::Gather);
+    assert!(pair.ring.status().set_aside.is_empty());
+    pair.next.ring_seq += 100;
+    pair.next.nonce = [8; 16];
+    pair.committed(OldRing::default());
+}
+
+#[test]
+fn ring_30_an_ask_is_answered_and_makes_nobody_ask_while_the_token_comes() {
+    let mut pair = ring(Mutant::NONE, [0, 0]);
+    pair.takes_quietly(Control::Ask(Ask { ring: pair.id.nonce, answer: 0 }));
+    let said: Vec<Frame> = pair
+        .outputs()
+        .into_iter()
+        .filter_map(|output| match output {
+            Output::Send { to, frame } if to == node(PEER) => Some(Frame::decode(frame).unwrap()),
+            _ => None,
+        })
+        .collect();
+    let ring = pair.id.nonce;
+    assert_eq!(said, [Frame::Control(Control::Ask(Ask { ring, answer: 1 }))]);
+    pair.ignores(Control::Ask(Ask { ring, answer: 1 }));
+    pair.ignores(Control::Ask(Ask { ring: [0; 16], answer: 0 }));
+}
