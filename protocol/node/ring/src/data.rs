@@ -101,7 +101,7 @@ impl Class {
 }
 
 /// Whether `frame` is DATA with messages. What recovers an old ring is none.
-pub(crate) fn is_message(frame: &[u8]) -> bool {
+pub fn is_message(frame: &[u8]) -> bool {
     let class = frame.first().copied().and_then(Class::from_byte);
     matches!(class, Some(Class::Agreed | Class::Safe))
 }

@@ -15,6 +15,7 @@ mod flood;
 mod handshake;
 mod hybrid;
 mod identity;
+mod multicast;
 mod paths;
 mod rest;
 mod ringkey;
