@@ -140,6 +140,8 @@ pub(crate) struct Turn {
     run: Vec<Submission>,
     wire_errors: u32,
     sends_closed: bool,
+    /// Where those are who are one configuration now, if that is news.
+    together: Option<Vec<Locator>>,
     /// All but the transport's.
     counters: Counters,
     /// Told to stop: when to stop at the latest.
@@ -189,6 +191,11 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             }
             self.take_sends();
             self.outcomes.act(&mut self.wire)?;
+            if let Some(places) = self.turn.together.take() {
+                let all = self.wire.together(&places);
+                self.handle(Input::Everybody(all));
+                self.outcomes.act(&mut self.wire)?;
+            }
             while let Some((to, bytes)) = self.wire.too_long() {
                 self.handle(Input::TooLong(to, bytes));
                 self.outcomes.act(&mut self.wire)?;
@@ -258,6 +265,13 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         }
         self.turn.wire_errors = 0;
         let now = self.clock.now();
+        let alone = inbox.len();
+        self.wire.take_to_all(inbox);
+        // What came to all first: packets may go before the token that says so.
+        for (from, datagram) in inbox.drain(alone..) {
+            self.machine.handle(now, Input::ToAll(from, datagram), &mut self.entropy);
+            gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
+        }
         for (from, datagram) in inbox.drain(..) {
             self.machine.handle(now, Input::Datagram(from, datagram), &mut self.entropy);
             gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
@@ -392,6 +406,7 @@ fn gather<G: Ground, U: UpperStack>(
     while let Some(output) = machine.poll_output() {
         match output {
             Output::Transmit(to, datagram) => outcomes.transmit(to, datagram),
+            Output::Together(places) => turn.together = Some(places),
             Output::Persist(persist) => outcomes.persist(persist),
             Output::Trace(trace) => tracing::debug!(layer = trace.layer, "{}", trace.text),
             Output::Event(event) => {

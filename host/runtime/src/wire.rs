@@ -26,6 +26,19 @@ pub trait Wire: Send + 'static {
     /// lost and counted. May leave the batch in another order.
     fn send(&mut self, batch: &mut [(Locator, Bytes)]);
 
+    /// Joins the nodes at these places, so that all receive what one sends to all. Returns the
+    /// locator for that, if there is one.
+    fn together(&mut self, places: &[Locator]) -> Option<Locator> {
+        let _ = places;
+        None
+    }
+
+    /// Appends what has come to all, perhaps nothing, without waiting. [`Self::recv`] ends for it,
+    /// too.
+    fn take_to_all(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+        let _ = batch;
+    }
+
     /// The next locator to which the system would not send a datagram of so many bytes.
     fn too_long(&mut self) -> Option<(Locator, usize)> {
         None
@@ -48,6 +61,14 @@ impl Wire for Transport {
 
     fn send(&mut self, batch: &mut [(Locator, Bytes)]) {
         Transport::send(self, batch);
+    }
+
+    fn together(&mut self, places: &[Locator]) -> Option<Locator> {
+        Transport::together(self, places)
+    }
+
+    fn take_to_all(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+        Transport::take_to_all(self, batch);
     }
 
     fn too_long(&mut self) -> Option<(Locator, usize)> {

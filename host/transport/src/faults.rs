@@ -31,8 +31,8 @@ struct Now {
 }
 
 impl Faults {
-    /// From now on nothing goes to or comes from exactly these locators; an empty set lets all
-    /// through.
+    /// From now on nothing goes to or comes from exactly these locators, and nothing goes to all by
+    /// multicast; an empty set lets all through.
     pub fn cut(&self, locators: impl IntoIterator<Item = Locator>) {
         let cut = locators.into_iter().collect();
         self.set(|now| now.cut = cut);
@@ -77,7 +77,9 @@ impl Faults {
     /// Whether this datagram to `to` may leave.
     pub(crate) fn lets_out(&self, to: &Locator, datagram: &[u8]) -> bool {
         let mut now = self.lock();
-        now.lets_pass(to, datagram) && !now.drops()
+        let to_all = to.as_udp().is_some_and(|to| to.ip().is_multicast());
+        let cut = to_all && !now.cut.is_empty();
+        !cut && now.lets_pass(to, datagram) && !now.drops()
     }
 
     /// Moves what came to `batch`, or holds it; how many were cut, and how many did not fit.

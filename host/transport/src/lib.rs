@@ -10,18 +10,21 @@
 //! those of the paper's transport abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole messages,
 //! unreliable, unordered; everything else is the link's.
 
+mod everybody;
 mod faults;
 mod memory;
 mod ready;
 mod trains;
 mod udp;
 
+pub use everybody::MULTICAST_PORT;
 pub use faults::Faults;
 pub use memory::Hub;
 
 use bytes::{Bytes, BytesMut};
 use core::net::SocketAddr;
-use folkmoot_base::Locator;
+use everybody::{Everybody, Meeting};
+use folkmoot_base::{GroupId, Locator};
 use std::io;
 use tokio::time::Instant;
 
@@ -61,6 +64,10 @@ pub struct Transport {
     faults: Faults,
     counters: Counters,
     delayed: faults::Delayed,
+    /// What comes to all.
+    everybody: Everybody,
+    /// The same, while a fault delays it.
+    delayed_to_all: faults::Delayed,
     /// Datagrams just received; empty between calls, kept for its room.
     fresh: Vec<(Locator, BytesMut)>,
     /// Datagrams that faults let through; empty between calls.
@@ -82,12 +89,20 @@ impl Transport {
         Ok(Self::over(Wire::Udp(Box::new(udp::Socket::bind(address)?))))
     }
 
+    /// The nodes of this ring may send to all of them at once ([`Self::together`]).
+    #[must_use]
+    pub fn multicast(self, ring: &GroupId) -> Self {
+        Self { everybody: Everybody::of(Meeting::of(ring)), ..self }
+    }
+
     fn over(wire: Wire) -> Self {
         Self {
             wire,
             faults: Faults::default(),
             counters: Counters::default(),
             delayed: faults::Delayed::default(),
+            everybody: Everybody::default(),
+            delayed_to_all: faults::Delayed::default(),
             fresh: Vec::new(),
             passed: Vec::new(),
         }
@@ -108,11 +123,18 @@ impl Transport {
 
     /// What it did so far.
     pub fn counters(&self) -> Counters {
-        self.counters
+        let (one, all) = (self.counters, self.everybody.counters());
+        Counters {
+            received: one.received.saturating_add(all.received),
+            receives: one.receives.saturating_add(all.receives),
+            copied: one.copied.saturating_add(all.copied),
+            ..one
+        }
     }
 
     /// Waits until at least one datagram is there, then appends all that are, up to [`BATCH_MAX`]
-    /// or a little more. Safe to cancel: nothing is taken before it is appended.
+    /// or a little more. Also ends, and may append nothing, if something came to all: see
+    /// [`Self::take_to_all`]. Safe to cancel: nothing is taken before it is appended.
     ///
     /// # Errors
     /// The socket is gone; what a single peer provokes is no error.
@@ -123,9 +145,14 @@ impl Transport {
                 self.counters.received = self.counters.received.saturating_add(due);
                 return Ok(());
             }
-            let next = self.delayed.next();
+            let to_all = self.delayed_to_all.next();
+            if to_all.is_some_and(|due| due <= Instant::now()) {
+                return Ok(());
+            }
+            let next = self.delayed.next().into_iter().chain(to_all).min();
             tokio::select! {
                 result = self.wire.recv(&mut self.fresh, &mut self.counters) => result?,
+                result = self.everybody.recv() => return result,
                 () = sleep_until(next) => continue,
             }
             if self.arrive(batch) {
@@ -144,6 +171,29 @@ impl Transport {
         self.wire.take(&mut self.fresh, &mut self.counters)?;
         self.arrive(batch);
         Ok(())
+    }
+
+    /// Joins the nodes at these places, so that all receive what one sends to all. Returns the
+    /// locator for that, if there is one. What was joined before is left.
+    pub fn together(&mut self, places: &[Locator]) -> Option<Locator> {
+        match &self.wire {
+            Wire::Memory(_) => None,
+            Wire::Udp(socket) => self.everybody.join(socket, places),
+        }
+    }
+
+    /// Appends what has come to all, perhaps nothing, without waiting.
+    pub fn take_to_all(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+        if !self.faults.any() {
+            self.delayed_to_all.take(Instant::now(), batch);
+            return self.everybody.take(batch);
+        }
+        let mut fresh = Vec::new();
+        self.everybody.take(&mut fresh);
+        let (faulted, dropped) = self.faults.receive(&mut fresh, &mut self.delayed_to_all, batch);
+        self.counters.faulted = self.counters.faulted.saturating_add(faulted);
+        self.counters.dropped = self.counters.dropped.saturating_add(dropped);
+        self.delayed_to_all.take(Instant::now(), batch);
     }
 
     /// Lets what just came through the faults; whether anything is there now.

@@ -16,6 +16,7 @@ use bytes::{Bytes, BytesMut};
 use core::net::SocketAddr;
 use folkmoot_base::{Locator, Pool};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use socket2::SockRef;
 use std::io::{self, IoSliceMut};
 
 /// What we ask for as the socket's buffers, each way; the system may give less.
@@ -54,6 +55,11 @@ impl Socket {
     pub(crate) fn bind(address: SocketAddr) -> io::Result<Self> {
         let socket = std::net::UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
+        Self::over(socket)
+    }
+
+    /// Over a socket that is bound and does not block.
+    pub(crate) fn over(socket: std::net::UdpSocket) -> io::Result<Self> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
         for (what, result) in [
             ("send", state.set_send_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES)),
@@ -71,6 +77,16 @@ impl Socket {
 
     pub(crate) fn local(&self) -> Locator {
         Locator::udp(self.local)
+    }
+
+    /// The address that it is bound to.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// The socket, to set its options.
+    pub(crate) fn sock_ref(&self) -> SockRef<'_> {
+        SockRef::from(self.socket.socket())
     }
 
     pub(crate) async fn recv(

@@ -10,6 +10,10 @@ use std::collections::VecDeque;
 pub enum Input<C> {
     /// A datagram: it is opened where it is.
     Datagram(Locator, BytesMut),
+    /// A datagram that went to all by multicast.
+    ToAll(Locator, BytesMut),
+    /// Where all of [`Output::Together`] are reached at once, if anywhere.
+    Everybody(Option<Locator>),
     /// The system does not send datagrams of so many bytes to this locator.
     TooLong(Locator, usize),
     /// The application gives a command.
@@ -25,6 +29,8 @@ pub enum Input<C> {
 pub enum Output<E> {
     /// Send this datagram.
     Transmit(Locator, Bytes),
+    /// The nodes at these places are one configuration with us now.
+    Together(Vec<Locator>),
     /// Commit this first.
     Persist(Persist),
     /// Tell the application.
@@ -53,6 +59,8 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
     pub fn handle(&mut self, now: Instant, input: Input<U::Command>, entropy: &mut dyn Entropy) {
         match input {
             Input::Datagram(from, datagram) => self.ground.datagram(now, from, datagram, entropy),
+            Input::ToAll(from, datagram) => self.ground.datagram_to_all(now, from, datagram, entropy),
+            Input::Everybody(at) => self.ground.everybody(now, at, entropy),
             Input::TooLong(to, bytes) => self.ground.too_long(now, to, bytes, entropy),
             Input::Command(command) => self.upper.command(now, command, entropy),
             Input::Clock(time) => {
@@ -111,6 +119,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
     fn hear_ground(&mut self, now: Instant, output: GroundOutput, entropy: &mut dyn Entropy) {
         match output {
             GroundOutput::Transmit(to, datagram) => self.out.push_back(Output::Transmit(to, datagram)),
+            GroundOutput::Together(places) => self.out.push_back(Output::Together(places)),
             GroundOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
             GroundOutput::Member(message) => self.upper.node(now, message, entropy),
             GroundOutput::To(member, message) => self.upper.node_to(now, member, message, entropy),

@@ -34,6 +34,9 @@ use folkmoot_base as base;
 pub enum GroundOutput {
     /// Send this datagram.
     Transmit(Locator, Bytes),
+    /// The nodes at these places are one configuration with us now: whoever can reach all at once
+    /// says so by [`Ground::everybody`].
+    Together(Vec<Locator>),
     /// Commit this before any later output takes effect.
     Persist(Persist),
     /// For the party above; for all parties, if there are several.
@@ -64,6 +67,21 @@ pub trait Ground {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy);
     /// A datagram came.
     fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy);
+    /// A datagram came that went to all by multicast.
+    fn datagram_to_all(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        datagram: BytesMut,
+        entropy: &mut dyn Entropy,
+    ) {
+        let _ = (now, from, datagram, entropy);
+    }
+    /// What is sent to this locator goes to all of [`GroundOutput::Together`], as far as is known;
+    /// `None`: there is no such locator.
+    fn everybody(&mut self, now: Instant, at: Option<Locator>, entropy: &mut dyn Entropy) {
+        let _ = (now, at, entropy);
+    }
     /// The system does not send datagrams of so many bytes to this locator.
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
         let _ = (now, to, bytes, entropy);

@@ -199,6 +199,8 @@ pub enum Danger {
     LinkBelievesAddresses,
     /// Link: the keys of a ring stay when the next one is installed (LINK-30).
     LinkKeepsRingKey,
+    /// Link: takes whatever comes by multicast, as if it had come to this node alone (LINK-37).
+    LinkTakesAnyToAll,
     /// Link: guests make room for one another whatever hosts they are at.
     LinkGuestsUnshared,
     /// Ring: the ring number is not kept on disk, and so is used again after a restart.

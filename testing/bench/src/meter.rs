@@ -110,6 +110,20 @@ impl<G: Ground> Ground for Metered<G> {
         self.meter.time(|| self.stack.datagram(now, from, datagram, entropy));
     }
 
+    fn datagram_to_all(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        datagram: BytesMut,
+        entropy: &mut dyn Entropy,
+    ) {
+        self.meter.time(|| self.stack.datagram_to_all(now, from, datagram, entropy));
+    }
+
+    fn everybody(&mut self, now: Instant, at: Option<Locator>, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.stack.everybody(now, at, entropy));
+    }
+
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
         self.meter.time(|| self.stack.too_long(now, to, bytes, entropy));
     }

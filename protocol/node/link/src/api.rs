@@ -45,6 +45,16 @@ pub enum Input {
         /// Its bytes: it is opened where it is.
         bytes: BytesMut,
     },
+    /// A datagram came from the transport, and went to all by multicast.
+    ToAll {
+        /// The sender's locator, as the transport reports it.
+        from: Locator,
+        /// Its bytes: it is opened where it is.
+        bytes: BytesMut,
+    },
+    /// What is sent to this locator goes to all of [`Output::Together`], as far as the host knows;
+    /// `None`: there is no such locator. Until this is said, there is none.
+    Everybody(Option<Locator>),
     /// Reach whoever is there. The dial gives up after 5 s with [`Output::Unreached`]; to go
     /// on trying, dial again.
     Dial {
@@ -135,6 +145,13 @@ pub enum Output {
         to: Locator,
         /// The datagram.
         datagram: Bytes,
+    },
+    /// The nodes at these places are one configuration with us now. If the host can receive and
+    /// send to all of them at once, it answers with [`Input::Everybody`]. If there are none, there
+    /// is nothing more to receive so.
+    Together {
+        /// Where each of the others is.
+        places: Vec<Locator>,
     },
     /// A link is up: the peer proved its key. It is a guest until [`Input::Standing`] says
     /// otherwise.
@@ -291,6 +308,8 @@ pub struct Counters {
     pub replayed: u64,
     /// Datagrams under the key of a ring of which this node has no keys: late, mostly.
     pub other_ring: u64,
+    /// Packets of the ring that went to all by multicast.
+    pub to_all: u64,
     /// Guests' frames on the ring channel.
     pub out_of_turn: u64,
     /// Guests' frames above their rate or size.

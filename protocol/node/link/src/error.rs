@@ -67,6 +67,9 @@ pub enum LinkError {
     /// A datagram under the key of a ring of which no keys are here: late, or forged.
     #[error("a datagram from {0} is of a ring that has ended, or is not ours")]
     WireOtherRing(Locator),
+    /// A datagram that came by multicast, and is no packet of the ring.
+    #[error("a datagram from {0} came by multicast, and is no packet of the ring")]
+    WireToAll(Locator),
     /// A datagram that belongs to no link, dial or handshake of ours: late, or forged.
     #[error("a datagram from {0} is for none of the links here")]
     WireUnknown(Locator),

@@ -20,6 +20,7 @@ mod api;
 mod assembly;
 mod association;
 mod call;
+mod cast;
 mod credentials;
 mod dials;
 mod error;

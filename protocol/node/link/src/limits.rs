@@ -109,6 +109,19 @@ pub(crate) const SILENCE_TRIPS: u32 = 4;
 pub(crate) const SILENCE_TRIP_MAX: Duration = Duration::from_millis(1_500);
 /// A round trip that differs by less, or by less than a quarter, from what was told is no news.
 pub(crate) const TRIP_NEWS: Duration = Duration::from_millis(10);
+/// Probes in one try whether all hear what is sent to all.
+pub const CAST_TRIES: u32 = 4;
+/// So many probes in a row that somebody did not answer end multicast.
+pub const CAST_MISSED: u32 = 3;
+/// Least time between two probes while packets go to all, and nobody asks for them again.
+pub const CAST_CHECK: Duration = Duration::from_millis(500);
+/// How long packets go to each by itself before multicast is tried again in the same configuration.
+/// It doubles each time, up to [`CAST_PAUSE_MAX`].
+pub const CAST_PAUSE: Duration = Duration::from_secs(10);
+/// See [`CAST_PAUSE`].
+pub const CAST_PAUSE_MAX: Duration = Duration::from_secs(640);
+/// If multicast worked for so long, the next pause is the first again.
+pub const CAST_STEADY: Duration = Duration::from_secs(600);
 
 /// Bytes of one part of a handshake message: what every path is taken to carry.
 pub(crate) const PART_BYTES: usize = PATH_BYTES_BASE - crate::message::PART_HEADER_BYTES;

@@ -44,6 +44,8 @@ const HYBRID_HELLO: u8 = 6;
 const REFUSAL: u8 = 7;
 pub(crate) const RING_DATA: u8 = 8;
 const FRAGMENT_BIT: u8 = 0x80;
+/// The class of a probe of multicast in Ring data; the ring itself numbers no such packet.
+pub const RING_PROBE: u8 = 0xaf;
 
 /// Proof that an address answers.
 pub type Cookie = [u8; COOKIE_BYTES];
@@ -325,6 +327,14 @@ pub enum Control {
         number: u32,
         /// The size of its datagram, in bytes.
         size: u16,
+    },
+    /// A probe came by multicast.
+    #[tls_codec(discriminant = 9)]
+    Heard {
+        /// The ring that it names.
+        ring: [u8; 4],
+        /// Its number.
+        number: u32,
     },
 }
 

@@ -77,6 +77,10 @@ impl Out {
         add(&mut self.counters.opened, 1);
     }
 
+    pub(crate) fn count_to_all(&mut self) {
+        add(&mut self.counters.to_all, 1);
+    }
+
     pub(crate) fn count_copied(&mut self, bytes: usize) {
         add(&mut self.counters.copied, u64::try_from(bytes).unwrap_or(u64::MAX));
     }

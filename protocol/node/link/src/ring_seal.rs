@@ -76,6 +76,11 @@ impl RingSeal {
         self.ring
     }
 
+    /// The header of a packet of ours.
+    pub(crate) fn header(&self, class: u8, number: u32) -> RingHeader {
+        RingHeader { class, sender: self.mine, ring: self.ring, number }
+    }
+
     /// LINK-29: whether this node may seal the packet, which it may once. From then on it may not.
     /// The numbers of a class only rise.
     pub(crate) fn take_number(&mut self, header: &RingHeader) -> bool {

@@ -2,8 +2,8 @@
 //! next. There are no others (LINK-30).
 
 use crate::call::{Around, Me};
-use crate::message::ring_header;
-use crate::ring_header::RingHeader;
+use crate::message::{RING_PROBE, ring_header};
+use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
 use crate::ring_seal::{ADDED_BYTES, Numbered, RingSeal};
 use crate::{LinkError, RingKeys};
 use bytes::{Bytes, BytesMut};
@@ -36,9 +36,29 @@ impl Rings {
         }
     }
 
+    /// The ring that is installed, if it has keys.
+    pub(crate) fn installed(&self) -> Option<[u8; 4]> {
+        self.installed.as_ref().map(RingSeal::ring)
+    }
+
+    /// A probe of ours that makes a datagram of so many bytes.
+    pub(crate) fn probe(&mut self, number: u32, bytes: usize, around: &mut Around<'_>) -> Option<Bytes> {
+        let mut packet = BytesMut::with_capacity(bytes);
+        self.installed.as_ref()?.header(RING_PROBE, number).write(&mut packet);
+        packet.resize(bytes.saturating_sub(ADDED_BYTES).max(RING_HEADER_BYTES), 0);
+        self.put(&packet, around).map(|(datagram, _)| datagram)
+    }
+
     /// Seals a packet once for all, if that is ours to do: if it is numbered here, in the
     /// configuration that is installed, and for the first time (LINK-29).
     pub(crate) fn seal(&mut self, packet: &[u8], around: &mut Around<'_>) -> Option<(Bytes, Numbered)> {
+        if packet.first() == Some(&RING_PROBE) {
+            return None;
+        }
+        self.put(packet, around)
+    }
+
+    fn put(&mut self, packet: &[u8], around: &mut Around<'_>) -> Option<(Bytes, Numbered)> {
         let header = RingHeader::read(packet)?;
         let anew = around.own.is(Danger::RingSealsRepeats);
         let seal = self.installed.as_mut().filter(|seal| seal.ring() == header.ring)?;
@@ -59,7 +79,7 @@ impl Rings {
         from: &Locator,
         mut datagram: BytesMut,
         around: &mut Around<'_>,
-    ) -> Result<(NodeId, Bytes), LinkError> {
+    ) -> Result<(NodeId, RingHeader, Bytes), LinkError> {
         let malformed = |error| LinkError::WireMalformed(from.clone(), error);
         let header = ring_header(&datagram).map_err(malformed)?;
         match datagram.first() {
@@ -71,6 +91,6 @@ impl Rings {
         let seal = seal.ok_or_else(|| LinkError::WireOtherRing(from.clone()))?;
         let node = seal.open(&header, &mut datagram).ok_or_else(|| LinkError::WireForged(from.clone()))?;
         around.out.count_opened();
-        Ok((node, datagram.freeze()))
+        Ok((node, header, datagram.freeze()))
     }
 }

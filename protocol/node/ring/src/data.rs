@@ -149,7 +149,7 @@ impl Class {
 }
 
 /// Whether `frame` is DATA with messages. What recovers an old ring is none.
-pub(crate) fn is_message(frame: &[u8]) -> bool {
+pub fn is_message(frame: &[u8]) -> bool {
     frame.first().copied().and_then(Class::from_byte).and_then(Class::service).is_some()
 }
 

@@ -21,20 +21,27 @@ impl Ground for Node {
         if self.superseded.is_some() {
             return;
         }
-        let input = folkmoot_link::Input::Datagram { from, bytes: datagram };
-        if let Err(error) = self.links.handle(now, input, entropy) {
-            match &error {
-                LinkError::WireOtherForm { at, theirs } => {
-                    self.turned_away(now, at, None, Theirs::Form(*theirs));
-                }
-                LinkError::PeerVersions { at, peer, ours, theirs } => {
-                    let theirs = Theirs::Versions { ours: *ours, theirs: *theirs };
-                    self.turned_away(now, at, Some(*peer), theirs);
-                }
-                _ => {}
-            }
-            self.out.refuse("link", &error);
+        self.hear_datagram(now, folkmoot_link::Input::Datagram { from, bytes: datagram }, entropy);
+    }
+
+    fn datagram_to_all(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        datagram: BytesMut,
+        entropy: &mut dyn Entropy,
+    ) {
+        if self.superseded.is_some() {
+            return;
         }
+        self.hear_datagram(now, folkmoot_link::Input::ToAll { from, bytes: datagram }, entropy);
+    }
+
+    fn everybody(&mut self, now: Instant, at: Option<Locator>, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        self.link_input(now, folkmoot_link::Input::Everybody(at), entropy);
         self.settle(now, entropy);
     }
 
@@ -105,5 +112,25 @@ impl Ground for Node {
             .into_iter()
             .flatten()
             .min()
+    }
+}
+
+impl Node {
+    /// A datagram came, to us or to all.
+    fn hear_datagram(&mut self, now: Instant, input: folkmoot_link::Input, entropy: &mut dyn Entropy) {
+        if let Err(error) = self.links.handle(now, input, entropy) {
+            match &error {
+                LinkError::WireOtherForm { at, theirs } => {
+                    self.turned_away(now, at, None, Theirs::Form(*theirs));
+                }
+                LinkError::PeerVersions { at, peer, ours, theirs } => {
+                    let theirs = Theirs::Versions { ours: *ours, theirs: *theirs };
+                    self.turned_away(now, at, Some(*peer), theirs);
+                }
+                _ => {}
+            }
+            self.out.refuse("link", &error);
+        }
+        self.settle(now, entropy);
     }
 }

@@ -15,6 +15,7 @@ impl Node {
     pub(crate) fn hear_link(&mut self, now: Instant, output: link::Output, entropy: &mut dyn Entropy) {
         match output {
             link::Output::Transmit { to, datagram } => self.out.transmit(to, datagram),
+            link::Output::Together { places } => self.out.together(places),
             link::Output::Up { node, at, .. } => self.link_up(now, node, at, entropy),
             link::Output::Path { node, mtu } => self.path_tried(now, node, mtu),
             link::Output::Certificate { .. } => {}
@@ -58,6 +59,9 @@ impl Node {
             ring::Output::Fresh { to, frame } => self.send_fresh(now, &to, &frame),
             ring::Output::Key(change) => self.change_key(now, change, entropy),
             ring::Output::Multicast { to, frame } => {
+                if ring::data::is_message(&frame) {
+                    self.links.repeats();
+                }
                 to.iter().for_each(|to| self.send_ring(now, *to, &frame))
             }
             ring::Output::Persist(persist) => self.out.persist(persist),

@@ -156,6 +156,11 @@ impl Node {
         self.peers.at(node).cloned()
     }
 
+    /// Whether the packets of this node go to all others of its configuration by multicast.
+    pub fn reaches_all(&self) -> bool {
+        self.links.reaches_all()
+    }
+
     /// The path to a peer, if its link is up.
     pub fn path(&self, node: &NodeId) -> Option<Path> {
         self.links.path(node)

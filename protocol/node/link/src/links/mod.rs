@@ -1,6 +1,7 @@
 //! The front: each input goes to one part, outputs come in the order in which the parts spoke, and
 //! the timer is the earliest of theirs.
 
+mod casting;
 mod parts;
 
 use crate::call::{Around, Own};
@@ -45,6 +46,15 @@ impl<C: Credentials> Links<C> {
                 around.out.count_datagram(&result);
                 return result;
             }
+            Input::ToAll { from, bytes } => {
+                let result = parts.came_to_all(now, &from, bytes, entropy, &mut around);
+                around.out.count_datagram(&result);
+                return result;
+            }
+            Input::Everybody(at) => {
+                parts.cast.place(now, at);
+                around.out.note(now);
+            }
             Input::Dial { at, node } => return parts.dial(now, at, node, entropy, &mut around),
             Input::Hangup { node } => {
                 return parts.peers.hang_up(now, node, DownCause::HungUp, &mut around);
@@ -52,8 +62,8 @@ impl<C: Credentials> Links<C> {
             Input::Standing { node, member } => {
                 parts.peers.set_standing(now, (node, member), &mut around);
             }
-            Input::TooLong { to, bytes } => parts.peers.too_long(now, &to, bytes, &mut around),
-            Input::Company { nodes } => parts.peers.keep_company(now, nodes, &mut around),
+            Input::TooLong { to, bytes } => parts.too_long(now, &to, bytes, &mut around),
+            Input::Company { nodes } => parts.keep_company(now, nodes, &mut around),
             Input::RingKey(RingKeyChange::Attempt(keys)) => parts.rings.attempt(around.own, &keys),
             Input::RingKey(RingKeyChange::Installed) => parts.rings.install(around.own),
             Input::RingKey(RingKeyChange::Failed) => parts.rings.fail(),
@@ -105,6 +115,17 @@ impl<C: Credentials> Links<C> {
     pub fn multicast(&mut self, now: Instant, to: &[NodeId], packet: &[u8]) -> Option<Numbered> {
         let (parts, mut around) = self.split();
         parts.multicast(now, to, packet, &mut around)
+    }
+
+    /// Somebody asks the ring for packets again: perhaps it does not hear what goes to all.
+    pub fn repeats(&mut self) {
+        let (parts, mut around) = self.split();
+        parts.doubt(&mut around);
+    }
+
+    /// Whether the packets of this node go to all by multicast.
+    pub fn reaches_all(&self) -> bool {
+        self.parts.cast.works()
     }
 
     /// Next output, until `None`.

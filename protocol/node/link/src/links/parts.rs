@@ -3,10 +3,11 @@
 
 use crate::answers::{Answers, Hello};
 use crate::call::Around;
+use crate::cast::Cast;
 use crate::dials::{Dials, Target};
 use crate::formers::Formers;
 use crate::handshake::Proved;
-use crate::message::{Datagram, Part, is_ring_data, sealed_for};
+use crate::message::{Datagram, Part, RING_PROBE, is_ring_data, sealed_for};
 use crate::peers::{Arrival, Peers};
 use crate::rings::Rings;
 use crate::routes::Route;
@@ -22,6 +23,7 @@ pub(super) struct Parts {
     answers: Answers,
     formers: Formers,
     pub(super) rings: Rings,
+    pub(super) cast: Cast,
 }
 
 impl Parts {
@@ -32,6 +34,7 @@ impl Parts {
             answers: Answers::new(entropy),
             formers: Formers::default(),
             rings: Rings::default(),
+            cast: Cast::default(),
         }
     }
 
@@ -81,7 +84,9 @@ impl Parts {
             }
             self.peers.tell(now, node, due, around);
         }
-        let due = [self.dials.due(), self.answers.due(), self.formers.due(), self.peers.due(around.own)];
+        self.try_all(now, around);
+        let peers = self.peers.due(around.own);
+        let due = [self.dials.due(), self.answers.due(), self.formers.due(), peers, self.cast.due()];
         around.out.wake_at(due.into_iter().flatten().min());
     }
 
@@ -98,7 +103,10 @@ impl Parts {
             return self.data(now, (from, to), datagram, entropy, around);
         }
         if is_ring_data(&datagram) {
-            let (node, frame) = self.rings.open(from, datagram, around)?;
+            let (node, header, frame) = self.rings.open(from, datagram, around)?;
+            if header.class == RING_PROBE {
+                return Err(LinkError::WireReplayed(from.clone())); // It came to all, not to us alone.
+            }
             around.out.say(Output::Frame { from: node, channel: Channel::Ring, frame });
             return Ok(());
         }
@@ -121,7 +129,8 @@ impl Parts {
     }
 
     /// Sends a packet of the ring to all of `to`: sealed once under the ring key if that may be,
-    /// else under the keys of each link. Whoever has no link here does not get it.
+    /// else under the keys of each link. Whoever has no link here does not get it. In the first
+    /// case it goes to all in one datagram, if all hear that (LINK-38).
     pub(super) fn multicast(
         &mut self,
         now: Instant,
@@ -137,7 +146,14 @@ impl Parts {
         };
         // Whatever was handed in before goes first: the token, if the packet is to follow it.
         while self.peers.flush_next(around) {}
-        self.peers.spread(now, to, (&datagram, packet), around);
+        match self.cast.takes(now, to.len(), datagram.len()) {
+            Some((at, check)) => {
+                around.out.note(check);
+                around.out.count_to_all();
+                around.out.transmit(at, [datagram]);
+            }
+            None => self.peers.spread(now, to, (&datagram, packet), around),
+        }
         Some(numbered)
     }
 
@@ -153,7 +169,9 @@ impl Parts {
         match around.routes.get(to) {
             Some(Route::Peer(node)) => {
                 let plaintext = self.peers.open(now, (node, to), from, datagram, (entropy, around))?;
-                self.peers.take(now, (node, from), plaintext, around)
+                let taken = self.peers.take(now, (node, from), plaintext, around);
+                self.hear_answers(now, around);
+                taken
             }
             Some(Route::Former(node)) => {
                 let later = self.peers.start(&node);

@@ -44,6 +44,11 @@ impl Peers {
         result
     }
 
+    /// The next answer to a probe by multicast, of those that just came.
+    pub(crate) fn take_heard(&mut self) -> Option<(NodeId, ([u8; 4], u32))> {
+        self.heard_all.pop()
+    }
+
     fn piece(
         &mut self,
         now: Instant,
@@ -89,6 +94,11 @@ impl Peers {
             }
             Control::Probe(probe) => self.hear_probe(now, node, &probe, around),
             Control::Probed { number, size } => self.hear_probed(now, node, (number, size), around),
+            Control::Heard { ring, number } => {
+                if self.company.has(&node) {
+                    self.heard_all.push((node, (ring, number)));
+                }
+            }
             Control::Bye => drop(self.down(node, DownCause::PeerHungUp, around)),
             Control::Superseded(start) => return self.hear_superseded(now, node, &start, around),
             Control::Certificate(certificate) => {

@@ -40,6 +40,9 @@ pub(crate) struct Peers {
     dirty: VecDeque<NodeId>,
     /// There may be more guests than there is room for.
     guests_grew: bool,
+    /// What members of the configuration said of our probes by multicast in the datagram that is
+    /// being taken: which ring and number they heard.
+    heard_all: Vec<(NodeId, ([u8; 4], u32))>,
 }
 
 /// What came of an identity that was proved.

@@ -98,6 +98,11 @@ impl Path {
         self.rtt.smoothed()
     }
 
+    /// How long an answer takes, at most, if nothing is lost.
+    pub(super) fn wait(&self) -> Duration {
+        self.rtt.wait(0)
+    }
+
     /// What is to be told now: the size, if it is known and another than was told before.
     pub(super) fn news(&mut self) -> Option<usize> {
         let trip = self.trip();

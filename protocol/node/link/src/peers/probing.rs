@@ -5,6 +5,8 @@ use crate::call::Around;
 use crate::limits::PATH_BYTES_MIN;
 use crate::message::{Control, Lane, Probe, begin_data, put_frame};
 use crate::{DownCause, Output, Path};
+use core::time::Duration;
+use folkmoot_base::limits::DATAGRAM_BYTES_MAX;
 use folkmoot_base::{Instant, Locator, NodeId};
 
 impl Peers {
@@ -74,6 +76,16 @@ impl Peers {
         let Some(mtu) = peer.path.news() else { return };
         around.out.trace(format!("the path to {node} at {} carries {mtu} bytes", peer.at()));
         around.out.say(Output::Path { node, mtu: u16::try_from(mtu).unwrap_or(u16::MAX) });
+    }
+
+    /// The longest datagram that the paths to all of these carry, and how long an answer takes on
+    /// the slowest. `None`: there is no link to one of them.
+    pub(crate) fn paths<'a>(&self, nodes: impl Iterator<Item = &'a NodeId>) -> Option<(usize, Duration)> {
+        let mut paths = nodes.map(|node| self.all.get(node).filter(|peer| peer.is_member()));
+        paths.try_fold((DATAGRAM_BYTES_MAX, Duration::ZERO), |(mtu, wait), peer| {
+            let path = &peer?.path;
+            Some((mtu.min(path.mtu()), wait.max(path.wait())))
+        })
     }
 
     /// The path to a peer whose link is up.

@@ -16,6 +16,7 @@ mod handshake;
 mod hybrid;
 mod identity;
 mod moving;
+mod multicast;
 mod paths;
 mod rest;
 mod ringkey;

@@ -16,12 +16,12 @@ const RING: u8 = 8;
 const RINGS_MAX: usize = 2;
 
 /// The keys of the ring with this handle; members are the nodes with these names, in their order.
-fn keys(ring: u8, secret: u8, names: &[u8]) -> RingKeys {
+pub(crate) fn keys(ring: u8, secret: u8, names: &[u8]) -> RingKeys {
     let key = |name: &u8| (node_of(*name), Secret::new(digest(&[&[ring, secret, *name]])));
     RingKeys { ring: [ring; 4], senders: names.iter().map(key).collect() }
 }
 
-fn packet(sender: u8, ring: u8, number: u32, body: &[u8]) -> Bytes {
+pub(crate) fn packet(sender: u8, ring: u8, number: u32, body: &[u8]) -> Bytes {
     let mut out = BytesMut::new();
     out.put_slice(&[0xa0, sender, ring, ring, ring, ring]);
     out.put_u32(number);
@@ -30,7 +30,7 @@ fn packet(sender: u8, ring: u8, number: u32, body: &[u8]) -> Bytes {
 }
 
 /// Nodes with links to one another, and no keys yet.
-fn linked(count: u8, config: impl Fn(u8) -> Config) -> Net {
+pub(crate) fn linked(count: u8, config: impl Fn(u8) -> Config) -> Net {
     let mut net = Net::new(0);
     for name in 1..=count {
         net.add(Named::new(name), config(name), (1..=count).map(node_of).collect());
@@ -44,11 +44,11 @@ fn linked(count: u8, config: impl Fn(u8) -> Config) -> Net {
     net
 }
 
-fn change(net: &mut Net, who: usize, change: RingKeyChange) {
+pub(crate) fn change(net: &mut Net, who: usize, change: RingKeyChange) {
     net.input(who, Input::RingKey(change)).unwrap();
 }
 
-fn install(net: &mut Net, who: usize, keys: RingKeys) {
+pub(crate) fn install(net: &mut Net, who: usize, keys: RingKeys) {
     change(net, who, RingKeyChange::Attempt(keys));
     change(net, who, RingKeyChange::Installed);
 }
@@ -62,7 +62,7 @@ fn ring() -> Net {
 
 /// Node `who` hands a packet out for all others. Returns its number if it was sealed under the ring
 /// key, and the datagrams that went out.
-fn multicast(net: &mut Net, who: usize, packet: &[u8]) -> (Option<Numbered>, Vec<Bytes>) {
+pub(crate) fn multicast(net: &mut Net, who: usize, packet: &[u8]) -> (Option<Numbered>, Vec<Bytes>) {
     let to: Vec<NodeId> =
         (0..net.parties.len()).filter(|i| *i != who).map(|i| node_of(i as u8 + 1)).collect();
     let before = net.log.len();

@@ -34,6 +34,11 @@ impl Outbox {
         self.said.push_back(GroundOutput::Transmit(to, datagram));
     }
 
+    /// To whoever can reach these all at once.
+    pub(crate) fn together(&mut self, places: Vec<Locator>) {
+        self.said.push_back(GroundOutput::Together(places));
+    }
+
     /// To all members here.
     pub(crate) fn tell(&mut self, word: ToMember) {
         self.said.push_back(GroundOutput::Member(word));

@@ -13,6 +13,7 @@ mod contacts;
 mod early;
 mod forms;
 mod idle;
+mod multicast;
 mod net;
 mod paths;
 mod rings;

@@ -141,6 +141,8 @@ pub struct Net {
     pub mtu: BTreeMap<(Locator, Locator), usize>,
     /// How long a datagram takes, in microseconds.
     pub delay: u64,
+    /// Who does not hear what somebody sends to all: from, to.
+    pub deaf: BTreeSet<(usize, usize)>,
     sent: u64,
 }
 
@@ -149,6 +151,13 @@ pub const RING: GroupId = GroupId([9; 32]);
 pub fn config() -> Config {
     Config::new(RING)
 }
+
+/// Where all are reached at once.
+pub fn everybody() -> Locator {
+    place(EVERYBODY)
+}
+
+const EVERYBODY: usize = 1_000;
 
 pub fn place(index: usize) -> Locator {
     Locator::memory(u32::try_from(index).unwrap())
@@ -169,6 +178,7 @@ impl Net {
             jitter_ms: 0,
             mtu: BTreeMap::new(),
             delay: 200,
+            deaf: BTreeSet::new(),
             sent: 0,
         };
         for name in 1..=count {
@@ -231,6 +241,15 @@ impl Net {
     }
 
     fn post(&mut self, to: Locator, from: Locator, datagram: Bytes) {
+        if to == everybody() {
+            let sender = self.parties.iter().position(|party| party.at == from).unwrap();
+            for other in (0..self.parties.len()).filter(|other| *other != sender) {
+                if !self.deaf.contains(&(sender, other)) {
+                    self.post(place(EVERYBODY + 1 + other), from.clone(), datagram.clone());
+                }
+            }
+            return;
+        }
         if self.cut.contains(&(from.clone(), to.clone())) || self.dice.chance(self.loss) {
             return;
         }
@@ -276,8 +295,11 @@ impl Net {
             self.now = self.now.max(at);
             if wire_first {
                 let (_, _, to, from, bytes) = self.wire.remove(wire.unwrap().1);
+                let all = |index: &usize| place(EVERYBODY + 1 + index) == to;
                 if let Some(index) = self.parties.iter().position(|party| party.at == to) {
                     let _ = self.input(index, Input::Datagram { from, bytes: opened(bytes) });
+                } else if let Some(index) = (0..self.parties.len()).find(all) {
+                    let _ = self.input(index, Input::ToAll { from, bytes: opened(bytes) });
                 }
             } else {
                 let _ = self.input(timer.unwrap().1, Input::Timeout);

@@ -158,6 +158,8 @@ pub struct Net {
     pub stopped: Option<(usize, u64)>,
     /// What each path carries, if not everything; longer datagrams are lost, and nobody is told.
     pub mtu: Option<fn(usize, usize) -> usize>,
+    /// Whether what is sent to all comes to all; if so, to whom from whom not.
+    pub multicast: Option<BTreeSet<(usize, usize)>>,
     /// What nodes do wrong that are started from now on.
     pub danger: Mutant,
     /// So many microseconds the clocks are ahead of nodes that are started from now on.
@@ -166,11 +168,17 @@ pub struct Net {
     pub group: GroupId,
     /// Messages that came to a party, by length.
     pub delivered: Vec<usize>,
-    queue: BTreeMap<(u64, u64), (usize, usize, Bytes)>,
+    /// From whom, to whom, what, and whether it went to all.
+    queue: BTreeMap<(u64, u64), (usize, usize, Bytes, bool)>,
     count: u64,
     sent: BTreeMap<(usize, usize), u64>,
     dice: Dice,
 }
+
+/// Where all are reached at once.
+const EVERYBODY: Locator = Locator::memory(1_000);
+/// Where [`Net::sent`] counts what was sent there.
+pub const EVERYWHERE: usize = 1_000;
 
 pub fn locator(who: usize) -> Locator {
     Locator::memory(who as u32 + 1)
@@ -202,6 +210,7 @@ impl Net {
             mtu: None,
             trip: None,
             stopped: None,
+            multicast: None,
             delivered: Vec::new(),
             group,
             queue: BTreeMap::new(),
@@ -356,18 +365,22 @@ impl Net {
         while let Some(output) = self.players.get_mut(&who).unwrap().party.poll_output() {
             let player = self.players.get_mut(&who).unwrap();
             match output {
+                GroundOutput::Transmit(at, bytes) if at == EVERYBODY => {
+                    *self.sent.entry((who, EVERYWHERE)).or_default() += 1;
+                    let deaf = self.multicast.clone().unwrap_or_default();
+                    let others: Vec<usize> = self.players.keys().copied().collect();
+                    for to in others.into_iter().filter(|to| *to != who && !deaf.contains(&(who, *to))) {
+                        self.post(who, to, bytes.clone(), true);
+                    }
+                }
                 GroundOutput::Transmit(at, bytes) => {
                     let Some(to) = (0..32).find(|to| self.at(*to) == at) else { continue };
                     *self.sent.entry((who, to)).or_default() += 1;
-                    let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
-                    let long = self.mtu.is_some_and(|mtu| bytes.len() > mtu(who, to));
-                    if !lost && !long && !self.cut.contains(&(who, to)) {
-                        let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
-                        self.count += 1;
-                        let usual = 300 + u64::from(roll) * 4;
-                        let at = self.now + self.trip.map_or(usual, |trip| trip / 2 + u64::from(roll % 8));
-                        self.queue.insert((at, self.count), (who, to, bytes));
-                    }
+                    self.post(who, to, bytes, false);
+                }
+                GroundOutput::Together(places) if self.multicast.is_some() => {
+                    let at = (!places.is_empty()).then_some(EVERYBODY);
+                    player.party.everybody(Instant(self.now), at, &mut self.dice);
                 }
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
                     player.notice = members.iter().map(|party| person_of(&party.member)).collect();
@@ -394,6 +407,18 @@ impl Net {
         }
     }
 
+    fn post(&mut self, from: usize, to: usize, bytes: Bytes, all: bool) {
+        let lost = self.loss > 0 && folkmoot_base::draw::<1>(&mut self.dice)[0] < self.loss;
+        let long = self.mtu.is_some_and(|mtu| bytes.len() > mtu(from, to));
+        if !lost && !long && !self.cut.contains(&(from, to)) {
+            let [roll] = folkmoot_base::draw::<1>(&mut self.dice);
+            self.count += 1;
+            let usual = 300 + u64::from(roll) * 4;
+            let at = self.now + self.trip.map_or(usual, |trip| trip / 2 + u64::from(roll % 8));
+            self.queue.insert((at, self.count), (from, to, bytes, all));
+        }
+    }
+
     pub fn ms(&mut self, ms: u64) {
         let end = self.now + ms * 1_000;
         loop {
@@ -413,15 +438,20 @@ impl Net {
             self.now = next.max(self.now);
             let now = Instant(self.now);
             if datagram == Some(next) {
-                let ((_, number), (from, to, bytes)) = self.queue.pop_first().unwrap();
+                let ((_, number), (from, to, bytes, all)) = self.queue.pop_first().unwrap();
                 if let Some((_, until)) = self.stopped.filter(|(who, until)| *who == to && *until > self.now)
                 {
-                    self.queue.insert((until, number), (from, to, bytes));
+                    self.queue.insert((until, number), (from, to, bytes, all));
                     continue;
                 }
                 let at = self.at(from);
                 if let Some(player) = self.players.get_mut(&to) {
-                    player.party.datagram(now, at, bytes.into(), &mut self.dice);
+                    let (party, dice) = (&mut player.party, &mut self.dice);
+                    if all {
+                        party.datagram_to_all(now, at, bytes.into(), dice);
+                    } else {
+                        party.datagram(now, at, bytes.into(), dice);
+                    }
                     self.drain(to);
                 }
             } else if let Some((_, who)) = timer {
