@@ -1,5 +1,6 @@
 //! Plays the scenarios, some at a time.
 
+use crate::faults::Trial;
 use crate::judge::{self, Seen, Violation, judge};
 use crate::member::in_words;
 use crate::report::{say, self_test};
@@ -54,7 +55,7 @@ pub(crate) async fn direct(args: &Args) -> Result<bool, String> {
     let seed = args.seed.unwrap_or_else(|| words::now() % 1_000_000);
     eprintln!("{:>12}   --seed {seed}", "all");
     let terms = Terms { between, last: Duration::from_secs(10), seed };
-    let (mut playing, mut tested, mut good) = (JoinSet::new(), false, true);
+    let (mut playing, mut trial, mut good) = (JoinSet::new(), Trial::default(), true);
     let stop = tokio::signal::ctrl_c();
     tokio::pin!(stop);
     loop {
@@ -79,11 +80,11 @@ pub(crate) async fn direct(args: &Args) -> Result<bool, String> {
             continue;
         }
         good &= outcome.passed();
-        if let (true, false, Ok(seen)) = (outcome.passed(), tested, &outcome.result) {
-            tested = true;
-            good &= self_test(args, outcome.name, seen);
+        if let (true, Ok(seen)) = (outcome.passed(), &outcome.result) {
+            trial.of(seen);
         }
     }
+    good &= self_test(args, &trial);
     end(args, &root, good)?;
     Ok(good)
 }

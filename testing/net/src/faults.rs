@@ -4,6 +4,7 @@
 use crate::judge::{EACH, Seen, judge};
 use folkmoot_base::Service;
 use folkmoot_sim::record::{Entry, Process, RingEvent, What};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A fault: what it is, which promise it breaks, and how it is put in. `None`: these logs have no
 /// place for it.
@@ -17,17 +18,36 @@ pub(crate) const FAULTS: [Fault; 5] = [
     ("a number that is used twice", "numbers-once", with_a_number_twice),
 ];
 
-/// The faults that nobody found, or that could not be put in.
-pub(crate) fn missed(seen: &Seen) -> Vec<String> {
-    let mut out = Vec::new();
-    for (what, promise, put) in FAULTS {
-        match put(seen.clone()) {
-            None => out.push(format!("the logs have no place for {what}")),
-            Some(faulty) if judge(&faulty).iter().any(|(broken, _)| *broken == promise) => {}
-            Some(_) => out.push(format!("no judge of {promise} found {what}")),
+/// Which faults were put into logs so far.
+#[derive(Debug, Default)]
+pub(crate) struct Trial {
+    found: BTreeSet<&'static str>,
+    missed: Vec<String>,
+}
+
+impl Trial {
+    /// Puts each fault that was not tried yet into logs that passed, if they have a place for it.
+    pub(crate) fn of(&mut self, seen: &Seen) {
+        for (what, promise, put) in FAULTS {
+            let faulty = if self.found.contains(what) { None } else { put(seen.clone()) };
+            let Some(faulty) = faulty else { continue };
+            if judge(&faulty).iter().any(|(broken, _)| *broken == promise) {
+                self.found.insert(what);
+            } else {
+                self.missed.push(format!("no judge of {promise} found {what}"));
+            }
         }
     }
-    out
+
+    /// What no judge found.
+    pub(crate) fn missed(&self) -> &[String] {
+        &self.missed
+    }
+
+    /// How many faults were found. The others were missed, or no logs had a place for them.
+    pub(crate) fn found(&self) -> usize {
+        self.found.len()
+    }
 }
 
 fn without_a_safe_message(mut seen: Seen) -> Option<Seen> {
@@ -44,7 +64,7 @@ fn without_a_safe_message(mut seen: Seen) -> Option<Seen> {
 fn with_two_swapped(mut seen: Seen) -> Option<Seen> {
     let entries = &mut seen.record.entries;
     // The last thing that each process did, if that was to deliver in the order of all.
-    let mut before: std::collections::BTreeMap<Process, usize> = Default::default();
+    let mut before: BTreeMap<Process, usize> = Default::default();
     let mut pair = None;
     for (place, entry) in entries.iter().enumerate() {
         match &entry.what {
@@ -106,7 +126,6 @@ mod tests {
     use crate::judge::Change;
     use folkmoot_base::{ConfigurationId, GroupId, NodeId, ViewId};
     use folkmoot_sim::record::{MessageId, Record, Shown, Standing};
-    use std::collections::BTreeSet;
 
     const A: Process = Process { player: 0, life: 0 };
     const B: Process = Process { player: 1, life: 0 };
@@ -161,6 +180,15 @@ mod tests {
     #[test]
     fn good_logs_pass_and_each_fault_is_found() {
         assert_eq!(judge(&good()), []);
-        assert_eq!(missed(&good()), [""; 0]);
+        let mut trial = Trial::default();
+        trial.of(&good());
+        assert_eq!((trial.found(), trial.missed()), (FAULTS.len(), [].as_slice()));
+    }
+
+    #[test]
+    fn a_fault_without_a_place_was_not_found() {
+        let mut trial = Trial::default();
+        trial.of(&Seen { changes: Vec::new(), ..good() });
+        assert_eq!((trial.found(), trial.missed()), (FAULTS.len() - 1, [].as_slice()));
     }
 }
