@@ -52,6 +52,7 @@ pub(crate) struct Herd {
     tell: mpsc::Sender<(usize, Said)>,
     limit: Duration,
     threads: usize,
+    multicast: bool,
     people: People,
     /// From the start of the first process until all had one view.
     pub(crate) formed: Duration,
@@ -61,11 +62,11 @@ pub(crate) struct Herd {
 }
 
 impl Herd {
-    /// So many members of a new group, all in one view with a key. Each has so many threads.
-    /// `limit`: the longest wait for whatever is waited for.
+    /// So many members of a new group, all in one view with a key. Each has so many threads, and
+    /// may use multicast. `limit`: the longest wait for whatever is waited for.
     pub(crate) async fn found(
         size: usize,
-        threads: usize,
+        (threads, multicast): (usize, bool),
         network: Option<Network>,
         limit: Duration,
     ) -> Result<Self, Failure> {
@@ -81,7 +82,8 @@ impl Herd {
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
         let (formed, began) = (Duration::ZERO, now());
-        let mut herd = Self { places, said, tell, limit, threads, people, formed, network, workshop };
+        let mut herd =
+            Self { places, said, tell, limit, threads, multicast, people, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }
@@ -123,6 +125,7 @@ impl Herd {
             seeds,
             stranger: place.stranger,
             threads: self.threads,
+            multicast: self.multicast,
         };
         let enter = self.network.as_ref().map(|network| network.enter(number)).unwrap_or_default();
         let (child, stdin, stdout) = spawn(&enter, AS_MEMBER, line(&start)?.trim())?;

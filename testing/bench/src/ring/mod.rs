@@ -23,6 +23,7 @@ use crate::namespaces::Network;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
+use folkmoot_cli::values::Multicast;
 use herd::Herd;
 use serde_json::Value;
 use std::time::Duration;
@@ -68,7 +69,13 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     } else {
         Progress::steps("steps: members run, all is sent, all is delivered", 3)
     };
-    let mut herd = Herd::found(options.nodes(), usize::from(options.threads), network, SETTLE).await?;
+    let mut herd = Herd::found(
+        options.nodes(),
+        (options.threads.into(), options.multicast == Multicast::Auto),
+        network,
+        SETTLE,
+    )
+    .await?;
     progress.step();
     let measured = if options.mode == RingMode::Idle {
         progress.during(changes::idle(&mut herd, options, &progress)).await

@@ -23,6 +23,8 @@ pub(crate) struct Start {
     pub(crate) stranger: bool,
     /// Threads of its runtime.
     pub(crate) threads: usize,
+    /// What is for all goes by multicast.
+    pub(crate) multicast: bool,
 }
 
 /// When a sender sends the next message.
