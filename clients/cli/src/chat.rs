@@ -10,7 +10,7 @@ use crate::member::render::event_text;
 use crate::member::{self, Printing};
 use crate::show::{Paint, harmless, line, paint};
 use crate::ticket;
-use crate::values::Ordering;
+use crate::values::{Multicast, Ordering};
 use folkmoot::StateFolder;
 use folkmoot_base::hex;
 use serde_json::Value;
@@ -57,6 +57,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         policy_hook,
         notes,
         apply: true,
+        multicast: Multicast::Off,
         quiet: false,
         while_stdin: false,
         clock_ahead: 0,

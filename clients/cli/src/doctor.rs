@@ -3,7 +3,7 @@
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::show::{Paint, data, harmless, many_of, paint, table};
-use folkmoot::StateFolder;
+use folkmoot::{MULTICAST_PORT, StateFolder};
 use folkmoot_base::limits::PATH_BYTES_BASE;
 use serde_json::{Value, json};
 use std::net::UdpSocket;
@@ -26,6 +26,7 @@ pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
     if let Ok(status) = status(folder).await {
         checks.extend(sent(&status).map(|sent| ("what is sent", sent)));
         checks.push(("paths to others", paths(&status)));
+        checks.extend(multicast(&status).map(|multicast| ("multicast", multicast)));
     }
     let sound = checks.iter().all(|(_, result)| result.is_ok());
     let value: Vec<_> = checks
@@ -115,6 +116,16 @@ fn paths(status: &Value) -> Result<String, String> {
         )),
         None => Ok(format!("they carry {PATH_BYTES_BASE} bytes or more")),
     }
+}
+
+/// Whether what is for all goes by multicast, if the member that runs here was told to try.
+fn multicast(status: &Value) -> Option<Result<String, String>> {
+    Some(match status.get("multicast")?.as_bool()? {
+        true => Ok("all others hear it".into()),
+        false => Err(format!(
+            "not all others hear it, so packets go to each by itself. Does a switch or a firewall hold UDP port {MULTICAST_PORT} back?"
+        )),
+    })
 }
 
 /// Whether what the member that runs here sends comes back to it, in every group, and whether every

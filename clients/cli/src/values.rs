@@ -32,6 +32,17 @@ impl From<Ordering> for Service {
     }
 }
 
+/// How packets go to all other members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Multicast {
+    /// To each by itself.
+    #[default]
+    Off,
+    /// By IP multicast if all hear that, else to each.
+    Auto,
+}
+
 /// A scheme that a charter may name, by its name.
 ///
 /// # Errors

@@ -39,8 +39,8 @@ impl Folkmoot {
     /// # Errors
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
-        let Options { state, listen, seeds, heads, voucher, replicated, clock_ahead, danger_keep_keys } =
-            options;
+        let Options { state, listen, seeds, heads, voucher, replicated, multicast, .. } = options;
+        let Options { clock_ahead, danger_keep_keys, .. } = options;
         let options = folkmoot_runtime::Options {
             state,
             listen,
@@ -48,6 +48,7 @@ impl Folkmoot {
             heads,
             voucher,
             replicated,
+            multicast,
             clock_ahead,
             danger_keep_keys,
         };

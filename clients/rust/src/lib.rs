@@ -44,7 +44,7 @@ pub use folkmoot_runtime::{
     Petition, Proposal, Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder,
     StoreError, Theirs, Twice, Versions, Voucher,
 };
-pub use folkmoot_transport::Faults;
+pub use folkmoot_transport::{Faults, MULTICAST_PORT};
 
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]

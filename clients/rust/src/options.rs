@@ -36,6 +36,9 @@ pub struct Options {
     /// [`Event::Log`](crate::Event::Log), and is told once it comes back by
     /// [`Folkmoot::logged`](crate::Folkmoot::logged).
     pub replicated: bool,
+    /// Whether what this node sends to all others goes by IP multicast, if all of them hear that.
+    /// It helps in large groups on one wired network. Off unless changed.
+    pub multicast: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]
     pub clock_ahead: Duration,
@@ -54,6 +57,7 @@ impl Options {
             heads: Vec::new(),
             voucher: None,
             replicated: false,
+            multicast: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         }

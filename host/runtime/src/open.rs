@@ -42,6 +42,8 @@ pub struct Options {
     /// Of an authority's process: whether it has replicas, so that what it issues waits for the log
     /// that they share.
     pub replicated: bool,
+    /// Whether packets of the ring go to all by IP multicast, where all members hear that.
+    pub multicast: bool,
     /// How far the wall clock is set forward: for tests.
     #[doc(hidden)]
     pub clock_ahead: Duration,
@@ -179,6 +181,10 @@ pub fn prepare(
         let why = format!("cannot listen at {}: {}", options.listen, crate::in_words(&error));
         RuntimeError::LocalTransport(format!("{why}. Choose another address with --listen"))
     })?;
+    let transport = match options.multicast {
+        true => transport.multicast(&charter.charter().group()),
+        false => transport,
+    };
     let clock = Clock::start().ahead(options.clock_ahead);
     let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
     let node = floors.node(transport.local(), timing, &clock)?;

@@ -94,7 +94,7 @@ impl Everybody {
     pub(crate) fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
         let Some(joined) = &mut self.joined else { return };
         if joined.fresh.is_empty()
-            && let Err(error) = joined.socket.drain(&mut joined.fresh, &mut self.counters)
+            && let Err(error) = joined.socket.drain_ready(&mut joined.fresh, &mut self.counters)
         {
             tracing::debug!(%error, "multicast");
         }

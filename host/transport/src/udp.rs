@@ -119,6 +119,15 @@ impl Socket {
         self.drain_by(batch, Asks::Anyway, counters)
     }
 
+    /// The same, if the runtime has heard that there is something.
+    pub(crate) fn drain_ready(
+        &mut self,
+        batch: &mut Vec<(Locator, BytesMut)>,
+        counters: &mut Counters,
+    ) -> io::Result<()> {
+        self.drain_by(batch, Asks::IfReady, counters)
+    }
+
     fn drain_by(
         &mut self,
         batch: &mut Vec<(Locator, BytesMut)>,

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use folkmoot_base::ModuleName;
-use folkmoot_cli::values::{Ordering, mode, scheme};
+use folkmoot_cli::values::{Multicast, Ordering, mode, scheme};
 use folkmoot_signing::{Mode, Scheme};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -214,6 +214,9 @@ pub(crate) struct BenchRing {
     /// the bench makes them, and removes them at the end. Needs root.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "nodes", value_parser = crate::namespaces::name)]
     pub(crate) namespaces: Vec<String>,
+    /// Whether members send what is for all by IP multicast, if all of them hear that (auto).
+    #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true, default_value_t = Multicast::Off)]
+    pub(crate) multicast: Multicast,
     /// The kind of measurement.
     #[arg(long, value_enum, default_value_t = RingMode::Throughput)]
     pub(crate) mode: RingMode,

@@ -354,6 +354,7 @@ fn hire(
         heads: Vec::new(),
         voucher: None,
         replicated: false,
+        multicast: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,
     };

@@ -198,6 +198,9 @@ fn wire(exchange: Exchange, data: &[u8]) {
     for (op, body) in steps(data) {
         let channel = [Channel::Ring, Channel::Transcript, Channel::Admission][usize::from(op >> 4) % 3];
         match op % 8 {
+            0 if op & 8 != 0 => {
+                pair.tell_b(Input::ToAll { from: Locator::memory(9), bytes: owned(body).into() });
+            }
             0 => pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: owned(body).into() }),
             1 => pair.tell_b(Input::Datagram { from: Locator::memory(9), bytes: owned(body).into() }),
             2 | 3 if op & 8 != 0 => {
@@ -221,8 +224,10 @@ fn wire(exchange: Exchange, data: &[u8]) {
             4 => tamper(&mut pair, body),
             5 => {
                 let place = usize::try_from(number(body)).unwrap() % pair.said.len();
-                let bytes = pair.said[place].clone();
-                pair.tell_b(Input::Datagram { from: PLACES[0].clone(), bytes: bytes.into() });
+                let (from, bytes) = (PLACES[0].clone(), pair.said[place].clone().into());
+                let again =
+                    if op & 8 != 0 { Input::ToAll { from, bytes } } else { Input::Datagram { from, bytes } };
+                pair.tell_b(again);
             }
             6 => pair.play(),
             _ => pair.pass(Duration::from_millis(number(body))),

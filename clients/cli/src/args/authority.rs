@@ -1,7 +1,7 @@
 //! The command line of an authority, and the options of a new charter about it.
 
 use super::run::{ReplicaArgs, Run};
-use crate::values::{dealer, locator, mode, scheme};
+use crate::values::{Multicast, dealer, locator, mode, scheme};
 use clap::{Args, Subcommand};
 use folkmoot::Locator;
 use folkmoot_identity::{Dealer, Mode, Scheme};
@@ -94,6 +94,7 @@ impl From<AuthorityRun> for Run {
             charter,
             policy_hook,
             heads: Vec::new(),
+            multicast: Multicast::Off,
             voucher: None,
             notes: Vec::new(),
             apply,

@@ -1,7 +1,7 @@
 //! Options that run a member; and those of an authority's replica, which the authority's process
 //! runs, too.
 
-use crate::values::{head, locator};
+use crate::values::{Multicast, head, locator};
 use clap::Args;
 use folkmoot::Locator;
 use folkmoot_transcript::{KnownHead, Voucher};
@@ -28,6 +28,10 @@ pub(crate) struct Run {
     /// digits or in words. The member follows only a line of decisions that has it.
     #[arg(long = "head", value_name = "HEAD", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
+    /// Whether to send what is for all members by IP multicast if all of them hear that (auto),
+    /// or to each by itself (off). It helps in large groups on one wired network.
+    #[arg(long, value_enum, value_name = "MODE", hide_possible_values = true, default_value_t = Multicast::Off)]
+    pub(crate) multicast: Multicast,
     /// Ask for admission at once.
     #[arg(long, hide = true)]
     pub(crate) apply: bool,

@@ -95,12 +95,12 @@ impl Process {
                 machine.upper.member.status(now),
                 machine.ground.refusals(now),
                 machine.ground.twice(now),
-                machine.ground.paths(),
+                (machine.ground.paths(), machine.ground.reaches_all()),
                 known,
                 now,
             )
         };
-        let (status, refusals, twice, paths, known, now) = self.moot.handle().look(look).await?;
+        let (status, refusals, twice, (paths, multicast), known, now) = self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
@@ -119,6 +119,7 @@ impl Process {
             fields.insert("group".into(), self.moot.group().hex().into());
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
+            fields.insert("multicast".into(), json!(multicast));
             fields.extend(known);
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
             fields.insert("removed".into(), json!(self.picture.removed));

@@ -32,6 +32,7 @@ use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;
 use crate::exit::Failure;
 use crate::printer::Printer;
+use crate::values::Multicast;
 use folkmoot::{Event, Folkmoot, Options};
 use journal::Journal;
 use kept::Kept;
@@ -74,6 +75,7 @@ pub(crate) async fn run(
     options.heads.clone_from(&run.heads);
     options.voucher.clone_from(&run.voucher);
     options.replicated = run.replica.replicas.is_some();
+    options.multicast = run.multicast == Multicast::Auto;
     options.clock_ahead = Duration::from_secs(run.clock_ahead);
     options.danger_keep_keys = run.danger_keep_keys;
     let never = |error: folkmoot::Error| if run.authority { error.never_restored() } else { error };

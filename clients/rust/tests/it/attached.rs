@@ -133,6 +133,7 @@ impl Moot {
             heads: Vec::new(),
             voucher: None,
             replicated: false,
+            multicast: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         };

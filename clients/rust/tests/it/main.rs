@@ -6,5 +6,6 @@ mod families;
 mod hybrid_links;
 mod lacking;
 mod longest;
+mod multicast;
 mod paths;
 mod two_groups;

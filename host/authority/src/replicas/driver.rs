@@ -176,6 +176,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         heads: Vec::new(),
         voucher: None,
         replicated: false,
+        multicast: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,
     };

@@ -170,6 +170,11 @@ impl Cast {
         new
     }
 
+    /// Whether packets go to all, if there is a place where all are reached.
+    pub(crate) fn state(&self) -> Option<bool> {
+        self.at.as_ref().map(|_| self.works())
+    }
+
     /// Whether packets go to all.
     pub(crate) fn works(&self) -> bool {
         matches!(self.phase, Phase::Works { .. })

@@ -156,8 +156,9 @@ impl Node {
         self.peers.at(node).cloned()
     }
 
-    /// Whether the packets of this node go to all others of its configuration by multicast.
-    pub fn reaches_all(&self) -> bool {
+    /// Whether the packets of this node go to all others of its configuration by multicast; `None`:
+    /// the host has no place for that, or no configuration of three stands.
+    pub fn reaches_all(&self) -> Option<bool> {
         self.links.reaches_all()
     }
 

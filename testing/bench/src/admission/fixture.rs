@@ -205,6 +205,7 @@ impl Fixture {
             heads: Vec::new(),
             voucher: None,
             replicated: false,
+            multicast: false,
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         };

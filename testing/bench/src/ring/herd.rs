@@ -53,6 +53,7 @@ pub(crate) struct Herd {
     limit: Duration,
     threads: usize,
     paths: Paths,
+    multicast: bool,
     people: People,
     /// From the start of the first process until all had one view.
     pub(crate) formed: Duration,
@@ -62,11 +63,11 @@ pub(crate) struct Herd {
 }
 
 impl Herd {
-    /// So many members of a new group, all in one view with a key. Each has so many threads.
-    /// `limit`: the longest wait for whatever is waited for.
+    /// So many members of a new group, all in one view with a key. Each has so many threads, and
+    /// may use multicast. `limit`: the longest wait for whatever is waited for.
     pub(crate) async fn found(
         size: usize,
-        (threads, paths): (usize, Paths),
+        (threads, multicast, paths): (usize, bool, Paths),
         network: Option<Network>,
         limit: Duration,
     ) -> Result<Self, Failure> {
@@ -82,7 +83,19 @@ impl Herd {
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
         let (formed, began) = (Duration::ZERO, now());
-        let mut herd = Self { places, said, tell, limit, threads, paths, people, formed, network, workshop };
+        let mut herd = Self {
+            places,
+            said,
+            tell,
+            limit,
+            threads,
+            paths,
+            multicast,
+            people,
+            formed,
+            network,
+            workshop,
+        };
         for number in 0..size {
             herd.start(number).await?;
         }
@@ -125,6 +138,7 @@ impl Herd {
             stranger: place.stranger,
             threads: self.threads,
             paths: self.paths,
+            multicast: self.multicast,
         };
         let enter = self.network.as_ref().map(|network| network.enter(number)).unwrap_or_default();
         let (child, stdin, stdout) = spawn(&enter, AS_MEMBER, line(&start)?.trim())?;

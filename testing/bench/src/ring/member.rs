@@ -44,6 +44,7 @@ struct Hand {
 /// Runs a member until the bench closes its standard input.
 pub(crate) async fn member(start: Start) -> Result<(), Failure> {
     let mut options = Options::new(start.state).listen(start.listen);
+    options.multicast = start.multicast;
     for seed in &start.seeds {
         options = options.seed(locator(seed)?);
     }
@@ -253,6 +254,7 @@ impl Hand {
             ("dropped_by_system", dropped_by_system()),
             ("link_seals", link.sealed),
             ("link_openings", link.opened),
+            ("packets_by_multicast", link.to_all),
             ("session_seals", session.sealed),
             ("session_openings", session.opened),
             ("copied_bytes", copied),

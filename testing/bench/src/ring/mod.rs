@@ -23,6 +23,7 @@ use crate::namespaces::Network;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
+use folkmoot_cli::values::Multicast;
 use herd::Herd;
 use serde_json::Value;
 use std::time::Duration;
@@ -68,7 +69,8 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     } else {
         Progress::steps("steps: members run, all is sent, all is delivered", 3)
     };
-    let each = (usize::from(options.threads), Paths { trip: options.trip, loss: options.loss });
+    let paths = Paths { trip: options.trip, loss: options.loss };
+    let each = (options.threads.into(), options.multicast == Multicast::Auto, paths);
     let mut herd = Herd::found(options.nodes(), each, network, SETTLE).await?;
     progress.step();
     let measured = if options.mode == RingMode::Idle {

@@ -44,6 +44,8 @@ pub(crate) struct Start {
     /// Threads of its runtime.
     pub(crate) threads: usize,
     pub(crate) paths: Paths,
+    /// What is for all goes by multicast.
+    pub(crate) multicast: bool,
 }
 
 /// When a sender sends the next message.

@@ -102,7 +102,18 @@ async fn live(state: &Path, at: folkmoot_base::Locator) {
     let listen = "127.0.0.1:0".parse().unwrap();
     let (replicated, clock_ahead, danger_keep_keys) = (false, std::time::Duration::ZERO, false);
     let (state, seeds, heads, voucher) = (state.into(), vec![at], Vec::new(), None);
-    let options = Options { state, listen, seeds, heads, voucher, replicated, clock_ahead, danger_keep_keys };
+    let multicast = false;
+    let options = Options {
+        state,
+        listen,
+        seeds,
+        heads,
+        voucher,
+        replicated,
+        multicast,
+        clock_ahead,
+        danger_keep_keys,
+    };
     let mut opened = open_with(options, Withholding).await.unwrap();
     opened.running.handle.command(Command::Join { group: opened.group }).await.unwrap();
     println!("\n{}", serde_json::json!({ "event": "ready", "locator": opened.locator.to_string() }));

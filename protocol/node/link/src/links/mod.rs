@@ -123,9 +123,10 @@ impl<C: Credentials> Links<C> {
         parts.doubt(&mut around);
     }
 
-    /// Whether the packets of this node go to all by multicast.
-    pub fn reaches_all(&self) -> bool {
-        self.parts.cast.works()
+    /// Whether the packets of this node go to all by multicast; `None`: the host has no place for
+    /// that.
+    pub fn reaches_all(&self) -> Option<bool> {
+        self.parts.cast.state()
     }
 
     /// Next output, until `None`.

@@ -49,6 +49,8 @@ fn control() -> impl Strategy<Value = Control> {
         prop::collection::vec(any::<u8>(), 0..300).prop_map(|der| Control::Certificate(der.into())),
         any::<[u8; 32]>().prop_map(Control::Certified),
         start().prop_map(Control::Superseded),
+        (any::<u32>(), any::<u16>()).prop_map(|(number, size)| Control::Probed { number, size }),
+        (any::<[u8; 4]>(), any::<u32>()).prop_map(|(ring, number)| Control::Heard { ring, number }),
     ]
 }
 

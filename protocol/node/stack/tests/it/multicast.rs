@@ -38,7 +38,7 @@ fn talk(net: &mut Net, times: usize) {
 }
 
 fn reaches_all(net: &Net) -> Vec<bool> {
-    net.players.keys().map(|who| net.node(*who).reaches_all()).collect()
+    net.players.keys().map(|who| net.node(*who).reaches_all().unwrap_or_default()).collect()
 }
 
 /// How many packets each sent to all so far.
