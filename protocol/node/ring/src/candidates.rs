@@ -3,10 +3,11 @@
 //!
 //! A node counts as heard when a JOIN of it has come since it became eligible. A node that keeps
 //! silent in a gather, or spoils it, is set aside: for a while this node does not count on it,
-//! whatever it says. The back-off doubles each time. It ends when the link to the node comes up
-//! anew, or once the node has shared configurations with us for some time. A link that goes down
-//! again and again also causes a back-off. Without it, a node at the edge of reach would take all
-//! others through one configuration after another.
+//! whatever it says. The back-off doubles each time; for one that was silent it begins later and
+//! ends sooner, since that one is not heard anyway before it speaks again. It ends when the link to
+//! the node comes up anew, or once the node has shared configurations with us for some time. A link
+//! that goes down again and again also causes a back-off. Without it, a node at the edge of reach
+//! would take all others through one configuration after another.
 
 use crate::config::Timing;
 use crate::data::path_bytes;
@@ -215,7 +216,10 @@ impl Candidates {
             }
             candidate.set_aside = candidate.set_aside.saturating_add(1);
             let doubled = timing.set_aside.saturating_mul(1 << candidate.set_aside.saturating_sub(1).min(16));
-            let span = doubled.min(timing.set_aside_max);
+            // Who was silent is not heard before it says something again (RING-14).
+            let silent = candidate.report.is_none();
+            let quick = unsteady(candidate.set_aside, timing);
+            let span = if silent { quick } else { doubled.min(timing.set_aside_max) };
             let [roll] = draw::<1>(entropy);
             let span = span.saturating_mul(192_u32.saturating_add(u32::from(roll) / 2)) / 256;
             candidate.span = span;
