@@ -123,7 +123,7 @@ fn multicast(status: &Value) -> Option<Result<String, String>> {
     Some(match status.get("multicast")?.as_bool()? {
         true => Ok("all others hear it".into()),
         false => Err(format!(
-            "not all others hear it, so packets go to each by itself. Does a switch or a firewall hold UDP port {MULTICAST_PORT} back?"
+            "not all others hear it, so packets go to each by itself. Run all members with --multicast auto, and let UDP port {MULTICAST_PORT} through"
         )),
     })
 }
