@@ -157,6 +157,10 @@ pub enum Danger {
     GroupKeepsLost,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.
     FlushNoWait,
+    /// Flush: a party sends early messages before all are known to have the view (FLU-10).
+    FlushEarlyAtOnce,
+    /// Flush: early messages of a removed party are delivered whenever they come (FLU-11).
+    FlushLateAsEver,
     /// Flush: delivers messages tagged with another view.
     FlushAnyView,
     /// Flush: reports the whole view as transitional set.

@@ -96,8 +96,9 @@ pub fn flush_frame(data: &[u8]) {
             assert_eq!(encode(&control), data);
             canonical::<FlushControl>(data);
         }
-        Ok(FlushFrame::Data { tag, service, to, payload }) => {
-            assert_eq!([&data_header(&tag, service, to)[..], &payload[..]].concat(), data);
+        Ok(FlushFrame::Data { tag, number, service, to, payload }) => {
+            let head = data_header(&tag, service, to, number);
+            assert_eq!([head.as_slice(), &payload[..]].concat(), data);
         }
         Err(_) => {}
     }

@@ -45,7 +45,7 @@ impl Flushing {
         flushing.notice();
         let view = view_id(GROUP, 1);
         for control in [
-            FlushControl::FlushOk { view, heads: HEADS, brings: Vec::new().into() },
+            FlushControl::FlushOk { view, heads: HEADS, brings: Vec::new().into(), reached: None },
             FlushControl::FlushReceived { view },
         ] {
             flushing.frame(party(2), flush_message::encode(&control));
@@ -107,13 +107,14 @@ pub fn flush_machine(data: &[u8]) {
 /// Seeds: each frame, and a change of view.
 pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
     let tag = flush_message::ViewTag::of(&view_id(GROUP, 1));
-    let header = flush_message::data_header(&tag, Service::Agreed, For::Session);
-    let word = [&header[..], b"a word"].concat();
+    let header = flush_message::data_header(&tag, Service::Agreed, For::Session, 0);
+    let word = [header.as_slice(), b"a word"].concat();
     let ok = |order| {
         flush_message::encode(&FlushControl::FlushOk {
             view: view_id(GROUP, order),
             heads: HEADS,
             brings: Vec::new().into(),
+            reached: None,
         })
         .to_vec()
     };

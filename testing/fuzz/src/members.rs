@@ -142,13 +142,18 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let admit = world().admit();
     let view = crate::frames::view_id(world().group(), 1);
     let heads = world().transcript.digest();
-    let ok = |view| folkmoot_flush::message::Control::FlushOk { view, heads, brings: Vec::new().into() };
+    let ok = |view| folkmoot_flush::message::Control::FlushOk {
+        view,
+        heads,
+        brings: Vec::new().into(),
+        reached: None,
+    };
     let received = |view| folkmoot_flush::message::Control::FlushReceived { view };
     let flush = |control| folkmoot_flush::message::encode(&control).to_vec();
     let tag = folkmoot_flush::message::ViewTag::of(&view);
-    let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to);
-    let keying = [&head(For::Keying)[..], &[1]].concat();
-    let sealed = [&head(For::Session)[..], &[0; 40]].concat();
+    let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to, 0);
+    let keying = [head(For::Keying).as_slice(), &[1]].concat();
+    let sealed = [head(For::Session).as_slice(), &[0; 40]].concat();
     let two = vec![
         (4, vec![2]),
         (0, flush(ok(view))),

@@ -1,5 +1,6 @@
 //! The change being agreed: whose FLUSH_OK has come, whose is missing, and how long we wait.
 
+use crate::message::Reached;
 use core::time::Duration;
 use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
 use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, Party, ViewId};
@@ -22,6 +23,8 @@ pub(crate) struct FlushOk {
     pub(crate) heads: Digest,
     /// What its layer above brings along.
     pub(crate) brings: Blob,
+    /// How far it delivered early messages of removed parties.
+    pub(crate) reached: Option<Reached>,
 }
 
 /// What each party last said. Two parties of one member speak each for itself.
@@ -100,12 +103,12 @@ impl Pending {
 
 /// FLUSH_OKs of parties that the notice has reached before us.
 #[derive(Debug, Default)]
-pub(crate) struct Early {
+pub(crate) struct Unnoticed {
     views: BTreeMap<ViewId, (u64, FlushOks)>,
     changes: u64,
 }
 
-impl Early {
+impl Unnoticed {
     /// Keeps a FLUSH_OK; `false` if there is no room.
     pub(crate) fn keep(&mut self, view: ViewId, party: Party, flush_ok: FlushOk) -> bool {
         if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {

@@ -1,8 +1,9 @@
 //! The installed view, and which of its parties are still with us.
 
 use crate::View;
-use crate::agree::Pending;
-use crate::message::ViewTag;
+use crate::agree::{FlushOks, Pending};
+use crate::early::{Early, Late, Numbers, highest};
+use crate::message::{Reached, ViewTag};
 use bytes::Bytes;
 use folkmoot_base::{Danger, Digest, Mutant, Party, ViewId};
 use std::collections::BTreeSet;
@@ -20,6 +21,9 @@ pub(crate) struct Installed {
     /// Have said that they have installed it.
     received: BTreeSet<Party>,
     pub(crate) signalled: bool,
+    /// Numbers of our own early messages.
+    pub(crate) sent: Numbers,
+    pub(crate) early: Early,
 }
 
 impl Installed {
@@ -31,6 +35,8 @@ impl Installed {
             heard: members.clone(),
             received: BTreeSet::new(),
             signalled: false,
+            sent: Numbers::default(),
+            early: Early::default(),
             members,
         }
     }
@@ -49,6 +55,27 @@ impl Installed {
 
     pub(crate) fn hears(&self, party: &Party) -> bool {
         self.heard.contains(party)
+    }
+
+    /// Whether it was of the view, and a notice removed it.
+    pub(crate) fn is_removed(&self, party: &Party) -> bool {
+        self.members.contains(party) && !self.heard.contains(party)
+    }
+
+    /// FLU-11: how far we delivered early messages of removed parties, if there are any.
+    pub(crate) fn reached(&self) -> Option<Reached> {
+        let gone = self.members.iter().enumerate().filter(|(_, party)| self.is_removed(party));
+        let parties = self.early.reach(gone);
+        (!parties.is_empty()).then_some(Reached { tag: self.tag, parties })
+    }
+
+    /// FLU-11: what we kept of removed parties, and one of those that come along had delivered.
+    pub(crate) fn release(&mut self, flush_oks: &FlushOks) -> Vec<Late> {
+        let along = flush_oks.iter().filter(|(party, _)| self.with_me.contains(*party));
+        let reached = along.filter_map(|(_, said)| said.reached.as_ref());
+        let reaches = reached.filter(|reached| reached.tag == self.tag).flat_map(|reached| &reached.parties);
+        let reached = highest(reaches, |place| self.members.iter().nth(place).copied());
+        self.early.release(&reached)
     }
 
     pub(crate) fn received(&mut self, party: Party) {

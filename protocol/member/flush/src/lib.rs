@@ -8,14 +8,17 @@
 //!                       |  above, once        '--FLUSH_OK at once, no question      |
 //!                       '-----------------------------------------------------------'
 //! ```
-//! There is one [`Flush`] for each (party, group). Everything that it hears comes from one total
+//! There is one [`Flush`] for each (party, group). Notices and its own words come from one total
 //! order for each configuration, and it decides by that order alone. So all parties that move
-//! together decide alike. Rules `FLU-NN`: docs/protocol/flush.md.
+//! together decide alike. Messages weaker than agreed have no place in that order: a party sends
+//! them in a view that all are known to have, and early.rs says what becomes of those of removed
+//! parties. Rules `FLU-NN`: docs/protocol/flush.md.
 //!
 //! How to drive it: call, then take [`Flush::poll_output`] until `None`, then
 //! [`Flush::poll_timeout`].
 
 mod agree;
+mod early;
 mod error;
 mod installed;
 pub mod message;
@@ -24,16 +27,19 @@ mod output;
 pub use error::FlushError;
 pub use output::{Output, View};
 
-use agree::{Early, FlushOk, Pending};
+use agree::{FlushOk, Pending, Unnoticed};
 use bytes::Bytes;
 use core::time::Duration;
+use early::Late;
 use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
 use installed::{Installed, install};
-use message::{BRINGS_BYTES_MAX, Control, For, Frame, ViewTag};
+use message::{BRINGS_BYTES_MAX, Control, DataHeader, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Bytes in front of each message's payload.
+/// Bytes in front of the payload of an agreed, safe or unreliable message.
 pub const DATA_HEADER_BYTES: usize = 9;
+/// The same, if it is reliable, FIFO or causal.
+pub const EARLY_HEADER_BYTES: usize = DATA_HEADER_BYTES + 4;
 
 /// The settings.
 #[derive(Debug, Clone)]
@@ -79,7 +85,7 @@ pub struct Flush {
     /// Why the view changes: the causes of all notices since the installed view, taken together.
     cause: Option<Cause>,
     newest: Option<ViewId>,
-    early: Early,
+    unnoticed: Unnoticed,
     /// The layer above was asked, and has not answered.
     asked: bool,
     /// The layer above has answered, or there is no view yet: from now on we send FLUSH_OK by
@@ -106,7 +112,7 @@ impl Flush {
             pending: None,
             cause: None,
             newest: None,
-            early: Early::default(),
+            unnoticed: Unnoticed::default(),
             asked: false,
             authorised: false,
             brings: Blob::from(Bytes::new()),
@@ -144,7 +150,7 @@ impl Flush {
         self.newest = Some(view);
         let cause = if self.cause.is_none_or(|before| before == cause) { cause } else { Cause::Network };
         self.cause = Some(cause);
-        let flush_oks = self.early.take(&view);
+        let flush_oks = self.unnoticed.take(&view);
         self.pending = Some(Pending::new(view, members, cause, flush_oks));
         if self.config.danger.is(Danger::FlushNoWait) {
             self.install(self.heads);
@@ -192,11 +198,13 @@ impl Flush {
         let frame =
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
         match frame {
-            Frame::Data { tag, service: wanted, to, payload } => {
-                self.data(sender, tag, (wanted, service), (to, payload))
+            Frame::Data { tag, number, service: wanted, to, payload } => {
+                self.data(tag, service, Late { sender, number, service: wanted, to, payload })
             }
-            Frame::Control(Control::FlushOk { view, heads, brings }) => {
-                self.flush_ok_came(now, sender, view, FlushOk { heads, brings })
+            // FLU-10: these words decide by their places.
+            Frame::Control(_) if service < Service::Agreed => Err(FlushError::PeerService(sender)),
+            Frame::Control(Control::FlushOk { view, heads, brings, reached }) => {
+                self.flush_ok_came(now, sender, view, FlushOk { heads, brings, reached })
             }
             Frame::Control(Control::FlushReceived { view }) => {
                 if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
@@ -235,7 +243,7 @@ impl Flush {
     }
 
     /// Multicasts `payload`, for that layer above, in the installed view. Services below agreed
-    /// travel as agreed.
+    /// travel as agreed until all are known to have the view.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
@@ -248,19 +256,19 @@ impl Flush {
 
     /// The header of a message that is sent now, for a caller that builds the frame in place
     /// (header, then payload). The caller multicasts the frame itself, with the service returned,
-    /// before any other call to this layer.
+    /// before any other call to this layer. The receivers are told `service`.
     ///
     /// # Errors
     /// [`FlushError::LocalNotAllowed`].
-    pub fn data_header(
-        &self,
-        service: Service,
-        to: For,
-    ) -> Result<(Service, [u8; DATA_HEADER_BYTES]), FlushError> {
-        let installed =
-            self.installed.as_ref().filter(|_| self.may_send()).ok_or(FlushError::LocalNotAllowed)?;
-        let service = service.max(Service::Agreed);
-        Ok((service, message::data_header(&installed.tag, service, to)))
+    pub fn data_header(&mut self, service: Service, to: For) -> Result<(Service, DataHeader), FlushError> {
+        let may_send = self.may_send();
+        let at_once = self.config.danger.is(Danger::FlushEarlyAtOnce);
+        let installed = self.installed.as_mut().filter(|_| may_send).ok_or(FlushError::LocalNotAllowed)?;
+        // FLU-10: who has not installed the view yet would have to refuse an early message of it.
+        let early = to == For::Session && (installed.is_stable() || at_once);
+        let travels = if early { service } else { service.max(Service::Agreed) };
+        let number = if message::is_numbered(service) { installed.sent.next(service) } else { 0 };
+        Ok((travels, message::data_header(&installed.tag, service, to, number)))
     }
 
     /// We asked to leave the group: nothing more is sent.
@@ -347,25 +355,41 @@ impl Flush {
         }
     }
 
-    fn data(
-        &mut self,
-        sender: Party,
-        tag: ViewTag,
-        (wanted, service): (Service, Service),
-        (to, payload): (For, Bytes),
-    ) -> Result<(), FlushError> {
-        let any_view = self.config.danger.is(Danger::FlushAnyView);
-        let installed = self.installed.as_ref().filter(|installed| any_view || installed.tag == tag);
+    fn data(&mut self, tag: ViewTag, came_as: Service, message: Late) -> Result<(), FlushError> {
+        let Late { sender, number, service, to, .. } = message;
+        let danger = self.config.danger;
+        let any_view = danger.is(Danger::FlushAnyView);
+        let installed = self.installed.as_mut().filter(|installed| any_view || installed.tag == tag);
         let Some(installed) = installed else { return Err(FlushError::PeerOtherView(sender)) };
-        if !any_view && !installed.hears(&sender) {
+        let early = came_as < Service::Agreed;
+        // FLU-11: perhaps somebody delivered it before the notice.
+        let kept = early && installed.is_removed(&sender) && message::is_numbered(service);
+        if !any_view && !kept && !installed.hears(&sender) {
             return Err(FlushError::PeerNotPresent(sender));
         }
-        if wanted != service {
+        let safe = (service == Service::Safe) == (came_as == Service::Safe);
+        let keying = early && to == For::Keying;
+        if came_as < service || !safe || keying {
             return Err(FlushError::PeerService(sender));
         }
+        if kept && !danger.is(Danger::FlushLateAsEver) {
+            return if installed.early.keep(message) {
+                Ok(())
+            } else {
+                Err(FlushError::PeerNotPresent(sender))
+            };
+        }
+        if early && message::is_numbered(service) {
+            installed.early.delivered(sender, service, number);
+        }
         let view = installed.id;
-        self.out.push_back(Output::Deliver { view, sender, service, to, payload });
+        self.deliver(view, message);
         Ok(())
+    }
+
+    fn deliver(&mut self, view: ViewId, message: Late) {
+        let Late { sender, service, to, payload, .. } = message;
+        self.out.push_back(Output::Deliver { view, sender, service, to, payload });
     }
 
     fn flush_ok_came(
@@ -390,7 +414,9 @@ impl Flush {
                 self.install(heads);
                 return Ok(());
             }
-        } else if self.newest.is_none_or(|newest| newest < view) && !self.early.keep(view, sender, flush_ok) {
+        } else if self.newest.is_none_or(|newest| newest < view)
+            && !self.unnoticed.keep(view, sender, flush_ok)
+        {
             return Err(FlushError::PeerUnknownView(sender));
         }
         self.speak(now);
@@ -405,19 +431,24 @@ impl Flush {
         }
         pending.wait(now, self.patience);
         let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
-        let said = Some((view, FlushOk { heads, brings: brings.clone() }));
+        let reached = self.installed.as_ref().and_then(Installed::reached);
+        let said = Some((view, FlushOk { heads, brings: brings.clone(), reached: reached.clone() }));
         if self.saying || self.said == said {
             return;
         }
         self.said = said;
         self.saying = true;
-        let bytes = message::encode(&Control::FlushOk { view, heads, brings });
+        let bytes = message::encode(&Control::FlushOk { view, heads, brings, reached });
         self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
     }
 
     fn install(&mut self, heads: Digest) {
         let Some(pending) = self.pending.take() else { return };
         let danger = self.config.danger;
+        if let Some(installed) = &mut self.installed {
+            let (view, late) = (installed.id, installed.release(&pending.flush_oks));
+            late.into_iter().for_each(|message| self.deliver(view, message));
+        }
         let (installed, view) = install(self.installed.as_ref(), pending, heads, self.config.me, danger);
         self.installed = Some(installed);
         self.changing = false;

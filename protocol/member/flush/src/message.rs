@@ -1,9 +1,8 @@
-//! What this layer multicasts to its group, always agreed or safe, so that everything of a group is
-//! in one order.
+//! What this layer multicasts to its group. Its own words are agreed: they are in one order.
 //!
 //! | frame | from → to | means |
 //! |---|---|---|
-//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along |
+//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along; how far I delivered early messages of removed parties |
 //! | FLUSH_RECV | each party, once in a view → all | I have installed it |
 //! | Data | a party → all | a message of the layer above, in that view |
 //!
@@ -12,19 +11,32 @@
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
 //! ```text
-//!   kind 1 | view tag 8 | payload ...
-//!   kind   0xD0 agreed, 0xD1 safe; 2 more if the payload is for the session, and not for keying
+//!   kind 1 | view tag 8 | number 4, if reliable, FIFO or causal | payload ...
+//!   kind   0xD0 agreed, 0xD1 safe, 0xD4 reliable, 0xD5 FIFO, 0xD8 unreliable, 0xD9 causal;
+//!          2 more if the payload is for the session, and not for keying
 //! ```
+//! A party numbers its reliable messages of a view from 1 on, and apart from them its FIFO and
+//! causal ones.
 
-use crate::DATA_HEADER_BYTES;
+use crate::{DATA_HEADER_BYTES, EARLY_HEADER_BYTES};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Blob, DecodeError, Digest, Service, ViewId, digest};
 
 const DATA: u8 = 0xD0;
-const SAFE_BIT: u8 = 1;
 const SESSION_BIT: u8 = 2;
+/// The highest four bits of the first byte of data.
+const KIND: u8 = 0xF0;
 const TAG_BYTES: usize = 8;
+/// What the kind says of each service.
+const CODES: [(Service, u8); 6] = [
+    (Service::Agreed, 0),
+    (Service::Safe, 1),
+    (Service::Reliable, 4),
+    (Service::Fifo, 5),
+    (Service::Unreliable, 8),
+    (Service::Causal, 9),
+];
 /// The most bytes that the layer above may bring along.
 pub const BRINGS_BYTES_MAX: usize = 64;
 
@@ -38,7 +50,7 @@ pub enum For {
 }
 
 /// A short name of a view: the first bytes of a digest of its id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct ViewTag(pub [u8; TAG_BYTES]);
 
 impl ViewTag {
@@ -51,6 +63,26 @@ impl ViewTag {
         }
         Self(tag)
     }
+}
+
+/// How far a party delivered the early messages of a removed one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Reach {
+    /// Whose: its place among the parties of the view, sorted.
+    pub place: u16,
+    /// The highest number among reliable messages.
+    pub reliable: u32,
+    /// The highest number among FIFO and causal messages.
+    pub fifo: u32,
+}
+
+/// What a party delivered early of removed parties, in the view that it leaves.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Reached {
+    /// Which view.
+    pub tag: ViewTag,
+    /// By place, ascending.
+    pub parties: Vec<Reach>,
 }
 
 /// A message from one party to all.
@@ -67,6 +99,9 @@ pub enum Control {
         /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this
         /// layer does not look at it.
         brings: Blob,
+        /// FLU-11: if a notice removed parties of the view before, how far the sender delivered
+        /// their early messages.
+        reached: Option<Reached>,
     },
     /// The sender has installed this view.
     #[tls_codec(discriminant = 2)]
@@ -85,6 +120,8 @@ pub enum Frame {
     Data {
         /// In which view it was sent.
         tag: ViewTag,
+        /// Its number, if it is reliable, FIFO or causal; else 0.
+        number: u32,
         /// The service that its sender asked for.
         service: Service,
         /// The layer above that it is for.
@@ -100,12 +137,34 @@ pub fn encode(control: &Control) -> Bytes {
 }
 
 /// The head of a message.
-pub fn data_header(tag: &ViewTag, service: Service, to: For) -> [u8; DATA_HEADER_BYTES] {
-    let safe = if service == Service::Safe { SAFE_BIT } else { 0 };
+#[derive(Debug, Clone, Copy)]
+pub struct DataHeader {
+    bytes: [u8; EARLY_HEADER_BYTES],
+    length: usize,
+}
+
+impl DataHeader {
+    /// Its bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// Whether messages of this service are numbered.
+pub(crate) fn is_numbered(service: Service) -> bool {
+    matches!(service, Service::Reliable | Service::Fifo | Service::Causal)
+}
+
+/// The head of a message. `number` counts if its service is numbered.
+pub fn data_header(tag: &ViewTag, service: Service, to: For, number: u32) -> DataHeader {
+    let code = CODES.iter().find(|(of, _)| *of == service).map_or(0, |(_, code)| *code);
     let session = if to == For::Session { SESSION_BIT } else { 0 };
-    let mut header = [DATA | safe | session; DATA_HEADER_BYTES];
-    header.iter_mut().skip(1).zip(tag.0).for_each(|(to, from)| *to = from);
-    header
+    let head = [DATA | code | session];
+    let mut bytes = [0; EARLY_HEADER_BYTES];
+    let parts = head.iter().chain(&tag.0).copied().chain(number.to_be_bytes());
+    bytes.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
+    let length = if is_numbered(service) { EARLY_HEADER_BYTES } else { DATA_HEADER_BYTES };
+    DataHeader { bytes, length }
 }
 
 /// Decodes a frame.
@@ -114,18 +173,30 @@ pub fn data_header(tag: &ViewTag, service: Service, to: For) -> [u8; DATA_HEADER
 /// Any [`DecodeError`]: FLU-01.
 pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
     let kind = bytes.first().copied().unwrap_or_default();
-    if kind & !(SAFE_BIT | SESSION_BIT) != DATA {
+    if kind & KIND != DATA {
         let control = codec::decode(bytes)?;
-        return match &control {
-            Control::FlushOk { brings: Blob(brings), .. } if brings.len() > BRINGS_BYTES_MAX => {
-                Err(DecodeError::TooLong { got: brings.len(), most: BRINGS_BYTES_MAX })
-            }
-            _ => Ok(Frame::Control(control)),
-        };
+        return check(&control).map(|()| Frame::Control(control));
     }
-    let header = bytes.get(..DATA_HEADER_BYTES).ok_or(DecodeError::Malformed)?;
-    let tag = header.get(1..=TAG_BYTES).and_then(|tag| tag.try_into().ok()).ok_or(DecodeError::Malformed)?;
-    let service = if kind & SAFE_BIT == 0 { Service::Agreed } else { Service::Safe };
+    let code = kind & !KIND & !SESSION_BIT;
+    let service = CODES.iter().find(|(_, of)| *of == code).map(|(service, _)| *service);
+    let service = service.ok_or(DecodeError::Malformed)?;
+    let (head, rest) = bytes.split_first_chunk::<DATA_HEADER_BYTES>().ok_or(DecodeError::Malformed)?;
+    let [_, tag @ ..] = *head;
+    let number = rest.first_chunk().copied().filter(|_| is_numbered(service));
+    let (length, number) = match number {
+        Some(number) => (EARLY_HEADER_BYTES, u32::from_be_bytes(number)),
+        None if is_numbered(service) => return Err(DecodeError::Malformed),
+        None => (DATA_HEADER_BYTES, 0),
+    };
     let to = if kind & SESSION_BIT == 0 { For::Keying } else { For::Session };
-    Ok(Frame::Data { tag: ViewTag(tag), service, to, payload: bytes.slice(DATA_HEADER_BYTES..) })
+    Ok(Frame::Data { tag: ViewTag(tag), number, service, to, payload: bytes.slice(length..) })
+}
+
+fn check(control: &Control) -> Result<(), DecodeError> {
+    let Control::FlushOk { brings: Blob(brings), reached, .. } = control else { return Ok(()) };
+    if brings.len() > BRINGS_BYTES_MAX {
+        return Err(DecodeError::TooLong { got: brings.len(), most: BRINGS_BYTES_MAX });
+    }
+    let sorted = |reached: &Reached| reached.parties.is_sorted_by(|a, b| a.place < b.place);
+    if reached.as_ref().is_none_or(sorted) { Ok(()) } else { Err(DecodeError::Malformed) }
 }

@@ -15,7 +15,7 @@ use crate::identity::{Signature, Stamp};
 use crate::message::{
     Body, Content, EpochTag, HEADER_BYTES, Header, Origin, TAG_BYTES, count_texts, front, parts,
 };
-use crate::window::Window;
+use crate::window::{WINDOW, Window};
 use crate::{LettersSeed, Message, Verify};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use bytes::{Buf as _, Bytes};
@@ -178,15 +178,16 @@ impl Epoch {
         Ok(result)
     }
 
-    /// The own message with this header, if these are its bytes. Those before it will not come: all
-    /// come back in the order in which they left.
+    /// The own message with this header, if these are its bytes. It may have overtaken others,
+    /// which come later.
     fn own_message(&mut self, header: &Header, sealed: &[u8]) -> Option<Own> {
-        while self.own.front().is_some_and(|own| own.counter < header.counter) {
+        let oldest = u64::from(header.counter).saturating_sub(WINDOW);
+        while self.own.front().is_some_and(|own| u64::from(own.counter) < oldest) {
             self.own.pop_front();
         }
-        let own = self.own.front().filter(|own| own.counter == header.counter)?;
-        let same = sealed.ends_with(&own.tag) && !self.danger.is(Danger::SessionPlain);
-        if same { self.own.pop_front() } else { None }
+        let place = self.own.binary_search_by_key(&header.counter, |own| own.counter).ok()?;
+        let same = self.own.get(place).is_some_and(|own| sealed.ends_with(&own.tag));
+        if same && !self.danger.is(Danger::SessionPlain) { self.own.remove(place) } else { None }
     }
 }
 

@@ -6,8 +6,8 @@ use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Muta
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
-use folkmoot_flush::message::For;
-use folkmoot_flush::{self as flush, DATA_HEADER_BYTES, Flush};
+use folkmoot_flush::message::{DataHeader, For};
+use folkmoot_flush::{self as flush, Flush};
 use folkmoot_identity::{Charter, Minority, SigningKey, Stamp};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Body, Content, SealError, Session};
@@ -146,7 +146,7 @@ impl GroupStack {
     }
 
     /// Seals a message of one text, signed with `key` if it is to be signed, behind its flush
-    /// header. Returns the payload for the node, and its service.
+    /// header. Returns the payload for the node, and the service with which it travels.
     pub(crate) fn seal(
         &mut self,
         manner: Manner,
@@ -158,23 +158,23 @@ impl GroupStack {
             return self
                 .seal_body(manner.service, if letters { Body::letters(text) } else { Body::text(text) });
         }
-        let (service, header) = self.header(manner.service)?;
-        // With the service of its delivery: the signature covers it.
+        let (travels, header) = self.header(manner.service)?;
+        // With the service that the receivers are told: the signature covers it.
         let sign = |stamp: &Stamp, text: &[u8]| stamp.sign(key, text);
-        let sealed = self.session.seal_signed(&header, service, text, sign)?;
+        let sealed = self.session.seal_signed(header.as_slice(), manner.service, text, sign)?;
         self.returns.sent();
-        Ok((service, sealed))
+        Ok((travels, sealed))
     }
 
     /// Seals what nobody signs.
     pub(crate) fn seal_body(&mut self, service: Service, body: Body) -> Result<(Service, Bytes), SealError> {
         let (service, header) = self.header(service)?;
-        let sealed = self.session.seal(&header, body)?;
+        let sealed = self.session.seal(header.as_slice(), body)?;
         self.returns.sent();
         Ok((service, sealed))
     }
 
-    fn header(&self, service: Service) -> Result<(Service, [u8; DATA_HEADER_BYTES]), SealError> {
+    fn header(&mut self, service: Service) -> Result<(Service, DataHeader), SealError> {
         self.flush.data_header(service, For::Session).map_err(|_| SealError::NoEpoch)
     }
 

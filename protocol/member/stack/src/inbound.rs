@@ -104,6 +104,9 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         match Payload::decode(payload) {
+            Payload::Open(_) if service < Service::Agreed => {
+                self.trace("member", format!("{sender} sent an admission message as less than agreed"));
+            }
             Payload::Open(payload) => {
                 self.ask_door(now, Input::Open { sender: sender.member, payload }, entropy);
             }

@@ -8,14 +8,14 @@
 
 use bytes::Bytes;
 use folkmoot_base::limits::ORDERED_BYTES_MAX;
-use folkmoot_flush::DATA_HEADER_BYTES;
+use folkmoot_flush::EARLY_HEADER_BYTES;
 use folkmoot_session::SEALED_BYTES_MAX;
 
 /// No flush frame begins so.
 const OPEN: u8 = 0xB0;
 
 // The longest sealed message fits, and the group layer has a kilobyte for its own head.
-const _: () = assert!(SEALED_BYTES_MAX + DATA_HEADER_BYTES + 1024 <= ORDERED_BYTES_MAX);
+const _: () = assert!(SEALED_BYTES_MAX + EARLY_HEADER_BYTES + 1024 <= ORDERED_BYTES_MAX);
 
 /// A payload of the group layer.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,8 +60,10 @@ mod tests {
             group: folkmoot_base::GroupId([4; 32]),
         };
         let mut frames = vec![Bytes::new(), encode(&Control::FlushReceived { view })];
-        for (service, to) in [(Service::Agreed, For::Keying), (Service::Safe, For::Session)] {
-            frames.push(Bytes::copy_from_slice(&data_header(&ViewTag::of(&view), service, to)));
+        for (service, to) in
+            [(Service::Agreed, For::Keying), (Service::Safe, For::Session), (Service::Fifo, For::Session)]
+        {
+            frames.push(Bytes::copy_from_slice(data_header(&ViewTag::of(&view), service, to, 1).as_slice()));
         }
         for frame in frames {
             assert_eq!(Payload::decode(&frame), Payload::Flush(frame));

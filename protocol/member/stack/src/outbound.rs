@@ -9,6 +9,7 @@ use base::{Entropy, GroupId, Instant, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
+use folkmoot_flush::{DATA_HEADER_BYTES, EARLY_HEADER_BYTES};
 use folkmoot_identity::Minority;
 use folkmoot_session::{Bundle, Content, LENGTH_BYTES, SealError};
 
@@ -62,7 +63,7 @@ impl Member {
         let manner = Manner { service, signed: false, content: Content::Text };
         let mut rest = texts;
         while !rest.is_empty() {
-            let (bundle, after) = rest.split_at(together(rest));
+            let (bundle, after) = rest.split_at(together(rest, service));
             rest = after;
             if self.try_bundle(group, manner, bundle) {
                 continue;
@@ -173,8 +174,8 @@ fn hold(stack: &mut GroupStack, manner: Manner, payload: Bytes) -> Result<(), Se
 }
 
 /// How many of `texts` are sealed together: those that fit one packet with all seals. At least one.
-fn together(texts: &[Bytes]) -> usize {
-    let mut bytes = 0_usize;
+fn together(texts: &[Bytes], service: Service) -> usize {
+    let mut bytes = if service < Service::Agreed { EARLY_HEADER_BYTES - DATA_HEADER_BYTES } else { 0 };
     let fits = texts.iter().take_while(|text| {
         bytes = bytes.saturating_add(text.len()).saturating_add(LENGTH_BYTES);
         bytes <= BUNDLE_BYTES_MAX

@@ -7,6 +7,8 @@ use crate::message::{Handle, Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, S
 use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, Party, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+/// Most parties that are taken out of a group and may still be heard.
+const FORMER_MAX: usize = 1_024;
 /// Notices since the last merge in which complaints still count.
 const RECENT_NOTICES_MAX: usize = 256;
 
@@ -50,6 +52,9 @@ pub(crate) struct Circle {
     local: BTreeSet<Party>,
     /// Lost at the transitional signal; still heard until the next configuration.
     departing: BTreeMap<Party, NodeId>,
+    /// Taken out in this configuration, the latest last: what they sent before may still come, if
+    /// it has no place.
+    former: VecDeque<(Party, NodeId)>,
     notice: Option<Notice>,
     /// Parties of `notice` that were lost since, whether or not they are back.
     lost: BTreeSet<Party>,
@@ -141,7 +146,12 @@ impl Circle {
     pub(crate) fn remove(&mut self, party: &Party) -> bool {
         self.local.remove(party);
         self.departing.remove(party);
-        let was = self.residents.remove(party).is_some();
+        let resident = self.residents.remove(party);
+        let was = resident.is_some();
+        self.former.extend(resident.map(|resident| (*party, resident.node)));
+        if self.former.len() > FORMER_MAX {
+            self.former.pop_front();
+        }
         let gone = self.count_of(party.member) == 0;
         if gone {
             self.blamed.remove(&party.member);
@@ -179,6 +189,17 @@ impl Circle {
         all.find(|party| party.port == port && self.hosts(node, party)).copied()
     }
 
+    /// The same among the parties taken out in this configuration, for a message without a place
+    /// (GRP-16).
+    pub(crate) fn former_speaker(&self, node: NodeId, speaker: Speaker) -> Option<Party> {
+        let named = |party: &Party| match speaker {
+            Speaker::Own => *party == Party::from(node.member()),
+            Speaker::Other(handle, port) => party.member.0.starts_with(&handle) && party.port == port,
+        };
+        let mut here = self.former.iter().filter(|(_, host)| *host == node).map(|(party, _)| *party);
+        here.find(named)
+    }
+
     /// Marks the parties on nodes that are not in `nodes` as lost, and returns them. With `heard`,
     /// they are still heard.
     pub(crate) fn lose(&mut self, nodes: &BTreeSet<NodeId>, heard: bool) -> Vec<Party> {
@@ -203,6 +224,7 @@ impl Circle {
     /// From here on, the lost parties are not heard any more.
     pub(crate) fn close_departing(&mut self) {
         self.departing.clear();
+        self.former.clear();
     }
 
     /// The newest notice, if none of its parties was lost: for a State.
@@ -221,7 +243,8 @@ impl Circle {
 
     /// Empties the table for a merge; the notices so far are kept.
     pub(crate) fn clear(&mut self) {
-        self.residents.clear();
+        let before = core::mem::take(&mut self.residents);
+        self.former = before.into_iter().map(|(party, resident)| (party, resident.node)).collect();
         self.local.clear();
         self.departing.clear();
         self.votes.clear();

@@ -388,10 +388,14 @@ impl Group {
         Ok(())
     }
 
-    /// GRP-04, GRP-11: delivered to the local parties, if the sender's node hosts the sender.
+    /// GRP-04, GRP-11, GRP-16: delivered to the local parties, if the sender's node hosts the
+    /// sender.
     fn data(&mut self, data: Deferred) -> Result<(), GroupError> {
         if self.hand_out(&data) {
             return Ok(());
+        }
+        if data.service < Service::Agreed {
+            return Ok(()); // GRP-16: its sender's join may be on its way.
         }
         let circles = with_handle(&self.circles, &data.group);
         let Some(has_local) = circles.map(|(_, circle)| !circle.local().is_empty()).reduce(|a, b| a || b)
@@ -413,7 +417,14 @@ impl Group {
         let Deferred { node, group, sender, service, payload } = data;
         let speaks =
             |(id, circle): (&GroupId, &'_ Circle)| circle.speaker(*node, *sender).map(|sender| (*id, sender));
-        let Some((group, sender)) = with_handle(&self.circles, group).find_map(speaks) else { return false };
+        let former = |(id, circle): (&GroupId, &'_ Circle)| {
+            circle.former_speaker(*node, *sender).map(|sender| (*id, sender))
+        };
+        let early = *service < Service::Agreed;
+        let speaker = with_handle(&self.circles, group).find_map(speaks);
+        let speaker =
+            speaker.or_else(|| with_handle(&self.circles, group).filter(|_| early).find_map(former));
+        let Some((group, sender)) = speaker else { return false };
         let local = self.circles.get(&group).map(Circle::local).into_iter().flatten();
         for to in local.filter(|party| self.audience.hears(party)) {
             let indication =

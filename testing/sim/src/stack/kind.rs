@@ -26,12 +26,15 @@ pub(super) struct Run<'a> {
 }
 
 const OPEN: u8 = 0xB0;
-/// Without the bit for safe order.
-const KEYING: u8 = 0xD0;
-const SEALED: u8 = 0xD2;
-const SAFE_BIT: u8 = 1;
+/// The highest four bits of data of flush.
+const KIND: u8 = 0xF0;
+const DATA: u8 = 0xD0;
+const SESSION_BIT: u8 = 2;
+/// Reliable, FIFO, causal.
+const NUMBERED: [u8; 3] = [0xD4, 0xD5, 0xD9];
 /// Kind 1, tag 8.
 const FLUSH_HEADER_BYTES: usize = 9;
+const NUMBER_BYTES: usize = 4;
 /// Epoch 8, counter 4.
 const SEALED_HEADER_BYTES: usize = 12;
 /// Version 1, view 96.
@@ -42,11 +45,15 @@ const CONFIRM: u8 = 200;
 
 /// Tells the kind of `payload`.
 pub(super) fn of(payload: &[u8]) -> Kind<'_> {
-    let data = payload.get(FLUSH_HEADER_BYTES..).unwrap_or_default();
+    let numbered = payload.first().is_some_and(|kind| NUMBERED.contains(&(kind & !SESSION_BIT)));
+    let start = if numbered { FLUSH_HEADER_BYTES + NUMBER_BYTES } else { FLUSH_HEADER_BYTES };
+    let data = payload.get(start..).unwrap_or_default();
     match *payload {
         [OPEN, ..] => Kind::Step(Mute::Admission, None),
-        [kind, ..] if kind & !SAFE_BIT == KEYING => of_envelope(data).unwrap_or(Kind::Other),
-        [kind, ..] if kind & !SAFE_BIT == SEALED => {
+        [kind, ..] if kind & KIND == DATA && kind & SESSION_BIT == 0 => {
+            of_envelope(data).unwrap_or(Kind::Other)
+        }
+        [kind, ..] if kind & KIND == DATA => {
             data.get(..SEALED_HEADER_BYTES).map_or(Kind::Other, |header| Kind::Sealed(header, data))
         }
         [_, 1, ..] => Kind::Step(Mute::FlushOk, None),

@@ -15,7 +15,9 @@ use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::{Digest, Entropy, Indication, Instant, Locator, NodeId, Party, UnixTime, ViewId};
+use folkmoot_base::{
+    Digest, Entropy, Indication, Instant, Locator, NodeId, Party, Service, UnixTime, ViewId,
+};
 use folkmoot_identity::VoteKind;
 use folkmoot_member::{Command, Event, Member};
 use folkmoot_node::Node;
@@ -110,12 +112,17 @@ impl Tap {
         let me = || self.names.player(&self.node.id().member());
         Some(match event {
             folkmoot_node::RingEvent::Sealed { .. } => return None,
+            // What has no place is not looked at here: the ring's own harness does that.
+            folkmoot_node::RingEvent::Submitted {
+                service: Service::Unreliable | Service::Reliable | Service::Fifo,
+                ..
+            } => return None,
             folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
                 RingEvent::Sent(named(me()?, digest), party)
             }
             folkmoot_node::RingEvent::Delivered { configuration, order, sender, service, digest, .. } => {
                 let sender = self.names.player(&sender.member())?;
-                let number = order?; // What has no place is not looked at here.
+                let number = order?;
                 RingEvent::Delivered { message: named(sender, digest), configuration, number, service }
             }
             folkmoot_node::RingEvent::Transitional { from, survivors } => {

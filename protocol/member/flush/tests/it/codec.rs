@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use folkmoot_base::{ConfigurationId, DecodeError, GroupId, NodeId, Service, ViewId};
-use folkmoot_flush::DATA_HEADER_BYTES;
-use folkmoot_flush::message::{BRINGS_BYTES_MAX, Control, For, Frame, ViewTag, data_header, decode, encode};
+use folkmoot_flush::message::{
+    BRINGS_BYTES_MAX, Control, For, Frame, Reach, Reached, ViewTag, data_header, decode, encode,
+};
 use proptest::prelude::*;
 
 fn view() -> impl Strategy<Value = ViewId> {
@@ -20,8 +21,15 @@ fn view() -> impl Strategy<Value = ViewId> {
 
 fn control() -> impl Strategy<Value = Control> {
     prop_oneof![
-        (view(), any::<[u8; 32]>(), prop::collection::vec(any::<u8>(), 0..=BRINGS_BYTES_MAX))
-            .prop_map(|(view, heads, brings)| Control::FlushOk { view, heads, brings: brings.into() }),
+        (view(), any::<[u8; 32]>(), prop::collection::vec(any::<u8>(), 0..=BRINGS_BYTES_MAX)).prop_map(
+            |(view, heads, brings)| {
+                let parties = (0..heads[0] % 5).map(u16::from);
+                let reach = |place| Reach { place, reliable: 7, fifo: u32::from(heads[1]) };
+                let reached = Reached { tag: ViewTag([heads[2]; 8]), parties: parties.map(reach).collect() };
+                let reached = (heads[3] % 2 == 0).then_some(reached);
+                Control::FlushOk { view, heads, brings: brings.into(), reached }
+            }
+        ),
         view().prop_map(|view| Control::FlushReceived { view }),
     ]
 }
@@ -45,12 +53,17 @@ proptest! {
     }
 
     #[test]
-    fn data_has_one_encoding(view in view(), safe in any::<bool>(), keys in any::<bool>(), payload in prop::collection::vec(any::<u8>(), 0..64)) {
-        let (tag, service) = (ViewTag::of(&view), if safe { Service::Safe } else { Service::Agreed });
+    fn data_has_one_encoding(view in view(), which in 0..6_usize, keys in any::<bool>(), number in any::<u32>(), payload in prop::collection::vec(any::<u8>(), 0..64)) {
+        let services = [
+            Service::Unreliable, Service::Reliable, Service::Fifo, Service::Causal, Service::Agreed, Service::Safe,
+        ];
+        let (tag, service) = (ViewTag::of(&view), services[which]);
+        let number = if (1..4).contains(&which) { number } else { 0 };
         let to = if keys { For::Keying } else { For::Session };
-        let bytes = Bytes::from([&data_header(&tag, service, to)[..], &payload].concat());
-        prop_assert_eq!(decode(&bytes), Ok(Frame::Data { tag, service, to, payload: payload.into() }));
-        for length in 0..DATA_HEADER_BYTES {
+        let head = data_header(&tag, service, to, number);
+        let bytes = Bytes::from([head.as_slice(), &payload].concat());
+        prop_assert_eq!(decode(&bytes), Ok(Frame::Data { tag, number, service, to, payload: payload.into() }));
+        for length in 0..head.as_slice().len() {
             prop_assert_eq!(decode(&bytes.slice(..length)), Err(DecodeError::Malformed));
         }
     }

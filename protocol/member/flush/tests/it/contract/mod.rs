@@ -2,6 +2,7 @@
 //! knows which others move on with it. The layers below are the group layer and a model of the ring
 //! with extended virtual synchrony.
 
+mod early;
 mod parties;
 mod schedules;
 
@@ -11,7 +12,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::STEP_DEADLINE;
 use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, Mutant, NodeId, Party, Service, ViewId};
-use folkmoot_flush::message::{self, Control, For, ViewTag};
+use folkmoot_flush::message::{self, Control, For, Frame, ViewTag};
 use folkmoot_flush::{Config, Flush, FlushError, Output, Phase, View};
 use proptest::prelude::*;
 
@@ -225,7 +226,12 @@ fn outputs(flush: &mut Flush) -> Vec<Output> {
 }
 
 fn word(view: ViewId, heads: u8) -> Bytes {
-    message::encode(&Control::FlushOk { view, heads: [heads; 32], brings: Bytes::new().into() })
+    message::encode(&Control::FlushOk {
+        view,
+        heads: [heads; 32],
+        brings: Bytes::new().into(),
+        reached: None,
+    })
 }
 
 fn hear(flush: &mut Flush, from: usize, bytes: &Bytes) -> Result<(), FlushError> {
@@ -278,7 +284,7 @@ fn flu_05_no_send_between_flush_and_view_and_no_second_flush() {
 #[test]
 fn flu_01_what_is_no_frame_is_refused() {
     let mut flush = pair();
-    for bytes in [&b""[..], b"\x01\x09", b"\xD1short", &[[0xD4].as_slice(), &[0; 17]].concat()] {
+    for bytes in [&b""[..], b"\x01\x09", b"\xD1short", &[[0xDC].as_slice(), &[0; 17]].concat()] {
         let refused = hear(&mut flush, 1, &Bytes::copy_from_slice(bytes));
         assert!(matches!(refused, Err(FlushError::PeerMalformed { .. })));
     }
@@ -286,7 +292,7 @@ fn flu_01_what_is_no_frame_is_refused() {
 }
 
 fn data(view: u64, service: Service) -> Bytes {
-    let header = message::data_header(&ViewTag::of(&id(view)), service, For::Session);
+    let header = message::data_header(&ViewTag::of(&id(view)), service, For::Session, 1);
     [header.as_slice(), b"payload"].concat().into()
 }
 
@@ -390,7 +396,12 @@ fn a_notice_must_follow_and_list_us() {
 // --- whatever happens ---
 
 fn bringing(view: ViewId, brings: &'static [u8]) -> Bytes {
-    message::encode(&Control::FlushOk { view, heads: [0; 32], brings: Bytes::from_static(brings).into() })
+    message::encode(&Control::FlushOk {
+        view,
+        heads: [0; 32],
+        brings: Bytes::from_static(brings).into(),
+        reached: None,
+    })
 }
 
 #[test]
@@ -409,7 +420,12 @@ fn flu_09_all_learn_what_each_brings_and_nobody_brings_much() {
     hear(&mut flush, 0, &mine).unwrap();
     hear(&mut flush, 1, &bringing(id(2), b"first")).unwrap();
     hear(&mut flush, 1, &bringing(id(2), b"last")).unwrap();
-    let much = message::encode(&Control::FlushOk { view: id(2), heads: [0; 32], brings: long.into() });
+    let much = message::encode(&Control::FlushOk {
+        view: id(2),
+        heads: [0; 32],
+        brings: long.into(),
+        reached: None,
+    });
     assert!(matches!(hear(&mut flush, 2, &much), Err(FlushError::PeerMalformed { .. })));
     hear(&mut flush, 2, &bringing(id(2), b"")).unwrap();
     let view = outputs(&mut flush).into_iter().find_map(|output| match output {

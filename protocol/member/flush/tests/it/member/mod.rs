@@ -78,7 +78,7 @@ impl Member {
     pub fn say(&mut self) {
         let Some(flush) = &mut self.flush else { return };
         let text = Bytes::from([&self.me.member.0[..1], &self.said.to_be_bytes()].concat());
-        if flush.send(Service::Fifo, folkmoot_flush::message::For::Session, &text).is_ok() {
+        if flush.send(Service::Agreed, folkmoot_flush::message::For::Session, &text).is_ok() {
             self.said += 1;
             let view = flush.view().unwrap();
             self.note(Event::Sent(view, text));

@@ -53,3 +53,35 @@ fn grp_15_what_changes_tables_has_a_place_in_the_order() {
     host.group.deliver(id, Some(900), node(1), Service::Agreed, leave, &all).unwrap();
     assert_eq!(host.group.members(GROUP).len(), 1);
 }
+
+/// Party 1 was taken out. What it had sent before as less than agreed may still come: whether it
+/// counts is for flush to say. What has a place counts by its place.
+#[test]
+fn grp_16_who_was_taken_out_is_heard_early_until_the_configuration_ends() {
+    let mut bus = joined(2);
+    let id = bus.hosts[0].upper.newest().0.configuration;
+    let host = &mut bus.hosts[0];
+    let all = |_: MemberId| true;
+    let leave = message::encode(&Control::Leave { party: member(1), group: GROUP });
+    host.group.deliver(id, Some(900), node(1), Service::Agreed, leave, &all).unwrap();
+    while host.group.poll_output().is_some() {}
+    let lead = |from| message::data_lead(node(1), &GROUP, &member(from));
+    let data = |from| Bytes::from([lead(from).as_slice(), b"x"].concat());
+    let refused = host.group.deliver(id, Some(901), node(1), Service::Agreed, data(1), &all);
+    assert_eq!(refused, Err(GroupError::PeerSpokeForNobody(node(1))));
+    host.group.deliver(id, None, node(1), Service::Fifo, data(1), &all).unwrap();
+    let Some(Output::Member { indication: Indication::Deliver { sender, service, .. }, .. }) =
+        host.group.poll_output()
+    else {
+        panic!("not delivered");
+    };
+    assert_eq!((sender, service), (member(1), Service::Fifo));
+    // Nobody knows of party 7: it may be that its join is on its way.
+    host.group.deliver(id, None, node(1), Service::Reliable, data(7), &all).unwrap();
+    assert!(host.group.poll_output().is_none());
+    let next = folkmoot_base::ConfigurationId { ring_seq: id.ring_seq + 1, ..id };
+    host.group.regular(next, &[node(0), node(1)], &all);
+    while host.group.poll_output().is_some() {}
+    host.group.deliver(next, None, node(1), Service::Fifo, data(1), &all).unwrap();
+    assert!(host.group.poll_output().is_none());
+}

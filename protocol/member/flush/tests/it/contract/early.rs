@@ -1,0 +1,172 @@
+//! Messages that have no place in the order: reliable and FIFO. The ring is played by hand here.
+
+use super::*;
+
+/// Party 0 of a view of three, which all are known to have.
+fn steady(danger: Option<Danger>) -> Flush {
+    let mut flush = Flush::new(Config { me: bus::member(0), group: GROUP, danger: danger.into() }, [0; 32]);
+    flush.notice(T0, id(1), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
+    for from in 0..3 {
+        hear(&mut flush, from, &word(id(1), 0)).unwrap();
+    }
+    outputs(&mut flush);
+    flush
+}
+
+fn received(flush: &mut Flush) {
+    for from in 0..3 {
+        hear(flush, from, &message::encode(&Control::FlushReceived { view: id(1) })).unwrap();
+    }
+    assert_eq!(flush.phase(), Phase::Steady);
+}
+
+fn early(service: Service, number: u32) -> Bytes {
+    let header = message::data_header(&ViewTag::of(&id(1)), service, For::Session, number);
+    [header.as_slice(), &number.to_be_bytes()].concat().into()
+}
+
+/// (service, number) of what was delivered.
+fn delivered(flush: &mut Flush) -> Vec<(Service, u8)> {
+    let all = outputs(flush).into_iter();
+    all.filter_map(|output| match output {
+        Output::Deliver { service, payload, .. } => Some((service, payload[3])),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn flu_10_early_services_travel_as_agreed_until_all_have_the_view() {
+    let mut flush = steady(None);
+    let travels = |flush: &mut Flush, service| {
+        let (travels, header) = flush.data_header(service, For::Session).unwrap();
+        (travels, message::decode(&Bytes::copy_from_slice(header.as_slice())).unwrap())
+    };
+    for (count, stable) in [(1, false), (2, true)] {
+        for service in [Service::Reliable, Service::Fifo] {
+            let (as_what, frame) = travels(&mut flush, service);
+            assert_eq!(as_what, if stable { service } else { Service::Agreed });
+            let Frame::Data { service: told, number, .. } = frame else { panic!("no data") };
+            assert_eq!((told, number), (service, count), "the receivers are told what was asked for");
+        }
+        if !stable {
+            received(&mut flush);
+        }
+    }
+    assert_eq!(travels(&mut flush, Service::Safe).0, Service::Safe);
+    let keying = flush.data_header(Service::Fifo, For::Keying).unwrap();
+    assert_eq!(keying.0, Service::Agreed, "frames of keying have places");
+    let mut eager = steady(Some(Danger::FlushEarlyAtOnce));
+    assert_eq!(travels(&mut eager, Service::Fifo).0, Service::Fifo);
+}
+
+/// What the mutant FlushEarlyAtOnce breaks: party 0 has the last FLUSH_OK and sends at once. Party
+/// 1 lacks it, and refuses the message; nobody sends it again.
+#[test]
+fn flu_10_an_early_message_of_a_view_that_is_not_installed_is_lost() {
+    let mut behind = pair();
+    behind.notice(T0, id(2), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
+    let header = message::data_header(&ViewTag::of(&id(2)), Service::Fifo, For::Session, 1);
+    let frame = Bytes::copy_from_slice(header.as_slice());
+    let refused = behind.frame(T0, bus::member(1), Service::Fifo, &frame);
+    assert_eq!(refused, Err(FlushError::PeerOtherView(bus::member(1))));
+}
+
+#[test]
+fn flu_10_words_of_flush_and_keying_have_places() {
+    let mut flush = steady(None);
+    let refused = Err(FlushError::PeerService(bus::member(1)));
+    let keying = message::data_header(&ViewTag::of(&id(1)), Service::Fifo, For::Keying, 1);
+    let frames = [
+        word(id(2), 0),
+        message::encode(&Control::FlushReceived { view: id(1) }),
+        Bytes::copy_from_slice(keying.as_slice()),
+    ];
+    for frame in &frames {
+        assert_eq!(flush.frame(T0, bus::member(1), Service::Fifo, frame), refused);
+    }
+    assert_eq!(outputs(&mut flush), []);
+}
+
+#[test]
+fn flu_04_a_message_may_come_as_agreed_and_never_as_less_than_it_says() {
+    let mut flush = steady(None);
+    let services = [Service::Reliable, Service::Fifo, Service::Agreed, Service::Safe];
+    for told in services {
+        for came in services {
+            let good = came >= told && (came == Service::Safe) == (told == Service::Safe);
+            let result = flush.frame(T0, bus::member(1), came, &early(told, 1));
+            assert_eq!(result.is_ok(), good, "{told:?} as {came:?}");
+        }
+    }
+}
+
+/// Party 2 is removed. Party 1 had its FIFO message 2 and its reliable message 3, and says so;
+/// party 0 gets them after the notice, and what nobody had before it.
+fn removed(danger: Option<Danger>) -> Vec<(Service, u8)> {
+    let mut flush = steady(danger);
+    let late = |flush: &mut Flush, service, number| {
+        flush.frame(T0, bus::member(2), service, &early(service, number))
+    };
+    late(&mut flush, Service::Fifo, 1).unwrap();
+    flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
+    for (service, number) in
+        [(Service::Reliable, 4), (Service::Fifo, 2), (Service::Reliable, 3), (Service::Fifo, 3)]
+    {
+        late(&mut flush, service, number).unwrap();
+    }
+    flush.flush_ok(T0, Bytes::new()).unwrap();
+    let said = outputs(&mut flush);
+    let mine = said.iter().find_map(|output| match output {
+        Output::Multicast { bytes, .. } => Some(bytes.clone()),
+        _ => None,
+    });
+    let Ok(Frame::Control(Control::FlushOk { reached: Some(reached), .. })) =
+        message::decode(&mine.clone().unwrap())
+    else {
+        panic!("it says how far it is")
+    };
+    if danger.is_none() {
+        assert_eq!(reached.parties, [message::Reach { place: 2, reliable: 0, fifo: 1 }]);
+    }
+    let tag = ViewTag::of(&id(1));
+    let theirs = message::Reached { tag, parties: vec![message::Reach { place: 2, reliable: 3, fifo: 2 }] };
+    let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
+    let theirs = message::encode(&Control::FlushOk { view, heads, brings, reached: Some(theirs) });
+    hear(&mut flush, 1, &theirs).unwrap();
+    hear(&mut flush, 0, &mine.unwrap()).unwrap();
+    assert_eq!(flush.view(), Some(id(2)));
+    said.into_iter()
+        .filter_map(|output| match output {
+            Output::Deliver { service, payload, .. } => Some((service, payload[3])),
+            _ => None,
+        })
+        .chain(delivered(&mut flush))
+        .collect()
+}
+
+#[test]
+fn flu_11_of_a_removed_party_all_deliver_what_one_had_before_the_notice() {
+    let same = [(Service::Fifo, 1), (Service::Fifo, 2), (Service::Reliable, 3)];
+    assert_eq!(removed(None), same);
+    let differs = removed(Some(Danger::FlushLateAsEver));
+    assert!(differs.contains(&(Service::Fifo, 3)) && differs.contains(&(Service::Reliable, 4)));
+}
+
+/// FLU-11: what one says who does not come along from our view counts for nothing.
+#[test]
+fn flu_11_only_those_who_come_along_count() {
+    let mut flush = steady(None);
+    flush.notice(T0, id(2), ids(&[0, 3]), &ids(&[1, 2]), Cause::Expelled).unwrap();
+    flush.frame(T0, bus::member(2), Service::Fifo, &early(Service::Fifo, 1)).unwrap();
+    flush.flush_ok(T0, Bytes::new()).unwrap();
+    outputs(&mut flush);
+    let tag = ViewTag::of(&id(1));
+    let says = message::Reached { tag, parties: vec![message::Reach { place: 2, reliable: 9, fifo: 9 }] };
+    let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
+    let says = message::encode(&Control::FlushOk { view, heads, brings, reached: Some(says) });
+    hear(&mut flush, 3, &says).unwrap();
+    hear(&mut flush, 0, &word(id(2), 0)).unwrap();
+    assert_eq!(flush.view(), Some(id(2)));
+    assert_eq!(delivered(&mut flush), []);
+}
