@@ -74,6 +74,9 @@ pub enum Danger {
     RingOrdersOthers,
     /// Ring: behind the signal, what has places is sorted by its senders (ORD-10).
     RingSortsKnown,
+    /// Ring: takes packets of the old configuration after the commit entry, not only in recovery
+    /// (ORD-09).
+    RingTakesLate,
     /// Ring: delivers on arrival, gaps or not.
     RingNoOrder,
     /// Ring: a retransmitted packet is delivered again.

@@ -52,7 +52,7 @@ use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
 use data::Data;
-use folkmoot_base::{ConfigurationId, Entropy, Instant, Lead, NodeId, Service};
+use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, Lead, NodeId, Service};
 use gather::Gather;
 use message::{CommitToken, Control, Frame, Join, Token};
 use operational::Operational;
@@ -96,6 +96,16 @@ impl State {
             Self::Gather(state) => state.old,
             Self::Commit(state) => state.old,
             Self::Recover(state) => state.old,
+        }
+    }
+
+    /// The same, while the next configuration is not installed.
+    fn old_mut(&mut self) -> Option<&mut Order> {
+        match self {
+            Self::Operational(_) => None,
+            Self::Gather(state) => state.old.as_mut(),
+            Self::Commit(state) => state.old.as_mut(),
+            Self::Recover(state) => state.old.as_mut(),
         }
     }
 
@@ -191,8 +201,13 @@ impl Ring {
             Some(State::Recover(state)) if data.ring == state.circuit.order.handle() => {
                 state.data(now, from, data)
             }
-            Some(State::Gather(state)) => {
-                state.data(from, data);
+            // ORD-09: once its commit entry has said what this node holds, it takes no more of that.
+            Some(state)
+                if matches!(state, State::Gather(_)) || ctx.config.danger.is(Danger::RingTakesLate) =>
+            {
+                if let Some(old) = state.old_mut() {
+                    old.late(&from, data);
+                }
                 Ok(())
             }
             _ => Ok(()), // Of a ring that has ended, or is not ours: stale.
