@@ -148,8 +148,8 @@ fn key_agreement(schedules: u32) -> Vec<String> {
         format!("{SIM} --keying {module} --hybrid --schedules {} --seed 1 --json", schedules.div_ceil(10))
     });
     let charter = format!("{SIM} --aim charter --schedules {schedules} --seed 1 --json");
-    let modelled =
-        ["", " --every-order", " --messages 1", " --without rule-h", " --without k1"].map(|rule| format!("{model}{rule}"));
+    let modelled = ["", " --every-order", " --messages 1", " --without rule-h", " --without k1"]
+        .map(|rule| format!("{model}{rule}"));
     let tests = ["folkmoot-agreement", "folkmoot-keying"]
         .map(|of| format!("cargo test -p {of} --test it known_keys::"));
     let sizes = ["env FOLKMOOT_SIZES=all cargo test -p folkmoot-agreement --test it".to_owned()];

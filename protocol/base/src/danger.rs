@@ -93,6 +93,9 @@ pub enum Danger {
     RingNothingEarly,
     /// Ring: FIFO messages are delivered on arrival, gaps or not (ORD-07).
     RingFifoOnArrival,
+    /// Ring: takes packets of the old configuration after the commit entry, not only in recovery
+    /// (ORD-09).
+    RingTakesLate,
     /// Ring: delivers on arrival, gaps or not.
     RingNoOrder,
     /// Ring: a retransmitted packet is delivered again.

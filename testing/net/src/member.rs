@@ -38,6 +38,7 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
         replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,
+        multicast: false,
     };
     let prepared = prepare(options, &[], Timing::default()).map_err(in_words)?;
     let life = (start.player, start.life);

@@ -102,8 +102,8 @@ impl Watch {
             return self.note(&What::Note(line.layer, line.text));
         }
         match unmark(board, &line) {
-            Some(Seen::Told(told)) => self.told(told),
-            Some(Seen::Sealed) => self.sealed(),
+            Some(Seen::Told(_, told)) => self.told(told),
+            Some(Seen::Sealed(_)) => self.sealed(),
             None => {}
         }
     }
@@ -111,7 +111,7 @@ impl Watch {
     /// Both floors, observed.
     pub(crate) fn observe(&self, node: Node, host: MemberStack, life: (Player, u16)) -> (Below, Above) {
         let tap = Tap::new(node, life, Arc::clone(&self.names));
-        let desk = Desk::new(host.member, &tap, Arc::clone(&self.names));
+        let desk = Desk::new(host.member, false, &tap, Arc::clone(&self.names));
         let board = Arc::clone(&tap.board);
         (Below { tap, watch: self.clone() }, Above { desk, board, watch: self.clone() })
     }

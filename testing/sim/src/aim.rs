@@ -1,6 +1,7 @@
 //! Schedules that aim: steps in front of a drawn schedule, for moments so narrow that chance seldom
 //! meets them.
 
+use crate::net::TRIP_MICROS_MAX;
 use crate::rng::Rng;
 use crate::schedule::{Hook, Schedule, Step, When};
 use folkmoot_base::Service;
@@ -38,12 +39,16 @@ pub enum Aim {
     Twice,
     /// Applications take no events, often where nothing else is wrong.
     Readers,
+    /// Every pair has a round trip of its own, and some are far from each other.
+    Far,
+    /// Somebody's datagrams are held up; it dies, and they arrive while the others recover.
+    Straggler,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 11] = [
+pub const AIMS: [(&str, Aim); 13] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
@@ -54,6 +59,8 @@ pub const AIMS: [(&str, Aim); 11] = [
     ("clocks", Aim::Clocks),
     ("twice", Aim::Twice),
     ("readers", Aim::Readers),
+    ("far", Aim::Far),
+    ("straggler", Aim::Straggler),
     ("takeover", Aim::Takeover),
 ];
 
@@ -90,6 +97,7 @@ impl Aim {
         match self {
             Self::Disks => schedule.hosts.slow(&mut rng),
             Self::Clocks => schedule.hosts.skew(&mut rng),
+            Self::Far => schedule.far = TRIP_MICROS_MAX,
             _ => {}
         }
         if self == Self::Roster {
@@ -113,6 +121,8 @@ impl Aim {
             Self::Clocks => roster(rng),
             Self::Twice => crate::hosts::twice(rng),
             Self::Readers => crate::hosts::readers(rng),
+            Self::Far => far(rng),
+            Self::Straggler => straggler(round, rng),
         }
     }
 }
@@ -187,6 +197,49 @@ fn disks(rng: &mut Rng) -> Vec<(When, Step)> {
         (When::After(rng.range(0, 500_000)), Step::Chorus(Service::Safe)),
         (When::After(LONG_MICROS), Step::Restart(0)),
     ]
+}
+
+/// Members come and go and speak, and the network comes apart.
+fn far(rng: &mut Rng) -> Vec<(When, Step)> {
+    let mut steps = vec![(When::After(rng.range(0, LONG_MICROS)), crate::speech::medley(rng))];
+    for _ in 0..rng.range(1, 4) {
+        let step = match rng.weighted(&[2, 2, 2, 1, 1]) {
+            0 => Step::Leave(player(rng)),
+            1 => Step::Join(player(rng)),
+            2 => split(rng),
+            3 => Step::Crash { who: player(rng), after: None },
+            _ => Step::Restart(player(rng)),
+        };
+        steps.push((middle(rng), step));
+    }
+    steps.push((When::After(rng.range(0, 2 * LONG_MICROS)), Step::Heal));
+    steps
+}
+
+/// All speak, and what one says reaches some, reaches others late, or not at all. Then it dies.
+/// What is late comes while the others have agreed on the next ring, and do not have it yet.
+fn straggler(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let (micros, word) = (rng.range(500, 12_000), ["commit", "recover"].get(rng.below(2)));
+    let hook = Hook { layer: "ring", word: word.copied().unwrap_or("recover") };
+    let mut steps = vec![
+        (When::After(LONG_MICROS), Step::Chorus(Service::Agreed)),
+        (When::After(rng.range(0, 3_000)), Step::Withhold { from: round, micros }),
+    ];
+    for _ in 0..rng.range(1, 4) {
+        steps.push((When::After(rng.range(0, micros)), crate::speech::medley(rng)));
+        steps.push((
+            When::After(0),
+            Step::Send { who: round, service: Service::Agreed, bytes: 900, count: 6 },
+        ));
+    }
+    steps.extend([
+        (When::After(rng.range(0, micros)), Step::Crash { who: round, after: None }),
+        // The token is missed after a second, and whoever is silent a little later.
+        (When::After(1_100_000), Step::Chorus(Service::Agreed)),
+        (When::On(hook, rng.range(0, 2_000)), Step::Release),
+        (When::After(LONG_MICROS), Step::Restart(0)),
+    ]);
+    steps
 }
 
 fn expulsion(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {

@@ -47,6 +47,9 @@ pub(crate) struct Arguments {
     /// Break each layer on purpose and see that its checker catches it.
     #[arg(long)]
     pub(crate) mutants: bool,
+    /// Each pair of players has a round trip of its own, up to so many microseconds.
+    #[arg(long, value_name = "MICROSECONDS")]
+    pub(crate) far: Option<u64>,
     /// With --mutants: only checkers whose name, or dangers whose name, holds this.
     #[arg(long, requires = "mutants", value_name = "TEXT")]
     pub(crate) only: Option<String>,
@@ -117,6 +120,7 @@ fn schedule(arguments: &Arguments, seed: u64) -> Schedule {
     schedule.hybrid = arguments.hybrid;
     arguments.aim.unwrap_or(Aim::Anywhere).take(&mut schedule);
     signing::take(&mut schedule, arguments.scheme.unwrap_or(Scheme::Plain));
+    schedule.far = arguments.far.unwrap_or(schedule.far);
     schedule
 }
 

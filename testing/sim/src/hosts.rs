@@ -5,12 +5,15 @@
 //! They are drawn from a generator of their own, so the rest of a schedule stays as its seed draws
 //! it.
 
+use crate::net::TRIP_MICROS_MAX;
 use crate::rng::Rng;
 use crate::schedule::{Hook, SEATS_MAX, Schedule, Slander, Step, When};
 use folkmoot_base::Service;
 
 /// How many of a million schedules have slow disks.
 const SLOW: u32 = 200_000;
+/// How many have players that are far from each other.
+const FAR: u32 = 150_000;
 /// How many have clocks that differ.
 const SKEWED: u32 = 200_000;
 /// How many have processes that stand still.
@@ -57,6 +60,9 @@ pub(crate) fn add(schedule: &mut Schedule) {
     }
     if rng.chance(SKEWED) {
         schedule.hosts.skew(&mut rng);
+    }
+    if Rng::new(schedule.seed, "far", 0).chance(FAR) {
+        schedule.far = TRIP_MICROS_MAX;
     }
     if rng.chance(STOPPED) {
         for _ in 0..1 + rng.below(3) {

@@ -29,6 +29,7 @@ pub mod rng;
 pub mod run;
 pub mod schedule;
 pub mod signing;
+mod speech;
 pub mod stack;
 pub mod standings;
 pub mod takeover;

@@ -83,6 +83,8 @@ pub enum Command {
     Mute(Option<Mute>),
     /// From now on the node is crooked, or honest again.
     Crooked(Option<Crooked>),
+    /// The application in the player's second program asks this.
+    Second(Box<Command>),
     /// Show every peer a start of another process of that peer's ([`crate::schedule::Slander`]).
     Slander(crate::schedule::Slander),
 }
@@ -98,6 +100,23 @@ pub fn electorate() -> Player {
     ELECTORATE
 }
 
+/// The name in records of a player's second program: another party of the same member.
+pub fn second_of(player: Player) -> Player {
+    player.saturating_add(SECONDS)
+}
+
+/// Whether a name in a record is that of a second program.
+pub fn is_second(player: Player) -> bool {
+    (SECONDS..MOTIONS).contains(&player)
+}
+
+/// Whose program it is.
+pub fn owner(player: Player) -> Player {
+    if is_second(player) { player.saturating_sub(SECONDS) } else { player }
+}
+
+/// No table has so many players.
+const SECONDS: Player = 50;
 const ELECTORATE: Player = 200;
 /// No table has so many players.
 const MOTIONS: Player = 100;
@@ -172,6 +191,8 @@ pub enum Output {
     Persist(Persist),
     /// Tell.
     Told(Told),
+    /// The player's second program tells.
+    Second(Told),
     /// A happening worth a line.
     Trace(Trace),
 }

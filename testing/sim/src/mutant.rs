@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 59] = [
+pub const MUTANTS: [Mutant; 63] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -70,6 +70,10 @@ pub const MUTANTS: [Mutant; 59] = [
     at_all("evs-5-causal-delivery", Danger::RingNoOrder),
     at_all("evs-6-agreed-delivery", Danger::RingNoOrder),
     at_all("evs-7-safe-delivery", Danger::RingSafeAsAgreed),
+    at_all("evs-7-safe-delivery", Danger::RingSafeByVisits),
+    at_all("evs-6-agreed-delivery", Danger::RingOrdersOthers),
+    at_all("evs-6-agreed-delivery", Danger::RingSortsKnown),
+    aimed(Aim::Straggler, at_all("evs-4-failure-atomicity", Danger::RingTakesLate)),
     at_one("self-inclusion", Danger::MemberOmitsSelf),
     at_all("local-monotonicity", Danger::MemberRepeatsView),
     at_all("initial-view", Danger::MemberSpeaksEarly),

@@ -7,6 +7,7 @@
 //! somebody is.) Source: Survey §7, property 8.1, for components that need not be disjoint;
 //! docs/protocol/ring.md, RING-14 to RING-17.
 
+use crate::machine::owner;
 use crate::record::{Player, Standing};
 use crate::standings::standings;
 use crate::world::World;
@@ -20,7 +21,7 @@ pub type Views = BTreeMap<Player, (String, String)>;
 /// # Errors
 /// In plain words.
 pub fn of(world: &World) -> Result<Views, String> {
-    let founder = |player: Player| world.chair(player).is_some_and(|chair| chair.founder);
+    let founder = |player: Player| world.chair(owner(player)).is_some_and(|chair| chair.founder);
     let reach = |a, b| world.reach(world.place_of(a), world.place_of(b));
     judge(&standings(world), &reach, &founder)
 }

@@ -2,8 +2,9 @@
 //! faults and lets the world come to rest.
 
 mod hosts;
+mod speech;
 
-use crate::machine::{Cast, Command, Role, electorate, motion};
+use crate::machine::{Cast, Command, Role, electorate, is_second, motion};
 use crate::net::{CALM, Weather};
 use crate::peace;
 use crate::record::{Disk, Player, Record};
@@ -92,9 +93,13 @@ impl<'a> Director<'a> {
         match *step {
             Step::Send { who, service, bytes, count } => self.send(who, service, bytes, count),
             Step::Chorus(service) => {
-                for player in self.world.living() {
-                    self.world.send(player, service, 48);
+                for place in self.world.living() {
+                    self.world.send(place, service, 48);
+                    self.world.second_sends(place, service);
                 }
+            }
+            Step::Medley { .. } | Step::Second { .. } | Step::Withhold { .. } | Step::Release => {
+                self.speech(step);
             }
             Step::Leave(who) => self.leave(who),
             Step::Join(who) => self.join(who),
@@ -408,8 +413,13 @@ impl<'a> Director<'a> {
         let limit = self.finish_signing(limit);
         for standing in standings(&self.world) {
             if standing.expected {
-                let place = self.world.place_of(standing.process.player);
-                self.world.send(place, Service::Safe, 64);
+                let player = standing.process.player;
+                let place = self.world.place_of(player);
+                if is_second(player) {
+                    self.world.second_sends(place, Service::Safe);
+                } else {
+                    self.world.send(place, Service::Safe, 64);
+                }
             }
         }
         self.world.record.settled = self.rest(limit);
@@ -453,7 +463,9 @@ impl<'a> Director<'a> {
                 continue;
             }
             let begun = *since.get_or_insert(self.world.now);
-            if self.world.now.saturating_sub(begun) >= REST_MICROS {
+            // What has come back to its sender is still on its way to those who are far.
+            let rest = REST_MICROS.saturating_add(self.schedule.far);
+            if self.world.now.saturating_sub(begun) >= rest {
                 return true;
             }
         }

@@ -6,11 +6,12 @@
 //! and still means something.
 
 mod liars;
+mod step;
 
 pub use liars::{Forgery, Slander};
+pub use step::{Second, Step};
 
 use crate::hosts::Hosts;
-use crate::lie::Lie;
 use crate::machine::{Crooked, MUTES, Mute};
 use crate::net::{CALM, Weather};
 use crate::payload::SERVICES;
@@ -65,158 +66,6 @@ pub const HOOKS: [Hook; 16] = [
     Hook { layer: "link", word: "" },
 ];
 
-/// One thing that the schedule does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Somebody sends.
-    Send {
-        /// Who.
-        who: u8,
-        /// How ordered.
-        service: Service,
-        /// How long.
-        bytes: u32,
-        /// How many.
-        count: u8,
-    },
-    /// Everybody sends one.
-    Chorus(Service),
-    /// A member leaves the group.
-    Leave(u8),
-    /// One that left joins again.
-    Join(u8),
-    /// A process dies; within the next batch of outputs after this many of them, or at once.
-    Crash {
-        /// Who.
-        who: u8,
-        /// After how many outputs of its next batch; `None`: between batches.
-        after: Option<u8>,
-    },
-    /// A process stands still: what comes for it waits, as much as its socket holds, and so do its
-    /// timers.
-    Stop {
-        /// Who.
-        who: u8,
-        /// For how many microseconds.
-        micros: u64,
-    },
-    /// Another process of a player starts, elsewhere, on a copy of its folder; while the first one
-    /// runs, if that does.
-    Copy {
-        /// Whose.
-        who: u8,
-        /// How far the clock is ahead there, in seconds.
-        skew: i8,
-    },
-    /// A member shows its peers starts of processes that never started.
-    Slander {
-        /// Who.
-        who: u8,
-        /// Which.
-        how: Slander,
-    },
-    /// An application takes no events.
-    Deaf {
-        /// Whose.
-        who: u8,
-        /// For how many microseconds.
-        micros: u64,
-        /// How many events may wait.
-        room: u16,
-    },
-    /// A dead process comes back with its disk.
-    Restart(u8),
-    /// A dead process comes back with the disk of some time ago.
-    RestartOld {
-        /// Who.
-        who: u8,
-        /// How many writes are lost, in hundredths of all.
-        back: u8,
-    },
-    /// The network splits: bit k is the side of player k.
-    Split(u8),
-    /// Three sides: two bits for each player.
-    SplitThree(u16),
-    /// Everybody reaches everybody.
-    Heal,
-    /// One direction between two players is cut.
-    Cut(u8, u8),
-    /// Both directions between two players are cut.
-    Part(u8, u8),
-    /// Everything but cuts stops, and everybody must find peace while the cuts last
-    /// ([`crate::peace`]).
-    Endure,
-    /// Other weather for a while.
-    Burst(Weather, u64),
-    /// A stranger asks; these players will say yes.
-    Admit {
-        /// Which stranger.
-        who: u8,
-        /// Whom it asks first.
-        contact: u8,
-        /// Who will say yes: bit k for player k.
-        yes: u8,
-    },
-    /// A member proposes to expel another; these players will say yes.
-    Expel {
-        /// Who proposes.
-        by: u8,
-        /// Whom.
-        who: u8,
-        /// Who will say yes.
-        yes: u8,
-    },
-    /// A member proposes a change of the charter, one of [`CHANGES`]; all will say yes.
-    Change {
-        /// Who proposes.
-        by: u8,
-        /// Which.
-        what: u8,
-    },
-    /// A member proposes who votes from now on, of those whom it knows as members; all will say
-    /// yes.
-    Electorate {
-        /// Who proposes.
-        by: u8,
-        /// Who shall vote: bit k for player k.
-        voters: u8,
-    },
-    /// One that is out of the group asks again; all will say yes.
-    Again(u8),
-    /// A member leaves out one protocol step for a while.
-    Mute {
-        /// Who.
-        who: u8,
-        /// Which step.
-        step: Mute,
-        /// For how many microseconds.
-        micros: u64,
-    },
-    /// The attacker uses datagrams that it saw.
-    Forge {
-        /// How.
-        how: Forgery,
-        /// How many.
-        count: u8,
-    },
-    /// The attacker floods somebody with garbage.
-    Flood {
-        /// Whom.
-        who: u8,
-        /// How many datagrams.
-        count: u16,
-    },
-    /// Whoever has every former key lies to somebody.
-    Lie {
-        /// What it tries.
-        how: Lie,
-        /// To whom.
-        to: u8,
-    },
-    /// Nothing, for this many microseconds more.
-    Rest(u64),
-}
-
 /// A whole schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
@@ -236,6 +85,11 @@ pub struct Schedule {
     pub hybrid: bool,
     /// The usual weather.
     pub weather: Weather,
+    /// The longest round trip between two players, in microseconds; 0: the weather alone says how
+    /// far they are.
+    pub far: u64,
+    /// Who runs a second program: bit k for player k.
+    pub seconds: u8,
     /// The disks and clocks.
     pub hosts: Hosts,
     /// A player whose node is crooked throughout, and how (only in runs that ask for one).
@@ -311,6 +165,8 @@ impl Schedule {
             keying: Keying::default(),
             hybrid: false,
             weather,
+            far: 0,
+            seconds: 0,
             hosts: Hosts::default(),
             crooked: None,
             robbed: false,
@@ -321,6 +177,7 @@ impl Schedule {
             crate::ordeal::add(&mut schedule);
             crate::hosts::add(&mut schedule);
         }
+        crate::speech::add(&mut schedule);
         schedule
     }
 }

@@ -30,8 +30,28 @@ pub fn standings(world: &World) -> Vec<Standing> {
             activity: picture.activity,
             unacknowledged: chair.pending.iter().copied().collect(),
         });
+        out.extend(second(world, player, out.last(), &removed));
     }
     out
+}
+
+/// How the second program stands that runs beside `first`.
+fn second(
+    world: &World,
+    place: Player,
+    first: Option<&Standing>,
+    removed: &BTreeSet<Player>,
+) -> Option<Standing> {
+    let (chair, first) = (world.second(place)?, first?);
+    let member = world.chair(place)?.player;
+    let in_group = first.roster.contains(&member) && !removed.contains(&member) && !world.is_misled(place);
+    Some(Standing {
+        process: chair.process(),
+        expected: in_group && !chair.wishes.away,
+        view: chair.view.clone(),
+        unacknowledged: chair.pending.iter().copied().collect(),
+        ..first.clone()
+    })
 }
 
 /// Whether all who are expected are in one view of exactly them, under one key and one roster, with

@@ -112,6 +112,8 @@ mod tests {
             votes: 1,
             scheme: folkmoot_identity::Scheme::Plain,
             weather: CALM,
+            far: 0,
+            seconds: 0,
             hosts: crate::hosts::Hosts::default(),
             keying: folkmoot_base::Keying::default(),
             hybrid: false,

@@ -13,12 +13,16 @@ mod host;
 mod life;
 mod observe;
 mod reader;
+mod second;
 mod signing;
+mod straggle;
 mod thief;
 mod twice;
 
 pub use attacker::{Attacker, Forged};
 pub use chair::{Chair, Wishes};
+
+use straggle::Straggle;
 
 use crate::lie::Thief;
 use crate::lines::Lines;
@@ -151,6 +155,8 @@ pub struct World {
     signing: bool,
     /// Whether there is an attacker with former keys.
     robbed: bool,
+    /// Who runs a second program: a bit for each player.
+    with_seconds: u8,
     thief: Option<Box<dyn Thief>>,
     /// When the attacker's timer is due.
     thief_at: Option<u64>,
@@ -159,6 +165,9 @@ pub struct World {
     shown: BTreeSet<Player>,
     players: Player,
     witnesses: BTreeMap<(Player, Player), Process>,
+    straggle: Straggle,
+    /// The second programs, by the place of their first.
+    seconds: BTreeMap<Player, Chair>,
 }
 
 impl World {
@@ -168,7 +177,7 @@ impl World {
         Self {
             now: 0,
             record: Record::default(),
-            net: Net::new(seed, schedule.weather),
+            net: Net::new(seed, schedule.weather).with_trips(seed, schedule.far),
             attacker: Attacker::new(seed),
             chairs: (0..schedule.players)
                 .map(|player| {
@@ -184,6 +193,8 @@ impl World {
             shown: BTreeSet::new(),
             players: schedule.players,
             witnesses: BTreeMap::new(),
+            straggle: Straggle::new(seed),
+            seconds: BTreeMap::new(),
             cast,
             options,
             queue: BinaryHeap::new(),
@@ -196,6 +207,7 @@ impl World {
             crossings: Vec::new(),
             services: BTreeMap::new(),
             signing: schedule.scheme != Scheme::Plain,
+            with_seconds: schedule.seconds,
         }
     }
 
@@ -388,6 +400,7 @@ impl World {
                 }
             }
             Output::Told(told) => self.told(player, told, origin),
+            Output::Second(told) => self.second_told(player, told, origin),
             Output::Trace(trace) => self.traced(player, trace),
         }
     }
@@ -406,6 +419,9 @@ impl World {
         let Some(to) = player_at(to).filter(|to| usize::from(*to) < self.chairs.len()) else { return };
         if let Some(forged) = self.attacker.overtakes(&bytes) {
             self.forge(locator(player), to, forged, 1);
+        }
+        if self.is_withheld(player, to, from, &bytes) {
+            return;
         }
         let (here, there) = (self.site(player), self.site(to));
         for at in self.net.carry(self.now, here, there, bytes.len()) {

@@ -17,7 +17,6 @@
 //! Departures: docs/protocol/ring.md, docs/decisions/0009-cliques.md.
 
 use crate::context::{Context, Step};
-use crate::data::Data;
 use crate::hearing::{Report, choice};
 use crate::message::{CommitToken, Join, Last, neighbours};
 use crate::order::Order;
@@ -206,16 +205,6 @@ impl Gather {
             return Step::Stay;
         }
         Step::Commit(Box::new(token))
-    }
-
-    /// A late packet of the old configuration.
-    pub(crate) fn data(&mut self, from: NodeId, data: Data) -> bool {
-        let Some(old) = self.old.as_mut().filter(|old| old.handle() == data.ring) else { return false };
-        let legal = old.members.binary_search(&from).is_ok() && usize::from(data.sender) < old.members.len();
-        if legal {
-            old.take(data);
-        }
-        legal
     }
 
     /// A node came or went. One that came hears from us; one that went changes what we say, at the

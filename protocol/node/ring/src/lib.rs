@@ -107,6 +107,16 @@ impl State {
         }
     }
 
+    /// The same, while the next configuration is not installed.
+    fn old_mut(&mut self) -> Option<&mut Order> {
+        match self {
+            Self::Operational(_) => None,
+            Self::Gather(state) => state.old.as_mut(),
+            Self::Commit(state) => state.old.as_mut(),
+            Self::Recover(state) => state.old.as_mut(),
+        }
+    }
+
     fn installed(&self) -> Option<&Order> {
         match self {
             Self::Operational(state) => Some(&state.circuit.order),
@@ -210,8 +220,13 @@ impl Ring {
             Some(State::Recover(state)) if data.ring == state.circuit.order.handle() => {
                 state.data(now, from, data)
             }
-            Some(State::Gather(state)) => {
-                state.data(from, data);
+            // ORD-09: once its commit entry has said what this node holds, it takes no more of that.
+            Some(state)
+                if matches!(state, State::Gather(_)) || ctx.config.danger.is(Danger::RingTakesLate) =>
+            {
+                if let Some(old) = state.old_mut() {
+                    old.late(&from, data);
+                }
                 Ok(())
             }
             Some(State::Commit(state)) => {

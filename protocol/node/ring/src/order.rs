@@ -183,6 +183,15 @@ impl Order {
         }
     }
 
+    /// A late packet or record, of this configuration or of another.
+    pub(crate) fn late(&mut self, from: &NodeId, data: Data) {
+        let member =
+            self.members.binary_search(from).is_ok() && usize::from(data.sender) < self.members.len();
+        if member && data.ring == self.handle() {
+            self.take(data);
+        }
+    }
+
     /// RING-28: so many packets of another member are kept that no known record names. A member
     /// that floods the ring with packets that it never orders takes no room from the others.
     fn unplaced_most(&self) -> u64 {

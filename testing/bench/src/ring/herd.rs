@@ -83,19 +83,8 @@ impl Herd {
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
         let (formed, began) = (Duration::ZERO, now());
-        let mut herd = Self {
-            places,
-            said,
-            tell,
-            limit,
-            threads,
-            paths,
-            multicast,
-            people,
-            formed,
-            network,
-            workshop,
-        };
+        let mut herd =
+            Self { places, said, tell, limit, threads, paths, multicast, people, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }

@@ -1,11 +1,12 @@
 //! EVS 4, failure atomicity: nodes that go on together from one configuration to the next delivered
-//! the same in it, and the same before the transitional signal (DECISIONS O2: rule H stands on
-//! that).
-//! Source: EVS §3, specification 4.
+//! the same in it, unreliable messages excepted. Agreed and safe ones they delivered on the same
+//! side of the transitional signal, too (DECISIONS O2: rule H stands on that). A message that waits
+//! for no place may stand before the signal at one and behind it at another. Source: EVS §3,
+//! specification 4.
 
-use super::{Broken, Checker, End, RingSegment, Story};
+use super::{Broken, Checker, End, RingPlace, RingSegment, Story};
 use crate::record::{Process, Record};
-use folkmoot_base::ConfigurationId;
+use folkmoot_base::{ConfigurationId, Service};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker = Checker { name: "evs-4-failure-atomicity", source: "EVS §3, 4", judge };
@@ -52,15 +53,18 @@ fn compare(process: Process, mine: &RingSegment, other: Process, theirs: &RingSe
 }
 
 fn numbers(segment: &RingSegment, regular: bool) -> BTreeSet<u64> {
-    let places = segment.delivered.iter();
-    places.filter(|place| !regular || segment.is_regular(place.entry)).map(|place| place.number).collect()
+    let bound = |place: &&RingPlace| match regular {
+        true => place.service >= Service::Agreed && segment.is_regular(place.entry),
+        false => place.service >= Service::Reliable,
+    };
+    segment.delivered.iter().filter(bound).map(|place| place.number).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::CHECKER;
     use crate::check::tale::Tale;
-    use folkmoot_base::Service::Agreed;
+    use folkmoot_base::Service::{Agreed, Fifo, Reliable, Unreliable};
 
     fn both() -> Tale {
         Tale::default().ring(0, 4, &[0, 1, 2]).ring(1, 4, &[0, 1, 2]).ring_get(0, (2, 1), (4, 1), Agreed)
@@ -85,5 +89,16 @@ mod tests {
         let late =
             both().ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1]).ring_get(1, (2, 1), (4, 1), Agreed);
         on(late).broken(&CHECKER);
+    }
+
+    #[test]
+    fn what_waits_for_no_place_may_come_on_either_side_of_the_signal() {
+        let tale = |service| {
+            let tale = Tale::default().ring(0, 4, &[0, 1, 2]).ring(1, 4, &[0, 1, 2]);
+            tale.ring_get(0, (2, 1), (4, 1), service).ring_signal(0, 4, &[0, 1]).ring_signal(1, 4, &[0, 1])
+        };
+        on(tale(Fifo).ring_get(1, (2, 1), (4, 1), Fifo)).holds(&CHECKER);
+        on(tale(Reliable)).broken(&CHECKER);
+        on(tale(Unreliable)).holds(&CHECKER);
     }
 }

@@ -1,9 +1,10 @@
-//! EVS 6, agreed delivery: all deliver in the order of the numbers. Before the signal there are no
-//! gaps. After it there are gaps only where the sender did not come along.
+//! EVS 6, agreed delivery: all deliver agreed and safe messages in the order of the numbers. Before
+//! the signal there are no gaps. After it there are gaps only where the sender did not come along.
 //! Source: EVS §3, specifications 6.1 to 6.3.
 
 use super::{Broken, Checker, RingPlace, RingSegment, Story};
 use crate::record::{Player, Process, Record};
+use folkmoot_base::Service;
 use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker =
@@ -12,7 +13,7 @@ pub(super) const CHECKER: Checker =
 fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     for installed in story.ring_installers().values() {
         let mut all: BTreeMap<u64, Player> = BTreeMap::new();
-        for place in installed.iter().flat_map(|(_, segment)| &segment.delivered) {
+        for place in installed.iter().flat_map(|(_, segment)| agreed(segment)) {
             all.insert(place.number, place.message.sender);
         }
         for (process, segment) in installed {
@@ -22,10 +23,15 @@ fn judge(_: &Record, story: &Story) -> Result<(), Broken> {
     Ok(())
 }
 
+/// Messages of weaker services may come when they like.
+fn agreed(segment: &RingSegment) -> impl Iterator<Item = &RingPlace> {
+    segment.delivered.iter().filter(|place| place.service >= Service::Agreed)
+}
+
 fn judge_one(process: Process, segment: &RingSegment, all: &BTreeMap<u64, Player>) -> Result<(), Broken> {
     let mut next = all.iter().peekable();
     let mut last: Option<&RingPlace> = None;
-    for place in &segment.delivered {
+    for place in agreed(segment) {
         if last.is_some_and(|last| last.number >= place.number) {
             return Err((
                 process,
@@ -50,7 +56,7 @@ fn judge_one(process: Process, segment: &RingSegment, all: &BTreeMap<u64, Player
 mod tests {
     use super::CHECKER;
     use crate::check::tale::Tale;
-    use folkmoot_base::Service::Agreed;
+    use folkmoot_base::Service::{Agreed, Causal};
 
     fn one_has_both() -> Tale {
         let tale = Tale::default().ring(0, 4, &[0, 1, 2]).ring(1, 4, &[0, 1, 2]);
@@ -74,5 +80,12 @@ mod tests {
             .ring_get(1, (1, 2), (4, 2), Agreed)
             .ring_get(1, (2, 1), (4, 1), Agreed)
             .broken(&CHECKER);
+    }
+
+    #[test]
+    fn weaker_services_are_not_judged() {
+        let tale = Tale::default().ring(0, 4, &[0, 1, 2]).ring(1, 4, &[0, 1, 2]);
+        let tale = tale.ring_get(0, (2, 1), (4, 1), Causal).ring_get(0, (1, 2), (4, 2), Causal);
+        tale.ring_get(1, (1, 2), (4, 2), Causal).ring_get(1, (2, 1), (4, 1), Causal).holds(&CHECKER);
     }
 }

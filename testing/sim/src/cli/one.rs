@@ -65,6 +65,9 @@ pub(super) fn print_violations(arguments: &Arguments, outcome: &Outcome) {
     if arguments.hybrid {
         more.push_str(" --hybrid");
     }
+    if let Some(far) = arguments.far {
+        more.push_str(&format!(" --far {far}"));
+    }
     for (violation, excerpt) in outcome.violations.iter().zip(&outcome.excerpts) {
         eprintln!(
             "seed {}: {} broken at {}: {}",

@@ -61,7 +61,7 @@ impl Machine for Weighed {
             let shown = match &output {
                 Output::Transmit(to, bytes) => Some(Output::Transmit(to.clone(), copied(bytes))),
                 Output::Persist(write) => Some(Output::Persist(written(write))),
-                Output::Told(_) | Output::Trace(_) => None,
+                Output::Told(_) | Output::Second(_) | Output::Trace(_) => None,
             };
             self.scales.weigh(|| drop(output));
             if shown.is_some() {

@@ -4,15 +4,15 @@ use super::clerk::Clerk;
 use super::company::Names;
 use super::scribe::{Scribe, sharing_name, short};
 use super::slander;
-use super::tap::{Desk, MARK, Seen, Tap, unmark};
+use super::tap::{Desk, MARK, Seen, Silence, Tap, unmark};
 use crate::machine::{
-    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
-    locator, motion,
+    Command, Entrance, Input, Machine, Minutes, Mute, Output, Picture, Role, Signing, Spoils, Told,
+    electorate, locator, motion,
 };
 use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
-use folkmoot_attach::{self as attach, Embedded, Ground as _, ToNode, Trace};
-use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId};
+use folkmoot_attach::{self as attach, Attached, Embedded, Ground as _, ToNode, Trace};
+use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId, Party};
 use folkmoot_identity::Scheme;
 use folkmoot_member::{Event, SendError};
 use folkmoot_node::Sync;
@@ -22,11 +22,15 @@ use std::sync::Arc;
 
 /// One life.
 pub(crate) struct Actor {
-    stack: Embedded<Tap, Desk>,
+    stack: Embedded<Tap, Attached<Desk>>,
+    mute: Silence,
+    first: Party,
+    second: Option<Party>,
     names: Arc<Names>,
     home: GroupId,
-    /// Asked to send, neither sealed nor refused yet.
+    /// Asked to send, neither sealed nor refused yet; by the second program, too.
     asked: VecDeque<MessageId>,
+    second_asked: VecDeque<MessageId>,
     /// What a vote on a player's request, or on its expulsion, names.
     requests: BTreeMap<Player, Digest>,
     proposals: BTreeMap<Player, Digest>,
@@ -37,7 +41,8 @@ pub(crate) struct Actor {
     scribe: Scribe,
     clerk: Clerk,
     out: VecDeque<Output>,
-    sending: bool,
+    /// Whose send was just handed in: the second program's, or the first's.
+    sending: Option<bool>,
     /// The number that says when it started.
     started: Option<u64>,
     superseded: bool,
@@ -45,26 +50,34 @@ pub(crate) struct Actor {
 
 impl Actor {
     pub(super) fn new(
-        mut stack: Embedded<Tap, Desk>,
+        mut stack: Embedded<Tap, Attached<Desk>>,
         entrance: &Entrance<'_>,
+        (first, second): (Party, Option<Party>),
         names: Arc<Names>,
         entropy: &mut dyn Entropy,
     ) -> Self {
-        let home = stack.upper.member.home();
+        let home = stack.upper.host().member.home();
         let commands = match entrance.role {
             Role::Stranger { .. } => vec![folkmoot_member::Command::Apply],
             Role::Founder => Vec::new(),
         };
         let now = Instant(0);
         stack.handle(now, attach::Input::Clock(entrance.clock), entropy);
-        for command in commands.into_iter().chain([folkmoot_member::Command::Join { group: home }]) {
+        let join = || folkmoot_member::Command::Join { group: home };
+        let of_first = commands.into_iter().chain([join()]).map(|command| (first, command));
+        for command in of_first.chain(second.map(|second| (second, join()))) {
             stack.handle(now, attach::Input::Command(command), entropy);
         }
+        let mute = stack.upper.host().mute.clone();
         let mut actor = Self {
             stack,
+            mute,
+            first,
+            second,
             names,
             home,
             asked: VecDeque::new(),
+            second_asked: VecDeque::new(),
             requests: BTreeMap::new(),
             proposals: BTreeMap::new(),
             voting: None,
@@ -72,7 +85,7 @@ impl Actor {
             scribe: Scribe::default(),
             clerk: Clerk::default(),
             out: VecDeque::new(),
-            sending: false,
+            sending: None,
             started: None,
             superseded: false,
         };
@@ -82,7 +95,7 @@ impl Actor {
 
     /// What its member knows.
     pub(crate) fn transcript(&self) -> &Transcript {
-        self.stack.upper.member.transcript()
+        self.stack.upper.host().member.transcript()
     }
 
     /// Its node takes this as if its member said it.
@@ -108,7 +121,8 @@ impl Actor {
                 }
                 attach::Output::Trace(trace) if trace.layer == MARK => self.marked(&trace),
                 attach::Output::Trace(trace) => self.out.push_back(Output::Trace(trace)),
-                attach::Output::Event(event) => self.event(event),
+                attach::Output::Event((party, event)) if party == self.first => self.event(event),
+                attach::Output::Event((_, event)) => self.second_event(&event),
             }
         }
         let stops = self.stack.ground.node.superseded().filter(|_| !self.superseded);
@@ -124,25 +138,50 @@ impl Actor {
 
     fn marked(&mut self, line: &Trace) {
         match unmark(&self.stack.ground.board, line) {
-            Some(Seen::Told(told)) => self.tell(told),
-            Some(Seen::Sealed) => {
+            Some(Seen::Told(false, told)) => self.tell(told),
+            Some(Seen::Told(true, told)) => self.out.push_back(Output::Second(told)),
+            Some(Seen::Sealed(false)) => {
                 if let Some(message) = self.asked.pop_front() {
                     self.tell(Told::Sent(message));
+                }
+            }
+            Some(Seen::Sealed(true)) => {
+                if let Some(message) = self.second_asked.pop_front() {
+                    self.out.push_back(Output::Second(Told::Sent(message)));
                 }
             }
             None => {}
         }
     }
 
-    fn event(&mut self, event: Event) {
-        match event {
+    /// What a program of either kind hears of its group.
+    fn heard(&self, event: &Event) -> Option<Told> {
+        Some(match event {
             Event::View { id, members, transitional, epoch, .. } => {
-                let members = self.names.seated(&members);
-                let transitional = self.names.seated(&transitional);
-                self.tell(Told::View(Shown { id, members, transitional, key: epoch }));
+                let members = self.names.seated(members);
+                let transitional = self.names.seated(transitional);
+                Told::View(Shown { id: *id, members, transitional, key: epoch.clone() })
             }
-            Event::Message { payload, .. } => self.tell(Told::Message(payload)),
-            Event::Transitional { .. } => self.tell(Told::Signal),
+            Event::Message { payload, .. } => Told::Message(payload.clone()),
+            Event::Transitional { .. } => Told::Signal,
+            Event::Removed { cause, .. } => Told::Left(format!("{cause:?}").to_lowercase()),
+            _ => return None,
+        })
+    }
+
+    fn second_event(&mut self, event: &Event) {
+        let told = match event {
+            Event::SendFailed { error } => failed(&mut self.second_asked, self.sending == Some(true), error),
+            event => self.heard(event),
+        };
+        self.out.extend(told.map(Output::Second));
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Some(told) = self.heard(&event) {
+            return self.tell(told);
+        }
+        match event {
             Event::Request(petition) => {
                 if let Some(player) = self.names.player(&petition.member) {
                     self.requests.insert(player, petition.subject);
@@ -164,8 +203,11 @@ impl Actor {
                     self.tell(Told::OtherLine(player));
                 }
             }
-            Event::Removed { cause, .. } => self.tell(Told::Left(format!("{cause:?}").to_lowercase())),
-            Event::SendFailed { error } => self.send_failed(&error),
+            Event::SendFailed { error } => {
+                if let Some(told) = failed(&mut self.asked, self.sending == Some(false), &error) {
+                    self.tell(told);
+                }
+            }
             Event::Votes { subject, .. } => self.voted(subject),
             _ => {}
         }
@@ -193,25 +235,34 @@ impl Actor {
 
     /// Open requests without this member's vote.
     fn votes_lacking(&self) -> BTreeSet<String> {
-        let me = self.stack.upper.member.id();
-        let petitions = self.stack.upper.member.petitions().into_iter();
+        let me = self.stack.upper.host().member.id();
+        let petitions = self.stack.upper.host().member.petitions().into_iter();
         // What was said with a vote that was lost since counts no more, and is kept no more.
-        let votes = self.stack.upper.member.transcript().roster().may_vote(&me);
+        let votes = self.stack.upper.host().member.transcript().roster().may_vote(&me);
         let open = petitions.filter(|petition| votes && !petition.approved.contains(&me));
         open.filter_map(|petition| Some(vote(petition.subject, self.names.player(&petition.member)?)))
             .collect()
     }
 
-    /// A send that was just handed in failed: the newest. One that was held failed: the oldest.
-    fn send_failed(&mut self, error: &SendError) {
-        let newest = self.sending && !matches!(error, SendError::LocalLeft);
-        let message = if newest { self.asked.pop_back() } else { self.asked.pop_front() };
-        if let Some(message) = message {
-            self.tell(Told::Refused(message, error.to_string()));
-        }
+    /// Who is asked what.
+    fn translate(&mut self, command: Command) -> Option<(Party, folkmoot_member::Command)> {
+        let group = self.home;
+        let Command::Second(command) = command else {
+            return Some((self.first, self.translate_first(command)?));
+        };
+        let command = match *command {
+            Command::Send(message, service, payload) => {
+                self.second_asked.push_back(message);
+                folkmoot_member::Command::Send { group, service, payload, signed: false }
+            }
+            Command::Leave => folkmoot_member::Command::Leave { group },
+            Command::Join => folkmoot_member::Command::Join { group },
+            _ => return None,
+        };
+        Some((self.second?, command))
     }
 
-    fn translate(&mut self, command: Command) -> Option<folkmoot_member::Command> {
+    fn translate_first(&mut self, command: Command) -> Option<folkmoot_member::Command> {
         let group = self.home;
         Some(match command {
             Command::Send(message, service, payload) => {
@@ -223,7 +274,7 @@ impl Actor {
             Command::Approve(player) => {
                 let subject = *self.requests.get(&player)?;
                 self.voting = Some(subject);
-                if self.stack.upper.member.transcript().roster().charter().scheme() != Scheme::Plain {
+                if self.stack.upper.host().member.transcript().roster().charter().scheme() != Scheme::Plain {
                     self.tell(Told::Approved(short(&subject)));
                 }
                 folkmoot_member::Command::Vote { subject, approve: true }
@@ -244,16 +295,23 @@ impl Actor {
             Command::Apply => folkmoot_member::Command::Apply,
             Command::Dial(player) => folkmoot_member::Command::Dial(locator(player)),
             Command::Mute(step) => {
-                self.stack.upper.mute = step;
+                self.mute.set(step);
                 return None;
             }
             Command::Crooked(how) => {
                 self.stack.ground.crooked = how;
                 return None;
             }
-            Command::Slander(_) => return None,
+            Command::Slander(_) | Command::Second(_) => return None,
         })
     }
+}
+
+/// A send that was just handed in failed: the newest. One that was held failed: the oldest.
+fn failed(asked: &mut VecDeque<MessageId>, sending: bool, error: &SendError) -> Option<Told> {
+    let newest = sending && !matches!(error, SendError::LocalLeft);
+    let message = if newest { asked.pop_back() } else { asked.pop_front() };
+    message.map(|message| Told::Refused(message, error.to_string()))
 }
 
 /// The change of the charter that a proposal names, in its words.
@@ -273,7 +331,13 @@ fn vote(subject: Digest, player: Player) -> String {
 
 impl Machine for Actor {
     fn handle(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {
-        self.sending = matches!(input, Input::Command(Command::Send(..)));
+        self.sending = match &input {
+            Input::Command(Command::Send(..)) => Some(false),
+            Input::Command(Command::Second(command)) => {
+                matches!(**command, Command::Send(..)).then_some(true)
+            }
+            _ => None,
+        };
         let input = match input {
             Input::Datagram(from, bytes) => attach::Input::Datagram(from, bytes.into()),
             Input::Clock(time) => attach::Input::Clock(time),
@@ -289,7 +353,7 @@ impl Machine for Actor {
         };
         self.stack.handle(now, input, entropy);
         self.collect();
-        self.sending = false;
+        self.sending = None;
         self.voting = None;
     }
 
@@ -302,13 +366,13 @@ impl Machine for Actor {
     }
 
     fn picture(&self) -> Picture {
-        let roster = self.stack.upper.member.transcript().roster();
+        let roster = self.stack.upper.host().member.transcript().roster();
         let members: BTreeSet<Player> = self.names.players(roster.members().keys());
         let removed: BTreeSet<Player> = self.names.players(roster.formers().keys());
         let mut holds = BTreeSet::new();
         holds.extend(members.iter().chain(&removed).map(|player| format!("admitted player{player}")));
         holds.extend(removed.iter().map(|player| format!("expelled player{player}")));
-        let status = self.stack.upper.member.status(Instant(0));
+        let status = self.stack.upper.host().member.status(Instant(0));
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
         let gathers = ring.phase != folkmoot_node::Phase::Operational;
@@ -318,7 +382,7 @@ impl Machine for Actor {
     }
 
     fn roster_if_changed(&mut self) -> Option<BTreeSet<Player>> {
-        let transcript = self.stack.upper.member.transcript();
+        let transcript = self.stack.upper.host().member.transcript();
         let mark = transcript.digest();
         if self.roster_mark.replace(mark) == Some(mark) {
             return None;
@@ -327,17 +391,17 @@ impl Machine for Actor {
     }
 
     fn minutes(&mut self) -> Minutes {
-        let transcript = self.stack.upper.member.transcript();
+        let transcript = self.stack.upper.host().member.transcript();
         let minutes = self.scribe.read(transcript, &self.names);
         Minutes { minutes, in_use: transcript.roster().sharing().map(|now| sharing_name(&now.public)) }
     }
 
     fn transcript(&self) -> Option<&Transcript> {
-        Some(self.stack.upper.member.transcript())
+        Some(self.stack.upper.host().member.transcript())
     }
 
     fn line(&mut self) -> Vec<What> {
-        self.clerk.read(self.stack.upper.member.transcript(), &self.names)
+        self.clerk.read(self.stack.upper.host().member.transcript(), &self.names)
     }
 
     fn started(&self) -> Option<u64> {
@@ -345,7 +409,7 @@ impl Machine for Actor {
     }
 
     fn signing(&self, now: Instant) -> Option<Signing> {
-        let member = &self.stack.upper.member;
+        let member = &self.stack.upper.host().member;
         let (status, roster) = (member.signing(now)?, member.transcript().roster());
         let scheme = roster.charter().scheme();
         let sharing = roster.sharing().map(|sharing| &sharing.facts);
@@ -374,7 +438,7 @@ impl Machine for Actor {
     }
 
     fn spoils(&self) -> Spoils {
-        let kept = self.stack.upper.member.spoils();
+        let kept = self.stack.upper.host().member.spoils();
         Spoils { secrets: kept.danger_keys().map(|key| key.to_vec()).collect(), kept: Some(kept.clone()) }
     }
 }

@@ -4,12 +4,12 @@ use super::actor::Actor;
 use super::tap::{Desk, Tap};
 use super::thief::Robber;
 use crate::lie::Thief;
-use crate::machine::{Cast, Entrance, Machine, Role, Spoils, locator};
+use crate::machine::{Cast, Entrance, Machine, Role, Spoils, is_second, locator, owner, second_of};
 use crate::record::{Player, Shown};
 use crate::rng::Rng;
 use crate::schedule::Schedule;
 use bytes::Bytes;
-use folkmoot_attach::Embedded;
+use folkmoot_attach::{Attached, Embedded, stored_for};
 use folkmoot_base::{Entropy, GroupName, Instant, MemberId, Party, StoreKey, UnixTime};
 use folkmoot_identity::{CharterDraft, Identity, SignedCharter};
 use folkmoot_member::Member;
@@ -17,6 +17,8 @@ use folkmoot_node::Node;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The port of a second program.
+const SECOND_PORT: u16 = 2;
 /// From when identities hold, and until when.
 const TERM: (UnixTime, UnixTime) = (UnixTime(1_800_000_000), UnixTime(2_200_000_000));
 
@@ -40,9 +42,21 @@ impl Names {
         members.into_iter().filter_map(|member| self.player(member)).collect()
     }
 
-    /// The players of parties, each of which has one program.
+    /// The player, or its second program, that a party is.
+    pub(super) fn seat(&self, party: &Party) -> Option<Player> {
+        let player = self.player(&party.member)?;
+        Some(if party.port == SECOND_PORT { second_of(player) } else { player })
+    }
+
+    /// The party of a player, or of its second program.
+    pub(super) fn party(&self, seat: Player) -> Option<Party> {
+        let port = if is_second(seat) { SECOND_PORT } else { 0 };
+        Some(Party::new(self.member(owner(seat))?, port))
+    }
+
+    /// The players of parties, and second programs.
     pub fn seated<'a, C: FromIterator<Player>>(&self, parties: impl IntoIterator<Item = &'a Party>) -> C {
-        parties.into_iter().filter_map(|party| self.player(&party.member)).collect()
+        parties.into_iter().filter_map(|party| self.seat(party)).collect()
     }
 
     /// Who sits in `player`.
@@ -58,6 +72,7 @@ pub struct Company {
     charter: Bytes,
     names: Arc<Names>,
     hybrid: bool,
+    seconds: u8,
 }
 
 impl Company {
@@ -88,7 +103,13 @@ impl Company {
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
         let names = Names::new(identities.iter().map(Identity::member));
         let hybrid = schedule.hybrid;
-        Self { hybrid, charter: Bytes::copy_from_slice(signed.der()), names: Arc::new(names), identities }
+        Self {
+            hybrid,
+            seconds: schedule.seconds,
+            charter: Bytes::copy_from_slice(signed.der()),
+            names: Arc::new(names),
+            identities,
+        }
     }
 }
 
@@ -114,14 +135,43 @@ impl Company {
             Role::Stranger { contact } => vec![locator(contact)],
         };
         let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
+        let tap = Tap::new(node, (entrance.player, entrance.life), Arc::clone(&self.names));
+        let first = Party::from(identity.member());
+        let second = Party::new(first.member, SECOND_PORT);
+        let host = self.desk(&tap, entrance, identity.clone(), 0, &stored)?;
+        let runs = self.seconds.checked_shr(entrance.player.into()).unwrap_or(0) & 1 == 1;
+        let other = if runs {
+            let stored = stored_for(&second, &stored);
+            Some((second, self.desk(&tap, entrance, identity, SECOND_PORT, &stored)?))
+        } else {
+            None
+        };
+        let commands = other.as_ref().map(|_| second);
+        let stack = Embedded::new(tap, Attached::new((first, host), other));
+        Ok(Actor::new(stack, entrance, (first, commands), Arc::clone(&self.names), entropy))
+    }
+
+    /// One program of a player, under observation.
+    fn desk(
+        &self,
+        tap: &Tap,
+        entrance: &Entrance<'_>,
+        identity: Identity,
+        port: u16,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Desk, String> {
         let mut config = folkmoot_member::Config::new(identity, self.charter.clone());
+        config.port = port;
         config.danger = entrance.danger.into();
         config.danger_keeps_keys = true;
-        let member = Member::new(config, &stored).map_err(|error| error.to_string())?;
-        let tap = Tap::new(node, (entrance.player, entrance.life), Arc::clone(&self.names));
-        let desk = Desk::new(member, &tap, Arc::clone(&self.names));
-        let stack = Embedded::new(tap, desk);
-        Ok(Actor::new(stack, entrance, Arc::clone(&self.names), entropy))
+        config.node = tap.node.id();
+        let member = if port == 0 {
+            Member::new(config, stored)
+        } else {
+            Member::with_transcript(config, tap.node.transcript().clone(), stored)
+        };
+        let member = member.map_err(|error| error.to_string())?;
+        Ok(Desk::new(member, port != 0, tap, Arc::clone(&self.names)))
     }
 }
 
@@ -140,7 +190,7 @@ impl Cast for Company {
 
     fn opens(&self, spoils: &Spoils, payload: &Bytes, view: Option<&Shown>) -> bool {
         let view = view.map(|view| {
-            let seat = |player: &Player| self.names.member(*player).map(Party::from);
+            let seat = |player: &Player| self.names.party(*player);
             let mut members: Vec<Party> = view.members.iter().filter_map(seat).collect();
             members.sort_unstable();
             (view.id, members)

@@ -10,7 +10,7 @@
 use super::company::Names;
 use super::kind::{self, Kind, Run};
 use super::scribe::sharing_name;
-use crate::machine::{Crooked, Mute, Told};
+use crate::machine::{Crooked, Mute, Told, is_second};
 use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use bytes::{Bytes, BytesMut};
@@ -32,10 +32,10 @@ pub const MARK: &str = "~";
 /// What passed between the stacks.
 #[derive(Debug)]
 pub enum Seen {
-    /// To be told.
-    Told(Told),
-    /// A sealed application message went down.
-    Sealed,
+    /// To be told; by the second program, or by the first.
+    Told(bool, Told),
+    /// A sealed application message of the second program, or of the first, went down.
+    Sealed(bool),
 }
 
 /// What the taps saw, by the number that stands in the mark.
@@ -47,6 +47,20 @@ pub struct Marks {
 
 /// Shared by the two taps and the actor.
 pub type Board = Arc<Mutex<Marks>>;
+
+/// The step that a member leaves out, if any; of all its programs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Silence(Arc<Mutex<Option<Mute>>>);
+
+impl Silence {
+    pub(super) fn set(&self, step: Option<Mute>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = step;
+    }
+
+    fn get(&self) -> Option<Mute> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Notes `seen`; the line that stands for it.
 fn mark(board: &Board, seen: Seen) -> Trace {
@@ -93,7 +107,7 @@ impl Tap {
     }
 
     fn tell(&mut self, told: Told) {
-        let line = mark(&self.board, Seen::Told(told));
+        let line = mark(&self.board, Seen::Told(false, told));
         self.out.push_back(GroundOutput::Trace(line));
     }
 
@@ -139,7 +153,7 @@ impl Tap {
     }
 
     /// Looks at what the node hands up; a crooked node changes it.
-    fn look_up(&mut self, word: ToMember) {
+    fn look_up(&mut self, to: Option<Party>, word: ToMember) {
         match word {
             ToMember::Group(Indication::Deliver { group, sender, service, payload })
                 if self.crooked.is_some() =>
@@ -149,7 +163,10 @@ impl Tap {
                     self.out.push_back(GroundOutput::Member(word));
                 }
             }
-            word => self.out.push_back(GroundOutput::Member(word)),
+            word => self.out.push_back(match to {
+                Some(party) => GroundOutput::To(party, word),
+                None => GroundOutput::Member(word),
+            }),
         }
     }
 
@@ -176,7 +193,9 @@ impl Tap {
 pub struct Desk {
     /// The member.
     pub member: Member,
-    pub(super) mute: Option<Mute>,
+    /// Shared with the actor.
+    pub(super) mute: Silence,
+    second: bool,
     board: Board,
     names: Arc<Names>,
     out: VecDeque<UpperOutput<Event>>,
@@ -187,11 +206,12 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// A tap on the member above that node.
-    pub fn new(member: Member, below: &Tap, names: Arc<Names>) -> Self {
+    /// A tap on the member above that node: the second program there, or the first.
+    pub fn new(member: Member, second: bool, below: &Tap, names: Arc<Names>) -> Self {
         Self {
             member,
-            mute: None,
+            mute: Silence::default(),
+            second,
             board: Arc::clone(&below.board),
             names,
             out: VecDeque::new(),
@@ -207,7 +227,7 @@ impl Desk {
     }
 
     fn tell(&mut self, told: Told) {
-        self.mark(Seen::Told(told));
+        self.mark(Seen::Told(self.second, told));
     }
 
     /// Takes over what the member has to say, so that marks made from now on come after it.
@@ -228,8 +248,9 @@ impl Desk {
     fn look_down(&mut self, payload: &Bytes) -> bool {
         match kind::of(payload) {
             Kind::Sealed(header, sealed) => {
-                self.mark(Seen::Sealed);
-                self.tell(Told::Used("nonce", [&self.member.id().0, header].concat()));
+                self.mark(Seen::Sealed(self.second));
+                let program = [u8::from(self.second)];
+                self.tell(Told::Used("nonce", [&self.member.id().0, &program[..], header].concat()));
                 self.tell(Told::Crossing(payload.slice_ref(sealed)));
                 true
             }
@@ -238,7 +259,7 @@ impl Desk {
                     self.instance = run.instance.to_vec();
                     self.tell(Told::Used("instance id", run.instance.to_vec()));
                 }
-                let muted = self.mute == Some(step);
+                let muted = self.mute.get() == Some(step);
                 if let Some(view) = confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
                 }
@@ -251,7 +272,7 @@ impl Desk {
     /// Looks at an item that the member hands to its node; whether it goes on. A member that leaves
     /// out what admission says leaves out its items, too.
     fn look_at_item(&mut self, item: &Bytes) -> bool {
-        let muted = self.mute == Some(Mute::Admission);
+        let muted = self.mute.get() == Some(Mute::Admission);
         if let Some((sharing, whole)) = self.backed(item).filter(|_| !muted) {
             self.tell(Told::Backed(sharing, whole));
         }
@@ -282,7 +303,7 @@ impl Desk {
     /// Who has the key of which view, by what the member is about to hear.
     fn look_up(&mut self, sender: &Party, payload: &Bytes) {
         if let Kind::Step(step, run) = kind::of(payload)
-            && let (Some(view), Some(player)) = (confirmed(step, run), self.names.player(&sender.member))
+            && let (Some(view), Some(player)) = (confirmed(step, run), self.names.seat(sender))
         {
             self.tell(Told::Heard(view, player));
         }
@@ -290,8 +311,9 @@ impl Desk {
 
     /// Who is in the group, and who no more, by the notice that the member is about to hear.
     fn look_at_notice(&mut self, members: &[Party], removed: &[Party]) {
+        // Keys are a program's own: who is gone without its second program is gone.
         let removed: Vec<Player> = self.names.seated(removed);
-        for player in removed {
+        for player in removed.into_iter().filter(|player| !is_second(*player)) {
             self.gone |= bit(player);
             self.tell(Told::Gone(player));
         }
@@ -407,7 +429,8 @@ impl Ground for Tap {
         self.ring_events(before);
         while let Some(output) = self.node.poll_output() {
             match output {
-                GroundOutput::Member(word) | GroundOutput::To(_, word) => self.look_up(word),
+                GroundOutput::Member(word) => self.look_up(None, word),
+                GroundOutput::To(party, word) => self.look_up(Some(party), word),
                 other => self.out.push_back(other),
             }
         }

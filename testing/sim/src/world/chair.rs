@@ -189,6 +189,17 @@ impl Chair {
         self.out = 0;
     }
 
+    /// Whom it knows to be out of the group, and its view.
+    pub(super) fn sealer(&self) -> (u8, Option<Shown>) {
+        (self.out, self.view.clone())
+    }
+
+    /// It knows that `other` is no longer in the group, or that it is.
+    pub(super) fn knows_gone(&mut self, other: Player, gone: bool) {
+        let bit = 1_u8.checked_shl(u32::from(other)).unwrap_or(0);
+        self.out = if gone { self.out | bit } else { self.out & !bit };
+    }
+
     /// Forgets what only the life that ended knew.
     pub(super) fn end(&mut self) {
         self.view = None;

@@ -39,6 +39,7 @@ impl World {
         match machine {
             Ok(machine) => {
                 chair.machine = Some(machine);
+                self.second_begins(player, role, disk);
                 self.drain(player, Origin::Honest);
                 self.schedule(self.now, Event::Clock { player, life: process.life });
                 self.look_for_forgotten(player);
@@ -72,5 +73,6 @@ impl World {
         let process = chair.process();
         chair.end();
         self.record.push(self.now, process, What::Crash(lost));
+        self.second_ends(player, lost);
     }
 }

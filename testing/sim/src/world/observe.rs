@@ -2,10 +2,10 @@
 //! between the stacks, logs and disks are watched.
 
 use super::reader::Thought;
-use super::{Crossing, Event, Origin, Wish, World};
+use super::{Chair, Crossing, Event, Origin, Wish, World};
 use crate::machine::{Told, motion};
 use crate::payload;
-use crate::record::{Leak, Player, What};
+use crate::record::{Leak, Player, Shown, What};
 use crate::schedule::Hook;
 use folkmoot_attach::Trace;
 use folkmoot_base::Persist;
@@ -20,7 +20,9 @@ impl World {
         self.hold(player, &told);
         let process = self.process(player);
         let entry = match told {
-            Told::Crossing(bytes) => return self.look_at_crossing(player, bytes),
+            Told::Crossing(bytes) => {
+                return self.look_at_crossing(player, self.chair(player).map(Chair::sealer), bytes);
+            }
             Told::Gone(other) => return self.knows_gone(player, other, true),
             Told::Back(other) => return self.knows_gone(player, other, false),
             Told::Asked(other) => return self.asked(player, other),
@@ -78,15 +80,14 @@ impl World {
             }
             Told::OtherLine(other) => self.other_line(player, other),
             Told::Backed(sharing, whole) => {
-                let on_disk = self.has_share(player, &sharing);
-                What::Backed { sharing, on_disk, whole }
+                What::Backed { on_disk: self.has_share(player, &sharing), sharing, whole }
             }
         };
         self.disturbed_by(player, origin, &entry);
         self.record.push(self.now, process, entry);
     }
 
-    fn disturbed_by(&mut self, player: Player, origin: Origin, entry: &What) {
+    pub(super) fn disturbed_by(&mut self, player: Player, origin: Origin, entry: &What) {
         let effect = match entry {
             What::Delivered(message, _) => format!("delivered {message}"),
             What::Garbled(bytes) => format!("delivered {bytes} bytes that nobody sent"),
@@ -219,16 +220,19 @@ impl World {
     }
 
     /// A payload that a node carries: no plaintext in it; kept for the oracle of outsiders.
-    fn look_at_crossing(&mut self, player: Player, bytes: bytes::Bytes) {
+    pub(super) fn look_at_crossing(
+        &mut self,
+        player: Player,
+        sealer: Option<(u8, Option<Shown>)>,
+        bytes: bytes::Bytes,
+    ) {
+        let (out, view) = sealer.unwrap_or_default();
         if payload::shows_plaintext(&bytes) {
             let process = self.process(player);
             self.record.push(self.now, process, What::Leaked(Leak::Node));
         }
-        if self.crossings.len() < CROSSINGS_MAX {
-            let (out, view) = self.chair(player).map_or((0, None), |chair| (chair.out, chair.view.clone()));
-            if out != 0 {
-                self.crossings.push(Crossing { at: self.now, out, view, bytes });
-            }
+        if self.crossings.len() < CROSSINGS_MAX && out != 0 {
+            self.crossings.push(Crossing { at: self.now, out, view, bytes });
         }
     }
 
@@ -301,11 +305,16 @@ impl World {
     /// `player` knows that `other` is no longer in the group (or, with `gone` false, that it is).
     fn knows_gone(&mut self, player: Player, other: Player, gone: bool) {
         if gone {
-            self.places(other).into_iter().for_each(|place| self.seize(place));
+            self.seize_all(other);
         }
         if let Some(chair) = self.chairs.get_mut(usize::from(player)) {
-            chair.out = if gone { chair.out | bit(other) } else { chair.out & !bit(other) };
+            chair.knows_gone(other, gone);
         }
+    }
+
+    /// What all processes of a player could open with.
+    pub(super) fn seize_all(&mut self, player: Player) {
+        self.places(player).into_iter().for_each(|place| self.seize(place));
     }
 
     /// Takes a copy of everything that the machine in `player` could open with.

@@ -5,6 +5,7 @@
 //! does: cuts hold for it as for that one.
 
 use super::{Chair, Event, World};
+use crate::machine::owner;
 use crate::record::{Disk, Player, What};
 use std::collections::BTreeSet;
 
@@ -39,6 +40,7 @@ impl World {
 
     /// The place of this player's process: where one runs, or its own.
     pub fn place_of(&self, player: Player) -> Player {
+        let player = owner(player);
         let running = self.places(player).into_iter().find(|place| self.living_at(*place));
         running.unwrap_or(player)
     }

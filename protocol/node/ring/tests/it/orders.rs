@@ -5,14 +5,18 @@ use crate::harness::{Event, World, check, index};
 use crate::{is_data, is_record};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::Service;
-use folkmoot_ring::Delivery;
+use folkmoot_base::{Danger, Service};
 use folkmoot_ring::message::{Control, Frame};
+use folkmoot_ring::{Delivery, Phase};
 
 const HOP: u64 = 100;
 
 fn whole(n: usize, seed: u64) -> World {
-    let mut world = World::new(n, seed, None);
+    whole_with(n, seed, None)
+}
+
+fn whole_with(n: usize, seed: u64, danger: Option<Danger>) -> World {
+    let mut world = World::new(n, seed, danger);
     world.delay = (HOP, HOP);
     world.settle(Duration::from_secs(5)).expect("a calm network settles");
     world.ms(1_000);
@@ -109,4 +113,35 @@ fn ord_11_what_has_no_place_of_a_sender_that_is_gone_is_not_delivered() {
     world.settle(Duration::from_secs(10)).expect("the others go on");
     assert!((0..2).all(|i| delivered(&world, i).is_empty()));
     check::all(&world).unwrap();
+}
+
+/// A packet has its place, and nobody but its sender has the packet. The sender is gone. Then the
+/// packet arrives at one of the others, behind its commit entry: it has said what it holds, so it
+/// leaves the packet to recovery.
+#[test]
+fn ord_09_what_comes_after_the_commit_entry_is_left_to_recovery() {
+    for danger in [None, Some(Danger::RingTakesLate)] {
+        let mut world = whole_with(4, 54, danger);
+        world.detect = (5_000_000, 5_000_000);
+        world.hold_frame =
+            Some(|from, to, bytes| from == 3 && to == 0 && is_data(bytes) && !is_record(bytes));
+        world.drop_frame =
+            Some(|from, to, bytes| from == 3 && to != 0 && is_data(bytes) && !is_record(bytes));
+        world.submit(3, Service::Agreed, 100);
+        world.ms(100);
+        assert_eq!(delivered(&world, 3).len(), 1, "it has its place");
+        world.crash(3);
+        let recovers = |world: &World| world.nodes[0].ring.as_ref().unwrap().status().phase == Phase::Recover;
+        while !recovers(&world) && world.now < 60_000_000 {
+            world.run(Duration::from_micros(10));
+        }
+        world.release();
+        world.settle(Duration::from_secs(10)).expect("the others go on");
+        let all = check::all(&world);
+        match danger {
+            None => all.unwrap(),
+            Some(_) => assert!(all.unwrap_err().starts_with("EVS 4"), "one of three delivers it"),
+        }
+        assert_eq!(delivered(&world, 1).len(), 0, "a hole");
+    }
 }

@@ -104,6 +104,9 @@ pub struct World {
     /// Frames of this kind (second byte) from this node are dropped.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
+    /// These are held up until [`World::release`].
+    pub hold_frame: Option<fn(usize, usize, &Bytes) -> bool>,
+    held: Vec<Happening>,
     /// What this node sends is changed on its way: the node lies.
     pub liar: Option<(usize, Lie)>,
     /// (i, j): the roster of i does not have j.
@@ -132,6 +135,8 @@ impl World {
             keys: Keys::default(),
             mute: None,
             drop_frame: None,
+            hold_frame: None,
+            held: Vec::new(),
             liar: None,
             refuses: BTreeSet::new(),
             queue: BTreeMap::new(),
@@ -409,7 +414,18 @@ impl World {
                 wait += self.rng.below(2_000_000); // A copy that comes very late.
             }
             let happening = happening(self, life, bytes.clone());
-            self.push(self.now + wait, happening);
+            if self.hold_frame.is_some_and(|hold| hold(from, to, &bytes)) {
+                self.held.push(happening);
+            } else {
+                self.push(self.now + wait, happening);
+            }
+        }
+    }
+
+    /// What was held up arrives now.
+    pub fn release(&mut self) {
+        for happening in std::mem::take(&mut self.held) {
+            self.push(self.now, happening);
         }
     }
 
