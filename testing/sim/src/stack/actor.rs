@@ -6,8 +6,8 @@ use super::scribe::{Scribe, sharing_name, short};
 use super::slander;
 use super::tap::{Desk, MARK, Seen, Silence, Tap, unmark};
 use crate::machine::{
-    Command, Entrance, Input, Machine, Minutes, Mute, Output, Picture, Role, Signing, Spoils, Told,
-    electorate, locator, motion,
+    Command, Entrance, Input, Machine, Minutes, Output, Picture, Role, Signing, Spoils, Told, electorate,
+    locator, motion,
 };
 use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
