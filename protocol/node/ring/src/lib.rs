@@ -43,6 +43,7 @@ mod pieces;
 mod queue;
 mod recover;
 mod settle;
+mod state;
 mod status;
 mod stream;
 mod suspects;
@@ -66,74 +67,8 @@ use message::{CommitToken, Control, Frame, Join, Token};
 use operational::Operational;
 use order::Order;
 use recover::Recover;
+use state::State;
 use std::collections::BTreeSet;
-
-/// One state, with the data that only this state has.
-#[derive(Debug)]
-enum State {
-    Operational(Box<Operational>),
-    Gather(Box<Gather>),
-    Commit(Box<Commit>),
-    Recover(Box<Recover>),
-}
-
-impl State {
-    fn phase(&self) -> Phase {
-        match self {
-            Self::Operational(_) => Phase::Operational,
-            Self::Gather(_) => Phase::Gather,
-            Self::Commit(_) => Phase::Commit,
-            Self::Recover(_) => Phase::Recover,
-        }
-    }
-
-    /// Whether `node` is a member of the ring, or of the attempt at one.
-    fn has(&self, node: &NodeId) -> bool {
-        match self {
-            Self::Operational(state) => state.has(node),
-            Self::Commit(state) => state.has(node),
-            Self::Recover(state) => state.circuit.order.members.binary_search(node).is_ok(),
-            Self::Gather(_) => false,
-        }
-    }
-
-    /// The order of the installed configuration, to be recovered.
-    fn into_old(self) -> Option<Order> {
-        match self {
-            Self::Operational(state) => Some(state.circuit.order),
-            Self::Gather(state) => state.old,
-            Self::Commit(state) => state.old,
-            Self::Recover(state) => state.old,
-        }
-    }
-
-    /// The same, while the next configuration is not installed.
-    fn old_mut(&mut self) -> Option<&mut Order> {
-        match self {
-            Self::Operational(_) => None,
-            Self::Gather(state) => state.old.as_mut(),
-            Self::Commit(state) => state.old.as_mut(),
-            Self::Recover(state) => state.old.as_mut(),
-        }
-    }
-
-    fn installed(&self) -> Option<&Order> {
-        match self {
-            Self::Operational(state) => Some(&state.circuit.order),
-            Self::Gather(state) => state.old.as_ref(),
-            Self::Commit(state) => state.old.as_ref(),
-            Self::Recover(state) => state.old.as_ref(),
-        }
-    }
-
-    fn counters(&self) -> Counters {
-        match self {
-            Self::Operational(state) => state.circuit.counters(),
-            Self::Recover(state) => state.circuit.counters(),
-            Self::Gather(_) | Self::Commit(_) => Counters::default(),
-        }
-    }
-}
 
 /// One node's part in the ring.
 #[derive(Debug)]

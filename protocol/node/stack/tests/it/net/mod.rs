@@ -1,19 +1,19 @@
 //! A virtual network of nodes: delays, cuts of single directions, people with keys, and a charter.
 
+mod charters;
 pub mod hollow;
 pub mod papers;
 
 use bytes::Bytes;
+use charters::{ca, charter_naming};
+pub use charters::{charter, charter_under, charter_with};
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
-    Entropy, GroupId, GroupName, Head, Indication, Instant, Locator, MemberId, Mutant, NodeId, Persist,
-    StoreKey, UnixTime, digest,
+    Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, Mutant, NodeId, Persist, StoreKey,
+    UnixTime, digest,
 };
-use folkmoot_identity::{
-    AuthorityBody, AuthorityCertificate, Central, CharterDraft, Contact, Founder, GroupKey, Identity,
-    SignedCharter, SigningKey,
-};
+use folkmoot_identity::Identity;
 use folkmoot_node::{Config, Node, Phase, Versions};
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,51 +52,6 @@ pub fn person(who: usize) -> &'static Identity {
 /// Which of the first `count` people this is.
 fn place(count: usize, is: impl Fn(&Identity) -> bool) -> usize {
     (0..count).find(|who| is(person(*who))).unwrap()
-}
-
-/// A charter of the first `count` people; one vote admits.
-pub fn charter(count: usize) -> Bytes {
-    charter_with(count, false)
-}
-
-/// The same, with links of either form.
-pub fn charter_with(count: usize, hybrid_links: bool) -> Bytes {
-    charter_naming(count, hybrid_links, &[])
-}
-
-/// The same, in which these people's nodes are the contacts.
-fn charter_naming(count: usize, hybrid_links: bool, contacts: &[usize]) -> Bytes {
-    let founders: Vec<&Identity> = (0..count).map(person).collect();
-    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
-    let contacts = contacts.iter().map(|who| Contact::read(&locator(*who).to_string()).unwrap()).collect();
-    let draft = CharterDraft { hybrid_links, contacts, ..draft };
-    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
-}
-
-/// The key that certifies for the group, and its certificate.
-fn ca() -> (SigningKey, AuthorityCertificate) {
-    let key = SigningKey::generate(&mut Dice(8));
-    let body = AuthorityBody::new(
-        "moot",
-        GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap(),
-        NOW,
-        &mut Dice(9),
-    );
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
-    let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
-    (key, certificate)
-}
-
-/// The same, of a group whose authority speaks through the node of `speaks`.
-pub fn charter_under(count: usize, speaks: usize) -> Bytes {
-    let founders: Vec<&Identity> = (0..count).map(person).collect();
-    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
-    let draft = CharterDraft::new(GroupName::new("moot").unwrap(), 1, named, &mut Dice(7));
-    let certificate = ca().1;
-    let nodes = [person(speaks).member()].into();
-    let draft = CharterDraft { central: Some(Central { certificate, nodes, dealer: None }), ..draft };
-    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
 /// A node of any kind, and the status of its ring.
