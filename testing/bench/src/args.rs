@@ -244,7 +244,7 @@ pub(crate) struct BenchRing {
     /// How often each change is made. The output has medians.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub(crate) times: u16,
-    /// What a round trip between two members takes at least, by the transport's fault switch.
+    /// How long a round trip between two members takes at least, by the transport's fault switch.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=3_000))]
     pub(crate) trip: u16,
     /// How many of a hundred datagrams are lost, by the transport's fault switch.
