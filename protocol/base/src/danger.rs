@@ -87,8 +87,6 @@ pub enum Danger {
     RingDeniesEarly,
     /// Ring: behind the signal, FIFO goes past what is held and not delivered (ORD-12).
     RingOvertakesUndelivered,
-    /// Ring: packets of the old ring are taken and delivered after the commit entry (ORD-09).
-    RingThaws,
     /// Ring: reliable and FIFO messages wait for their places (ORD-07).
     RingNothingEarly,
     /// Ring: FIFO messages are delivered on arrival, gaps or not (ORD-07).

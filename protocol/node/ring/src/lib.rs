@@ -168,11 +168,6 @@ impl Ring {
                 state.data(from, data);
                 Ok(())
             }
-            // ORD-09: from the commit entry on, nothing of the old ring but by recovery.
-            Some(State::Recover(state)) if ctx.config.danger.is(Danger::RingThaws) => {
-                state.thaw(data, &mut ctx.out);
-                Ok(())
-            }
             _ => Ok(()), // Of a ring that has ended, or is not ours: stale.
         }
     }

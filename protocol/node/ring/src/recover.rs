@@ -316,15 +316,6 @@ impl Recover {
         }
     }
 
-    /// A packet of the old ring, not by recovery: only for a mutant.
-    pub(crate) fn thaw(&mut self, data: Data, out: &mut VecDeque<Output>) {
-        let old = self.old.as_mut().filter(|old| old.handle() == data.ring);
-        if let Some(old) = old.filter(|old| usize::from(data.sender) < old.members.len()) {
-            old.take(data);
-            old.deliver_ready(out);
-        }
-    }
-
     fn end(&mut self, packet: &Data, danger: Mutant) {
         self.plan.ends |= bit(usize::from(packet.sender));
         self.plan.last_end = self.plan.last_end.max(self.circuit.order.delivered());

@@ -1,36 +1,17 @@
 //! Services that wait for no place: what each waits for and what not, and the cases in recovery
 //! that chance hardly draws (docs/protocol/order.md). Each of these also runs with a mutant.
 
-use crate::harness::{Event, World, check, node};
+use crate::calm::{HOP, delivered, is_token, whole_with};
+use crate::harness::{World, check, node};
 use crate::{is_data, is_record};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, Instant, Service};
-use folkmoot_ring::message::{Control, Frame};
-use folkmoot_ring::{Delivery, Phase};
+use folkmoot_ring::Phase;
 use std::cell::RefCell;
-
-const HOP: u64 = 100;
-
-fn whole(n: usize, seed: u64, danger: Option<Danger>) -> World {
-    let mut world = World::new(n, seed, danger);
-    world.delay = (HOP, HOP);
-    world.settle(Duration::from_secs(5)).expect("a calm network settles");
-    world.ms(1_000);
-    world
-}
-
-fn delivered(world: &World, i: usize) -> Vec<&Delivery> {
-    let log = &world.processes[world.nodes[i].process].log;
-    log.iter().filter_map(|(_, e)| if let Event::Deliver(d) = e { Some(d) } else { None }).collect()
-}
 
 fn services(world: &World, i: usize) -> Vec<Service> {
     delivered(world, i).iter().map(|delivery| delivery.service).collect()
-}
-
-fn is_token(bytes: &Bytes) -> bool {
-    matches!(Frame::decode(bytes.clone()), Ok(Frame::Control(Control::Token(_) | Control::Hurry(_))))
 }
 
 fn is_packet(bytes: &Bytes) -> bool {
@@ -39,7 +20,7 @@ fn is_packet(bytes: &Bytes) -> bool {
 
 /// A member without the token sends, and the order stands still: no token goes anywhere.
 fn although_the_order_stands_still(service: Service, danger: Option<Danger>) -> bool {
-    let mut world = whole(4, 60, danger);
+    let mut world = whole_with(4, 60, danger);
     world.drop_frame = Some(|_, _, bytes| is_token(bytes));
     world.submit(2, service, 100);
     world.run(Duration::from_micros(HOP + 10));
@@ -61,7 +42,7 @@ fn ord_07_reliable_and_fifo_are_everywhere_after_one_hop() {
 /// reliable does not.
 #[test]
 fn ord_07_fifo_waits_for_the_safe_message_in_front_of_it_and_reliable_does_not() {
-    let mut world = whole(3, 61, None);
+    let mut world = whole_with(3, 61, None);
     world.drop_frame = Some(|_, to, bytes| to == 2 && is_packet(bytes));
     for service in [Service::Safe, Service::Fifo, Service::Reliable] {
         world.submit(0, service, 100);
@@ -78,7 +59,7 @@ fn ord_07_fifo_waits_for_the_safe_message_in_front_of_it_and_reliable_does_not()
 #[test]
 fn ord_07_reliable_waits_for_no_lost_packet_and_fifo_does() {
     for (service, count) in [(Service::Reliable, 1), (Service::Fifo, 0)] {
-        let mut world = whole(3, 62, None);
+        let mut world = whole_with(3, 62, None);
         world.drop_frame = Some(|_, to, bytes| to == 1 && is_packet(bytes));
         world.submit(0, service, 100);
         world.run(Duration::from_micros(HOP / 2));
@@ -96,7 +77,7 @@ fn ord_07_reliable_waits_for_no_lost_packet_and_fifo_does() {
 /// c's FIFO message reaches b, who answers with an agreed one. a does not have c's yet, and passes
 /// the token to b first.
 fn an_answer_comes_behind_what_it_answers(danger: Option<Danger>) -> Result<(), String> {
-    let mut world = whole(3, 63, danger);
+    let mut world = whole_with(3, 63, danger);
     world.drop_frame = Some(|from, to, bytes| from == 2 && to == 0 && is_packet(bytes));
     world.submit(2, Service::Fifo, 100);
     world.run(Duration::from_micros(HOP + 10));
@@ -118,7 +99,7 @@ fn ord_02_an_answer_comes_behind_what_it_answers() {
 /// d's packet is lost to all, and its record is not: a hole. Behind the hole are c's FIFO message,
 /// which only b delivered, and b's agreed answer. c and d are gone.
 fn an_owed_message_comes_at_the_hole(danger: Option<Danger>) -> Result<(), String> {
-    let mut world = whole(4, 64, danger);
+    let mut world = whole_with(4, 64, danger);
     world.drop_frame =
         Some(|from, to, bytes| from == 3 && is_packet(bytes) || from == 2 && to == 0 && is_packet(bytes));
     world.submit(3, Service::Agreed, 100);
@@ -151,7 +132,7 @@ thread_local! {
 /// c's FIFO message is lost to all, and c is gone. A copy of it comes late to b, which recovers
 /// already.
 fn a_late_packet_changes_no_recovery(danger: Option<Danger>) -> Result<(), String> {
-    let mut world = whole(3, 65, danger);
+    let mut world = whole_with(3, 65, danger);
     world.drop_frame = Some(|from, _, bytes| {
         let lost = from == 2 && is_packet(bytes);
         if lost {
@@ -177,14 +158,14 @@ fn a_late_packet_changes_no_recovery(danger: Option<Danger>) -> Result<(), Strin
 #[test]
 fn ord_09_a_late_packet_changes_no_recovery() {
     a_late_packet_changes_no_recovery(None).unwrap();
-    let why = a_late_packet_changes_no_recovery(Some(Danger::RingThaws)).unwrap_err();
+    let why = a_late_packet_changes_no_recovery(Some(Danger::RingTakesLate)).unwrap_err();
     assert!(why.starts_with("EVS 4"), "{why}");
 }
 
 /// c's safe message has no place when the ring ends. All have all ENDs, one installs and delivers
 /// it. Another is cut off at that moment, and goes on alone.
 fn what_an_attempt_promised_is_kept(danger: Option<Danger>) -> Result<(), String> {
-    let mut world = whole(4, 66, danger);
+    let mut world = whole_with(4, 66, danger);
     world.drop_frame = Some(|_, _, bytes| is_token(bytes));
     world.submit(2, Service::Safe, 100);
     world.ms(1_200);
@@ -213,7 +194,7 @@ fn ord_13_what_an_attempt_promised_is_kept_if_it_fails() {
 /// A member alone delivers everything at once, whatever its service.
 #[test]
 fn a_member_alone_delivers_every_service_in_the_order_of_sending() {
-    let mut world = whole(1, 67, None);
+    let mut world = whole_with(1, 67, None);
     let all = [Service::Reliable, Service::Agreed, Service::Fifo, Service::Safe, Service::Reliable];
     for service in all {
         world.submit(0, service, 30_000);

@@ -8,6 +8,7 @@
     unreachable_pub
 )]
 
+mod calm;
 mod codec;
 mod contract;
 mod early;

@@ -1,35 +1,15 @@
 //! Streams and records, one scenario for each rule (docs/protocol/order.md); the random schedules
 //! are in schedules.rs.
 
-use crate::harness::{Event, World, check, index};
+use crate::calm::{HOP, delivered, is_token, whole_with};
+use crate::harness::{World, check, index};
 use crate::{is_data, is_record};
-use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, Service};
-use folkmoot_ring::message::{Control, Frame};
-use folkmoot_ring::{Delivery, Phase};
-
-const HOP: u64 = 100;
+use folkmoot_ring::Phase;
 
 fn whole(n: usize, seed: u64) -> World {
     whole_with(n, seed, None)
-}
-
-fn whole_with(n: usize, seed: u64, danger: Option<Danger>) -> World {
-    let mut world = World::new(n, seed, danger);
-    world.delay = (HOP, HOP);
-    world.settle(Duration::from_secs(5)).expect("a calm network settles");
-    world.ms(1_000);
-    world
-}
-
-fn delivered(world: &World, i: usize) -> Vec<&Delivery> {
-    let log = &world.processes[world.nodes[i].process].log;
-    log.iter().filter_map(|(_, e)| if let Event::Deliver(d) = e { Some(d) } else { None }).collect()
-}
-
-fn is_token(bytes: &Bytes) -> bool {
-    matches!(Frame::decode(bytes.clone()), Ok(Frame::Control(Control::Token(_) | Control::Hurry(_))))
 }
 
 /// However many members a ring has that rests: the packet goes to the holder, the token to the
