@@ -1,5 +1,5 @@
-//! A random model of the next order protocol, made before its code: data leaves at once, and the
-//! token orders what has left. docs/protocol/order.md states the rules.
+//! A random model of the order protocol, made before its code: data leaves at once, and the token
+//! orders what has left. docs/protocol/order.md states the rules.
 //!
 //! ```text
 //!  node B            node A, holds the token        node C
