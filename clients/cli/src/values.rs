@@ -7,10 +7,14 @@ use folkmoot_base::{Cipher, Keying, LocatorError};
 use folkmoot_identity::{Contact, Dealer, Minority, Mode, Scheme};
 use folkmoot_transcript::{KnownHead, NoHead};
 
-/// The ordering ladder, as far as it is offered.
+/// The ordering ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ordering {
+    /// As it comes, or not at all.
+    Unreliable,
+    /// As it comes.
+    Reliable,
     /// In the order of its sender.
     Fifo,
     /// After everything its sender had heard.
@@ -24,6 +28,8 @@ pub enum Ordering {
 impl From<Ordering> for Service {
     fn from(ordering: Ordering) -> Self {
         match ordering {
+            Ordering::Unreliable => Self::Unreliable,
+            Ordering::Reliable => Self::Reliable,
             Ordering::Fifo => Self::Fifo,
             Ordering::Causal => Self::Causal,
             Ordering::Agreed => Self::Agreed,

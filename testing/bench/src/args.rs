@@ -205,6 +205,20 @@ pub(crate) enum RingMode {
     Idle,
 }
 
+/// What `bench compare` compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CompareMode {
+    /// Compares messages a second.
+    Throughput,
+    /// Compares how long a lone message takes to the farthest member, from each member in turn;
+    /// with agreed and FIFO order, and with all members sending.
+    Latency,
+    /// Compares this stack's services with agreed order, in messages a second. Then it sends at
+    /// 80 % of the rate of agreed order by a timetable, and measures latency.
+    Services,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct BenchRing {
     /// How many members.
@@ -223,6 +237,9 @@ pub(crate) struct BenchRing {
     /// How many of them send [default: all; one if --mode is latency].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) senders: Option<u16>,
+    /// The number of the only one that sends; the first is 1.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "senders", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) from: Option<u16>,
     /// Bytes of each message.
     #[arg(long, value_name = "BYTES", default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
     pub(crate) bytes: u32,
@@ -261,6 +278,10 @@ pub(crate) struct BenchReference {
     /// How many of them send [default: all].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) senders: Option<u16>,
+    /// The number of the only node that sends, a message every 5 to 15 ms; the first is 1. What is
+    /// measured is how long a message takes.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "senders", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) lone: Option<u16>,
     /// Bytes of each message.
     #[arg(long, value_name = "BYTES", default_value_t = 1350, value_parser = clap::value_parser!(u32).range(24..=16_777_216))]
     pub(crate) bytes: u32,
@@ -275,11 +296,15 @@ pub(crate) struct BenchCompare {
     /// they do not exist.
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..=64))]
     pub(crate) nodes: u16,
+    /// What is compared.
+    #[arg(long, value_enum, default_value_t = CompareMode::Throughput)]
+    pub(crate) mode: CompareMode,
     /// How many of them send [default: all].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) senders: Option<u16>,
-    /// Bytes of each message, with commas between the sizes.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', default_values_t = [100, 1_350, 8_192], value_parser = clap::value_parser!(u32).range(24..=65_536))]
+    /// Bytes of each message, with commas between the sizes [default: 100,1350,8192; 100 if --mode
+    /// is latency, and then at most 1400].
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(24..=65_536))]
     pub(crate) bytes: Vec<u32>,
     /// How the messages of this stack are ordered.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
@@ -296,6 +321,17 @@ pub(crate) struct BenchCompare {
     /// Draws messages a second against bytes, as an SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
+}
+
+impl BenchCompare {
+    /// Bytes of each message.
+    pub(crate) fn sizes(&self) -> Vec<u32> {
+        match (self.bytes.as_slice(), self.mode) {
+            ([], CompareMode::Latency) => vec![100],
+            ([], _) => vec![100, 1_350, 8_192],
+            (sizes, _) => sizes.to_vec(),
+        }
+    }
 }
 
 fn rate(word: &str) -> Result<f64, &'static str> {

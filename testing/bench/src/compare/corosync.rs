@@ -30,6 +30,18 @@ pub(super) fn missing() -> Vec<&'static str> {
     NEEDED.iter().filter(|(path, _)| !Path::new(path).exists()).map(|(_, package)| *package).collect()
 }
 
+/// What is run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    /// The first node that sends, from 0 on, and how many from it on.
+    pub(super) first: usize,
+    pub(super) senders: usize,
+    /// Each sends a message every 5 to 15 ms; otherwise as many as its window lets it.
+    pub(super) lone: bool,
+    pub(super) bytes: u32,
+    pub(super) seconds: u32,
+}
+
 /// corosync, ready to be run.
 pub(super) struct Corosync {
     workshop: Workshop,
@@ -62,12 +74,8 @@ impl Corosync {
         Ok(Self { workshop, configuration, client })
     }
 
-    /// One run of so many seconds.
-    pub(super) async fn run(
-        &self,
-        network: &Network,
-        (senders, bytes, seconds): (usize, u32, u32),
-    ) -> Result<Outcome, Failure> {
+    /// One run.
+    pub(super) async fn run(&self, network: &Network, run: Run) -> Result<Outcome, Failure> {
         let nodes = network.names().len();
         let (mut places, mut daemons, mut clients) = (Vec::new(), Vec::new(), Vec::new());
         for number in 0..nodes {
@@ -88,13 +96,16 @@ impl Corosync {
         .await;
         for (number, place) in places.iter().enumerate() {
             let mut command = inside(place, &self.client)?;
-            let numbers = [number, nodes, senders].map(|number| number.to_string());
-            command.arg("tput").args(numbers).args([bytes, seconds, 1].map(|number| number.to_string()));
+            // Its first clients send, so they are numbered from the first sender on.
+            let number = (number + nodes - run.first.min(nodes)) % nodes;
+            let numbers = [number, nodes, run.senders].map(|number| number.to_string());
+            command.arg(if run.lone { "rate" } else { "tput" }).args(numbers);
+            command.args([run.bytes, run.seconds, 1].map(|number| number.to_string()));
             clients.push(command.stdout(Stdio::piped()).spawn().map_err(cannot)?);
         }
         let mut rows = Vec::new();
         for client in clients {
-            let limit = Duration::from_secs(60) + Duration::from_secs(3) * seconds;
+            let limit = Duration::from_secs(60) + Duration::from_secs(3) * run.seconds;
             let output = tokio::time::timeout(limit, client.wait_with_output()).await;
             let output =
                 output.map_err(|_| Failure::new(Exit::TimedOut, "a client of corosync does not end"))?;
@@ -103,14 +114,19 @@ impl Corosync {
         for mut one in daemons.into_iter().chain(places) {
             one.kill().await.map_err(cannot)?;
         }
-        let same = rows.windows(2).all(|pair| matches!(pair, [(_, one), (_, other)] if one == other));
+        let same = rows.windows(2).all(|pair| matches!(pair, [one, other] if one.order == other.order));
         if rows.len() < nodes || !same {
             let log = std::fs::read_to_string(&log).unwrap_or_default();
             let last = log.lines().last().unwrap_or("it said nothing").to_owned();
             return Err(Failure::new(Exit::No, format!("corosync has not delivered everywhere: {last}")));
         }
-        let least = rows.iter().map(|(rate, _)| *rate).fold(f64::INFINITY, f64::min);
-        Ok(Outcome { messages_per_second: least, cpu_us_per_message: None })
+        let most = |of: fn(&Row) -> f64| rows.iter().map(of).fold(0.0, f64::max);
+        Ok(Outcome {
+            messages_per_second: rows.iter().map(|row| row.rate).fold(f64::INFINITY, f64::min),
+            cpu_us_per_message: None,
+            p50_us: Some(most(|row| row.p50_us)),
+            p99_us: Some(most(|row| row.p99_us)),
+        })
     }
 }
 
@@ -152,20 +168,33 @@ fn text(network: &Network, key: &Path) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// Messages a second and the digest of the order, from what a client prints of its only run.
-fn row(printed: &str) -> Option<(f64, String)> {
+/// What a client printed of its only run.
+#[derive(Debug, PartialEq)]
+struct Row {
+    /// Messages a second.
+    rate: f64,
+    /// A digest of the order.
+    order: String,
+    p50_us: f64,
+    p99_us: f64,
+}
+
+fn row(printed: &str) -> Option<Row> {
     let words: Vec<&str> = printed.lines().find_map(|line| line.strip_prefix("R "))?.split(' ').collect();
-    Some((words.get(4)?.parse().ok()?, (*words.get(6)?).to_owned()))
+    let number = |place: usize| words.get(place)?.parse().ok();
+    let order = (*words.get(6)?).to_owned();
+    Some(Row { rate: number(4)?, order, p50_us: number(7)?, p99_us: number(8)? })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::row;
+    use super::{Row, row};
 
     #[test]
-    fn rate_and_order_are_read_from_what_a_client_prints() {
+    fn rate_order_and_latency_are_read_from_what_a_client_prints() {
         let printed = "R 2 0 41000 1.0002 40991.8 55.339 00a1b2c3d4e5f607 3000.1 9000.2 9999.9 0.310\n";
-        assert_eq!(row(printed), Some((40_991.8, "00a1b2c3d4e5f607".into())));
+        let order = "00a1b2c3d4e5f607".into();
+        assert_eq!(row(printed), Some(Row { rate: 40_991.8, order, p50_us: 3_000.1, p99_us: 9_000.2 }));
         for none in ["", "R 1 2", "timed out"] {
             assert_eq!(row(none), None, "{none}");
         }

@@ -2,19 +2,23 @@
 //! same namespaces and the same minutes, as ratios of medians.
 //!
 //! ```text
-//!   for each size, so many rounds:   folkmoot   [another build]   [corosync]   reference
+//!   throughput, for each size, so many rounds:   folkmoot   [another build]   [corosync]   reference
+//!   lone.rs: latency, from each member           agreed   FIFO   [corosync]   reference;   from all: agreed   FIFO
+//!   services.rs                                  each service;   agreed at 80 % of its rate
 //! ```
 //! On a machine that does other work a rate by itself says little; the ratio of what ran in the
 //! same minutes says more.
 
 mod corosync;
+mod lone;
+mod services;
 
-use crate::args::BenchCompare;
+use crate::args::{BenchCompare, CompareMode};
 use crate::chart::{self, Point, Title, Unit};
 use crate::namespaces::Network;
 use clap::ValueEnum as _;
 use clap::builder::PossibleValue;
-use corosync::Corosync;
+use corosync::{Corosync, Run};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
@@ -25,6 +29,9 @@ use std::process::Stdio;
 /// What its chart shows.
 pub(crate) const CHARTED: Title =
     Title { what: "messages a second at the slowest receiver, by bytes", unit: Unit::PerSecond };
+
+/// Most bytes of a lone message: the reference cuts none.
+const LONE_BYTES_MAX: u32 = 1_400;
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +62,9 @@ struct Outcome {
     messages_per_second: f64,
     /// Of each node, where it is measured.
     cpu_us_per_message: Option<f64>,
+    /// At the slowest receiver, where it is measured.
+    p50_us: Option<f64>,
+    p99_us: Option<f64>,
 }
 
 /// All runs of one system with messages of one size.
@@ -80,37 +90,52 @@ fn median(mut all: Vec<f64>) -> Option<f64> {
     all.get(all.len() / 2).copied()
 }
 
-/// Runs all in turn, and prints the ratios.
+/// Runs what is to be compared in turn, and prints the ratios.
 pub(crate) async fn compare(options: &BenchCompare, json: bool) -> Result<(), Failure> {
     let senders = options.senders.map_or(usize::from(options.nodes), usize::from);
     if senders > usize::from(options.nodes) {
         return Err(Failure::new(Exit::Usage, "there cannot be more --senders than --nodes"));
     }
+    if options.mode != CompareMode::Throughput && (options.before.is_some() || options.chart.is_some()) {
+        return Err(Failure::new(Exit::Usage, "--before and --chart need --mode throughput"));
+    }
+    let sizes = options.sizes();
+    if options.mode == CompareMode::Latency && sizes.iter().any(|bytes| *bytes > LONE_BYTES_MAX) {
+        return Err(Failure::new(Exit::Usage, "with --mode latency messages have at most 1400 --bytes"));
+    }
     let names: Vec<String> = (1..=options.nodes).map(|number| format!("fm{number}")).collect();
     let network = Network::open(&names)?;
-    let peer = peer(&network).await?;
+    let bench = Bench { options, senders, sizes: &sizes, network: &network };
+    match options.mode {
+        CompareMode::Throughput => throughput(&bench, json).await,
+        CompareMode::Latency => lone::lone(&bench, json).await,
+        CompareMode::Services => services::services(&bench, json).await,
+    }
+}
+
+async fn throughput(bench: &Bench<'_>, json: bool) -> Result<(), Failure> {
+    let options = bench.options;
+    let peer = peer(bench.network).await?;
     let skipped = |system: &System| match system {
         System::Before => options.before.is_none(),
         System::Corosync => peer.is_none(),
         _ => false,
     };
     let systems: Vec<System> = System::ALL.into_iter().filter(|system| !skipped(system)).collect();
-    let steps = systems.len() * options.bytes.len() * usize::from(options.rounds);
-    let progress = Progress::steps("runs", steps);
-    let bench = Bench { options, senders, network: &network, peer: peer.as_ref() };
+    let progress = bench.progress(systems.len() * bench.sizes.len());
     let mut rows = Vec::new();
-    for bytes in &options.bytes {
+    for bytes in bench.sizes {
         let start = rows.len();
         rows.extend(systems.iter().map(|system| Row { system: *system, bytes: *bytes, runs: Vec::new() }));
         for _ in 0..options.rounds {
             for row in rows.iter_mut().skip(start) {
-                row.runs.push(progress.during(bench.run(row.system, *bytes)).await?);
+                row.runs.push(progress.during(bench.run(row.system, *bytes, peer.as_ref())).await?);
                 progress.step();
             }
         }
     }
     drop(progress);
-    let report = report(options, senders, &rows);
+    let report = report(options, bench.senders, &rows);
     if let Some(file) = &options.chart {
         chart::save(file, &CHARTED, &rows.iter().map(point).collect::<Vec<_>>())?;
     }
@@ -132,35 +157,42 @@ async fn peer(network: &Network) -> Result<Option<Corosync>, Failure> {
 struct Bench<'a> {
     options: &'a BenchCompare,
     senders: usize,
+    sizes: &'a [u32],
     network: &'a Network,
-    peer: Option<&'a Corosync>,
 }
 
 impl Bench<'_> {
-    async fn run(&self, system: System, bytes: u32) -> Result<Outcome, Failure> {
-        let own = || std::env::current_exe().map_err(Failure::bug);
-        let service = self.options.service.to_possible_value();
+    fn progress(&self, of_a_round: usize) -> Progress {
+        Progress::steps("runs", of_a_round * usize::from(self.options.rounds))
+    }
+
+    async fn run(&self, system: System, bytes: u32, peer: Option<&Corosync>) -> Result<Outcome, Failure> {
+        let (senders, service) = (self.senders.to_string(), self.options.service.to_possible_value());
         let service = service.as_ref().map_or("agreed", PossibleValue::get_name);
-        match (system, self.peer, &self.options.before) {
+        let ours = ["--service", service, "--senders", &senders];
+        match (system, peer, &self.options.before) {
             (System::Corosync, Some(peer), _) => {
-                peer.run(self.network, (self.senders, bytes, self.options.seconds)).await
+                let seconds = self.options.seconds;
+                let run = Run { first: 0, senders: self.senders, lone: false, bytes, seconds };
+                peer.run(self.network, run).await
             }
-            (System::Before, _, Some(before)) => {
-                self.call(before, "ring", bytes, &["--service", service]).await
-            }
-            (System::Reference, ..) => self.call(&own()?, "reference", bytes, &[]).await,
-            _ => self.call(&own()?, "ring", bytes, &["--service", service]).await,
+            (System::Before, _, Some(before)) => self.call(before, "ring", bytes, &ours).await,
+            (System::Reference, ..) => self.own("reference", bytes, &["--senders", &senders]).await,
+            _ => self.own("ring", bytes, &ours).await,
         }
+    }
+
+    /// Runs a bench of this program, and reads what it prints.
+    async fn own(&self, bench: &str, bytes: u32, more: &[&str]) -> Result<Outcome, Failure> {
+        self.call(&std::env::current_exe().map_err(Failure::bug)?, bench, bytes, more).await
     }
 
     /// Runs a bench of a build of this program, and reads what it prints.
     async fn call(&self, program: &Path, bench: &str, bytes: u32, more: &[&str]) -> Result<Outcome, Failure> {
-        let [senders, bytes, seconds] =
-            [u64::try_from(self.senders).unwrap_or(1), bytes.into(), self.options.seconds.into()]
-                .map(|number| number.to_string());
+        let [bytes, seconds] = [bytes, self.options.seconds].map(|number| number.to_string());
         let mut command = tokio::process::Command::new(program);
         command.args([bench, "--json", "--namespaces", &self.network.names().join(",")]);
-        command.args(["--senders", &senders, "--bytes", &bytes, "--seconds", &seconds]).args(more);
+        command.args(["--bytes", &bytes, "--seconds", &seconds]).args(more);
         command.stdin(Stdio::null()).kill_on_drop(true);
         let failed = |why: String| {
             Failure::new(Exit::No, format!("{} {bench} failed: {}", program.display(), why.trim()))
@@ -177,7 +209,9 @@ impl Bench<'_> {
 fn outcome(told: &Value) -> Option<Outcome> {
     let messages_per_second = told.get("minimum")?.get("messages_per_second")?.as_f64()?;
     let cpu_us_per_message = told.get("cpu_us_per_message").and_then(Value::as_f64);
-    Some(Outcome { messages_per_second, cpu_us_per_message })
+    let late = |field: &str| told.get("slowest")?.get(field)?.as_f64();
+    let (p50_us, p99_us) = (late("p50_us"), late("p99_us"));
+    Some(Outcome { messages_per_second, cpu_us_per_message, p50_us, p99_us })
 }
 
 fn round(number: f64) -> f64 {
@@ -237,16 +271,20 @@ fn for_people(rows: &[Row], report: &Value) -> String {
         vec![row.system.name().to_owned(), row.bytes.to_string(), rate, cell(row.cpu())]
     });
     let rates = table(&["SYSTEM", "BYTES", "MSG/S", "CPU US"], &rows.collect::<Vec<_>>());
-    let ratios = report.get("ratios").and_then(Value::as_array).into_iter().flatten();
-    let word = |ratio: &Value, field: &str| match ratio.get(field) {
+    let ratios = rows_of(report, "ratios", &["to", "bytes", "messages_per_second", "cpu_us_per_message"]);
+    let ratios = table(&["RATIO TO", "BYTES", "OF MSG/S", "OF CPU US"], &ratios);
+    format!("{rates}\n\n{ratios}")
+}
+
+/// These fields of all in a list of a report, as cells of a table.
+fn rows_of(report: &Value, list: &str, fields: &[&str]) -> Vec<Vec<String>> {
+    let cell = |of: &Value, field: &str| match of.get(field) {
         Some(Value::String(text)) => text.clone(),
         None | Some(Value::Null) => String::new(),
         Some(value) => value.to_string(),
     };
-    let fields = ["to", "bytes", "messages_per_second", "cpu_us_per_message"];
-    let ratios = ratios.map(|ratio| fields.map(|field| word(ratio, field)).to_vec());
-    let ratios = table(&["RATIO TO", "BYTES", "OF MSG/S", "OF CPU US"], &ratios.collect::<Vec<_>>());
-    format!("{rates}\n\n{ratios}")
+    let all = report.get(list).and_then(Value::as_array).into_iter().flatten();
+    all.map(|of| fields.iter().map(|field| cell(of, field)).collect()).collect()
 }
 
 #[cfg(test)]
@@ -258,6 +296,8 @@ mod tests {
         let run = |(rate, cpu): &(f64, Option<f64>)| Outcome {
             messages_per_second: *rate,
             cpu_us_per_message: *cpu,
+            p50_us: None,
+            p99_us: None,
         };
         Row { system, bytes, runs: runs.iter().map(run).collect() }
     }
@@ -283,8 +323,16 @@ mod tests {
 
     #[test]
     fn what_benches_print_is_read_and_a_row_becomes_a_point() {
-        let told = json!({ "minimum": { "messages_per_second": 12.0 }, "cpu_us_per_message": 1.5 });
-        let read = Outcome { messages_per_second: 12.0, cpu_us_per_message: Some(1.5) };
+        let told = json!({
+            "minimum": { "messages_per_second": 12.0 }, "cpu_us_per_message": 1.5,
+            "slowest": { "p50_us": 7.0, "p99_us": 9.0 },
+        });
+        let read = Outcome {
+            messages_per_second: 12.0,
+            cpu_us_per_message: Some(1.5),
+            p50_us: Some(7.0),
+            p99_us: Some(9.0),
+        };
         assert_eq!(outcome(&told), Some(read));
         assert_eq!(outcome(&json!({ "minimum": {} })), None);
         let saved = json!({ "system": "corosync aes256", "bytes": 100, "messages_per_second": 620.0 });

@@ -11,7 +11,9 @@ use crate::ring::{line, now, read, spawn};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::show::{data, table};
 use node::{Start, Told};
+use packet::BODY_BYTES_MAX;
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -30,19 +32,30 @@ pub(crate) async fn as_reference(start: &str) -> Result<(), Failure> {
 
 /// Runs the bench.
 pub(crate) async fn reference(options: &BenchReference, json: bool) -> Result<(), Failure> {
-    let senders = options.senders.map_or(options.namespaces.len(), usize::from);
-    if senders > options.namespaces.len() || options.namespaces.len() < 2 {
-        let text = "it needs at least two --namespaces, and at least as many as --senders";
+    let nodes = options.namespaces.len();
+    let who = match options.lone {
+        Some(lone) => usize::from(lone).saturating_sub(1)..usize::from(lone),
+        None => 0..options.senders.map_or(nodes, usize::from),
+    };
+    if who.end > nodes || nodes < 2 {
+        let text = "it needs at least two --namespaces, and as many as --senders or --lone says";
         return Err(Failure::new(Exit::Usage, text));
     }
+    if options.lone.is_some() && usize::try_from(options.bytes).unwrap_or(usize::MAX) > BODY_BYTES_MAX {
+        return Err(Failure::new(Exit::Usage, "a --lone message has at most 1400 --bytes"));
+    }
     let network = Network::open(&options.namespaces)?;
-    let told = measure(options, &network, senders).await?;
-    let report = report(options, senders, &told);
+    let told = measure(options, &network, who.clone()).await?;
+    let report = report(options, who.len(), &told);
     data(json, &report, || for_people(&report));
     Ok(())
 }
 
-async fn measure(options: &BenchReference, network: &Network, senders: usize) -> Result<Vec<Told>, Failure> {
+async fn measure(
+    options: &BenchReference,
+    network: &Network,
+    who: Range<usize>,
+) -> Result<Vec<Told>, Failure> {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let begin = now() + nanos(LEAD);
     let (from, length) = (begin + nanos(WARM_UP), Duration::from_secs(options.seconds.into()));
@@ -54,7 +67,8 @@ async fn measure(options: &BenchReference, network: &Network, senders: usize) ->
         let start = Start {
             number: u8::try_from(number).map_err(Failure::bug)?,
             addresses: addresses.clone(),
-            senders: u8::try_from(senders).map_err(Failure::bug)?,
+            sends: who.contains(&number),
+            lone: options.lone.is_some(),
             bytes: options.bytes,
             send: (begin, to + nanos(Duration::from_millis(50))),
             measure: (from, to),
@@ -80,6 +94,9 @@ fn report(options: &BenchReference, senders: usize, told: &[Told]) -> Value {
     let seconds = f64::from(options.seconds);
     let least = told.iter().map(|one| one.timed).min().unwrap_or(0);
     let sum = |of: fn(&Told) -> u64| told.iter().map(of).sum::<u64>();
+    let most = |of: fn(&Told) -> f64| told.iter().map(of).fold(0.0, f64::max);
+    let slowest =
+        options.lone.map(|_| json!({ "p50_us": most(|one| one.p50_us), "p99_us": most(|one| one.p99_us) }));
     let cpu = sum(|one| one.cpu_ns) as f64 / 1_000.0 / sum(|one| one.timed).max(1) as f64;
     json!({
         "bench": "reference", "nodes": told.len(), "senders": senders, "bytes": options.bytes,
@@ -88,6 +105,7 @@ fn report(options: &BenchReference, senders: usize, told: &[Told]) -> Value {
             "messages_per_second": (least as f64 / seconds).round(),
             "megabits_per_second": (least as f64 / seconds * f64::from(options.bytes) * 8.0 / 1e6).round(),
         },
+        "slowest": slowest,
         "cpu_us_per_message": (cpu * 1_000.0).round() / 1_000.0,
         "packets_lost": sum(|one| one.lost), "given_up": sum(|one| one.given_up),
         "dropped_by_system": sum(|one| one.dropped_by_system),
@@ -98,11 +116,17 @@ fn for_people(report: &Value) -> String {
     let cell = |value: Option<&Value>| value.map(Value::to_string).unwrap_or_default();
     let minimum = report.get("minimum");
     let of = |field: &str| cell(minimum.and_then(|minimum| minimum.get(field)));
+    let slowest = report.get("slowest");
+    let late = |field: &str| cell(slowest.and_then(|slowest| slowest.get(field)));
     let rows = [
         ("messages a second at the slowest receiver", of("messages_per_second")),
         ("megabits a second", of("megabits_per_second")),
         ("microseconds of processor time per message and node", cell(report.get("cpu_us_per_message"))),
         ("packets lost", cell(report.get("packets_lost"))),
+        ("microseconds that a lone message takes: median", late("p50_us")),
+        ("of 99 in 100", late("p99_us")),
     ];
-    table(&["WHAT", "NUMBER"], &rows.map(|(what, number)| vec![what.to_owned(), number]))
+    let rows = rows.into_iter().filter(|(_, number)| !number.is_empty());
+    let rows: Vec<Vec<String>> = rows.map(|(what, number)| vec![what.to_owned(), number]).collect();
+    table(&["WHAT", "NUMBER"], &rows)
 }

@@ -3,7 +3,7 @@
 
 use super::packet::{ACK, DATA, Header, Seals, Shape};
 use crate::meter::process_worked;
-use crate::ring::{dropped_by_system, now, say};
+use crate::ring::{Gaps, dropped_by_system, now, percentiles, say};
 use folkmoot_cli::exit::{Exit, Failure};
 use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,9 @@ pub(crate) struct Start {
     pub(crate) number: u8,
     /// Of all nodes, by number.
     pub(crate) addresses: Vec<IpAddr>,
-    pub(crate) senders: u8,
+    pub(crate) sends: bool,
+    /// It sends one message every 5 to 15 ms, which says when it was sent.
+    pub(crate) lone: bool,
     pub(crate) bytes: u32,
     /// When to send and to measure, by the monotonic clock.
     pub(crate) send: (u64, u64),
@@ -52,6 +54,9 @@ pub(crate) struct Told {
     /// How often the sender went on without an answer.
     pub(crate) given_up: u64,
     pub(crate) dropped_by_system: u64,
+    /// How long lone messages took.
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
 }
 
 /// What is known of another node.
@@ -78,6 +83,10 @@ struct Node {
     progress: u64,
     train: Vec<u8>,
     room: Vec<u8>,
+    /// When the next lone message goes.
+    due: u64,
+    gaps: Gaps,
+    micros: Vec<f32>,
     told: Told,
 }
 
@@ -104,7 +113,10 @@ impl Node {
         let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES);
         let bytes = usize::try_from(start.bytes).unwrap_or(usize::MAX);
         let node = |seals| Self {
-            shape: Shape::of(bytes),
+            shape: if start.lone { Shape::lone(bytes) } else { Shape::of(bytes) },
+            due: start.send.0,
+            gaps: Gaps::of(start.number.into()),
+            micros: Vec::new(),
             seals,
             socket,
             state,
@@ -122,7 +134,7 @@ impl Node {
 
     async fn run(&mut self) -> Result<(), Failure> {
         let (from, to) = self.start.send;
-        let sends = self.start.number < self.start.senders;
+        let sends = self.start.sends;
         let (mut before, mut after) = (None, None);
         loop {
             let time = now();
@@ -146,6 +158,8 @@ impl Node {
             self.told.cpu_ns = u64::try_from((after.0 - before.0).as_nanos()).unwrap_or(u64::MAX);
             self.told.dropped_by_system = after.1.saturating_sub(before.1);
         }
+        let micros = std::mem::take(&mut self.micros);
+        [self.told.p50_us, self.told.p99_us, _] = percentiles(micros);
         Ok(())
     }
 
@@ -171,8 +185,16 @@ impl Node {
             }
             return Ok(false);
         }
+        let mut body = vec![0x5a; self.shape.body];
+        let most = if self.start.lone { 1 } else { most };
+        if self.start.lone {
+            if time < self.due {
+                return Ok(false);
+            }
+            self.due = time.saturating_add(u64::try_from(self.gaps.draw().as_nanos()).unwrap_or(u64::MAX));
+            body.iter_mut().zip(now().to_be_bytes()).for_each(|(to, from)| *to = from);
+        }
         self.train.clear();
-        let body = vec![0x5a; self.shape.body];
         for number in self.next..self.next + most {
             let messages = self.shape.ending(number);
             let header = Header { kind: DATA, sender: self.start.number, messages, number };
@@ -228,10 +250,13 @@ impl Node {
         let sender = usize::from(header.sender);
         match header.kind {
             DATA if sender != usize::from(self.start.number) => {
-                if self.seals.open(header, packet).is_none() {
-                    return;
-                }
+                let Some(body) = self.seals.open(header, packet) else { return };
+                let sent = body.first_chunk().map(|sent| u64::from_be_bytes(*sent)).unwrap_or_default();
                 self.deliver(time, header.messages);
+                let (from, to) = self.start.measure;
+                if self.start.lone && (from..to).contains(&time) {
+                    self.micros.push(now().saturating_sub(sent) as f32 / 1_000.0);
+                }
                 if let Some(other) = self.others.get_mut(sender) {
                     self.told.lost += header.number.saturating_sub(other.heard);
                     other.heard = other.heard.max(header.number + 1);

@@ -42,6 +42,11 @@ impl Shape {
         Self { body: bytes.div_ceil(parts), parts: u64::try_from(parts).unwrap_or(1), shared: 1 }
     }
 
+    /// One message in each packet.
+    pub(crate) fn lone(bytes: usize) -> Self {
+        Self { body: bytes.min(BODY_BYTES_MAX), parts: 1, shared: 1 }
+    }
+
     /// How many messages end in the packet with this number.
     pub(crate) fn ending(&self, number: u64) -> u16 {
         if (number + 1).is_multiple_of(self.parts) { self.shared } else { 0 }

@@ -5,6 +5,7 @@ use super::words::{Counts, Heard, Load, Order, Pace, Said, between, now, sum};
 use crate::args::{BenchRing, RingMode};
 use folkmoot_cli::exit::Failure;
 use folkmoot_cli::progress::Progress;
+use folkmoot_cli::values::Ordering;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -25,9 +26,9 @@ pub(crate) async fn load(
     let to = from + nanos(seconds);
     let all = herd.all();
     // All have marked before anybody sends: they obey in turn, and answer.
-    herd.order(&all, &Order::Mark { from, to }).await?;
+    herd.order(&all, &Order::Mark { from, to, service: options.service }).await?;
     let before = herd.counts(&all).await?;
-    let senders: Vec<usize> = (0..options.senders()).collect();
+    let senders = options.who();
     let order = Load {
         until: to + nanos(AFTER),
         bytes: options.bytes,
@@ -81,12 +82,16 @@ fn report(options: &BenchRing, formed: Duration, sent: u64, told: &[(Heard, Coun
         _ => true,
     });
     let whole = told.iter().all(|(heard, _)| heard.count == sent);
+    // What is unreliable may be missing anywhere.
+    let same_order = (options.service != Ordering::Unreliable).then_some(same && whole);
+    let fewest = told.iter().map(|(heard, _)| heard.count).min().unwrap_or(0);
     let total = sum(told.iter().map(|(_, counts)| counts));
     let delivered = told.iter().map(|(heard, _)| heard.timed).sum();
     json!({
-        "bench": "ring", "mode": options.mode, "nodes": told.len(), "senders": options.senders(),
+        "bench": "ring", "mode": options.mode, "nodes": told.len(), "senders": options.who().len(), "from": options.from,
         "bytes": options.bytes, "service": options.service, "seconds": options.seconds,
-        "window": options.window, "rate": options.rate, "sent": sent, "same_order": same && whole,
+        "window": options.window, "rate": options.rate, "sent": sent, "same_order": same_order,
+        "most_lost": sent.saturating_sub(fewest),
         "threads": options.threads, "formed_ms": formed.as_millis(),
         "minimum": { "messages_per_second": per_second(least), "megabits_per_second": megabits(least) },
         "slowest": { "p50_us": most(|heard| heard.p50_us), "p99_us": most(|heard| heard.p99_us) },

@@ -6,7 +6,7 @@
 //! It ends when its standard input does, so none survives the bench, however that ends.
 
 use super::tally::{Tally, stamped};
-use super::words::{Counts, Load, Order, Pace, Paths, Said, Start, between, now, say};
+use super::words::{Counts, Gaps, Load, Order, Pace, Paths, Said, Start, between, now, say};
 use crate::meter::process_worked;
 use folkmoot::tools::MemberHandle;
 use folkmoot::{Event, Faults, Folkmoot, Locator, Options, Session};
@@ -122,8 +122,8 @@ impl Hand {
 
     async fn obey(&self, order: Order) -> Result<(), Failure> {
         match order {
-            Order::Mark { from, to } => {
-                *self.shared() = Shared { tally: Tally::new(from, to), counted: None };
+            Order::Mark { from, to, service } => {
+                *self.shared() = Shared { tally: Tally::new((from, to), service), counted: None };
                 tokio::spawn(self.clone().measure(from, to));
             }
             Order::Load(load) => drop(tokio::spawn(self.clone().load(load))),
@@ -223,10 +223,9 @@ impl Hand {
     }
 
     async fn alone(&self, load: &Load) -> Result<u64, Failure> {
-        let (mut sent, mut dice) = (0, u64::from(self.number).wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let (mut sent, mut gaps) = (0, Gaps::of(self.number.into()));
         while now() < load.until {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            tokio::time::sleep(Duration::from_micros(5_000 + (dice >> 33) % 10_000)).await;
+            tokio::time::sleep(gaps.draw()).await;
             self.send(load, sent, now()).await?;
             sent += 1;
         }

@@ -16,7 +16,8 @@ mod words;
 
 pub(crate) use herd::{AS_MEMBER, read, spawn};
 pub(crate) use member::dropped_by_system;
-pub(crate) use words::{line, now, say};
+pub(crate) use tally::percentiles;
+pub(crate) use words::{Gaps, line, now, say};
 
 use crate::args::{BenchRing, RingMode};
 use crate::namespaces::Network;
@@ -49,8 +50,8 @@ pub(crate) fn as_member(start: &str) -> Result<(), Failure> {
 
 /// Runs the bench; exit code 1 if the orders differ.
 pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure> {
-    if options.senders() > options.nodes() {
-        return Err(Failure::new(Exit::Usage, "there cannot be more --senders than --nodes"));
+    if options.who().iter().any(|number| *number >= options.nodes()) {
+        return Err(Failure::new(Exit::Usage, "there are fewer --nodes than --senders or --from say"));
     }
     if options.nodes() < 2 && options.mode.is_change() {
         return Err(Failure::new(Exit::Usage, "this --mode needs at least two --nodes"));
@@ -175,8 +176,12 @@ impl BenchRing {
         if self.namespaces.is_empty() { usize::from(self.nodes) } else { self.namespaces.len() }
     }
 
-    fn senders(&self) -> usize {
+    /// The numbers of those that send, from 0 on.
+    fn who(&self) -> Vec<usize> {
+        if let Some(from) = self.from {
+            return vec![usize::from(from).saturating_sub(1)];
+        }
         let alone = self.mode == RingMode::Latency;
-        self.senders.map_or(if alone { 1 } else { self.nodes() }, usize::from)
+        (0..self.senders.map_or(if alone { 1 } else { self.nodes() }, usize::from)).collect()
     }
 }

@@ -2,6 +2,8 @@
 
 use super::words::Heard;
 use crc32fast::Hasher;
+use folkmoot_cli::values::Ordering;
+use std::collections::BTreeMap;
 
 /// Bytes that every message begins with: when it was sent, which of its sender's messages it is,
 /// and the sender's number.
@@ -27,21 +29,76 @@ fn stamp(message: &[u8]) -> Option<(u64, u64)> {
     Some((u64::from_be_bytes(*sent), u64::from_be_bytes(*sender)))
 }
 
+/// A checksum of what a service promises of the sequence, equal wherever that is kept.
+#[derive(Debug)]
+enum Sequence {
+    /// One order for all.
+    All(Hasher),
+    /// The order of each sender.
+    Each(BTreeMap<u64, Hasher>),
+    /// All messages, in whatever order.
+    None(u32),
+}
+
+impl Sequence {
+    fn of(service: Ordering) -> Self {
+        match service {
+            Ordering::Agreed | Ordering::Safe => Self::All(Hasher::new()),
+            Ordering::Fifo | Ordering::Causal => Self::Each(BTreeMap::new()),
+            Ordering::Reliable | Ordering::Unreliable => Self::None(0),
+        }
+    }
+
+    fn hear(&mut self, sender: u64, message: &[u8]) {
+        let mut alone = Hasher::new();
+        let order = match self {
+            Self::All(order) => order,
+            Self::Each(senders) => senders.entry(sender).or_default(),
+            Self::None(_) => &mut alone,
+        };
+        // The length, so that the bytes of two messages cannot be shared out otherwise.
+        order.update(&message.len().to_be_bytes());
+        order.update(message);
+        if let Self::None(sum) = self {
+            *sum = sum.wrapping_add(alone.finalize());
+        }
+    }
+
+    fn text(&self) -> String {
+        let sum = match self {
+            Self::All(order) => order.clone().finalize(),
+            Self::Each(senders) => {
+                let mut all = Hasher::new();
+                senders.values().for_each(|order| all.update(&order.clone().finalize().to_be_bytes()));
+                all.finalize()
+            }
+            Self::None(sum) => *sum,
+        };
+        format!("{sum:08x}")
+    }
+}
+
 /// What was delivered since it began.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Tally {
     from: u64,
     to: u64,
     count: u64,
     timed: u64,
-    order: Hasher,
+    order: Sequence,
     micros: Vec<f32>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::new((0, 0), Ordering::Agreed)
+    }
 }
 
 impl Tally {
     /// Nothing yet; measures from one time to another.
-    pub(crate) fn new(from: u64, to: u64) -> Self {
-        Self { from, to, ..Self::default() }
+    pub(crate) fn new((from, to): (u64, u64), service: Ordering) -> Self {
+        Self { from, to, count: 0, timed: 0, order: Sequence::of(service), micros: Vec::new() }
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -52,9 +109,7 @@ impl Tally {
     pub(crate) fn hear(&mut self, now: u64, message: &[u8]) -> Option<u64> {
         let (sent, sender) = stamp(message)?;
         self.count = self.count.saturating_add(1);
-        // The length, so that the bytes of two messages cannot be shared out otherwise.
-        self.order.update(&message.len().to_be_bytes());
-        self.order.update(message);
+        self.order.hear(sender, message);
         if (self.from..self.to).contains(&now) {
             self.timed = self.timed.saturating_add(1);
             if self.micros.len() < SAMPLES_MAX {
@@ -65,26 +120,23 @@ impl Tally {
     }
 
     pub(crate) fn heard(&self) -> Heard {
-        let mut sorted = self.micros.clone();
-        sorted.sort_unstable_by(f32::total_cmp);
-        let at = |share: usize| {
-            let place = (sorted.len() * share / 100).min(sorted.len().saturating_sub(1));
-            f64::from(sorted.get(place).copied().unwrap_or_default()).round()
-        };
-        Heard {
-            count: self.count,
-            timed: self.timed,
-            order: format!("{:08x}", self.order.clone().finalize()),
-            p50_us: at(50),
-            p99_us: at(99),
-            max_us: at(100),
-        }
+        let [p50_us, p99_us, max_us] = percentiles(self.micros.clone());
+        Heard { count: self.count, timed: self.timed, order: self.order.text(), p50_us, p99_us, max_us }
     }
+}
+
+/// The median of these, what 99 of 100 do not exceed, and the most: whole numbers, 0 of none.
+pub(crate) fn percentiles(mut all: Vec<f32>) -> [f64; 3] {
+    all.sort_unstable_by(f32::total_cmp);
+    [50, 99, 100].map(|share: usize| {
+        let place = (all.len() * share / 100).min(all.len().saturating_sub(1));
+        f64::from(all.get(place).copied().unwrap_or_default()).round()
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{STAMP_BYTES, Tally, stamped};
+    use super::{Ordering, STAMP_BYTES, Tally, stamped};
 
     #[test]
     fn a_message_has_its_length_and_says_who_sent_it() {
@@ -98,28 +150,48 @@ mod tests {
 
     #[test]
     fn only_what_comes_in_the_measured_time_is_timed() {
-        let mut tally = Tally::new(10_000, 2_010_000);
+        let mut tally = Tally::new((10_000, 2_010_000), Ordering::Agreed);
         for (now, sent) in [(9_999, 0), (10_000, 9_000), (2_009_999, 9_999), (2_010_000, 9)] {
             tally.hear(now, &stamped(100, 1, 1, sent));
         }
         let heard = tally.heard();
         assert_eq!((heard.count, heard.timed), (4, 2));
         assert_eq!((heard.p50_us, heard.p99_us, heard.max_us), (2_000.0, 2_000.0, 2_000.0));
-        assert_eq!(Tally::new(0, 1).heard().max_us, 0.0, "nothing came");
+        assert_eq!(Tally::new((0, 1), Ordering::Agreed).heard().max_us, 0.0, "nothing came");
+    }
+
+    /// Of messages by (sender, number).
+    fn order(service: Ordering, messages: &[(u32, u64)]) -> String {
+        let mut tally = Tally::new((0, 1), service);
+        for (sender, number) in messages {
+            assert_eq!(tally.hear(0, &stamped(64, *sender, *number, 5)), Some((*sender).into()));
+        }
+        tally.heard().order
     }
 
     #[test]
     fn another_order_another_message_or_one_too_few_has_another_checksum() {
-        let order = |numbers: &[u64]| {
-            let mut tally = Tally::default();
-            for number in numbers {
-                assert_eq!(tally.hear(0, &stamped(64, 1, *number, 5)), Some(1));
-            }
-            tally.heard().order
+        let all = |numbers: &[u64]| {
+            order(Ordering::Agreed, &numbers.iter().map(|number| (1, *number)).collect::<Vec<_>>())
         };
-        assert_eq!(order(&[1, 2, 3]), order(&[1, 2, 3]));
+        assert_eq!(all(&[1, 2, 3]), all(&[1, 2, 3]));
         for other in [&[2, 1, 3][..], &[1, 2], &[1, 2, 4], &[1, 2, 3, 3]] {
-            assert_ne!(order(&[1, 2, 3]), order(other));
+            assert_ne!(all(&[1, 2, 3]), all(other));
+        }
+    }
+
+    #[test]
+    fn what_a_service_does_not_promise_does_not_count() {
+        let sent = [(1, 1), (1, 2), (2, 1), (2, 2)];
+        let (mixed, turned) = ([(2, 1), (1, 1), (1, 2), (2, 2)], [(1, 2), (1, 1), (2, 1), (2, 2)]);
+        for (service, equal) in [
+            (Ordering::Safe, [false, false]),
+            (Ordering::Fifo, [true, false]),
+            (Ordering::Reliable, [true, true]),
+        ] {
+            let told = [mixed, turned].map(|other| order(service, &other) == order(service, &sent));
+            assert_eq!(told, equal, "{service:?}");
+            assert_ne!(order(service, &sent[1..]), order(service, &sent), "{service:?}");
         }
     }
 }

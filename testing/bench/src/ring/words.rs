@@ -73,7 +73,7 @@ pub(crate) struct Load {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Order {
     /// Count anew, and measure from one time to another.
-    Mark { from: u64, to: u64 },
+    Mark { from: u64, to: u64, service: Ordering },
     /// Send.
     Load(Load),
     /// Tell what was delivered, once that is so many.
@@ -118,6 +118,21 @@ pub(crate) struct Heard {
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
     pub(crate) max_us: f64,
+}
+
+/// The pauses between lone messages of one sender: 5 to 15 ms, at random, the same in each run.
+#[derive(Debug)]
+pub(crate) struct Gaps(u64);
+
+impl Gaps {
+    pub(crate) fn of(sender: u64) -> Self {
+        Self(sender.wrapping_add(0x9e37_79b9_7f4a_7c15))
+    }
+
+    pub(crate) fn draw(&mut self) -> Duration {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration::from_micros(5_000 + (self.0 >> 33) % 10_000)
+    }
 }
 
 /// The monotonic clock of this machine, the same in all its processes.

@@ -57,6 +57,9 @@ fn messages_go_by_a_timetable_or_alone() {
     let alone = report("ring --nodes 2 --seconds 1 --mode latency --json");
     assert_eq!((&alone["senders"], &alone["same_order"]), (&Value::from(1), &Value::from(true)));
     assert!(alone["sent"].as_u64() > Some(0));
+    let second = report("ring --nodes 2 --seconds 1 --mode latency --from 2 --service fifo --json");
+    assert_eq!((&second["from"], &second["senders"]), (&Value::from(2), &Value::from(1)));
+    assert_eq!(second["same_order"], true);
 }
 
 #[test]
@@ -109,6 +112,12 @@ fn what_makes_no_sense_is_refused() {
         "compare --nodes 2 --senders 3",
         "compare --bytes 70000",
         "compare --rounds 0",
+        "ring --nodes 2 --from 3",
+        "ring --nodes 2 --from 1 --senders 1",
+        "reference --namespaces fm1,fm2 --lone 3",
+        "reference --namespaces fm1,fm2 --lone 1 --bytes 1401",
+        "compare --mode latency --bytes 1401",
+        "compare --mode services --chart x.svg",
         "frobnicate",
     ] {
         assert_eq!(bench(wrong).status.code(), Some(2), "{wrong}");
