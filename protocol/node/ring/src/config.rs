@@ -58,7 +58,7 @@ pub struct Timing {
     /// How long a member waits for a sign of progress before it repeats the token that it passed
     /// on, and again before each of the next repetitions; later ones wait longer.
     pub token_repeat: Duration,
-    /// How long the representative keeps the token of an idle ring at first.
+    /// How long the token of an idle ring is kept at first.
     pub idle_hold: Duration,
     /// How long it keeps the token of a ring that has long been idle.
     pub idle_hold_max: Duration,

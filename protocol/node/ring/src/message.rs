@@ -5,7 +5,7 @@
 //! | DATA: messages | their sender → all other members; any member → all, on request | at once if the sender's others have places, or holding the token |
 //! | DATA: record | member → all other members; any member → all, on request | holding the token |
 //! | TOKEN | member → the next in the ring | after its visit |
-//! | HURRY | member with something to send → representative | the ring is idle |
+//! | HURRY | member with something to send → who holds the token, by the rule | the ring is idle |
 //! | ASK | member that misses the token → every member that it has not heard since; in answer | the token is late |
 //! | JOIN | gathering node → every eligible node | gather, every `join_repeat` |
 //! | JOIN | any node → an eligible node outside its ring | when what it says changes, then every `report_repeat`; in answer |

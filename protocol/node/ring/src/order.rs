@@ -54,6 +54,8 @@ pub(crate) struct Order {
     /// By member.
     pub(crate) streams: Vec<Stream>,
     pub(crate) records: Window<Record>,
+    /// Who made the last of them, by index.
+    pub(crate) last_maker: u8,
     held: Cursor,
     pub(crate) delivered: Cursor,
     /// Members, by index, of whose streams something may be delivered early.
@@ -83,6 +85,7 @@ impl Order {
             streams: members.iter().map(|_| Stream::default()).collect(),
             members,
             records: Window::default(),
+            last_maker: 0,
             held: Cursor::default(),
             delivered: Cursor::default(),
             news: 0,
@@ -251,6 +254,9 @@ impl Order {
         let stored = self.records.insert(record.number, record);
         if stored == Stored::New {
             stream.placed = record.last().max(stream.placed);
+            if record.number == self.records.high() {
+                self.last_maker = record.source;
+            }
             self.hold();
         }
         stored

@@ -1,9 +1,9 @@
 //! How soon a token that was passed on is repeated.
 //!
 //! While there is anything to do, the token comes again soon, and one that does not is repeated
-//! soon. In a ring that rests the representative holds it, and a repeat would say nothing new: a
+//! soon. In a ring that rests one member holds it, and a repeat would say nothing new: a
 //! member waits as long as the token last took to come again, and then repeats it as usual. If
-//! anything is lost, the round takes longer; the representative sees that, and the ring does not
+//! anything is lost, the round takes longer; that member sees it, and the ring does not
 //! rest. So where tokens are lost often, they are repeated soon all the time.
 
 use crate::config::Config;

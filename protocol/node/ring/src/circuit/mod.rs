@@ -147,8 +147,11 @@ impl Circuit {
         self.idle.is_some()
     }
 
-    fn represents(&self) -> bool {
-        self.mine == 0
+    /// The member that holds the token when all is quiet: the one that made the last record, because
+    /// who sent last is likely to send next. All members know that record then. Before the first
+    /// record it is the representative.
+    fn rests_at(&self) -> u8 {
+        self.order.last_maker
     }
 
     fn size(&self) -> usize {

@@ -50,7 +50,7 @@ impl Circuit {
         if !idle {
             self.idle_span = config.timing.idle_hold;
         }
-        if self.represents() && idle && !self.hurried {
+        if self.rests_at() == self.mine && idle && !self.hurried {
             self.idle = Some(IdleToken { token, until: now + self.idle_span });
             self.idle_span = (self.idle_span.saturating_mul(2)).min(config.timing.idle_hold_max);
             drop(rest);
@@ -82,13 +82,14 @@ impl Circuit {
         self.passed_seq = token.token_seq;
         self.passed_to = to;
         self.pace.leaves(now);
-        if usize::from(token.quiet) >= self.size() && !self.represents() {
-            // The representative may hold it now.
+        let elsewhere = self.rests_at() != self.mine;
+        if usize::from(token.quiet) >= self.size() && elsewhere {
+            // It may be held now.
             self.loss_at = self.loss_at + config.timing.idle_hold_max;
         }
         let (records, span) = (token.records, config.timing.token_repeat);
         let rests = usize::from(token.quiet) >= Pace::rest(self.size());
-        let wait = if rests && !self.represents() { self.pace.patience(config) } else { span };
+        let wait = if rests && elsewhere { self.pace.patience(config) } else { span };
         let frame = Control::Token(token).encode_into(self.pool.buffer(TOKEN_BYTES_MAX));
         self.passed = Some(Passed { frame: frame.clone(), to, records, at: now + wait, repeats: 0 });
         out.push_back(Output::Send { to, frame });
@@ -146,7 +147,7 @@ impl Circuit {
     /// There is something to send here: asks for the token if it is held, or soon will be.
     pub(crate) fn want(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
         let idle = usize::from(self.last.quiet) > self.others.len();
-        if self.represents() || !idle || self.hurry_at.is_some() {
+        if self.rests_at() == self.mine || !idle || self.hurry_at.is_some() {
             return;
         }
         self.send_hurry(now, config, out);
@@ -155,7 +156,8 @@ impl Circuit {
     fn send_hurry(&mut self, now: Instant, config: &Config, out: &mut VecDeque<Output>) {
         self.hurry_at = Some(now + config.timing.token_repeat);
         let frame = Control::Hurry(Hurry { ring: self.order.ring() }).encode();
-        out.push_back(Output::Send { to: self.order.id.representative, frame });
+        let to = self.order.members.get(usize::from(self.rests_at()));
+        out.push_back(Output::Send { to: to.copied().unwrap_or(self.order.id.representative), frame });
     }
 
     /// Handles the timers that are due. The loss of the token or of all progress is an `Err`.

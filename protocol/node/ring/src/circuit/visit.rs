@@ -42,11 +42,11 @@ impl Circuit {
         self.send(now, token, fresh, config, out);
     }
 
-    /// How many visits on end were quiet. One who represents does not let a ring rest whose rounds
-    /// are slow.
+    /// How many visits on end were quiet. The member that holds the token does not let a ring rest
+    /// whose rounds are slow.
     fn quiet_now(&self, token: &Token, config: &Config) -> u16 {
-        let most =
-            if self.represents() && self.pace.was_slow(config) { self.idle_visits() } else { usize::MAX };
+        let slow = self.rests_at() == self.mine && self.pace.was_slow(config);
+        let most = if slow { self.idle_visits() } else { usize::MAX };
         token.quiet.saturating_add(1).min(u16::try_from(most).unwrap_or(u16::MAX))
     }
 
@@ -199,7 +199,7 @@ impl Circuit {
             out.push_back(Output::first_time(&self.others, frame));
         }
         self.fresh = fresh;
-        if !self.represents() && self.hurry_at.is_none() {
+        if self.rests_at() != self.mine && self.hurry_at.is_none() {
             self.hurry_at = Some(now + config.timing.token_repeat);
         }
     }

@@ -31,6 +31,23 @@ fn ord_04_a_lone_message_is_everywhere_after_three_hops() {
     }
 }
 
+/// The token rests with the member that sent last. So the first message of another one takes three
+/// hops, and its next ones take one.
+#[test]
+fn ord_04_who_sends_alone_has_the_token() {
+    let mut world = whole(4, 44);
+    for (sender, hops) in [(2, 3), (2, 1), (2, 1), (0, 3), (0, 1), (2, 3)] {
+        let (start, before) = (world.now, delivered(&world, 3).len());
+        world.submit(sender, Service::Agreed, 100);
+        while (0..4).any(|i| delivered(&world, i).len() == before) && world.now < start + 1_000_000 {
+            world.run(Duration::from_micros(10));
+        }
+        let took = world.now - start;
+        assert!(((hops - 1) * HOP..=hops * HOP + 20).contains(&took), "n{sender}: {took} us");
+        world.ms(20);
+    }
+}
+
 /// Packets that leave early, and are lost on the way to the holder, get their places all the same:
 /// their sender asks for the token.
 #[test]
