@@ -148,8 +148,8 @@ impl Circuit {
     }
 
     /// The member that holds the token when all is quiet: the one that made the last record, because
-    /// who sent last is likely to send next. All members know that record then. Before the first
-    /// record it is the representative.
+    /// it is likely to send next. All members know that record then. Before the first record it is
+    /// the representative.
     fn rests_at(&self) -> u8 {
         self.order.last_maker
     }
