@@ -42,7 +42,8 @@ pub(crate) fn as_member(start: &str) -> Result<(), Failure> {
         _ => Builder::new_multi_thread(),
     };
     let runtime = builder.worker_threads(start.threads.max(1)).enable_all().build().map_err(Failure::bug)?;
-    let done = runtime.block_on(member::member(start));
+    // A task wakes another one on the same thread sooner than it wakes the main thread.
+    let done = runtime.block_on(async { tokio::spawn(member::member(start)).await.map_err(Failure::bug)? });
     // A thread that still waits for the standard input must not hold up the end.
     runtime.shutdown_background();
     done

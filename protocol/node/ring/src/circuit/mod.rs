@@ -147,9 +147,9 @@ impl Circuit {
         self.idle.is_some()
     }
 
-    /// The member that holds the token when all is quiet: the one that made the last record, because
-    /// it is likely to send next. All members know that record then. Before the first record it is
-    /// the representative.
+    /// The member that holds the token when all is quiet: the one that made the last record,
+    /// because it is likely to send next. All members know that record then. Before the first
+    /// record it is the representative.
     fn rests_at(&self) -> u8 {
         self.order.last_maker
     }
