@@ -165,7 +165,17 @@ impl Gather {
             let patience = ctx.config.timing.consensus / 4;
             self.decide_at = Some((now + patience).min(self.began + patience.saturating_mul(4)));
         }
-        self.decided |= self.decide_at.is_some_and(|at| at <= now);
+        self.decided |= self.decide_at.is_some_and(|at| at <= now) || self.have_others_decided(ctx);
+    }
+
+    /// Whether all that we hear have chosen, or stay where they are. One of them has shorter round
+    /// trips, so it chose sooner, and does not wait until we would.
+    fn have_others_decided(&self, ctx: &Context) -> bool {
+        let others = || self.hears.iter().filter(|node| **node != ctx.config.me);
+        let report = |node: &NodeId| ctx.candidates.report(node).filter(|_| self.heard.contains_key(node));
+        let chose = |report: &Report| !report.bound && report.wants != report.hears;
+        others().all(|node| report(node).is_some_and(|report| report.bound || chose(report)))
+            && others().any(|node| report(node).is_some_and(chose))
     }
 
     /// If all agree, the representative makes the commit token, and the others wait for it.

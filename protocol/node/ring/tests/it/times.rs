@@ -1,10 +1,10 @@
 //! RING-29, RING-30: how long a ring waits, and who can make it wait.
 
 use crate::harness::{Rng, node};
-use crate::pair::{ME, PEER, Pair, join};
+use crate::pair::{ME, OUTSIDER, PEER, Pair, join};
 use core::time::Duration;
 use folkmoot_base::{Danger, Mutant};
-use folkmoot_ring::message::{Ask, Control, Frame, OldRing};
+use folkmoot_ring::message::{Ask, Control, Frame, Join, OldRing};
 use folkmoot_ring::{Output, Phase};
 
 /// In one ring with a peer that names the first of these round trips, in milliseconds. This node
@@ -120,4 +120,42 @@ fn ring_30_an_ask_is_answered_and_makes_nobody_ask_while_the_token_comes() {
     assert_eq!(said, [Frame::Control(Control::Ask(Ask { ring, answer: 1 }))]);
     pair.ignores(Control::Ask(Ask { ring, answer: 1 }));
     pair.ignores(Control::Ask(Ask { ring: [0; 16], answer: 0 }));
+}
+
+/// Another node, far away, stays in a ring of its own. The peer is near, so it chose soon; it does
+/// not hear that node, and gives up this one after 800 ms if that has not chosen by then.
+#[test]
+fn ring_15_who_has_long_round_trips_chooses_with_those_who_have_short_ones() {
+    let (far, away) = (OUTSIDER, OUTSIDER + 1);
+    let mut pair = Pair::alone();
+    pair.ring.peer(pair.now, node(far), true);
+    pair.ring.path(pair.now, node(far), 1_452);
+    pair.ring.trip(node(far), Duration::from_millis(1_100));
+    pair.outputs();
+    let until = pair.now + Duration::from_millis(800);
+    let mut wants = Vec::new();
+    for number in 1.. {
+        let hears = [PEER, ME, away].map(node).to_vec();
+        pair.takes_quietly(Control::Join(Join {
+            wants: [PEER, ME].map(node).to_vec(),
+            hears,
+            ..join(number, &[])
+        }));
+        let stays =
+            Join { wants: [far, away].map(node).to_vec(), bound: 1, ..join(number, &[ME, far, away]) };
+        pair.ring.frame(pair.now, node(far), Control::Join(stays).encode(), &mut Rng(1)).unwrap();
+        for output in pair.outputs() {
+            if let Output::Send { frame, .. } = output
+                && let Ok(Frame::Control(Control::Join(said))) = Frame::decode(frame)
+            {
+                wants = said.wants;
+            }
+        }
+        if pair.now >= until {
+            break;
+        }
+        pair.now = pair.now + Duration::from_millis(50);
+        pair.ring.timeout(pair.now, &mut Rng(1));
+    }
+    assert_eq!(wants, [node(PEER), node(ME)]);
 }
