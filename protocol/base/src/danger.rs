@@ -91,6 +91,10 @@ pub enum Danger {
     RingNothingEarly,
     /// Ring: FIFO messages are delivered on arrival, gaps or not (ORD-07).
     RingFifoOnArrival,
+    /// Ring: unreliable packets are sent twice (ORD-16).
+    RingRepeatsUnreliable,
+    /// Ring: an unreliable packet counts again each time that it comes (RING-31).
+    RingTakesUnreliableAgain,
     /// Ring: takes packets of the old configuration after the commit entry, not only in recovery
     /// (ORD-09).
     RingTakesLate,

@@ -50,7 +50,7 @@ pub fn ring_frame(data: &[u8]) {
                     let head = Head { number: packet.number, sender: packet.sender, ring: packet.ring };
                     assert_eq!(packet.given().unwrap().packet(head).frame, data);
                 }
-                Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe => {
+                Class::Unreliable | Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe => {
                     let length: usize = packet.pieces().map(|p| p.bytes.len() + p.part.header_bytes()).sum();
                     assert_eq!(HEADER_BYTES + length, data.len(), "pieces fill the packet");
                 }

@@ -360,12 +360,16 @@ impl Flush {
         let danger = self.config.danger;
         let any_view = danger.is(Danger::FlushAnyView);
         let installed = self.installed.as_mut().filter(|installed| any_view || installed.tag == tag);
-        let Some(installed) = installed else { return Err(FlushError::PeerOtherView(sender)) };
+        let loose = came_as == Service::Unreliable;
+        let Some(installed) = installed else {
+            // It may come in any order, so late: nobody is to blame.
+            return if loose { Ok(()) } else { Err(FlushError::PeerOtherView(sender)) };
+        };
         let early = came_as < Service::Agreed;
         // FLU-11: perhaps somebody delivered it before the notice.
         let kept = early && installed.is_removed(&sender) && message::is_numbered(service);
         if !any_view && !kept && !installed.hears(&sender) {
-            return Err(FlushError::PeerNotPresent(sender));
+            return if loose { Ok(()) } else { Err(FlushError::PeerNotPresent(sender)) };
         }
         let safe = (service == Service::Safe) == (came_as == Service::Safe);
         let keying = early && to == For::Keying;

@@ -17,7 +17,7 @@ use crate::settle::Unsettled;
 use crate::stream::Stream;
 use crate::window::{Stored, Window};
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId};
+use folkmoot_base::{ConfigurationId, Danger, Mutant, NodeId, Service};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -406,6 +406,20 @@ impl Order {
             let delivery = Delivery { configuration, order, sender, service, payload, transitional };
             out.push_back(Output::Deliver(delivery));
         }
+    }
+
+    /// Delivers an unreliable message of this member.
+    pub(crate) fn emit_unreliable(&self, sender: NodeId, payload: Bytes, out: &mut VecDeque<Output>) {
+        let (configuration, service) = (self.id, Service::Unreliable);
+        let order = None;
+        out.push_back(Output::Deliver(Delivery {
+            configuration,
+            order,
+            sender,
+            service,
+            payload,
+            transitional: false,
+        }));
     }
 
     /// What this node delivered early and others may not have, or owes.

@@ -32,19 +32,19 @@ const _: () = assert!(CONGESTED_BYTES + ORDERED_BYTES_MAX + MESSAGE_COST_BYTES <
 
 /// A message that waits: its bytes are those of `lead`, and then those of `payload`.
 #[derive(Debug)]
-struct Message {
-    class: Class,
-    lead: Lead,
-    payload: Bytes,
+pub(crate) struct Message {
+    pub(crate) class: Class,
+    pub(crate) lead: Lead,
+    pub(crate) payload: Bytes,
 }
 
 impl Message {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lead.length().saturating_add(self.payload.len())
     }
 
     /// The bytes from `offset` on, at most `most` of them.
-    fn part(&self, offset: usize, most: usize) -> [&[u8]; 2] {
+    pub(crate) fn part(&self, offset: usize, most: usize) -> [&[u8]; 2] {
         let lead = self.lead.as_slice().get(offset..).unwrap_or_default();
         let lead = lead.get(..most).unwrap_or(lead);
         let rest = self.payload.get(offset.saturating_sub(self.lead.length())..).unwrap_or_default();
@@ -91,8 +91,8 @@ impl Line {
             put_piece(frame, Part::WHOLE, &message.part(0, rest));
             return Put::End;
         }
-        if message.class == Class::Reliable && begun {
-            return Put::Nothing; // A piece of a reliable message shares no packet.
+        if message.class.is_apart() && begun {
+            return Put::Nothing; // A piece of such a message shares no packet.
         }
         let room = room.saturating_sub(PART_HEADER_BYTES);
         let last = !first && rest <= room;
@@ -106,7 +106,7 @@ impl Line {
         }
         let part = Part { first, last, message: self.message };
         put_piece(frame, part, &message.part(self.offset, room));
-        let alone = message.class == Class::Reliable;
+        let alone = message.class.is_apart();
         self.offset = self.offset.saturating_add(rest.min(room));
         match last {
             true if alone => Put::EndAlone,

@@ -263,7 +263,7 @@ impl Recover {
                 Class::Recovered => self.recovered(&packet),
                 Class::Given => self.given(&packet),
                 Class::End => self.end(&packet, danger),
-                Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe | Class::Record => {}
+                Class::Reliable | Class::Fifo | Class::Unreliable | Class::Agreed | Class::Safe | Class::Record => {}
             }
         }
         self.circuit.order.discard();

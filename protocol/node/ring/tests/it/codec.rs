@@ -82,7 +82,7 @@ fn begun(head: Head, class: Class) -> BytesMut {
 
 fn packets() -> impl Strategy<Value = Bytes> {
     let pieces = prop::collection::vec((0..200_usize, any::<(bool, bool, u16)>()), 1..6);
-    let classes = prop::sample::select(vec![Class::Safe, Class::Agreed, Class::Fifo, Class::Reliable]);
+    let classes = prop::sample::select(vec![Class::Safe, Class::Agreed, Class::Fifo, Class::Reliable, Class::Unreliable]);
     let given = (1..=100_usize, 1..1_000_u64).prop_map(|(count, first)| {
         let spans =
             (0..count as u64).map(|i| Span { source: i as u8 % 64, first, last: first + i }).collect();
@@ -93,14 +93,16 @@ fn packets() -> impl Strategy<Value = Bytes> {
         |(number, sender, pieces, kind, class)| {
             let head = Head { number, sender, ring: RingHandle([3; 4]) };
             let mut frame = begun(head, class);
+            let apart = matches!(class, Class::Reliable | Class::Unreliable);
             let alone =
-                class == Class::Reliable && pieces.iter().any(|(_, (first, last, _))| !(*first && *last));
+                apart && pieces.iter().any(|(_, (first, last, _))| !(*first && *last));
             for (length, (first, last, message)) in pieces.into_iter().take(if alone { 1 } else { 9 }) {
                 put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
             }
             let record = Record { number, place: 5, source: sender, first: 7, count: 3 };
             let inner = if kind < 2 { frame.freeze() } else { record.frame(head.ring, BytesMut::new()) };
-            if kind.is_multiple_of(2) {
+            let recovered = kind >= 2 || class != Class::Unreliable;
+            if kind.is_multiple_of(2) || !recovered {
                 return inner;
             }
             let mut outer = begun(head, Class::Recovered);
@@ -173,7 +175,8 @@ fn ring_01_overlong_frames_are_refused() {
     assert!(Frame::decode(frame.freeze()).is_err(), "its recovered form would not fit a frame");
 }
 
-/// Reliable messages are delivered on arrival: a packet has whole ones, or one piece of one.
+/// Reliable and unreliable messages are delivered on arrival: a packet has whole ones, or one piece
+/// of one.
 #[test]
 fn ring_02_a_piece_of_a_reliable_message_shares_no_packet() {
     let head = Head { number: 1, sender: 0, ring: RingHandle([0; 4]) };
@@ -182,11 +185,26 @@ fn ring_02_a_piece_of_a_reliable_message_shares_no_packet() {
         (Class::Reliable, [Part::WHOLE, Part::WHOLE], true),
         (Class::Reliable, [Part::WHOLE, part], false),
         (Class::Reliable, [part, Part::WHOLE], false),
+        (Class::Unreliable, [Part::WHOLE, Part::WHOLE], true),
+        (Class::Unreliable, [Part::WHOLE, part], false),
         (Class::Fifo, [Part::WHOLE, part], true),
     ] {
         let mut frame = begun(head, class);
         parts.iter().for_each(|part| put_piece(&mut frame, *part, &[b"words"]));
         assert_eq!(Frame::decode(frame.freeze()).is_ok(), good, "{class:?} {parts:?}");
+    }
+}
+
+/// Nobody keeps unreliable packets, so nobody recovers them.
+#[test]
+fn ring_02_an_unreliable_packet_is_never_recovered() {
+    let head = Head { number: 1, sender: 0, ring: RingHandle([0; 4]) };
+    for (class, good) in [(Class::Unreliable, false), (Class::Reliable, true)] {
+        let mut inner = begun(head, class);
+        put_piece(&mut inner, Part::WHOLE, &[b"words"]);
+        let mut frame = begun(head, Class::Recovered);
+        frame.extend_from_slice(&inner);
+        assert_eq!(Frame::decode(frame.freeze()).is_ok(), good, "{class:?}");
     }
 }
 

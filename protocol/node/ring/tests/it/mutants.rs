@@ -87,6 +87,16 @@ fn ord_07_fifo_on_arrival_has_gaps() {
 }
 
 #[test]
+fn ord_16_unreliable_packets_that_are_sent_again_are_seen() {
+    caught(Danger::RingRepeatsUnreliable, &["ORD-16"]);
+}
+
+#[test]
+fn ring_31_unreliable_packets_that_count_again_break_basic_delivery() {
+    caught(Danger::RingTakesUnreliableAgain, &["EVS 1d"]);
+}
+
+#[test]
 fn ord_12_fifo_past_what_is_not_delivered_has_gaps() {
     caught(Danger::RingOvertakesUndelivered, &["FIFO"]);
 }

@@ -43,10 +43,11 @@ fn flu_10_early_services_travel_as_agreed_until_all_have_the_view() {
         (travels, message::decode(&Bytes::copy_from_slice(header.as_slice())).unwrap())
     };
     for (count, stable) in [(1, false), (2, true)] {
-        for service in [Service::Reliable, Service::Fifo] {
+        for service in [Service::Unreliable, Service::Reliable, Service::Fifo] {
             let (as_what, frame) = travels(&mut flush, service);
             assert_eq!(as_what, if stable { service } else { Service::Agreed });
             let Frame::Data { service: told, number, .. } = frame else { panic!("no data") };
+            let count = if service == Service::Unreliable { 0 } else { count };
             assert_eq!((told, number), (service, count), "the receivers are told what was asked for");
         }
         if !stable {
@@ -91,7 +92,8 @@ fn flu_10_words_of_flush_and_keying_have_places() {
 #[test]
 fn flu_04_a_message_may_come_as_agreed_and_never_as_less_than_it_says() {
     let mut flush = steady(None);
-    let services = [Service::Reliable, Service::Fifo, Service::Agreed, Service::Safe];
+    let services =
+        [Service::Unreliable, Service::Reliable, Service::Fifo, Service::Agreed, Service::Safe];
     for told in services {
         for came in services {
             let good = came >= told && (came == Service::Safe) == (told == Service::Safe);
@@ -99,6 +101,29 @@ fn flu_04_a_message_may_come_as_agreed_and_never_as_less_than_it_says() {
             assert_eq!(result.is_ok(), good, "{told:?} as {came:?}");
         }
     }
+}
+
+/// It comes in any order, so perhaps after its view, or after the notice that removed its sender.
+#[test]
+fn flu_12_an_unreliable_message_that_comes_too_late_is_dropped_and_blames_nobody() {
+    let mut flush = steady(None);
+    let late = |flush: &mut Flush, sender, service| {
+        flush.frame(T0, bus::member(sender), service, &early(service, 1))
+    };
+    late(&mut flush, 2, Service::Unreliable).unwrap();
+    assert_eq!(delivered(&mut flush), [(Service::Unreliable, 1)]);
+    flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
+    late(&mut flush, 2, Service::Unreliable).unwrap();
+    assert_eq!(delivered(&mut flush), [], "of a removed party");
+    late(&mut flush, 1, Service::Unreliable).unwrap();
+    assert_eq!(delivered(&mut flush), [(Service::Unreliable, 1)], "the view goes on");
+    flush.flush_ok(T0, Bytes::new()).unwrap();
+    (0..2).for_each(|from| hear(&mut flush, from, &word(id(2), 0)).unwrap());
+    assert_eq!(flush.view(), Some(id(2)));
+    late(&mut flush, 1, Service::Unreliable).unwrap();
+    assert_eq!(delivered(&mut flush), [], "of another view");
+    let refused = Err(FlushError::PeerOtherView(bus::member(1)));
+    assert_eq!(late(&mut flush, 1, Service::Fifo), refused);
 }
 
 /// Party 2 is removed. Party 1 had its FIFO message 2 and its reliable message 3, and says so;

@@ -62,7 +62,7 @@ impl Keys {
         let Ok(Frame::Data(Data { class, sender, number, ring, .. })) = Frame::decode(frame.clone()) else {
             panic!("n{who} seals what is no packet");
         };
-        let messages = [Class::Reliable, Class::Fifo, Class::Agreed, Class::Safe];
+        let messages = [Class::Reliable, Class::Fifo, Class::Unreliable, Class::Agreed, Class::Safe];
         assert!(messages.contains(&class), "n{who} seals {class:?}");
         let installed = self.held.get(&who).and_then(|held| held.installed.as_ref());
         let keys = installed.filter(|keys| keys.ring == ring);

@@ -14,6 +14,7 @@ use names::indices;
 pub use names::{count_of, index, life_of, message_name, node};
 pub use rng::Rng;
 
+use crate::is_unreliable;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, Instant, Lead, NodeId, Service};
@@ -101,6 +102,8 @@ pub struct World {
     pub trace: Option<Vec<String>>,
     pub errors: Vec<String>,
     pub keys: Keys,
+    /// Unreliable packets that were sent: by whom, and the frames.
+    pub unreliable: BTreeSet<(usize, Bytes)>,
     /// Frames of this kind (second byte) from this node are dropped.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
@@ -133,6 +136,7 @@ impl World {
             trace: None,
             errors: Vec::new(),
             keys: Keys::default(),
+            unreliable: BTreeSet::new(),
             mute: None,
             drop_frame: None,
             hold_frame: None,
@@ -326,12 +330,14 @@ impl World {
             Output::Send { to, frame } => self.send(i, index(&to), frame),
             Output::Multicast { to, frame } => {
                 assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+                self.send_once(i, &frame);
                 for to in to.iter() {
                     self.send(i, index(to), frame.clone());
                 }
             }
             Output::Fresh { to, frame } => {
                 assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+                self.send_once(i, &frame);
                 let Some(key) = self.keys.seal(i, &frame) else { return };
                 for to in to.iter() {
                     self.send_sealed(i, index(to), key, frame.clone());
@@ -368,6 +374,13 @@ impl World {
             }
             Output::Congested(_) => {}
             Output::Trace(change) => self.note(|| format!("n{i}: {change}")),
+        }
+    }
+
+    /// ORD-16: an unreliable packet is sent once.
+    fn send_once(&mut self, i: usize, frame: &Bytes) {
+        if is_unreliable(frame) && !self.unreliable.insert((i, frame.clone())) {
+            self.errors.push(format!("ORD-16: n{i} sends an unreliable packet again"));
         }
     }
 

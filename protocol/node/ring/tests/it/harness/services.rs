@@ -40,22 +40,31 @@ pub fn fifo(world: &World, stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
+/// How many of these messages of a sender's are not unreliable.
+fn sent_in_stream(world: &World, from: &Sender, range: core::ops::Range<usize>) -> usize {
+    let of = world.processes.iter().find(|p| p.node == index(&from.0) && p.life == from.1).unwrap();
+    of.submitted[range].iter().filter(|sent| sent.service != Service::Unreliable).count()
+}
+
 /// ORD-08: agreed and safe come after everything that their sender sent before in the
-/// configuration, reliable messages too.
-pub fn behind_its_stream(stays: &[Stay<'_>]) -> Check {
+/// configuration, reliable messages too, unreliable ones excepted.
+pub fn behind_its_stream(world: &World, stays: &[Stay<'_>]) -> Check {
+    let in_stream = |delivery: &&&Delivery| delivery.service != Service::Unreliable;
     let mut firsts: BTreeMap<(ConfigurationId, Sender), usize> = BTreeMap::new();
     for stay in stays {
-        for delivery in stay.deliveries() {
+        for delivery in stay.deliveries().filter(in_stream) {
             let first = firsts.entry((stay.id, sender(delivery))).or_insert(usize::MAX);
             *first = (*first).min(count(delivery));
         }
     }
     for stay in stays {
         let mut had: BTreeMap<Sender, BTreeSet<usize>> = BTreeMap::new();
-        for delivery in stay.deliveries() {
+        for delivery in stay.deliveries().filter(in_stream) {
             let had = had.entry(sender(delivery)).or_default();
             let first = firsts[&(stay.id, sender(delivery))];
-            if delivery.service >= Service::Agreed && had.len() < count(delivery) - first {
+            let before = first..count(delivery);
+            let sent = |range| sent_in_stream(world, &sender(delivery), range);
+            if delivery.service >= Service::Agreed && had.len() < sent(before) {
                 return Err(format!(
                     "ORD-08: {}: {} overtakes its stream",
                     stay.name(),
@@ -83,7 +92,8 @@ pub fn behind_what_its_sender_had(world: &World, stays: &[Stay<'_>]) -> Check {
                 let from = looked.insert(from, after).unwrap_or(0).min(after);
                 for (_, event) in &of.log[from..after] {
                     let Event::Deliver(d) = event else { continue };
-                    if d.configuration == stay.id && !had.contains(&d.payload[..]) {
+                    let counts = d.configuration == stay.id && d.service != Service::Unreliable;
+                    if counts && !had.contains(&d.payload[..]) {
                         return Err(format!(
                             "ORD-02: {}: {} before {}, which its sender had",
                             stay.name(),
