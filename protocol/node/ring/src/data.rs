@@ -3,9 +3,10 @@
 //! ```text
 //! DATA   | class 1 | sender index 1 | ring handle 4 | number 4 | pieces ...
 //! class  | 0xA0 agreed, 0xA1 safe, 0xA2 recovered, 0xA3 end of recovery, 0xA4 record,
-//!        | 0xA5 reliable, 0xA6 FIFO, 0xA7 unreliable, 0xA8 given early
+//!        | 0xA5 reliable, 0xA6 FIFO, 0xA7 unreliable, 0xA8 given early, 0xA9 causal
 //! piece  | first:1 last:1 length:14 | which message 2, unless it is the whole of one | bytes ...
 //! record | first place 4 | number of its first packet 4 | how many packets 2
+//! causal | names | piece ...
 //! given  | ring handle 4 of the old ring | (sender index 1 | first number 4 | last number 4) ...
 //! ```
 //! Each member numbers its packets from 1 on: that is its stream. Unreliable packets are outside of
@@ -88,6 +89,8 @@ pub enum Class {
     Reliable,
     /// Messages in the order of their sender.
     Fifo,
+    /// Messages in the order of their sender, behind what it had delivered.
+    Causal,
     /// Messages that may be lost: whole ones, or one piece of one.
     Unreliable,
     /// Which packets of an old ring the sender delivered before they had places.
@@ -107,6 +110,7 @@ impl Class {
                 Self::Fifo => 6,
                 Self::Unreliable => 7,
                 Self::Given => 8,
+                Self::Causal => 9,
             }
     }
 
@@ -121,17 +125,19 @@ impl Class {
             Self::Fifo,
             Self::Unreliable,
             Self::Given,
+            Self::Causal,
         ];
         all.into_iter().find(|class| class.byte() == byte)
     }
 
-    /// The class of messages with this service. Causal messages travel as agreed so far.
+    /// The class of messages with this service.
     pub(crate) fn of(service: Service) -> Self {
         match service {
             Service::Unreliable => Self::Unreliable,
             Service::Reliable => Self::Reliable,
             Service::Fifo => Self::Fifo,
-            Service::Causal | Service::Agreed => Self::Agreed,
+            Service::Causal => Self::Causal,
+            Service::Agreed => Self::Agreed,
             Service::Safe => Self::Safe,
         }
     }
@@ -142,6 +148,7 @@ impl Class {
             Self::Unreliable => Some(Service::Unreliable),
             Self::Reliable => Some(Service::Reliable),
             Self::Fifo => Some(Service::Fifo),
+            Self::Causal => Some(Service::Causal),
             Self::Agreed => Some(Service::Agreed),
             Self::Safe => Some(Service::Safe),
             Self::Recovered | Self::End | Self::Record | Self::Given => None,
@@ -160,7 +167,7 @@ impl Class {
 
     /// Whether it is delivered without a place.
     pub(crate) fn is_early(self) -> bool {
-        matches!(self, Self::Reliable | Self::Fifo)
+        matches!(self, Self::Reliable | Self::Fifo | Self::Causal)
     }
 }
 
@@ -344,14 +351,19 @@ impl Data {
                 Class::Recovered => self.recovered().is_ok(),
                 Class::Record => self.record().is_some(),
                 Class::Given => self.given().is_some(),
-                Class::Agreed | Class::Safe | Class::Fifo | Class::Reliable | Class::Unreliable => {
-                    self.frame.len() <= PACKET_BYTES_MAX && self.pieces_are_legal()
+                Class::Agreed
+                | Class::Safe
+                | Class::Causal
+                | Class::Fifo
+                | Class::Reliable
+                | Class::Unreliable => {
+                    self.frame.len() <= PACKET_BYTES_MAX && self.names_are_legal() && self.pieces_are_legal()
                 }
             }
     }
 
     fn pieces_are_legal(&self) -> bool {
-        let mut rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
+        let mut rest = self.frame.get(self.body()..).unwrap_or_default();
         let mut part_before = None;
         while !rest.is_empty() {
             let Some((part, bytes)) = next_piece(rest) else { return false };
@@ -367,7 +379,7 @@ impl Data {
 
     /// Whether it begins with a piece that is not the whole of its message.
     pub(crate) fn is_in_pieces(&self) -> bool {
-        let rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
+        let rest = self.frame.get(self.body()..).unwrap_or_default();
         next_piece(rest).is_some_and(|(part, _)| !part.is_whole())
     }
 
@@ -400,7 +412,7 @@ impl Data {
 
     /// The pieces of a packet of messages.
     pub fn pieces(&self) -> Pieces<'_> {
-        Pieces { frame: &self.frame, at: HEADER_BYTES }
+        Pieces { frame: &self.frame, at: self.body() }
     }
 }
 

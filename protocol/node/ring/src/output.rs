@@ -101,7 +101,7 @@ pub struct Delivery {
     pub order: Option<u64>,
     /// The sender.
     pub sender: NodeId,
-    /// What it was sent as: causal messages are sent as agreed.
+    /// What it was sent as.
     pub service: Service,
     /// The message.
     pub payload: Bytes,

@@ -10,6 +10,8 @@ use crate::data::{
     Class, Data, HEADER_BYTES, Head, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, packet_bytes, put_piece,
 };
 use crate::error::SubmitError;
+use crate::names::{names_bytes, put_names};
+use crate::order::Order;
 use crate::output::Counters;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
@@ -220,14 +222,18 @@ impl Queue {
 }
 
 impl Source for Queue {
-    fn packet(&mut self, head: Head) -> Option<Data> {
+    fn packet(&mut self, head: Head, order: &Order) -> Option<Data> {
         let turn = self.turn;
         let turns = (0..LINES).map(|step| turn.wrapping_add(step) % LINES);
         let class_of = |place: usize| self.lines.get(place).and_then(Line::class);
         let (first, class) = turns.clone().find_map(|place| class_of(place).map(|class| (place, class)))?;
-        let body = self.waiting().min(self.packet_bytes.saturating_sub(HEADER_BYTES));
-        let mut frame = self.pool.buffer(body.saturating_add(HEADER_BYTES));
+        let names = if class == Class::Causal { names_bytes(order.names().count()) } else { 0 };
+        let room = self.waiting().saturating_add(HEADER_BYTES).saturating_add(names);
+        let mut frame = self.pool.buffer(room.min(self.packet_bytes));
         head.begin(class, &mut frame);
+        if class == Class::Causal {
+            put_names(&mut frame, order.names());
+        }
         for place in turns {
             if !self.fill(place, class, &mut frame) {
                 break;

@@ -127,10 +127,7 @@ impl Tap {
         Some(match event {
             folkmoot_node::RingEvent::Sealed { .. } => return None,
             // What has no place is not looked at here: the ring's own harness does that.
-            folkmoot_node::RingEvent::Submitted {
-                service: Service::Unreliable | Service::Reliable | Service::Fifo,
-                ..
-            } => return None,
+            folkmoot_node::RingEvent::Submitted { service, .. } if service < Service::Agreed => return None,
             folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
                 RingEvent::Sent(named(me()?, digest), party)
             }

@@ -9,6 +9,7 @@
 )]
 
 mod calm;
+mod causal;
 mod codec;
 mod contract;
 mod early;

@@ -87,6 +87,11 @@ fn ord_07_fifo_on_arrival_has_gaps() {
 }
 
 #[test]
+fn ord_17_causal_that_ignores_names_comes_before_what_it_needs() {
+    caught(Danger::RingCausalAsFifo, &["ORD-17"]);
+}
+
+#[test]
 fn ord_16_unreliable_packets_that_are_sent_again_are_seen() {
     caught(Danger::RingRepeatsUnreliable, &["ORD-16"]);
 }

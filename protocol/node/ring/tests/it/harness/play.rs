@@ -8,10 +8,11 @@ use folkmoot_base::{Danger, Service};
 pub const HEAL_LIMIT: Duration = Duration::from_secs(60);
 
 /// What a message is sent as.
-const SERVICES: [Service; 6] = [
+const SERVICES: [Service; 7] = [
     Service::Unreliable,
     Service::Reliable,
     Service::Fifo,
+    Service::Causal,
     Service::Agreed,
     Service::Agreed,
     Service::Safe,
