@@ -176,6 +176,11 @@ pub fn is_message(frame: &[u8]) -> bool {
     frame.first().copied().and_then(Class::from_byte).and_then(Class::service).is_some()
 }
 
+/// Whether `frame` is DATA with unreliable messages.
+pub fn is_unreliable(frame: &[u8]) -> bool {
+    frame.first() == Some(&Class::Unreliable.byte())
+}
+
 /// The header of DATA, and the whole frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
