@@ -123,7 +123,8 @@ impl Early {
         reach.collect()
     }
 
-    /// The kept messages, those of removed parties only if somebody delivered them, in the order in which they came.
+    /// The kept messages, those of removed parties only if somebody delivered them, in the order in
+    /// which they came.
     pub(crate) fn release(&mut self, reached: &BTreeMap<Party, Numbers>) -> Vec<Late> {
         let due = |late: &Late| {
             let mut most = reached.get(&late.sender).copied().unwrap_or_default();

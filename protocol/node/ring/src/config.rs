@@ -36,8 +36,8 @@ pub(crate) const LINES: usize = 16;
 pub(crate) const RECORD_PACKETS_MAX: u16 = 256;
 /// Most packets that a member without the token sends before they have places.
 pub(crate) const EARLY_PACKETS: u32 = 8;
-/// ORD-16: how far below the highest number of its sender an unreliable packet may be. So many pieces
-/// of each sender are kept at most.
+/// ORD-16: how far below the highest number of its sender an unreliable packet may be. So many
+/// pieces of each sender are kept at most.
 pub(crate) const UNRELIABLE_WINDOW: u64 = 1_024;
 /// So many unreliable packets of one node leave at once at most,
 pub(crate) const UNRELIABLE_PACKETS: u32 = 1_024;

@@ -1,6 +1,6 @@
 //! ORD-07, ORD-17: what is delivered without a place: reliable messages on arrival, FIFO and causal
-//! ones when their stream is whole up to them and what is FIFO or stronger before them is delivered,
-//! causal ones when also all that they name is delivered.
+//! ones when their stream is whole up to them and what is FIFO or stronger before them is
+//! delivered, causal ones when also all that they name is delivered.
 
 use crate::data::{Class, Data};
 use crate::given::Span;

@@ -1,12 +1,12 @@
-//! ORD-17: what a causal packet names. Its sender had delivered that, so whoever receives the packet
-//! delivers that first.
+//! ORD-17: what a causal packet names. Its sender had delivered that, so whoever receives the
+//! packet delivers that first.
 //!
 //! ```text
 //! names | how many 1 | (member 1 | number 4) ...
 //! ```
 //! Of each other stream it is the last packet that is causal or stronger, and only if the sender
-//! delivered it since its own last packet that is causal or stronger: that one is delivered first in
-//! any case.
+//! delivered it since its own last packet that is causal or stronger: that one is delivered first
+//! in any case.
 
 use crate::data::{Class, Data, HEADER_BYTES};
 use bytes::{BufMut, BytesMut};

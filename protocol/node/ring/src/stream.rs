@@ -111,8 +111,8 @@ impl Stream {
         None
     }
 
-    /// ORD-07: the next packet that is FIFO or causal, if all before it is here, and what of that is
-    /// FIFO or stronger is delivered.
+    /// ORD-07: the next packet that is FIFO or causal, if all before it is here, and what of that
+    /// is FIFO or stronger is delivered.
     pub(crate) fn next_early(&mut self) -> Option<u64> {
         loop {
             let next = self.done.saturating_add(1);

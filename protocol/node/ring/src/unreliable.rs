@@ -5,8 +5,9 @@
 //! number   5      6            7            8            9      11
 //! piece    whole  first of 3   middle       last         whole  whole      10 is lost
 //! ```
-//! A sender numbers these packets from 1 on in each configuration, apart from its stream. The pieces
-//! of one message have consecutive numbers, so they are put together in whatever order they come.
+//! A sender numbers these packets from 1 on in each configuration, apart from its stream. The
+//! pieces of one message have consecutive numbers, so they are put together in whatever order they
+//! come.
 
 use crate::config::{
     PACKET_NUMBER_MAX, UNRELIABLE_BYTES_SENT_MAX, UNRELIABLE_PACE, UNRELIABLE_PACKETS, UNRELIABLE_WINDOW,

@@ -190,8 +190,8 @@ fn flu_11_of_a_removed_party_all_deliver_what_one_had_before_the_notice() {
     assert!(differs.contains(&(Service::Fifo, 3)) && differs.contains(&(Service::Reliable, 4)));
 }
 
-/// Party 2 is removed. Its causal message 1 comes behind the notice, and then what party 1 says, who
-/// had it before. Nobody can tell whether that answers it.
+/// Party 2 is removed. Its causal message 1 comes behind the notice, and then what party 1 says,
+/// who had it before. Nobody can tell whether that answers it.
 fn answered(danger: Option<Danger>) -> Vec<(Service, u8)> {
     let mut flush = steady(danger);
     flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();

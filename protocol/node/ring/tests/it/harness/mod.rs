@@ -14,7 +14,6 @@ use names::indices;
 pub use names::{count_of, index, life_of, message_name, node};
 pub use rng::Rng;
 
-use crate::is_unreliable;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, Instant, Lead, NodeId, Service};
@@ -292,14 +291,7 @@ impl World {
         let now = Instant(self.now);
         let process = self.nodes[i].process;
         let count = self.processes[process].submitted.len() as u32;
-        let mut payload = vec![0_u8; size.max(12)];
-        payload[..4].copy_from_slice(&(i as u32).to_be_bytes());
-        payload[4..8].copy_from_slice(&self.nodes[i].life.to_be_bytes());
-        payload[8..12].copy_from_slice(&count.to_be_bytes());
-        for (at, byte) in payload.iter_mut().enumerate().skip(12) {
-            *byte = (at as u32).wrapping_mul(31).wrapping_add(count) as u8;
-        }
-        let payload = Bytes::from(payload);
+        let payload = names::message(i, self.nodes[i].life, count, size);
         let Some(ring) = self.nodes[i].ring.as_mut() else { return false };
         let taken = ring.submit(now, 0, service, (Lead::NONE, payload.clone())).is_ok();
         if taken {
@@ -329,15 +321,13 @@ impl World {
         match output {
             Output::Send { to, frame } => self.send(i, index(&to), frame),
             Output::Multicast { to, frame } => {
-                assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
-                self.send_once(i, &frame);
+                self.look(i, &frame);
                 for to in to.iter() {
                     self.send(i, index(to), frame.clone());
                 }
             }
             Output::Fresh { to, frame } => {
-                assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
-                self.send_once(i, &frame);
+                self.look(i, &frame);
                 let Some(key) = self.keys.seal(i, &frame) else { return };
                 for to in to.iter() {
                     self.send_sealed(i, index(to), key, frame.clone());
@@ -377,9 +367,10 @@ impl World {
         }
     }
 
-    /// ORD-16: an unreliable packet is sent once.
-    fn send_once(&mut self, i: usize, frame: &Bytes) {
-        if is_unreliable(frame) && !self.unreliable.insert((i, frame.clone())) {
+    /// A frame fits, and an unreliable packet is sent once (ORD-16).
+    fn look(&mut self, i: usize, frame: &Bytes) {
+        assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+        if crate::is_unreliable(frame) && !self.unreliable.insert((i, frame.clone())) {
             self.errors.push(format!("ORD-16: n{i} sends an unreliable packet again"));
         }
     }
@@ -392,9 +383,8 @@ impl World {
             Ok(Frame::Control(Control::Commit(token))) => self.keys.contributes(from, &token),
             _ => {}
         }
-        let lives = |world: &Self, life| (world.nodes[from].life, life);
         self.carry(from, to, bytes, |world, life, bytes| {
-            let lives = lives(world, life);
+            let lives = (world.nodes[from].life, life);
             Happening::Frame { from, to, lives, bytes }
         });
     }
