@@ -91,6 +91,16 @@ pub enum Danger {
     RingNothingEarly,
     /// Ring: FIFO messages are delivered on arrival, gaps or not (ORD-07).
     RingFifoOnArrival,
+    /// Ring: unreliable packets are sent twice (ORD-16).
+    RingRepeatsUnreliable,
+    /// Ring: an unreliable packet counts again each time that it comes (RING-31).
+    RingTakesUnreliableAgain,
+    /// Ring: causal messages wait for nothing that they name (ORD-17).
+    RingCausalAsFifo,
+    /// Ring: a causal message that has its place waits for what it names (RING-32).
+    RingPlacesWaitForNames,
+    /// Flush: what comes behind a kept message of a removed party overtakes it (FLU-13).
+    FlushOvertakesLate,
     /// Ring: takes packets of the old configuration after the commit entry, not only in recovery
     /// (ORD-09).
     RingTakesLate,

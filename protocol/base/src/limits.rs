@@ -19,6 +19,9 @@ pub const MESSAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Longest message that a ring orders, in bytes: the longest application message once it is sealed
 /// and signed, with all that the layers between put around it.
 pub const ORDERED_BYTES_MAX: usize = MESSAGE_BYTES_MAX + 4 * 1024;
+/// Longest application message that may be sent unreliable, in bytes: loss of any packet of it is
+/// the loss of all.
+pub const UNRELIABLE_BYTES_MAX: usize = 1024 * 1024;
 /// Largest datagram that a link hands to a transport, in bytes: Ethernet's 1,500 less IPv6 and UDP
 /// headers.
 pub const DATAGRAM_BYTES_MAX: usize = 1_452;

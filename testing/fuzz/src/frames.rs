@@ -10,8 +10,9 @@ use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
 use folkmoot_node::Sync;
-use folkmoot_ring::data::{Class, HEADER_BYTES, Head};
+use folkmoot_ring::data::{Class, HEADER_BYTES, Head, put_piece};
 use folkmoot_ring::message::Frame;
+use folkmoot_ring::names::put_names;
 
 /// Link: a datagram, the sealed frames in it, the links' own words, the proof in a handshake.
 pub fn link_message(data: &[u8]) {
@@ -50,7 +51,15 @@ pub fn ring_frame(data: &[u8]) {
                     let head = Head { number: packet.number, sender: packet.sender, ring: packet.ring };
                     assert_eq!(packet.given().unwrap().packet(head).frame, data);
                 }
-                Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe => {
+                Class::Causal => {
+                    let head = Head { number: packet.number, sender: packet.sender, ring: packet.ring };
+                    let mut again = BytesMut::new();
+                    head.begin(Class::Causal, &mut again);
+                    put_names(&mut again, packet.names().collect::<Vec<_>>().into_iter());
+                    packet.pieces().for_each(|piece| put_piece(&mut again, piece.part, &[&piece.bytes]));
+                    assert_eq!(again, data);
+                }
+                Class::Unreliable | Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe => {
                     let length: usize = packet.pieces().map(|p| p.bytes.len() + p.part.header_bytes()).sum();
                     assert_eq!(HEADER_BYTES + length, data.len(), "pieces fill the packet");
                 }

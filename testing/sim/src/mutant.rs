@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 63] = [
+pub const MUTANTS: [Mutant; 64] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -85,7 +85,7 @@ pub const MUTANTS: [Mutant; 63] = [
     at_all("transitional-set-2", Danger::FlushWholeTransitional),
     aimed(Aim::Roster, at_one("transitional-set-3", Danger::FlushWholeTransitional)),
     at_all("fifo-order", Danger::RingNoOrder),
-    at_all("causal-order", Danger::RingNoOrder),
+    at_all("causal-order", Danger::RingCausalAsFifo),
     at_all("total-order", Danger::RingNoOrder),
     at_all("safe-delivery", Danger::RingSafeAsAgreed),
     at_all("self-delivery", Danger::RingDropsOwn),
@@ -97,6 +97,7 @@ pub const MUTANTS: [Mutant; 63] = [
     at_all("no-disturbance", Danger::LinkPlain),
     at_all("numbers-once", Danger::RingForgetsNumber),
     at_all("numbers-once", Danger::RingSealsRepeats),
+    at_all("numbers-once", Danger::RingRepeatsUnreliable),
     aimed(Aim::Disks, at_all("acknowledged-survives", Danger::HostSendsFirst)),
     at_all("acknowledged-survives", Danger::NodeForgetsItem),
     at_all("log-silence", Danger::SessionLogsPlaintext),

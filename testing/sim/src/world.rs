@@ -242,7 +242,9 @@ impl World {
         chair.machine.as_ref()?;
         let message = chair.next_message();
         let process = chair.process();
-        chair.pending.insert(message);
+        if service != Service::Unreliable {
+            chair.pending.insert(message);
+        }
         self.services.insert(message, service);
         self.record.push(self.now, process, What::Asked(message, service));
         self.command(player, Command::Send(message, service, payload::make(message, service, bytes)));

@@ -35,7 +35,9 @@ impl Process {
             }
             Request::Burst { count, bytes, service, seconds, window } => {
                 let room = Arc::new(Semaphore::new(usize::try_from(window).unwrap_or(0)));
-                self.window = (window > 0).then(|| Arc::clone(&room));
+                // Nobody can wait for the return of what may be lost.
+                let waits = window > 0 && service != Ordering::Unreliable;
+                self.window = waits.then(|| Arc::clone(&room));
                 let room = self.window.clone();
                 let burst = Burst { session: self.session.clone(), count, bytes, service, seconds, room };
                 tokio::spawn(async move { drop(done.send(burst.run().await.into())) });

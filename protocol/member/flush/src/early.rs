@@ -7,6 +7,13 @@
 //! FLU-11: everybody delivers what one of those who come along had delivered before the notice. A
 //! FLUSH_OK comes, everywhere, behind all that its sender had delivered (ORD-02 of the ring). So
 //! with the last FLUSH_OK all of it is here.
+//!
+//! ```text
+//! a:  c1 | a1, which answers c1 | notice removes c
+//! b:  notice removes c | c1 is kept | a1 is kept behind it  ... last FLUSH_OK | c1 a1 | view
+//! ```
+//! FLU-13: what comes behind a kept message may answer it, so it is kept, too, and delivered behind
+//! it. All of this comes after the transitional signal.
 
 use crate::message::{For, Reach};
 use bytes::Bytes;
@@ -50,6 +57,8 @@ pub(crate) struct Late {
     pub(crate) service: Service,
     pub(crate) to: For,
     pub(crate) payload: Bytes,
+    /// Its sender was removed before it came: it counts only if somebody delivered it.
+    pub(crate) removed: bool,
 }
 
 impl Late {
@@ -63,9 +72,12 @@ impl Late {
 pub(crate) struct Early {
     /// The highest numbers delivered, by sender.
     had: BTreeMap<Party, Numbers>,
-    /// Of removed parties, in the order in which they came: at most [`HELD_BYTES_MAX`].
+    /// Of removed parties, and what came behind those, in the order in which they came: at most
+    /// [`HELD_BYTES_MAX`].
     late: VecDeque<Late>,
     bytes: usize,
+    /// There was too much to keep what comes behind a kept message.
+    full: bool,
 }
 
 impl Early {
@@ -75,15 +87,31 @@ impl Early {
         *highest = number.max(*highest);
     }
 
-    /// Keeps a message of a removed party; `false` if there is no room.
-    pub(crate) fn keep(&mut self, late: Late) -> bool {
+    /// Whether what comes now is kept: it may answer something that is.
+    pub(crate) fn keeps(&self) -> bool {
+        !self.late.is_empty() && !self.full
+    }
+
+    /// Keeps a message. If there is no room, it is returned, and from then on no message is kept
+    /// but those of removed parties.
+    pub(crate) fn keep(&mut self, late: Late) -> Result<(), Late> {
         let bytes = self.bytes.saturating_add(late.cost());
-        let room = bytes <= HELD_BYTES_MAX;
-        if room {
-            self.bytes = bytes;
-            self.late.push_back(late);
+        if bytes > HELD_BYTES_MAX {
+            self.full |= !late.removed;
+            return Err(late);
         }
-        room
+        self.bytes = bytes;
+        self.late.push_back(late);
+        Ok(())
+    }
+
+    /// The kept messages of parties that were not removed.
+    pub(crate) fn let_go(&mut self) -> Vec<Late> {
+        let all = core::mem::take(&mut self.late).into_iter();
+        let (removed, others): (Vec<Late>, Vec<Late>) = all.partition(|late| late.removed);
+        self.bytes = removed.iter().map(Late::cost).sum();
+        self.late = removed.into();
+        others
     }
 
     /// How far the messages of these parties were delivered; their places are those in `members`.
@@ -95,11 +123,12 @@ impl Early {
         reach.collect()
     }
 
-    /// The kept messages that somebody delivered, in the order in which they came.
+    /// The kept messages, those of removed parties only if somebody delivered them, in the order in
+    /// which they came.
     pub(crate) fn release(&mut self, reached: &BTreeMap<Party, Numbers>) -> Vec<Late> {
         let due = |late: &Late| {
             let mut most = reached.get(&late.sender).copied().unwrap_or_default();
-            late.number <= *most.of(late.service)
+            !late.removed || late.number <= *most.of(late.service)
         };
         core::mem::take(&mut self.late).into_iter().filter(due).collect()
     }

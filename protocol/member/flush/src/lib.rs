@@ -199,7 +199,8 @@ impl Flush {
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
         match frame {
             Frame::Data { tag, number, service: wanted, to, payload } => {
-                self.data(tag, service, Late { sender, number, service: wanted, to, payload })
+                let message = Late { sender, number, service: wanted, to, payload, removed: false };
+                self.data(tag, service, message)
             }
             // FLU-10: these words decide by their places.
             Frame::Control(_) if service < Service::Agreed => Err(FlushError::PeerService(sender)),
@@ -355,35 +356,46 @@ impl Flush {
         }
     }
 
-    fn data(&mut self, tag: ViewTag, came_as: Service, message: Late) -> Result<(), FlushError> {
+    fn data(&mut self, tag: ViewTag, came_as: Service, mut message: Late) -> Result<(), FlushError> {
         let Late { sender, number, service, to, .. } = message;
         let danger = self.config.danger;
         let any_view = danger.is(Danger::FlushAnyView);
         let installed = self.installed.as_mut().filter(|installed| any_view || installed.tag == tag);
-        let Some(installed) = installed else { return Err(FlushError::PeerOtherView(sender)) };
+        let loose = came_as == Service::Unreliable;
+        let Some(installed) = installed else {
+            // It may come in any order, so late: nobody is to blame.
+            return if loose { Ok(()) } else { Err(FlushError::PeerOtherView(sender)) };
+        };
         let early = came_as < Service::Agreed;
         // FLU-11: perhaps somebody delivered it before the notice.
         let kept = early && installed.is_removed(&sender) && message::is_numbered(service);
         if !any_view && !kept && !installed.hears(&sender) {
-            return Err(FlushError::PeerNotPresent(sender));
+            return if loose { Ok(()) } else { Err(FlushError::PeerNotPresent(sender)) };
         }
         let safe = (service == Service::Safe) == (came_as == Service::Safe);
         let keying = early && to == For::Keying;
         if came_as < service || !safe || keying {
             return Err(FlushError::PeerService(sender));
         }
-        if kept && !danger.is(Danger::FlushLateAsEver) {
-            return if installed.early.keep(message) {
-                Ok(())
-            } else {
-                Err(FlushError::PeerNotPresent(sender))
-            };
-        }
-        if early && message::is_numbered(service) {
+        message.removed = kept && !danger.is(Danger::FlushLateAsEver);
+        if early && message::is_numbered(service) && !message.removed {
             installed.early.delivered(sender, service, number);
         }
+        // FLU-13: it may answer something that is kept.
+        let behind = installed.early.keeps() && to == For::Session && !loose;
         let view = installed.id;
-        self.deliver(view, message);
+        if !message.removed && (!behind || danger.is(Danger::FlushOvertakesLate)) {
+            self.deliver(view, message);
+            return Ok(());
+        }
+        match installed.early.keep(message) {
+            Ok(()) => return Ok(()),
+            Err(message) if message.removed => return Err(FlushError::PeerNotPresent(sender)),
+            Err(message) => {
+                let before = installed.early.let_go();
+                before.into_iter().chain([message]).for_each(|message| self.deliver(view, message));
+            }
+        }
         Ok(())
     }
 

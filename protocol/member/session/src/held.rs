@@ -21,8 +21,13 @@ impl<T> Held<T> {
 
     /// Keeps `message`, or returns that the queue is full.
     pub(crate) fn push(&mut self, about: T, message: Bytes) -> bool {
+        self.push_within(self.most, about, message)
+    }
+
+    /// The same, if the queue is to have so many bytes at most.
+    pub(crate) fn push_within(&mut self, most: usize, about: T, message: Bytes) -> bool {
         let bytes = self.bytes.saturating_add(message.len()).saturating_add(OVERHEAD_BYTES);
-        if bytes > self.most {
+        if bytes > most.min(self.most) {
             return false;
         }
         self.bytes = bytes;

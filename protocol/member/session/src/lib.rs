@@ -319,7 +319,9 @@ impl Session {
         if self.closed.contains(&header.epoch) {
             return Err(OpenError::WireClosedEpoch);
         }
-        if self.received.push((sender, service), sealed) {
+        // What may be lost leaves room for what may not.
+        let most = self.config.held_bytes_max / if service == Service::Unreliable { 2 } else { 1 };
+        if self.received.push_within(most, (sender, service), sealed) {
             Ok(Opened::Held)
         } else {
             Err(OpenError::WireHeldFull)

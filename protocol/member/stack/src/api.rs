@@ -225,6 +225,9 @@ pub enum SendError {
     /// The message is longer than a message may be.
     #[error("{0} bytes are more than a message may have")]
     LocalTooLong(usize),
+    /// The message is longer than one that may be lost may be.
+    #[error("{0} bytes are more than an unreliable message may have (1 MiB): send it as reliable")]
+    LocalTooLongUnreliable(usize),
     /// The view has no quorum of the electorate, and the charter allows such a side only to read,
     /// or to do nothing.
     #[error("this side of the split is a minority, and the charter does not let a minority send")]

@@ -210,7 +210,7 @@ impl Member {
         let me = self.party();
         let Some(stack) = self.stacks.get_mut(&group) else { return };
         if sender == me {
-            stack.returns.came();
+            stack.returns.came(service);
         }
         let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
         match stack.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {

@@ -162,16 +162,16 @@ impl GroupStack {
         // With the service that the receivers are told: the signature covers it.
         let sign = |stamp: &Stamp, text: &[u8]| stamp.sign(key, text);
         let sealed = self.session.seal_signed(header.as_slice(), manner.service, text, sign)?;
-        self.returns.sent();
+        self.returns.sent(manner.service);
         Ok((travels, sealed))
     }
 
     /// Seals what nobody signs.
     pub(crate) fn seal_body(&mut self, service: Service, body: Body) -> Result<(Service, Bytes), SealError> {
-        let (service, header) = self.header(service)?;
+        let (travels, header) = self.header(service)?;
         let sealed = self.session.seal(header.as_slice(), body)?;
-        self.returns.sent();
-        Ok((service, sealed))
+        self.returns.sent(service);
+        Ok((travels, sealed))
     }
 
     fn header(&mut self, service: Service) -> Result<(Service, DataHeader), SealError> {

@@ -4,7 +4,7 @@
 use crate::api::{Command, Event, SendError};
 use crate::group_stack::{GroupStack, Manner};
 use crate::{Member, message};
-use base::limits::MESSAGE_BYTES_MAX;
+use base::limits::{MESSAGE_BYTES_MAX, UNRELIABLE_BYTES_MAX};
 use base::{Entropy, GroupId, Instant, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
@@ -103,12 +103,18 @@ impl Member {
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(SendError::LocalTooLong(payload.len()));
         }
+        let unreliable = manner.service == Service::Unreliable;
+        if unreliable && payload.len() > UNRELIABLE_BYTES_MAX {
+            return Err(SendError::LocalTooLongUnreliable(payload.len()));
+        }
         let congested = self.congested;
         let stack = self.stacks.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
         if stack.minority != Minority::Continue {
             return Err(SendError::LocalMinority);
         }
-        if congested || !stack.can_send() {
+        // ORD-16: what is unreliable waits for no other message.
+        let now = if unreliable { stack.may_seal() } else { !congested && stack.can_send() };
+        if !now {
             return hold(stack, manner, payload);
         }
         match stack.seal(manner, payload.clone(), self.config.identity.key()) {

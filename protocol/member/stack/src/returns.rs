@@ -1,10 +1,10 @@
-//! Whether what this member sends comes back to it. Every message of its own has a place in the
-//! order, and comes back at that place. If nothing does for [`LATE`], the status and an event say
+//! Whether what this member sends comes back to it: every message of its own does but unreliable
+//! ones, which do not count here. If nothing does for [`LATE`], the status and an event say
 //! so: the members are all there, and nothing goes on.
 //!
 //! Nothing is kept for each message but a count.
 
-use base::Instant;
+use base::{Instant, Service};
 use core::time::Duration;
 use folkmoot_attach::Stalled;
 use folkmoot_base as base;
@@ -36,14 +36,18 @@ pub(crate) enum News {
 
 impl Returns {
     /// One is handed to the node.
-    pub(crate) fn sent(&mut self) {
-        self.out = self.out.saturating_add(1);
+    pub(crate) fn sent(&mut self, service: Service) {
+        if service != Service::Unreliable {
+            self.out = self.out.saturating_add(1);
+        }
     }
 
     /// One has come back.
-    pub(crate) fn came(&mut self) {
-        self.out = self.out.saturating_sub(1);
-        self.since = None;
+    pub(crate) fn came(&mut self, service: Service) {
+        if service != Service::Unreliable {
+            self.out = self.out.saturating_sub(1);
+            self.since = None;
+        }
     }
 
     /// A view was installed: all that was sent in the one before has come back, or never will.
@@ -82,16 +86,16 @@ impl Returns {
 #[cfg(test)]
 mod tests {
     use super::{LATE, News, Returns, Stalled};
-    use folkmoot_base::Instant;
+    use folkmoot_base::{Instant, Service};
 
     #[test]
     fn it_is_late_if_nothing_comes_back_and_told_once() {
         let (start, mut returns) = (Instant(5), Returns::default());
         assert_eq!((returns.watch(start), returns.poll_timeout()), (None, None));
-        returns.sent();
-        returns.sent();
+        returns.sent(Service::Agreed);
+        returns.sent(Service::Agreed);
         assert_eq!((returns.watch(start), returns.poll_timeout()), (None, Some(start + LATE)));
-        returns.came();
+        returns.came(Service::Agreed);
         let later = start + LATE;
         assert_eq!(returns.watch(later), None, "one came back");
         let late = later + LATE;
@@ -101,11 +105,22 @@ mod tests {
             (Some(Stalled { messages: 1, waited: LATE }), None)
         );
         assert_eq!(returns.watch(late + LATE), None);
-        returns.came();
+        returns.came(Service::Agreed);
         assert_eq!((returns.watch(late + LATE), returns.late(late)), (Some(News::Back), None));
-        returns.sent();
+        returns.sent(Service::Agreed);
         returns.watch(late + LATE);
         returns.restart();
         assert_eq!((returns.watch(late + LATE + LATE), returns.poll_timeout()), (None, None));
+    }
+
+    #[test]
+    fn mem_07_nobody_waits_for_an_unreliable_message() {
+        let (start, mut returns) = (Instant(5), Returns::default());
+        returns.sent(Service::Unreliable);
+        assert_eq!((returns.watch(start), returns.poll_timeout()), (None, None));
+        returns.sent(Service::Agreed);
+        returns.watch(start);
+        returns.came(Service::Unreliable);
+        assert_eq!(returns.watch(start + LATE), Some(News::Late { messages: 1 }));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::StoredError;
 use core::time::Duration;
-use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX};
+use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX, PATH_BYTES_BASE, UNRELIABLE_BYTES_MAX};
 use folkmoot_base::{Mutant, NodeId};
 
 /// Packets that all members together may send in one rotation of the token.
@@ -36,6 +36,15 @@ pub(crate) const LINES: usize = 16;
 pub(crate) const RECORD_PACKETS_MAX: u16 = 256;
 /// Most packets that a member without the token sends before they have places.
 pub(crate) const EARLY_PACKETS: u32 = 8;
+/// ORD-16: how far below the highest number of its sender an unreliable packet may be. So many
+/// pieces of each sender are kept at most.
+pub(crate) const UNRELIABLE_WINDOW: u64 = 1_024;
+/// So many unreliable packets of one node leave at once at most,
+pub(crate) const UNRELIABLE_PACKETS: u32 = 1_024;
+/// and then one in this time. Messages that do not fit are given up by their sender.
+pub(crate) const UNRELIABLE_PACE: Duration = Duration::from_micros(16);
+/// Longest message that is sent unreliable, with all that the layers above put around it.
+pub(crate) const UNRELIABLE_BYTES_SENT_MAX: usize = UNRELIABLE_BYTES_MAX + 4 * 1024;
 /// The highest number of a pass of the token that is accepted from a peer; a ring would need
 /// centuries to reach it.
 pub(crate) const TOKEN_SEQ_MAX: u64 = 1 << 50;
@@ -44,6 +53,8 @@ pub(crate) const HANDLES_KEPT: usize = 16;
 
 const _: () = assert!(GAP_PACKETS_MAX * 3 + WINDOW_PACKETS as u64 <= STORE_PACKETS_MAX);
 const _: () = assert!(VISIT_PACKETS <= WINDOW_PACKETS);
+const _: () = assert!(UNRELIABLE_BYTES_SENT_MAX / (PATH_BYTES_BASE - 64) < UNRELIABLE_WINDOW as usize);
+const _: () = assert!(UNRELIABLE_PACKETS as u64 >= UNRELIABLE_WINDOW);
 const _: () = assert!(NODES_MAX <= 64, "sets of members of one configuration are 64 bits wide");
 const _: () = assert!(FRAME_BYTES_MAX >= 256);
 

@@ -3,14 +3,16 @@
 //! ```text
 //! DATA   | class 1 | sender index 1 | ring handle 4 | number 4 | pieces ...
 //! class  | 0xA0 agreed, 0xA1 safe, 0xA2 recovered, 0xA3 end of recovery, 0xA4 record,
-//!        | 0xA5 reliable, 0xA6 FIFO, 0xA8 given early
+//!        | 0xA5 reliable, 0xA6 FIFO, 0xA7 unreliable, 0xA8 given early, 0xA9 causal
 //! piece  | first:1 last:1 length:14 | which message 2, unless it is the whole of one | bytes ...
 //! record | first place 4 | number of its first packet 4 | how many packets 2
+//! causal | names | piece ...
 //! given  | ring handle 4 of the old ring | (sender index 1 | first number 4 | last number 4) ...
 //! ```
-//! Each member numbers its packets from 1 on: that is its stream. A record has a number of its own,
-//! and puts packets of its sender's stream in the order. Recovered: the rest is one whole DATA
-//! frame of an old ring. The version is the one that the link agreed on.
+//! Each member numbers its packets from 1 on: that is its stream. Unreliable packets are outside of
+//! it, and have numbers of their own. A record has a number of its own, and puts packets of its
+//! sender's stream in the order. Recovered: the rest is one whole DATA frame of an old ring. The
+//! version is the one that the link agreed on.
 
 use crate::config::{PACKET_NUMBER_MAX, RECORD_PACKETS_MAX};
 use crate::message::RingNonce;
@@ -87,6 +89,10 @@ pub enum Class {
     Reliable,
     /// Messages in the order of their sender.
     Fifo,
+    /// Messages in the order of their sender, behind what it had delivered.
+    Causal,
+    /// Messages that may be lost: whole ones, or one piece of one.
+    Unreliable,
     /// Which packets of an old ring the sender delivered before they had places.
     Given,
 }
@@ -102,7 +108,9 @@ impl Class {
                 Self::Record => 4,
                 Self::Reliable => 5,
                 Self::Fifo => 6,
+                Self::Unreliable => 7,
                 Self::Given => 8,
+                Self::Causal => 9,
             }
     }
 
@@ -115,18 +123,21 @@ impl Class {
             Self::Record,
             Self::Reliable,
             Self::Fifo,
+            Self::Unreliable,
             Self::Given,
+            Self::Causal,
         ];
         all.into_iter().find(|class| class.byte() == byte)
     }
 
-    /// The class of messages with this service. Causal messages travel as agreed so far, unreliable
-    /// ones as reliable.
+    /// The class of messages with this service.
     pub(crate) fn of(service: Service) -> Self {
         match service {
-            Service::Unreliable | Service::Reliable => Self::Reliable,
+            Service::Unreliable => Self::Unreliable,
+            Service::Reliable => Self::Reliable,
             Service::Fifo => Self::Fifo,
-            Service::Causal | Service::Agreed => Self::Agreed,
+            Service::Causal => Self::Causal,
+            Service::Agreed => Self::Agreed,
             Service::Safe => Self::Safe,
         }
     }
@@ -134,23 +145,40 @@ impl Class {
     /// The service of the messages in it; `None` if there are none in it.
     pub(crate) fn service(self) -> Option<Service> {
         match self {
+            Self::Unreliable => Some(Service::Unreliable),
             Self::Reliable => Some(Service::Reliable),
             Self::Fifo => Some(Service::Fifo),
+            Self::Causal => Some(Service::Causal),
             Self::Agreed => Some(Service::Agreed),
             Self::Safe => Some(Service::Safe),
             Self::Recovered | Self::End | Self::Record | Self::Given => None,
         }
     }
 
+    /// Whether it is of its sender's stream. Only that is kept, repeated and recovered.
+    pub(crate) fn is_in_stream(self) -> bool {
+        self != Self::Unreliable && self.service().is_some()
+    }
+
+    /// Whether a piece of a message shares no packet.
+    pub(crate) fn is_apart(self) -> bool {
+        matches!(self, Self::Reliable | Self::Unreliable)
+    }
+
     /// Whether it is delivered without a place.
     pub(crate) fn is_early(self) -> bool {
-        matches!(self, Self::Reliable | Self::Fifo)
+        matches!(self, Self::Reliable | Self::Fifo | Self::Causal)
     }
 }
 
 /// Whether `frame` is DATA with messages. What recovers an old ring is none.
 pub fn is_message(frame: &[u8]) -> bool {
     frame.first().copied().and_then(Class::from_byte).and_then(Class::service).is_some()
+}
+
+/// Whether `frame` is DATA with unreliable messages.
+pub fn is_unreliable(frame: &[u8]) -> bool {
+    frame.first() == Some(&Class::Unreliable.byte())
 }
 
 /// The header of DATA, and the whole frame.
@@ -328,19 +356,24 @@ impl Data {
                 Class::Recovered => self.recovered().is_ok(),
                 Class::Record => self.record().is_some(),
                 Class::Given => self.given().is_some(),
-                Class::Agreed | Class::Safe | Class::Fifo | Class::Reliable => {
-                    self.frame.len() <= PACKET_BYTES_MAX && self.pieces_are_legal()
+                Class::Agreed
+                | Class::Safe
+                | Class::Causal
+                | Class::Fifo
+                | Class::Reliable
+                | Class::Unreliable => {
+                    self.frame.len() <= PACKET_BYTES_MAX && self.names_are_legal() && self.pieces_are_legal()
                 }
             }
     }
 
     fn pieces_are_legal(&self) -> bool {
-        let mut rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
+        let mut rest = self.frame.get(self.body()..).unwrap_or_default();
         let mut part_before = None;
         while !rest.is_empty() {
             let Some((part, bytes)) = next_piece(rest) else { return false };
             let mixed = part_before.is_some_and(|before: Part| !before.is_whole() || !part.is_whole());
-            if self.class == Class::Reliable && mixed {
+            if self.class.is_apart() && mixed {
                 return false;
             }
             part_before = Some(part);
@@ -351,7 +384,7 @@ impl Data {
 
     /// Whether it begins with a piece that is not the whole of its message.
     pub(crate) fn is_in_pieces(&self) -> bool {
-        let rest = self.frame.get(HEADER_BYTES..).unwrap_or_default();
+        let rest = self.frame.get(self.body()..).unwrap_or_default();
         next_piece(rest).is_some_and(|(part, _)| !part.is_whole())
     }
 
@@ -362,7 +395,7 @@ impl Data {
     pub fn recovered(&self) -> Result<Self, DecodeError> {
         let inner = self.frame.slice(HEADER_BYTES.min(self.frame.len())..);
         let class = inner.first().copied().and_then(Class::from_byte);
-        if !class.is_some_and(|class| class == Class::Record || class.service().is_some()) {
+        if !class.is_some_and(|class| class == Class::Record || class.is_in_stream()) {
             return Err(DecodeError::Malformed);
         }
         Self::decode(inner)
@@ -384,7 +417,7 @@ impl Data {
 
     /// The pieces of a packet of messages.
     pub fn pieces(&self) -> Pieces<'_> {
-        Pieces { frame: &self.frame, at: HEADER_BYTES }
+        Pieces { frame: &self.frame, at: self.body() }
     }
 }
 

@@ -7,6 +7,7 @@
 //! What is owed was delivered early by a survivor, and so was all that it depends on. So nothing
 //! that it depends on is past the hole, and it goes before everything that may depend on it.
 
+use crate::data::Data;
 use crate::order::{Order, PIECE_BITS, bit, place_order};
 use crate::output::Output;
 use crate::stream::Stream;
@@ -102,15 +103,29 @@ impl Order {
         trusted & bit(source.into()) != 0 || !self.danger.is(Danger::RingDeniesEarly)
     }
 
-    /// ORD-13: what a survivor delivered early, in the order of its streams.
+    /// ORD-13: what a survivor delivered early, in the order of its streams, and behind what it
+    /// names.
     fn finish_owed(&mut self, trusted: u64, out: &mut VecDeque<Output>) {
-        for source in self.sources() {
-            if !self.may_be_early(source, trusted) {
-                continue;
+        let early = |source: &u8| self.may_be_early(*source, trusted);
+        let owed = |source: u8| self.streams.get(usize::from(source)).map(Stream::owed).unwrap_or_default();
+        let mut left: Vec<(u8, VecDeque<u64>)> =
+            self.sources().filter(early).map(|source| (source, owed(source).into())).collect();
+        let mut liars = false;
+        loop {
+            let mut any = false;
+            for (source, numbers) in &mut left {
+                while let Some(number) = numbers.front().copied() {
+                    if self.waits(usize::from(*source), number) && !liars {
+                        break;
+                    }
+                    numbers.pop_front();
+                    self.give(*source, number, 0, true, out);
+                    any = true;
+                }
             }
-            let owed = self.streams.get(usize::from(source)).map(Stream::owed).unwrap_or_default();
-            for number in owed {
-                self.give(source, number, 0, true, out);
+            // Of what is left, somebody lied: whoever delivered it had delivered all that it names.
+            if !any && core::mem::replace(&mut liars, true) {
+                return;
             }
         }
     }
@@ -130,14 +145,25 @@ impl Order {
         }
     }
 
-    /// ORD-12: FIFO of other senders, up to what is missing of their stream or not delivered.
+    fn next_weaker(&mut self, source: u8, trusted: u64) -> Option<Data> {
+        self.may_be_early(source, trusted).then(|| self.take_early(usize::from(source))).flatten()
+    }
+
+    /// ORD-12: FIFO and causal of other senders, up to what is missing of their stream or not
+    /// delivered, and causal only if what it names is delivered.
     fn finish_weaker(&mut self, trusted: u64, out: &mut VecDeque<Output>) {
+        let mut any = true;
+        while core::mem::take(&mut any) {
+            for source in self.sources() {
+                while let Some(packet) = self.next_weaker(source, trusted) {
+                    self.emit(&packet, 0, true, out);
+                    any = true;
+                }
+            }
+        }
         for source in self.sources() {
             if !self.may_be_early(source, trusted) {
                 continue;
-            }
-            while let Some(packet) = self.streams.get_mut(usize::from(source)).and_then(Stream::take_early) {
-                self.emit(&packet, 0, true, out);
             }
             if self.danger.is(Danger::RingOvertakesUndelivered) {
                 let high = self.streams.get(usize::from(source)).map_or(0, Stream::high);

@@ -3,8 +3,7 @@
 //! Promise: extended virtual synchrony (Moser, Amir, Melliar-Smith, Agarwal 1994), although nodes
 //! crash and networks lose, repeat, reorder, delay, cut and heal. It is reached over Totem's single
 //! ring (Amir et al., ACM TOCS 13(4), 1995) with the token passed on before the data (Babay and
-//! Amir). What each message promises depends on its [`Service`]: reliable, FIFO, agreed or
-//! safe.
+//! Amir). What each message promises depends on its [`Service`].
 //!
 //! ```text
 //!          submit                      Deliver, Transitional, Regular
@@ -25,6 +24,7 @@ mod commit;
 mod config;
 mod context;
 pub mod data;
+mod early;
 mod error;
 mod finish;
 mod gather;
@@ -34,6 +34,7 @@ mod key;
 mod leaving;
 mod merging;
 pub mod message;
+pub mod names;
 mod operational;
 mod order;
 mod output;
@@ -48,6 +49,7 @@ mod status;
 mod stream;
 mod suspects;
 mod times;
+mod unreliable;
 mod visits;
 mod window;
 
@@ -60,7 +62,7 @@ pub use times::TRIP_MAX;
 use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
-use data::Data;
+use data::{Class, Data};
 use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, Lead, NodeId, Service};
 use gather::Gather;
 use message::{CommitToken, Control, Frame, Join, Token};
@@ -152,6 +154,7 @@ impl Ring {
             Some(State::Operational(state)) if data.ring == state.circuit.order.handle() => {
                 state.data(now, from, data, ctx)
             }
+            _ if data.class == Class::Unreliable => Ok(()), // ORD-16
             Some(State::Recover(state)) if data.ring == state.circuit.order.handle() => {
                 state.data(now, from, data)
             }
@@ -254,11 +257,24 @@ impl Ring {
         service: Service,
         (lead, payload): (Lead, Bytes),
     ) -> Result<(), SubmitError> {
+        if service == Service::Unreliable {
+            return self.send_unreliable(now, (lead, payload));
+        }
         self.ctx.queue.push(party, service, (lead, payload))?;
         if let Some(State::Operational(state)) = self.state.as_mut() {
             state.submitted(now, &mut self.ctx);
         }
         self.ctx.watch_queue();
+        Ok(())
+    }
+
+    /// ORD-16: what is unreliable leaves now, or never.
+    fn send_unreliable(&mut self, now: Instant, message: (Lead, Bytes)) -> Result<(), SubmitError> {
+        unreliable::check(&message)?;
+        match self.state.as_mut() {
+            Some(State::Operational(state)) => state.send_unreliable(now, message, &mut self.ctx),
+            _ => self.ctx.counters.given_up = self.ctx.counters.given_up.saturating_add(1),
+        }
         Ok(())
     }
 

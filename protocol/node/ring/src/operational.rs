@@ -7,16 +7,19 @@
 use crate::circuit::{Circuit, Lost};
 use crate::config::PACKET_NUMBER_MAX;
 use crate::context::{Context, Step};
-use crate::data::Data;
+use crate::data::{Class, Data, packet_bytes};
 use crate::error::RingError;
 use crate::hearing::Report;
 use crate::merging::newcomer;
 use crate::message::{CommitToken, Hurry, Join, Token};
 use crate::order::place_order;
-use crate::output::{Cause, Output};
+use crate::output::{Cause, Counters, Output};
+use crate::queue::Message;
 use crate::recover::is_stale;
+use crate::unreliable::Unreliable;
 use crate::window::Stored;
-use folkmoot_base::{Danger, Instant, NodeId};
+use bytes::Bytes;
+use folkmoot_base::{Danger, Instant, Lead, NodeId};
 
 /// A configuration, installed.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub(crate) struct Operational {
     repeats: u8,
     /// A member was said to lack something.
     lacking: bool,
+    unreliable: Unreliable,
 }
 
 /// How often the members are told again that the nodes which we hear have changed.
@@ -45,7 +49,9 @@ impl Operational {
         ctx: &mut Context,
     ) -> Self {
         let look_at = Some(now + ctx.config.timing.merge_delay);
-        let mut operational = Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: false };
+        let unreliable = Unreliable::new(circuit.order.members.len(), ctx.config.danger);
+        let mut operational =
+            Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: false, unreliable };
         operational.circuit.order.deliver_ready(&mut ctx.out);
         match token {
             Some(token) => operational.visit(now, token, ctx),
@@ -82,9 +88,43 @@ impl Operational {
         ctx.watch_queue();
     }
 
-    /// A node alone has used the numbers of its packets up.
+    /// This node has used up numbers that no token counts: alone, or those of unreliable packets.
     fn is_spent(&self) -> bool {
-        self.circuit.is_alone() && self.circuit.order.held() >= PACKET_NUMBER_MAX / 2
+        let alone = self.circuit.is_alone() && self.circuit.order.held() >= PACKET_NUMBER_MAX / 2;
+        alone || self.unreliable.is_spent()
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.circuit.counters().plus(self.unreliable.counters())
+    }
+
+    /// ORD-16: sends a message now, and delivers it here, or gives it up.
+    pub(crate) fn send_unreliable(
+        &mut self,
+        now: Instant,
+        (lead, payload): (Lead, Bytes),
+        ctx: &mut Context,
+    ) {
+        let message = Message { class: Class::Unreliable, lead, payload };
+        let way = (self.circuit.next_head(), &self.circuit.others);
+        let most = packet_bytes(self.formed_by.mtu());
+        let own = self.unreliable.send(now, &message, way, most, &mut ctx.out);
+        if let Some(own) = own {
+            self.circuit.order.emit_unreliable(ctx.config.me, own, &mut ctx.out);
+        }
+        if self.unreliable.is_spent() {
+            self.look_at = Some(now);
+        }
+    }
+
+    /// RING-31: an unreliable packet counts only from the member that numbered it.
+    fn unreliable(&mut self, from: NodeId, packet: &Data, ctx: &mut Context) -> Result<(), RingError> {
+        let order = &self.circuit.order;
+        if order.members.get(usize::from(packet.sender)) != Some(&from) {
+            return Err(RingError::PeerIllegal { peer: from, rule: "RING-31" });
+        }
+        self.unreliable.take(packet, |payload| order.emit_unreliable(from, payload, &mut ctx.out));
+        Ok(())
     }
 
     /// The queue has something new.
@@ -136,6 +176,9 @@ impl Operational {
         data: Data,
         ctx: &mut Context,
     ) -> Result<(), RingError> {
+        if data.class == Class::Unreliable {
+            return self.unreliable(from, &data, ctx);
+        }
         let twice = ctx.config.danger.is(Danger::RingDuplicates);
         let early = ctx.config.danger.is(Danger::RingNoOrder);
         let again = (twice || early).then(|| data.clone());

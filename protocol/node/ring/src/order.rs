@@ -59,10 +59,12 @@ pub(crate) struct Order {
     held: Cursor,
     pub(crate) delivered: Cursor,
     /// Members, by index, of whose streams something may be delivered early.
-    news: u64,
+    pub(crate) news: u64,
+    /// Those of them whose next packet names something that has not been delivered.
+    pub(crate) blocked: u64,
     /// Reliable packets that wait for nothing: (sender, number).
-    overtook: VecDeque<(u8, u64)>,
-    unsettled: Unsettled,
+    pub(crate) overtook: VecDeque<(u8, u64)>,
+    pub(crate) unsettled: Unsettled,
     /// All members are known to hold all places up to here.
     pub(crate) safe: u64,
     /// Members, by index, whose packets must be delivered even after a hole: another member may
@@ -70,10 +72,10 @@ pub(crate) struct Order {
     pub(crate) obligations: u64,
     /// Packets kept, of all streams.
     kept: usize,
-    /// Of reliable messages, of FIFO ones, and of agreed and safe ones: each kind has an order of
-    /// its own.
+    /// Of reliable messages, of FIFO and causal ones, and of agreed and safe ones: each kind has an
+    /// order of its own.
     pieces: [Pieces; 3],
-    mine: u8,
+    pub(crate) mine: u8,
     pub(crate) danger: Mutant,
 }
 
@@ -89,6 +91,7 @@ impl Order {
             held: Cursor::default(),
             delivered: Cursor::default(),
             news: 0,
+            blocked: 0,
             overtook: VecDeque::new(),
             unsettled: Unsettled::default(),
             safe: 0,
@@ -188,8 +191,7 @@ impl Order {
 
     /// A late packet or record, of this configuration or of another.
     pub(crate) fn late(&mut self, from: &NodeId, data: Data) {
-        let member =
-            self.members.binary_search(from).is_ok() && usize::from(data.sender) < self.members.len();
+        let member = self.members.binary_search(from).is_ok() && data.is_within(self.members.len());
         if member && data.ring == self.handle() {
             self.take(data);
         }
@@ -217,35 +219,10 @@ impl Order {
         let stored = stream.insert(packet);
         if stored == Stored::New {
             self.kept = self.kept.saturating_add(1);
-            self.news |= bit(usize::from(source));
-            let on_arrival = class == Class::Fifo && self.danger.is(Danger::RingFifoOnArrival);
-            if class == Class::Reliable && !in_pieces || on_arrival {
-                self.overtook.push_back((source, number));
-            }
+            self.note_early((source, number), class, in_pieces);
             self.hold();
         }
         stored
-    }
-
-    /// Keeps a packet that this node numbers.
-    pub(crate) fn keep_own(&mut self, packet: Data) {
-        if !packet.class.is_early() {
-            self.settle();
-            self.unsettled.numbered(packet.number);
-        }
-        self.keep(packet);
-    }
-
-    /// What was delivered early here, and has places by now, is waited for no more.
-    pub(crate) fn settle(&mut self) {
-        let streams = &self.streams;
-        let placed = |source: u8| streams.get(usize::from(source)).map_or(u64::MAX, |stream| stream.placed);
-        self.unsettled.settle(placed);
-    }
-
-    /// The first packet of this node that waits for the places of what was delivered here before.
-    pub(crate) fn held_back(&self) -> Option<u64> {
-        Some(self.unsettled.bound()).filter(|bound| *bound < u64::MAX)
     }
 
     /// Keeps a record.
@@ -309,6 +286,10 @@ impl Order {
         if !messages_too && class.service().is_some() {
             return None;
         }
+        // RING-32: what has its place here waits for nothing that it names.
+        if self.danger.is(Danger::RingPlacesWaitForNames) && self.waits(record.source.into(), number) {
+            return None;
+        }
         self.delivered.step(&record);
         self.news |= bit(usize::from(record.source));
         Some((record.source, number))
@@ -331,35 +312,6 @@ impl Order {
             self.deliver_early(out);
         }
         self.discard();
-    }
-
-    /// ORD-07: delivers what waits for no place.
-    fn deliver_early(&mut self, out: &mut VecDeque<Output>) {
-        if self.danger.is(Danger::RingNothingEarly) {
-            return;
-        }
-        let any = self.danger.is(Danger::RingFifoOnArrival);
-        let take = if any { Stream::take } else { Stream::take_reliable };
-        while let Some((source, number)) = self.overtook.pop_front() {
-            if let Some(packet) = self.streams.get_mut(usize::from(source)).and_then(|s| take(s, number)) {
-                self.emit_early(&packet, out);
-            }
-        }
-        while self.news != 0 {
-            let index = usize::try_from(self.news.trailing_zeros()).unwrap_or(0);
-            match self.streams.get_mut(index).and_then(Stream::take_early) {
-                Some(packet) => self.emit_early(&packet, out),
-                None => self.news &= !bit(index),
-            }
-        }
-    }
-
-    fn emit_early(&mut self, packet: &Data, out: &mut VecDeque<Output>) {
-        let placed = self.placed(packet.sender) >= packet.number;
-        if packet.sender != self.mine && !placed {
-            self.unsettled.early(packet.sender, packet.number);
-        }
-        self.emit(packet, 0, false, out);
     }
 
     /// Forgets what every member holds and was delivered here: whole records, with their packets.
@@ -390,6 +342,7 @@ impl Order {
     ) {
         let stream = self.streams.get_mut(usize::from(source));
         if let Some(packet) = stream.and_then(|stream| stream.take(number)) {
+            self.unblock();
             self.emit(&packet, order, transitional, out);
         }
     }
@@ -401,7 +354,7 @@ impl Order {
         let [reliable, fifo, ordered] = &mut self.pieces;
         let pieces = match packet.class {
             Class::Reliable => reliable,
-            Class::Fifo => fifo,
+            Class::Fifo | Class::Causal => fifo,
             _ => ordered,
         };
         for (index, piece) in packet.pieces().enumerate() {
@@ -412,12 +365,6 @@ impl Order {
             let delivery = Delivery { configuration, order, sender, service, payload, transitional };
             out.push_back(Output::Deliver(delivery));
         }
-    }
-
-    /// What this node delivered early and others may not have, or owes.
-    pub(crate) fn given(&self) -> Vec<Span> {
-        let streams = (0_u8..).zip(&self.streams);
-        streams.flat_map(|(source, stream)| stream.given(source)).collect()
     }
 
     /// An attempt has failed: only for a mutant.

@@ -101,7 +101,7 @@ pub struct Delivery {
     pub order: Option<u64>,
     /// The sender.
     pub sender: NodeId,
-    /// What it was sent as: causal messages are sent as agreed, unreliable ones as reliable.
+    /// What it was sent as.
     pub service: Service,
     /// The message.
     pub payload: Bytes,
@@ -229,6 +229,9 @@ pub struct Counters {
     pub installed: u64,
     /// Bytes copied: of messages into packets, and of messages in pieces as they are joined.
     pub copied: u64,
+    /// Unreliable messages that were given up here instead of being sent: too many at once, or no
+    /// configuration stood.
+    pub given_up: u64,
 }
 
 impl Counters {
@@ -242,6 +245,7 @@ impl Counters {
             tokens_repeated: self.tokens_repeated.saturating_add(other.tokens_repeated),
             installed: self.installed.saturating_add(other.installed),
             copied: self.copied.saturating_add(other.copied),
+            given_up: self.given_up.saturating_add(other.given_up),
         }
     }
 }

@@ -10,6 +10,8 @@ use crate::data::{
     Class, Data, HEADER_BYTES, Head, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, packet_bytes, put_piece,
 };
 use crate::error::SubmitError;
+use crate::names::{names_bytes, put_names};
+use crate::order::Order;
 use crate::output::Counters;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
@@ -32,19 +34,19 @@ const _: () = assert!(CONGESTED_BYTES + ORDERED_BYTES_MAX + MESSAGE_COST_BYTES <
 
 /// A message that waits: its bytes are those of `lead`, and then those of `payload`.
 #[derive(Debug)]
-struct Message {
-    class: Class,
-    lead: Lead,
-    payload: Bytes,
+pub(crate) struct Message {
+    pub(crate) class: Class,
+    pub(crate) lead: Lead,
+    pub(crate) payload: Bytes,
 }
 
 impl Message {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.lead.length().saturating_add(self.payload.len())
     }
 
     /// The bytes from `offset` on, at most `most` of them.
-    fn part(&self, offset: usize, most: usize) -> [&[u8]; 2] {
+    pub(crate) fn part(&self, offset: usize, most: usize) -> [&[u8]; 2] {
         let lead = self.lead.as_slice().get(offset..).unwrap_or_default();
         let lead = lead.get(..most).unwrap_or(lead);
         let rest = self.payload.get(offset.saturating_sub(self.lead.length())..).unwrap_or_default();
@@ -91,8 +93,8 @@ impl Line {
             put_piece(frame, Part::WHOLE, &message.part(0, rest));
             return Put::End;
         }
-        if message.class == Class::Reliable && begun {
-            return Put::Nothing; // A piece of a reliable message shares no packet.
+        if message.class.is_apart() && begun {
+            return Put::Nothing; // A piece of such a message shares no packet.
         }
         let room = room.saturating_sub(PART_HEADER_BYTES);
         let last = !first && rest <= room;
@@ -106,7 +108,7 @@ impl Line {
         }
         let part = Part { first, last, message: self.message };
         put_piece(frame, part, &message.part(self.offset, room));
-        let alone = message.class == Class::Reliable;
+        let alone = message.class.is_apart();
         self.offset = self.offset.saturating_add(rest.min(room));
         match last {
             true if alone => Put::EndAlone,
@@ -220,14 +222,18 @@ impl Queue {
 }
 
 impl Source for Queue {
-    fn packet(&mut self, head: Head) -> Option<Data> {
+    fn packet(&mut self, head: Head, order: &Order) -> Option<Data> {
         let turn = self.turn;
         let turns = (0..LINES).map(|step| turn.wrapping_add(step) % LINES);
         let class_of = |place: usize| self.lines.get(place).and_then(Line::class);
         let (first, class) = turns.clone().find_map(|place| class_of(place).map(|class| (place, class)))?;
-        let body = self.waiting().min(self.packet_bytes.saturating_sub(HEADER_BYTES));
-        let mut frame = self.pool.buffer(body.saturating_add(HEADER_BYTES));
+        let names = if class == Class::Causal { names_bytes(order.names().count()) } else { 0 };
+        let room = self.waiting().saturating_add(HEADER_BYTES).saturating_add(names);
+        let mut frame = self.pool.buffer(room.min(self.packet_bytes));
         head.begin(class, &mut frame);
+        if class == Class::Causal {
+            put_names(&mut frame, order.names());
+        }
         for place in turns {
             if !self.fill(place, class, &mut frame) {
                 break;

@@ -109,7 +109,7 @@ struct Recovered<'a> {
 }
 
 impl Source for Recovered<'_> {
-    fn packet(&mut self, head: Head) -> Option<Data> {
+    fn packet(&mut self, head: Head, _: &Order) -> Option<Data> {
         while let Some(lacking) = self.plan.to_send.pop_front() {
             let Some(old) = self.old.and_then(|old| old.frame(lacking)) else { continue };
             if !self.plan.seen.insert(lacking) {
@@ -263,7 +263,8 @@ impl Recover {
                 Class::Recovered => self.recovered(&packet),
                 Class::Given => self.given(&packet),
                 Class::End => self.end(&packet, danger),
-                Class::Reliable | Class::Fifo | Class::Agreed | Class::Safe | Class::Record => {}
+                // Messages wait, and records have been taken.
+                _ => {}
             }
         }
         self.circuit.order.discard();
@@ -296,7 +297,7 @@ impl Recover {
         let Some(old) = self.old.as_mut() else { return };
         let Ok(inner) = packet.recovered() else { return };
         let survivor = says_of_old(&self.plan, &self.circuit, packet);
-        if inner.ring != old.handle() || !survivor || usize::from(inner.sender) >= old.members.len() {
+        if inner.ring != old.handle() || !survivor || !inner.is_within(old.members.len()) {
             return;
         }
         self.plan.seen.insert(match inner.class {

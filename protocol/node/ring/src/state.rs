@@ -68,7 +68,7 @@ impl State {
 
     pub(crate) fn counters(&self) -> Counters {
         match self {
-            Self::Operational(state) => state.circuit.counters(),
+            Self::Operational(state) => state.counters(),
             Self::Recover(state) => state.circuit.counters(),
             Self::Gather(_) | Self::Commit(_) => Counters::default(),
         }

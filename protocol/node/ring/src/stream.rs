@@ -42,6 +42,10 @@ pub(crate) struct Stream {
     done: u64,
     /// Reliable packets up to here have been delivered.
     joined: u64,
+    /// The last packet that is causal or stronger and has been delivered.
+    strong: u64,
+    /// The same, when this node last numbered such a packet.
+    named: u64,
 }
 
 impl Stream {
@@ -79,6 +83,9 @@ impl Stream {
         } else {
             let given = number <= self.done;
             self.done = self.done.max(number);
+            if kept.packet.class != Class::Fifo {
+                self.strong = self.strong.max(number);
+            }
             given
         };
         (!given).then(|| kept.packet.clone())
@@ -91,9 +98,9 @@ impl Stream {
         self.take(number)
     }
 
-    /// ORD-07: delivers the next packet that waits for no place: reliable in several packets if the
-    /// stream is whole up to it, and FIFO if also what is FIFO or stronger before it is delivered.
-    pub(crate) fn take_early(&mut self) -> Option<Data> {
+    /// ORD-07: delivers the next packet that is reliable in several packets, and up to which the
+    /// stream is whole.
+    pub(crate) fn take_joined(&mut self) -> Option<Data> {
         while self.joined < self.packets.aru() {
             self.joined = self.joined.saturating_add(1);
             let reliable = self.take_reliable(self.joined);
@@ -101,14 +108,35 @@ impl Stream {
                 return reliable;
             }
         }
+        None
+    }
+
+    /// ORD-07: the next packet that is FIFO or causal, if all before it is here, and what of that
+    /// is FIFO or stronger is delivered.
+    pub(crate) fn next_early(&mut self) -> Option<u64> {
         loop {
             let next = self.done.saturating_add(1);
             match self.packets.get(next)?.packet.class {
                 Class::Reliable => self.done = next,
-                Class::Fifo => return self.take(next),
+                Class::Fifo | Class::Causal => return Some(next),
                 _ => return None,
             }
         }
+    }
+
+    /// ORD-17: whether all up to here that is FIFO or stronger has been delivered.
+    pub(crate) fn has_done(&self, number: u64) -> bool {
+        self.done >= number
+    }
+
+    /// What of it the next causal packet of this node names.
+    pub(crate) fn unnamed(&self) -> Option<u64> {
+        (self.strong > self.named).then_some(self.strong)
+    }
+
+    /// This node has numbered a packet that is causal or stronger.
+    pub(crate) fn name(&mut self) {
+        self.named = self.strong;
     }
 
     /// What has been delivered early of what is kept, or is owed, in spans of numbers.

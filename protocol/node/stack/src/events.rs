@@ -30,6 +30,11 @@ pub enum RingEvent {
         /// Whether it came after the transitional signal.
         transitional: bool,
     },
+    /// The ring said to send an unreliable packet.
+    Unreliable {
+        /// SHA-256 of it: it is said once (ORD-16).
+        digest: Digest,
+    },
     /// A packet was sealed under the ring key.
     Sealed {
         /// Names the key, and says nothing of it.

@@ -54,6 +54,11 @@ impl Node {
     }
 
     pub(crate) fn hear_ring(&mut self, now: Instant, output: ring::Output, entropy: &mut dyn Entropy) {
+        if let ring::Output::Fresh { frame, .. } | ring::Output::Multicast { frame, .. } = &output
+            && ring::data::is_unreliable(frame)
+        {
+            self.out.note(|| RingEvent::Unreliable { digest: digest(&[frame]) });
+        }
         match output {
             ring::Output::Send { to, frame } => self.send_ring(now, to, &frame),
             ring::Output::Fresh { to, frame } => self.send_fresh(now, &to, &frame),

@@ -116,6 +116,9 @@ impl Tap {
             if let folkmoot_node::RingEvent::Sealed { key, nonce } = &event {
                 self.tell(Told::Used("nonce of a ring key", [&key[..], nonce].concat()));
             }
+            if let folkmoot_node::RingEvent::Unreliable { digest } = &event {
+                self.tell(Told::Used("unreliable packet", digest.to_vec()));
+            }
             if let Some(event) = self.ring_event(event) {
                 self.tell(Told::Ring(event));
             }
@@ -125,12 +128,11 @@ impl Tap {
     fn ring_event(&self, event: folkmoot_node::RingEvent) -> Option<RingEvent> {
         let me = || self.names.player(&self.node.id().member());
         Some(match event {
-            folkmoot_node::RingEvent::Sealed { .. } => return None,
+            folkmoot_node::RingEvent::Sealed { .. } | folkmoot_node::RingEvent::Unreliable { .. } => {
+                return None;
+            }
             // What has no place is not looked at here: the ring's own harness does that.
-            folkmoot_node::RingEvent::Submitted {
-                service: Service::Unreliable | Service::Reliable | Service::Fifo,
-                ..
-            } => return None,
+            folkmoot_node::RingEvent::Submitted { service, .. } if service < Service::Agreed => return None,
             folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
                 RingEvent::Sent(named(me()?, digest), party)
             }

@@ -47,7 +47,8 @@ pub struct Chair {
     pub shown_proposals: BTreeSet<Player>,
     /// The view of this life.
     pub view: Option<Shown>,
-    /// Asked to send in this life, neither refused nor delivered to itself.
+    /// Asked to send in this life, neither refused nor delivered to itself; unreliable ones
+    /// excepted.
     pub pending: BTreeSet<MessageId>,
     /// For each life, the keys that it held when somebody last knew it to be out of the group.
     pub spoils: BTreeMap<u16, Spoils>,

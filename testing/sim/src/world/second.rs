@@ -50,7 +50,9 @@ impl World {
         let chair = self.seconds.get_mut(&place).filter(|_| runs)?;
         let message = chair.next_message();
         let process = chair.process();
-        chair.pending.insert(message);
+        if service != Service::Unreliable {
+            chair.pending.insert(message);
+        }
         self.services.insert(message, service);
         self.record.push(self.now, process, What::Asked(message, service));
         let command = Command::Send(message, service, payload::make(message, service, BYTES));

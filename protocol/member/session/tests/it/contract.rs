@@ -5,7 +5,7 @@ use crate::common::{
     AES, GROUP, Hears, Texts, config, key, member, members, message, opened, sessions, view,
 };
 use bytes::Bytes;
-use folkmoot_base::{Cipher, Danger, GroupId, Mutant, Pool};
+use folkmoot_base::{Cipher, Danger, GroupId, Mutant, Pool, Service};
 use folkmoot_session::{
     Bundle, Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session,
     SessionError, TAG_BYTES, WINDOW,
@@ -290,6 +290,18 @@ fn ses_09_data_of_an_epoch_not_open_is_held_and_bounded() {
     assert_eq!(sessions[1].held().unwrap().1.unwrap().payload.as_ref(), b"2");
     assert!(sessions[1].held().is_none(), "what waited for other epochs is gone");
     assert_eq!(sessions[1].hear(member(1), early[0].clone()), Err(OpenError::PeerReplayed(member(1))));
+}
+
+/// A flood of what may be lost leaves room for what may not.
+#[test]
+fn ses_09_unreliable_messages_fill_half_of_what_is_held() {
+    let mut session = opened(2, None).remove(1);
+    let mut hear = |service| {
+        session.open(member(1), service, Bytes::from(vec![2; 64]), &|_, _, _| false) == Ok(Opened::Held)
+    };
+    let loose = (0..100).filter(|_| hear(Service::Unreliable)).count();
+    let others = (0..100).filter(|_| hear(Service::Fifo)).count();
+    assert_eq!((loose, others), (4_096 / 2 / 128, 4_096 / 2 / 128));
 }
 
 #[test]

@@ -2,8 +2,12 @@
 
 use crate::common::Moot;
 use crate::common::people::Dice;
+use bytes::Bytes;
+use folkmoot_attach::ToMember;
+use folkmoot_base::Service;
+use folkmoot_base::limits::UNRELIABLE_BYTES_MAX;
 use folkmoot_identity::Minority;
-use folkmoot_member::Event;
+use folkmoot_member::{Command, Event, SendError};
 
 /// How many sealed messages this member has made.
 fn seals(moot: &Moot, number: usize) -> u64 {
@@ -32,6 +36,28 @@ fn mem_02_short_messages_share_a_seal_and_keep_order_and_numbers() {
         assert!(numbers.eq(0..46), "each text has its own number");
     }
     assert_eq!(seals(&moot, 0), 5, "one, 42, one, the long one, the last");
+}
+
+/// The ring is congested. What is unreliable does not wait for what waits.
+#[test]
+fn ord_16_unreliable_passes_what_waits_for_the_ring_and_is_not_too_long() {
+    let mut dice = Dice(7);
+    let mut moot = Moot::new(3, 3, Minority::Continue, None);
+    moot.settle(&mut dice);
+    let say = |moot: &mut Moot, service, text: Vec<u8>| {
+        let (group, payload) = (moot.group, Bytes::from(text));
+        moot.command(0, Command::Send { group, service, payload, signed: false });
+    };
+    moot.hear(0, ToMember::Congested(true));
+    say(&mut moot, Service::Agreed, b"held".into());
+    say(&mut moot, Service::Unreliable, b"now".into());
+    say(&mut moot, Service::Unreliable, vec![b'x'; UNRELIABLE_BYTES_MAX + 1]);
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1), ["now"]);
+    assert_eq!(moot.failures(0), [SendError::LocalTooLongUnreliable(UNRELIABLE_BYTES_MAX + 1)]);
+    moot.hear(0, ToMember::Congested(false));
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1), ["now", "held"]);
 }
 
 /// What is refused is refused from there on, and each of these is told; what is held keeps its

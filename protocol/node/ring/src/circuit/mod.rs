@@ -30,8 +30,8 @@ use std::sync::Arc;
 
 /// Where new packets come from: the queue of messages, or what is to be recovered.
 pub(crate) trait Source {
-    /// The next packet, with this header; `None` if there is nothing to send.
-    fn packet(&mut self, head: Head) -> Option<Data>;
+    /// The next packet of this order, with this header; `None` if there is nothing to send.
+    fn packet(&mut self, head: Head, order: &Order) -> Option<Data>;
     /// About how many packets there are.
     fn backlog(&self) -> u32;
 }
@@ -214,6 +214,9 @@ impl Circuit {
         }
         if usize::from(data.sender) >= self.order.members.len() {
             return Err(illegal("RING-06"));
+        }
+        if !data.is_within(self.order.members.len()) {
+            return Err(illegal("RING-32"));
         }
         self.is_there(&from);
         let record = data.class == Class::Record;

@@ -120,7 +120,7 @@ impl Circuit {
     /// The next packets of this member's stream: at most so many.
     fn fill(&mut self, most: u32, source: &mut dyn Source, fresh: &mut Vec<Bytes>) {
         for _ in 0..most {
-            let Some(packet) = source.packet(self.next_head()) else { break };
+            let Some(packet) = source.packet(self.next_head(), &self.order) else { break };
             fresh.push(packet.frame.clone());
             self.order.keep_own(packet);
         }

@@ -9,6 +9,7 @@ use folkmoot_ring::given::{Given, Span};
 use folkmoot_ring::message::{
     CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Recent, Request, Token, Visited,
 };
+use folkmoot_ring::names::{Name, put_names};
 use folkmoot_ring::{CONTRIBUTION_BYTES, Contribution};
 use proptest::prelude::*;
 
@@ -82,7 +83,14 @@ fn begun(head: Head, class: Class) -> BytesMut {
 
 fn packets() -> impl Strategy<Value = Bytes> {
     let pieces = prop::collection::vec((0..200_usize, any::<(bool, bool, u16)>()), 1..6);
-    let classes = prop::sample::select(vec![Class::Safe, Class::Agreed, Class::Fifo, Class::Reliable]);
+    let classes = prop::sample::select(vec![
+        Class::Safe,
+        Class::Agreed,
+        Class::Causal,
+        Class::Fifo,
+        Class::Reliable,
+        Class::Unreliable,
+    ]);
     let given = (1..=100_usize, 1..1_000_u64).prop_map(|(count, first)| {
         let spans =
             (0..count as u64).map(|i| Span { source: i as u8 % 64, first, last: first + i }).collect();
@@ -93,14 +101,19 @@ fn packets() -> impl Strategy<Value = Bytes> {
         |(number, sender, pieces, kind, class)| {
             let head = Head { number, sender, ring: RingHandle([3; 4]) };
             let mut frame = begun(head, class);
-            let alone =
-                class == Class::Reliable && pieces.iter().any(|(_, (first, last, _))| !(*first && *last));
+            if class == Class::Causal {
+                let others = (0..64).filter(|source| *source != sender && number % 7 > (*source % 7).into());
+                put_names(&mut frame, others.map(|source| Name { source, number }));
+            }
+            let apart = matches!(class, Class::Reliable | Class::Unreliable);
+            let alone = apart && pieces.iter().any(|(_, (first, last, _))| !(*first && *last));
             for (length, (first, last, message)) in pieces.into_iter().take(if alone { 1 } else { 9 }) {
                 put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
             }
             let record = Record { number, place: 5, source: sender, first: 7, count: 3 };
             let inner = if kind < 2 { frame.freeze() } else { record.frame(head.ring, BytesMut::new()) };
-            if kind.is_multiple_of(2) {
+            let recovered = kind >= 2 || class != Class::Unreliable;
+            if kind.is_multiple_of(2) || !recovered {
                 return inner;
             }
             let mut outer = begun(head, Class::Recovered);
@@ -134,7 +147,14 @@ proptest! {
         match (inner.record(), inner.given()) {
             (Some(record), _) => prop_assert_eq!(record.frame(inner.ring, BytesMut::new()), inner.frame),
             (_, Some(given)) => prop_assert_eq!(given.packet(head), inner),
-            _ => prop_assert!(inner.pieces().count() >= 1),
+            _ => {
+                let mut again = begun(head, inner.class);
+                if inner.class == Class::Causal {
+                    put_names(&mut again, inner.names().collect::<Vec<_>>().into_iter());
+                }
+                inner.pieces().for_each(|piece| put_piece(&mut again, piece.part, &[&piece.bytes]));
+                prop_assert_eq!(again.freeze(), inner.frame);
+            }
         }
     }
 
@@ -173,7 +193,8 @@ fn ring_01_overlong_frames_are_refused() {
     assert!(Frame::decode(frame.freeze()).is_err(), "its recovered form would not fit a frame");
 }
 
-/// Reliable messages are delivered on arrival: a packet has whole ones, or one piece of one.
+/// Reliable and unreliable messages are delivered on arrival: a packet has whole ones, or one piece
+/// of one.
 #[test]
 fn ring_02_a_piece_of_a_reliable_message_shares_no_packet() {
     let head = Head { number: 1, sender: 0, ring: RingHandle([0; 4]) };
@@ -182,11 +203,51 @@ fn ring_02_a_piece_of_a_reliable_message_shares_no_packet() {
         (Class::Reliable, [Part::WHOLE, Part::WHOLE], true),
         (Class::Reliable, [Part::WHOLE, part], false),
         (Class::Reliable, [part, Part::WHOLE], false),
+        (Class::Unreliable, [Part::WHOLE, Part::WHOLE], true),
+        (Class::Unreliable, [Part::WHOLE, part], false),
         (Class::Fifo, [Part::WHOLE, part], true),
     ] {
         let mut frame = begun(head, class);
         parts.iter().for_each(|part| put_piece(&mut frame, *part, &[b"words"]));
         assert_eq!(Frame::decode(frame.freeze()).is_ok(), good, "{class:?} {parts:?}");
+    }
+}
+
+/// A causal packet names other streams, ascending, each once.
+#[test]
+fn ring_02_names_are_whole_ascending_and_of_other_streams() {
+    let head = Head { number: 9, sender: 5, ring: RingHandle([0; 4]) };
+    let frame = |names: &[(u8, u64)], cut: usize| {
+        let mut frame = begun(head, Class::Causal);
+        let names = names.iter().map(|(source, number)| Name { source: *source, number: *number });
+        put_names(&mut frame, names);
+        frame.truncate(frame.len() - cut);
+        put_piece(&mut frame, Part::WHOLE, &[b"words"]);
+        frame.freeze()
+    };
+    let all: Vec<(u8, u64)> = (0..64).filter(|source| *source != 5).map(|source| (source, 7)).collect();
+    for good in [&[][..], &[(4, 1)], &[(4, 1), (6, u32::MAX.into())], &all] {
+        let Ok(Frame::Data(data)) = Frame::decode(frame(good, 0)) else { panic!("refused: {good:?}") };
+        let names: Vec<(u8, u64)> = data.names().map(|name| (name.source, name.number)).collect();
+        assert_eq!((&names[..], data.pieces().count()), (good, 1));
+    }
+    let bad = [&[(5, 1)][..], &[(4, 0)], &[(64, 1)], &[(6, 1), (4, 1)], &[(4, 1), (4, 2)]];
+    assert!(bad.iter().all(|bad| Frame::decode(frame(bad, 0)).is_err()));
+    assert!(Frame::decode(frame(&[(1, 7), (2, 7)], 5)).is_err(), "fewer than it says");
+    let long = Bytes::from([&frame(&[], 1)[..], &[255]].concat());
+    assert!(Frame::decode(long).is_err(), "more than there is");
+}
+
+/// Nobody keeps unreliable packets, so nobody recovers them.
+#[test]
+fn ring_02_an_unreliable_packet_is_never_recovered() {
+    let head = Head { number: 1, sender: 0, ring: RingHandle([0; 4]) };
+    for (class, good) in [(Class::Unreliable, false), (Class::Reliable, true)] {
+        let mut inner = begun(head, class);
+        put_piece(&mut inner, Part::WHOLE, &[b"words"]);
+        let mut frame = begun(head, Class::Recovered);
+        frame.extend_from_slice(&inner);
+        assert_eq!(Frame::decode(frame.freeze()).is_ok(), good, "{class:?}");
     }
 }
 

@@ -30,8 +30,8 @@ fn although_the_order_stands_still(service: Service, danger: Option<Danger>) -> 
 }
 
 #[test]
-fn ord_07_reliable_and_fifo_are_everywhere_after_one_hop() {
-    for service in [Service::Reliable, Service::Fifo] {
+fn ord_07_reliable_fifo_and_causal_are_everywhere_after_one_hop() {
+    for service in [Service::Reliable, Service::Fifo, Service::Causal] {
         assert!(although_the_order_stands_still(service, None));
         assert!(!although_the_order_stands_still(service, Some(Danger::RingNothingEarly)));
     }
@@ -75,13 +75,16 @@ fn ord_07_reliable_waits_for_no_lost_packet_and_fifo_does() {
 }
 
 /// c's FIFO message reaches b, who answers with an agreed one. a does not have c's yet, and passes
-/// the token to b first.
-fn an_answer_comes_behind_what_it_answers(danger: Option<Danger>) -> Result<(), String> {
+/// the token to b first. So with causal messages.
+fn an_answer_comes_behind_what_it_answers(
+    (question, answer): (Service, Service),
+    danger: Option<Danger>,
+) -> Result<(), String> {
     let mut world = whole_with(3, 63, danger);
     world.drop_frame = Some(|from, to, bytes| from == 2 && to == 0 && is_packet(bytes));
-    world.submit(2, Service::Fifo, 100);
+    world.submit(2, question, 100);
     world.run(Duration::from_micros(HOP + 10));
-    world.submit(1, Service::Agreed, 100);
+    world.submit(1, answer, 100);
     world.ms(10);
     world.drop_frame = None;
     world.settle(Duration::from_secs(10)).ok_or("they do not go on")?;
@@ -91,9 +94,14 @@ fn an_answer_comes_behind_what_it_answers(danger: Option<Danger>) -> Result<(), 
 
 #[test]
 fn ord_02_an_answer_comes_behind_what_it_answers() {
-    an_answer_comes_behind_what_it_answers(None).unwrap();
-    let why = an_answer_comes_behind_what_it_answers(Some(Danger::RingOrdersAtOnce)).unwrap_err();
-    assert!(why.starts_with("ORD-02"), "{why}");
+    use Service::{Agreed, Causal, Fifo};
+    for (talk, rule) in
+        [((Fifo, Agreed), "ORD-02"), ((Causal, Agreed), "ORD-02"), ((Causal, Causal), "ORD-17")]
+    {
+        an_answer_comes_behind_what_it_answers(talk, None).unwrap();
+        let why = an_answer_comes_behind_what_it_answers(talk, Some(Danger::RingOrdersAtOnce)).unwrap_err();
+        assert!(why.starts_with(rule), "{why}");
+    }
 }
 
 /// d's packet is lost to all, and its record is not: a hole. Behind the hole are c's FIFO message,
@@ -195,7 +203,14 @@ fn ord_13_what_an_attempt_promised_is_kept_if_it_fails() {
 #[test]
 fn a_member_alone_delivers_every_service_in_the_order_of_sending() {
     let mut world = whole_with(1, 67, None);
-    let all = [Service::Reliable, Service::Agreed, Service::Fifo, Service::Safe, Service::Reliable];
+    let all = [
+        Service::Reliable,
+        Service::Agreed,
+        Service::Fifo,
+        Service::Causal,
+        Service::Safe,
+        Service::Reliable,
+    ];
     for service in all {
         world.submit(0, service, 30_000);
     }

@@ -9,6 +9,7 @@
 )]
 
 mod calm;
+mod causal;
 mod codec;
 mod contract;
 mod early;
@@ -22,10 +23,16 @@ mod reach;
 mod rules;
 mod schedules;
 mod times;
+mod unreliable;
 
 /// Whether the frame is DATA.
 fn is_data(frame: &bytes::Bytes) -> bool {
     frame.first().is_some_and(|byte| byte & 0xf0 == 0xa0)
+}
+
+/// Whether the frame is DATA with unreliable messages.
+fn is_unreliable(frame: &bytes::Bytes) -> bool {
+    frame.first() == Some(&0xa7)
 }
 
 /// Whether the frame is a record.

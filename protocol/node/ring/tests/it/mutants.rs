@@ -87,6 +87,21 @@ fn ord_07_fifo_on_arrival_has_gaps() {
 }
 
 #[test]
+fn ord_17_causal_that_ignores_names_comes_before_what_it_needs() {
+    caught(Danger::RingCausalAsFifo, &["ORD-17"]);
+}
+
+#[test]
+fn ord_16_unreliable_packets_that_are_sent_again_are_seen() {
+    caught(Danger::RingRepeatsUnreliable, &["ORD-16"]);
+}
+
+#[test]
+fn ring_31_unreliable_packets_that_count_again_break_basic_delivery() {
+    caught(Danger::RingTakesUnreliableAgain, &["EVS 1d"]);
+}
+
+#[test]
 fn ord_12_fifo_past_what_is_not_delivered_has_gaps() {
     caught(Danger::RingOvertakesUndelivered, &["FIFO"]);
 }

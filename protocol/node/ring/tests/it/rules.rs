@@ -10,6 +10,7 @@ use folkmoot_base::limits::ORDERED_BYTES_MAX;
 use folkmoot_base::{ConfigurationId, Danger, Lead, Mutant, Service};
 use folkmoot_ring::data::{Class, Head, Part, Record, RingHandle, put_piece};
 use folkmoot_ring::message::{CommitToken, Control, Frame, Join, OldRing, Recent, Token, Visited};
+use folkmoot_ring::names::{Name, put_names};
 use folkmoot_ring::{Output, Phase};
 
 #[test]
@@ -30,6 +31,23 @@ fn ring_06_packets_numbered_by_nobody_are_refused() {
         assert_eq!(pair.breaks(PEER, frame), "RING-06");
     }
     assert_eq!(pair.sends(data(head, &[(b"x", true, true)])), ["x"]);
+}
+
+#[test]
+fn ring_32_names_of_nobody_are_refused() {
+    let mut pair = Pair::together();
+    let head = pair.head();
+    let frame = |source| {
+        let mut frame = BytesMut::new();
+        head.begin(Class::Causal, &mut frame);
+        put_names(&mut frame, [Name { source, number: 1 }].into_iter());
+        put_piece(&mut frame, Part::WHOLE, &[b"x"]);
+        frame.freeze()
+    };
+    assert_eq!(pair.breaks(PEER, frame(2)), "RING-32");
+    assert_eq!(pair.breaks(PEER, frame(63)), "RING-32");
+    // What never comes is not refused: the others would take it. It waits for its place.
+    assert_eq!(pair.sends(frame(1 - head.sender)), ["x"]);
 }
 
 #[test]

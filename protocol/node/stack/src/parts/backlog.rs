@@ -35,8 +35,8 @@ impl Backlog {
         self.waiting.is_empty()
     }
 
-    /// To the ring, in order. While the ring is congested, what does not fit waits here. `false` if
-    /// there is no room for it here either: it was dropped.
+    /// To the ring, in order. While the ring is congested, what does not fit waits here, and what
+    /// is unreliable does not wait. `false` if there is no room for it here either: it was dropped.
     pub(crate) fn submit(
         &mut self,
         now: Instant,
@@ -44,7 +44,7 @@ impl Backlog {
         ring: &mut Ring,
         out: &mut Outbox,
     ) -> bool {
-        if !self.waiting.is_empty() {
+        if !self.waiting.is_empty() && message.service != Service::Unreliable {
             return self.keep(message, out);
         }
         match message.hand_over(now, ring) {

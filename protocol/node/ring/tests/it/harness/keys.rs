@@ -5,7 +5,7 @@ use super::{index, node};
 use bytes::Bytes;
 use folkmoot_base::codec::Serialize as _;
 use folkmoot_base::{ConfigurationId, NodeId};
-use folkmoot_ring::data::{Class, Data, RingHandle};
+use folkmoot_ring::data::{Data, RingHandle};
 use folkmoot_ring::message::{CommitToken, Frame};
 use folkmoot_ring::{KeyChange, RingKeys};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,8 +62,7 @@ impl Keys {
         let Ok(Frame::Data(Data { class, sender, number, ring, .. })) = Frame::decode(frame.clone()) else {
             panic!("n{who} seals what is no packet");
         };
-        let messages = [Class::Reliable, Class::Fifo, Class::Agreed, Class::Safe];
-        assert!(messages.contains(&class), "n{who} seals {class:?}");
+        assert!(folkmoot_ring::data::is_message(frame), "n{who} seals {class:?}");
         let installed = self.held.get(&who).and_then(|held| held.installed.as_ref());
         let keys = installed.filter(|keys| keys.ring == ring);
         let Some((of, key)) = keys.and_then(|keys| keys.senders.get(usize::from(sender))) else {

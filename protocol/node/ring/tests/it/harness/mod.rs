@@ -101,6 +101,8 @@ pub struct World {
     pub trace: Option<Vec<String>>,
     pub errors: Vec<String>,
     pub keys: Keys,
+    /// Unreliable packets that were sent: by whom, and the frames.
+    pub unreliable: BTreeSet<(usize, Bytes)>,
     /// Frames of this kind (second byte) from this node are dropped.
     pub mute: Option<(usize, u8)>,
     pub drop_frame: Option<fn(usize, usize, &Bytes) -> bool>,
@@ -133,6 +135,7 @@ impl World {
             trace: None,
             errors: Vec::new(),
             keys: Keys::default(),
+            unreliable: BTreeSet::new(),
             mute: None,
             drop_frame: None,
             hold_frame: None,
@@ -288,14 +291,7 @@ impl World {
         let now = Instant(self.now);
         let process = self.nodes[i].process;
         let count = self.processes[process].submitted.len() as u32;
-        let mut payload = vec![0_u8; size.max(12)];
-        payload[..4].copy_from_slice(&(i as u32).to_be_bytes());
-        payload[4..8].copy_from_slice(&self.nodes[i].life.to_be_bytes());
-        payload[8..12].copy_from_slice(&count.to_be_bytes());
-        for (at, byte) in payload.iter_mut().enumerate().skip(12) {
-            *byte = (at as u32).wrapping_mul(31).wrapping_add(count) as u8;
-        }
-        let payload = Bytes::from(payload);
+        let payload = names::message(i, self.nodes[i].life, count, size);
         let Some(ring) = self.nodes[i].ring.as_mut() else { return false };
         let taken = ring.submit(now, 0, service, (Lead::NONE, payload.clone())).is_ok();
         if taken {
@@ -325,13 +321,13 @@ impl World {
         match output {
             Output::Send { to, frame } => self.send(i, index(&to), frame),
             Output::Multicast { to, frame } => {
-                assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+                self.look(i, &frame);
                 for to in to.iter() {
                     self.send(i, index(to), frame.clone());
                 }
             }
             Output::Fresh { to, frame } => {
-                assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+                self.look(i, &frame);
                 let Some(key) = self.keys.seal(i, &frame) else { return };
                 for to in to.iter() {
                     self.send_sealed(i, index(to), key, frame.clone());
@@ -371,6 +367,14 @@ impl World {
         }
     }
 
+    /// A frame fits, and an unreliable packet is sent once (ORD-16).
+    fn look(&mut self, i: usize, frame: &Bytes) {
+        assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+        if crate::is_unreliable(frame) && !self.unreliable.insert((i, frame.clone())) {
+            self.errors.push(format!("ORD-16: n{i} sends an unreliable packet again"));
+        }
+    }
+
     fn send(&mut self, from: usize, to: usize, bytes: Bytes) {
         match Frame::decode(bytes.clone()) {
             Ok(Frame::Control(Control::Token(Token { sent, .. }))) => {
@@ -379,9 +383,8 @@ impl World {
             Ok(Frame::Control(Control::Commit(token))) => self.keys.contributes(from, &token),
             _ => {}
         }
-        let lives = |world: &Self, life| (world.nodes[from].life, life);
         self.carry(from, to, bytes, |world, life, bytes| {
-            let lives = lives(world, life);
+            let lives = (world.nodes[from].life, life);
             Happening::Frame { from, to, lives, bytes }
         });
     }

@@ -1,5 +1,6 @@
 //! Names of nodes and messages.
 
+use bytes::Bytes;
 use folkmoot_base::NodeId;
 
 pub fn node(i: usize) -> NodeId {
@@ -15,6 +16,18 @@ pub fn index(id: &NodeId) -> usize {
 
 pub(super) fn indices(ids: &[NodeId]) -> Vec<usize> {
     ids.iter().map(index).collect()
+}
+
+/// The bytes of a node's message: node, life, count, and what fills it up.
+pub(super) fn message(i: usize, life: u32, count: u32, size: usize) -> Bytes {
+    let mut payload = vec![0_u8; size.max(12)];
+    payload[..4].copy_from_slice(&(i as u32).to_be_bytes());
+    payload[4..8].copy_from_slice(&life.to_be_bytes());
+    payload[8..12].copy_from_slice(&count.to_be_bytes());
+    for (at, byte) in payload.iter_mut().enumerate().skip(12) {
+        *byte = (at as u32).wrapping_mul(31).wrapping_add(count) as u8;
+    }
+    payload.into()
 }
 
 pub fn life_of(payload: &[u8]) -> u32 {

@@ -2,7 +2,7 @@
 
 use super::{Event, World, index, life_of, node};
 use core::time::Duration;
-use folkmoot_base::NodeId;
+use folkmoot_base::{NodeId, Service};
 use folkmoot_ring::Phase;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,9 +76,10 @@ impl World {
         self.nodes.iter().filter(|n| n.ring.is_some()).all(|n| {
             let process = &self.processes[n.process];
             let own = process.log.iter().filter(|(_, event)| {
-                matches!(event, Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life)
+                matches!(event, Event::Deliver(d) if index(&d.sender) == process.node && life_of(&d.payload) == process.life && d.service != Service::Unreliable)
             });
-            own.count() >= process.submitted.len()
+            let sent = process.submitted.iter().filter(|sent| sent.service != Service::Unreliable);
+            own.count() >= sent.count()
         })
     }
 }

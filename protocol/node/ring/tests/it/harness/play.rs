@@ -8,8 +8,15 @@ use folkmoot_base::{Danger, Service};
 pub const HEAL_LIMIT: Duration = Duration::from_secs(60);
 
 /// What a message is sent as.
-const SERVICES: [Service; 5] =
-    [Service::Reliable, Service::Fifo, Service::Agreed, Service::Agreed, Service::Safe];
+const SERVICES: [Service; 7] = [
+    Service::Unreliable,
+    Service::Reliable,
+    Service::Fifo,
+    Service::Causal,
+    Service::Agreed,
+    Service::Agreed,
+    Service::Safe,
+];
 
 /// Plays the schedule of `seed`; `Err` says which property does not hold.
 pub fn play(seed: u64, danger: Option<Danger>, trace: bool) -> (World, Result<(), String>) {

@@ -40,22 +40,31 @@ pub fn fifo(world: &World, stays: &[Stay<'_>]) -> Check {
     Ok(())
 }
 
+/// How many of these messages of a sender's are not unreliable.
+fn sent_in_stream(world: &World, from: &Sender, range: core::ops::Range<usize>) -> usize {
+    let of = world.processes.iter().find(|p| p.node == index(&from.0) && p.life == from.1).unwrap();
+    of.submitted[range].iter().filter(|sent| sent.service != Service::Unreliable).count()
+}
+
 /// ORD-08: agreed and safe come after everything that their sender sent before in the
-/// configuration, reliable messages too.
-pub fn behind_its_stream(stays: &[Stay<'_>]) -> Check {
+/// configuration, reliable messages too, unreliable ones excepted.
+pub fn behind_its_stream(world: &World, stays: &[Stay<'_>]) -> Check {
+    let in_stream = |delivery: &&&Delivery| delivery.service != Service::Unreliable;
     let mut firsts: BTreeMap<(ConfigurationId, Sender), usize> = BTreeMap::new();
     for stay in stays {
-        for delivery in stay.deliveries() {
+        for delivery in stay.deliveries().filter(in_stream) {
             let first = firsts.entry((stay.id, sender(delivery))).or_insert(usize::MAX);
             *first = (*first).min(count(delivery));
         }
     }
     for stay in stays {
         let mut had: BTreeMap<Sender, BTreeSet<usize>> = BTreeMap::new();
-        for delivery in stay.deliveries() {
+        for delivery in stay.deliveries().filter(in_stream) {
             let had = had.entry(sender(delivery)).or_default();
             let first = firsts[&(stay.id, sender(delivery))];
-            if delivery.service >= Service::Agreed && had.len() < count(delivery) - first {
+            let before = first..count(delivery);
+            let sent = |range| sent_in_stream(world, &sender(delivery), range);
+            if delivery.service >= Service::Agreed && had.len() < sent(before) {
                 return Err(format!(
                     "ORD-08: {}: {} overtakes its stream",
                     stay.name(),
@@ -69,23 +78,30 @@ pub fn behind_its_stream(stays: &[Stay<'_>]) -> Check {
 }
 
 /// ORD-02: agreed and safe come after everything that their sender had delivered in the
-/// configuration when it sent them.
+/// configuration when it sent them, unreliable messages excepted. ORD-17: causal ones come after
+/// what of that is causal or stronger.
 pub fn behind_what_its_sender_had(world: &World, stays: &[Stay<'_>]) -> Check {
     for stay in stays {
         let mut had: BTreeSet<&[u8]> = BTreeSet::new();
-        let mut looked: BTreeMap<Sender, usize> = BTreeMap::new();
+        let mut looked: BTreeMap<(Sender, &str), usize> = BTreeMap::new();
         for delivery in stay.deliveries() {
-            if delivery.service >= Service::Agreed {
+            let rule = match delivery.service {
+                Service::Agreed | Service::Safe => Some(("ORD-02", Service::Reliable)),
+                Service::Causal => Some(("ORD-17", Service::Causal)),
+                _ => None,
+            };
+            if let Some((rule, least)) = rule {
                 let from = sender(delivery);
                 let of =
                     world.processes.iter().find(|p| p.node == index(&from.0) && p.life == from.1).unwrap();
                 let after = of.submitted[count(delivery)].after;
-                let from = looked.insert(from, after).unwrap_or(0).min(after);
+                let from = looked.insert((from, rule), after).unwrap_or(0).min(after);
                 for (_, event) in &of.log[from..after] {
                     let Event::Deliver(d) = event else { continue };
-                    if d.configuration == stay.id && !had.contains(&d.payload[..]) {
+                    let counts = d.configuration == stay.id && d.service >= least;
+                    if counts && !had.contains(&d.payload[..]) {
                         return Err(format!(
-                            "ORD-02: {}: {} before {}, which its sender had",
+                            "{rule}: {}: {} before {}, which its sender had",
                             stay.name(),
                             message_name(&delivery.payload),
                             message_name(&d.payload)
