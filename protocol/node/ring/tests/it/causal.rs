@@ -112,7 +112,7 @@ fn ord_17_a_packet_names_what_is_new_and_nothing_twice() {
     }
     // The first number of a stream is that of END.
     let name = |source, number| Name { source, number };
-    let expected = [vec![name(0, 2), name(2, 2)], vec![], vec![name(0, 4)]];
+    let expected = [vec![name(0, 3), name(2, 2)], vec![], vec![name(0, 5)]];
     assert_eq!(NAMES.take(), expected);
     check::all(&world).unwrap();
 }
