@@ -9,9 +9,8 @@
 //! with the last FLUSH_OK all of it is here.
 
 use crate::message::{For, Reach};
-use bytes::Bytes;
 use folkmoot_base::limits::HELD_BYTES_MAX;
-use folkmoot_base::{Party, Service};
+use folkmoot_base::{Buffer, Party, Service};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a kept message costs beside its bytes.
@@ -49,7 +48,7 @@ pub(crate) struct Late {
     pub(crate) number: u32,
     pub(crate) service: Service,
     pub(crate) to: For,
-    pub(crate) payload: Bytes,
+    pub(crate) payload: Buffer,
 }
 
 impl Late {

@@ -31,7 +31,7 @@ use agree::{FlushOk, Pending, Unnoticed};
 use bytes::Bytes;
 use core::time::Duration;
 use early::Late;
-use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
+use folkmoot_base::{Blob, Buffer, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, DataHeader, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
@@ -193,7 +193,7 @@ impl Flush {
         now: Instant,
         sender: Party,
         service: Service,
-        bytes: &Bytes,
+        bytes: impl Into<Buffer>,
     ) -> Result<(), FlushError> {
         let frame =
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
@@ -382,14 +382,13 @@ impl Flush {
         if early && message::is_numbered(service) {
             installed.early.delivered(sender, service, number);
         }
-        let view = installed.id;
-        self.deliver(view, message);
+        self.deliver(message);
         Ok(())
     }
 
-    fn deliver(&mut self, view: ViewId, message: Late) {
+    fn deliver(&mut self, message: Late) {
         let Late { sender, service, to, payload, .. } = message;
-        self.out.push_back(Output::Deliver { view, sender, service, to, payload });
+        self.out.push_back(Output::Deliver { sender, service, to, payload });
     }
 
     fn flush_ok_came(
@@ -446,8 +445,8 @@ impl Flush {
         let Some(pending) = self.pending.take() else { return };
         let danger = self.config.danger;
         if let Some(installed) = &mut self.installed {
-            let (view, late) = (installed.id, installed.release(&pending.flush_oks));
-            late.into_iter().for_each(|message| self.deliver(view, message));
+            let late = installed.release(&pending.flush_oks);
+            late.into_iter().for_each(|message| self.deliver(message));
         }
         let (installed, view) = install(self.installed.as_ref(), pending, heads, self.config.me, danger);
         self.installed = Some(installed);
@@ -457,10 +456,10 @@ impl Flush {
         self.brings = Blob::from(Bytes::new());
         self.cause = None;
         if danger.is(Danger::FlushRepeatsView) {
-            self.out.push_back(Output::View(view.clone()));
+            self.out.push_back(Output::View(Box::new(view.clone())));
         }
         let bytes = message::encode(&Control::FlushReceived { view: view.id });
-        self.out.push_back(Output::View(view));
+        self.out.push_back(Output::View(Box::new(view)));
         if !self.leaving {
             self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
         }

@@ -11,6 +11,7 @@
 mod calm;
 mod codec;
 mod contract;
+mod cut;
 mod early;
 mod harness;
 mod key;
