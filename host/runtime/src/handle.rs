@@ -2,7 +2,7 @@
 //! of events.
 
 use crate::engine::{Counters, EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Sending, Turn};
-use crate::outcome::{Answer, Outcomes};
+use crate::outcome::{Answer, Outcomes, Told};
 use crate::sends::{Room, Submission};
 use crate::{Clock, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
 use folkmoot_attach::{Embedded, Ground};
@@ -31,9 +31,11 @@ impl<G: Ground, U: UpperStack> Clone for Handle<G, U> {
 pub struct Running<G: Ground, U: UpperStack> {
     /// For orders and questions.
     pub handle: Handle<G, U>,
-    events: mpsc::Receiver<Vec<U::Event>>,
+    events: mpsc::Receiver<Told<U::Event>>,
     /// Events that were taken together, and are told one by one.
-    taken: std::vec::IntoIter<U::Event>,
+    taken: Told<U::Event>,
+    /// Where their lists go when they are empty.
+    emptied: mpsc::Sender<Told<U::Event>>,
     task: Option<JoinHandle<Result<(), RuntimeError>>>,
 }
 
@@ -59,11 +61,12 @@ where
     let (order, orders) = mpsc::channel(ORDERS_WAITING_MAX);
     let (send, sends) = mpsc::unbounded_channel();
     let (tell, events) = mpsc::channel(EVENTS_CHANNEL);
-    let outcomes = Outcomes::new(Writer::start(store)?, tell);
+    let (emptied, spare) = mpsc::channel(EVENTS_CHANNEL);
+    let outcomes = Outcomes::new(Writer::start(store)?, tell, spare);
     let engine = Engine { machine, wire, clock, entropy, orders, sends, outcomes, turn: Turn::default() };
     let task = tokio::spawn(engine.run());
     let handle = Handle { orders: order, sends: send, room: Room::default() };
-    Ok(Running { handle, events, taken: Vec::new().into_iter(), task: Some(task) })
+    Ok(Running { handle, events, taken: Told::new(), emptied, task: Some(task) })
 }
 
 impl<G: Ground, U: UpperStack> Running<G, U> {
@@ -73,11 +76,13 @@ impl<G: Ground, U: UpperStack> Running<G, U> {
     /// Why the member stopped, once.
     pub async fn next(&mut self) -> Result<Option<U::Event>, RuntimeError> {
         loop {
-            if let Some(event) = self.taken.next() {
+            if let Some((event, _)) = self.taken.pop_front() {
                 return Ok(Some(event));
             }
             let Some(events) = self.events.recv().await else { break };
-            self.taken = events.into_iter();
+            let emptied = core::mem::replace(&mut self.taken, events);
+            // If there are spare ones enough, it is not needed.
+            let _ = self.emptied.try_send(emptied);
         }
         match self.task.take() {
             Some(task) => task.await.map_err(|_| RuntimeError::Stopped)?.map(|()| None),

@@ -29,6 +29,9 @@ pub(crate) const TRANSMIT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Says to a caller what it asked for.
 pub(crate) type Answer = Box<dyn FnOnce() + Send>;
 
+/// Events, each with the bytes that it keeps while it waits.
+pub(crate) type Told<E> = VecDeque<(E, usize)>;
+
 /// What some turns brought about.
 struct Outcome<E> {
     persist: Vec<Persist>,
@@ -36,8 +39,7 @@ struct Outcome<E> {
     answers: Vec<Answer>,
     transmit: Vec<(Locator, Bytes)>,
     transmit_bytes: usize,
-    /// Each with the bytes that it keeps while it waits.
-    told: Vec<(E, usize)>,
+    told: Told<E>,
 }
 
 impl<E> Default for Outcome<E> {
@@ -50,20 +52,22 @@ impl<E> Default for Outcome<E> {
 /// What is on its way to the disk, to the network and to the application.
 pub(crate) struct Outcomes<E> {
     store: Writer,
-    events: mpsc::Sender<Vec<E>>,
+    events: mpsc::Sender<Told<E>>,
+    /// Lists that the application has emptied: they are used again, for their room.
+    spare: mpsc::Receiver<Told<E>>,
     gathered: Outcome<E>,
     /// What is being written, and what may go out when it is.
     flying: Option<(Written, Outcome<E>)>,
     /// Events for which the application has not made room yet.
-    told: VecDeque<(E, usize)>,
+    told: Told<E>,
     /// Events and bytes that wait, wherever.
     waiting: (usize, usize),
 }
 
 impl<E> Outcomes<E> {
-    pub(crate) fn new(store: Writer, events: mpsc::Sender<Vec<E>>) -> Self {
+    pub(crate) fn new(store: Writer, events: mpsc::Sender<Told<E>>, spare: mpsc::Receiver<Told<E>>) -> Self {
         let (gathered, flying, told, waiting) = Default::default();
-        Self { store, events, gathered, flying, told, waiting }
+        Self { store, events, spare, gathered, flying, told, waiting }
     }
 
     pub(crate) fn persist(&mut self, persist: Persist) {
@@ -84,7 +88,7 @@ impl<E> Outcomes<E> {
 
     pub(crate) fn event(&mut self, event: E, size: usize) {
         self.waiting = (self.waiting.0.saturating_add(1), self.waiting.1.saturating_add(size));
-        self.gathered.told.push((event, size));
+        self.gathered.told.push_back((event, size));
     }
 
     /// Whether the engine has to wait for the disk.
@@ -154,7 +158,14 @@ impl<E> Outcomes<E> {
             outcome.transmit.clear();
             self.gathered.transmit = outcome.transmit;
         }
-        self.told.extend(outcome.told);
+        if self.told.is_empty() {
+            core::mem::swap(&mut self.told, &mut outcome.told);
+        } else {
+            self.told.append(&mut outcome.told);
+        }
+        if self.gathered.told.capacity() == 0 {
+            self.gathered.told = outcome.told;
+        }
         self.tell();
     }
 
@@ -171,10 +182,14 @@ impl<E> Outcomes<E> {
             let count = self.told.len().min(EVENTS_TOGETHER);
             let bytes: usize = self.told.iter().take(count).map(|(_, size)| size).sum();
             self.waiting = (self.waiting.0.saturating_sub(count), self.waiting.1.saturating_sub(bytes));
-            let events = self.told.drain(..count).map(|(event, _)| event);
-            match room {
-                Some(room) => room.send(events.collect()),
-                None => drop(events),
+            let mut events = self.spare.try_recv().unwrap_or_default();
+            if count == self.told.len() {
+                core::mem::swap(&mut events, &mut self.told);
+            } else {
+                events.extend(self.told.drain(..count));
+            }
+            if let Some(room) = room {
+                room.send(events);
             }
         }
     }

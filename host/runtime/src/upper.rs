@@ -98,7 +98,7 @@ impl MemberStack {
         for Tapped { group, sender, service, payload } in payloads {
             self.member.node(
                 now,
-                ToMember::Group(Indication::Deliver { group, sender, service, payload }),
+                ToMember::Group(Indication::Deliver { group, sender, service, payload: payload.into() }),
                 entropy,
             );
         }
@@ -117,7 +117,7 @@ impl Upper for MemberStack {
             if tap.len() >= TAPPED_MAX {
                 tap.pop_front();
             }
-            let (group, sender, service, payload) = (*group, *sender, *service, payload.clone());
+            let (group, sender, service, payload) = (*group, *sender, *service, payload.clone().freeze());
             tap.push_back(Tapped { group, sender, service, payload });
         }
         let kept_out = if deliver { self.withhold } else { self.deaf };

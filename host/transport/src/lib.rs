@@ -10,6 +10,7 @@
 //! those of the paper's transport abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole messages,
 //! unreliable, unordered; everything else is the link's.
 
+mod calls;
 mod everybody;
 mod faults;
 mod memory;
@@ -53,7 +54,8 @@ pub struct Counters {
     pub receives: u64,
     /// How often a socket had no room for more.
     pub full: u64,
-    /// Bytes copied: out of the room that the system writes to, and into trains.
+    /// Bytes copied: out of the room that the system writes to, and into trains where the system
+    /// takes none in parts.
     pub copied: u64,
 }
 

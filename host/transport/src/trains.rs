@@ -22,9 +22,13 @@ pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Most that is kept of what the system would not send because of its length.
 const TOO_LONG_MAX: usize = 64;
 
-/// One call to the system: to whom, what, and the size of a segment if it is a train.
-pub(crate) trait Call: FnMut(SocketAddr, &[u8], Option<usize>) -> io::Result<()> {}
-impl<F: FnMut(SocketAddr, &[u8], Option<usize>) -> io::Result<()>> Call for F {}
+/// Datagrams that go in one call.
+pub(crate) type Train<'a> = &'a [(Locator, Bytes)];
+
+/// One call to the system: to whom, what, and the size of a segment if these are several. Returns
+/// how many bytes were copied for that.
+pub(crate) trait Call: FnMut(SocketAddr, Train<'_>, Option<usize>) -> io::Result<usize> {}
+impl<F: FnMut(SocketAddr, Train<'_>, Option<usize>) -> io::Result<usize>> Call for F {}
 
 /// What became of a train.
 enum Settled {
@@ -41,8 +45,6 @@ enum Settled {
 pub(crate) struct Trains {
     /// The address that the socket is bound to.
     local: SocketAddr,
-    /// The bytes of a train; empty between calls, kept for its room.
-    train: Vec<u8>,
     waiting: VecDeque<(Locator, Bytes)>,
     waiting_bytes: usize,
     /// What the system would not send because of its length, until that is told.
@@ -51,13 +53,7 @@ pub(crate) struct Trains {
 
 impl Trains {
     pub(crate) fn new(local: SocketAddr) -> Self {
-        Self {
-            local,
-            train: Vec::new(),
-            waiting: VecDeque::new(),
-            waiting_bytes: 0,
-            too_long: VecDeque::new(),
-        }
+        Self { local, waiting: VecDeque::new(), waiting_bytes: 0, too_long: VecDeque::new() }
     }
 
     /// Whether anything waits for room.
@@ -83,7 +79,7 @@ impl Trains {
         let settled = if self.waits() {
             0
         } else {
-            run((&mut self.train, &mut self.too_long), self.local, batch, most, counters, &mut call)
+            run(&mut self.too_long, self.local, batch, most, counters, &mut call)
         };
         for (to, datagram) in batch.get(settled..).unwrap_or_default() {
             self.wait(to.clone(), datagram, counters);
@@ -93,8 +89,7 @@ impl Trains {
     /// Sends what waits, as far as there is room.
     pub(crate) fn flush(&mut self, most: usize, counters: &mut Counters, mut call: impl Call) {
         let waiting = self.waiting.make_contiguous();
-        let room = (&mut self.train, &mut self.too_long);
-        let settled = run(room, self.local, waiting, most, counters, &mut call);
+        let settled = run(&mut self.too_long, self.local, waiting, most, counters, &mut call);
         let gone = self.waiting.drain(..settled).map(|(_, datagram)| datagram.len());
         self.waiting_bytes = self.waiting_bytes.saturating_sub(gone.sum());
     }
@@ -112,7 +107,7 @@ impl Trains {
 
 /// Sends from the front until all is sent or the socket is full. How many are settled.
 fn run(
-    (room, too_long): (&mut Vec<u8>, &mut VecDeque<(Locator, usize)>),
+    too_long: &mut VecDeque<(Locator, usize)>,
     local: SocketAddr,
     batch: &[(Locator, Bytes)],
     mut most: usize,
@@ -130,16 +125,16 @@ fn run(
         };
         let train = rest.get(..length).unwrap_or(rest);
         let done = match train {
-            [(_, one)] => match send_one(address, one, counters, call) {
+            [_] => match send_one(address, train, counters, call) {
                 Settled::TooLong => {
                     if too_long.len() < TOO_LONG_MAX {
-                        too_long.push_back((to.clone(), one.len()));
+                        too_long.push_back((to.clone(), first.len()));
                     }
                     Settled::Yes
                 }
                 settled => settled,
             },
-            _ => match send_train(room, address, first.len(), train, counters, call) {
+            _ => match send_train(address, first.len(), train, counters, call) {
                 Some(done) => done,
                 None => {
                     most = 1; // One by one.
@@ -172,19 +167,16 @@ fn address_for(local: SocketAddr, to: &Locator) -> Option<SocketAddr> {
 
 /// Sends equal-sized datagrams in one call. `None`: the system takes no trains.
 fn send_train(
-    room: &mut Vec<u8>,
     address: SocketAddr,
     size: usize,
-    train: &[(Locator, Bytes)],
+    train: Train<'_>,
     counters: &mut Counters,
     call: &mut impl Call,
 ) -> Option<Settled> {
-    room.clear();
-    train.iter().for_each(|(_, datagram)| room.extend_from_slice(datagram));
-    counters.copied = counters.copied.saturating_add(as_u64(room.len()));
     counters.calls = counters.calls.saturating_add(1);
-    match call(address, room, Some(size)) {
-        Ok(()) => {
+    match call(address, train, Some(size)) {
+        Ok(copied) => {
+            counters.copied = counters.copied.saturating_add(as_u64(copied));
             counters.sent = counters.sent.saturating_add(as_u64(train.len()));
             Some(Settled::Yes)
         }
@@ -196,10 +188,10 @@ fn send_train(
     }
 }
 
-fn send_one(address: SocketAddr, datagram: &[u8], counters: &mut Counters, call: &mut impl Call) -> Settled {
+fn send_one(address: SocketAddr, one: Train<'_>, counters: &mut Counters, call: &mut impl Call) -> Settled {
     counters.calls = counters.calls.saturating_add(1);
-    match call(address, datagram, None) {
-        Ok(()) => counters.sent = counters.sent.saturating_add(1),
+    match call(address, one, None) {
+        Ok(_) => counters.sent = counters.sent.saturating_add(1),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Settled::Full,
         Err(error) => {
             counters.dropped = counters.dropped.saturating_add(1);
@@ -248,7 +240,7 @@ fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::{TOO_LONG, Trains, WAITING_BYTES_MAX, address_for};
+    use super::{TOO_LONG, Train, Trains, WAITING_BYTES_MAX, address_for};
     use crate::Counters;
     use bytes::Bytes;
     use core::net::SocketAddr;
@@ -265,17 +257,20 @@ mod tests {
     }
 
     impl Narrow {
-        fn call(&mut self, to: SocketAddr, bytes: &[u8], size: Option<usize>) -> io::Result<()> {
+        fn call(&mut self, to: SocketAddr, train: Train<'_>, size: Option<usize>) -> io::Result<usize> {
             if size.is_some() && !self.trains {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
-            if bytes.len() > self.room {
+            let bytes: usize = train.iter().map(|(_, one)| one.len()).sum();
+            if bytes > self.room {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
-            self.room -= bytes.len();
-            let each = bytes.chunks(size.unwrap_or(bytes.len()));
-            self.took.entry(to).or_default().extend(each.map(Bytes::copy_from_slice));
-            Ok(())
+            self.room -= bytes;
+            let (last, others) = train.split_last().unwrap();
+            let size = size.unwrap_or(last.1.len());
+            assert!(others.iter().all(|(_, one)| one.len() == size) && last.1.len() <= size);
+            self.took.entry(to).or_default().extend(train.iter().map(|(_, one)| one.clone()));
+            Ok(0)
         }
     }
 
@@ -294,12 +289,12 @@ mod tests {
             let mut batch: Vec<_> =
                 (0..100).flat_map(|number| [datagram(1, number), datagram(2, number)]).collect();
             let (now, later) = batch.split_at_mut(120);
-            out.send(now, 64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+            out.send(now, 64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
             assert!(out.waits() && counters.sent < 30, "{counters:?}");
-            out.send(later, 64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+            out.send(later, 64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
             for _ in 0..20 {
                 socket.room += 50_000;
-                out.flush(64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+                out.flush(64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
             }
             assert!(!out.waits());
             assert_eq!((counters.sent, counters.dropped), (200, 0));
@@ -315,9 +310,9 @@ mod tests {
     fn what_the_interface_does_not_carry_is_told() {
         let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
         let mut batch = vec![datagram(1, 0), datagram(1, 1), datagram(1, 15), datagram(2, 15)];
-        out.send(&mut batch, 64, &mut counters, |_, bytes: &[u8], size| {
-            let long = size.unwrap_or(bytes.len()) > 800;
-            if long { Err(io::Error::from_raw_os_error(TOO_LONG)) } else { Ok(()) }
+        out.send(&mut batch, 64, &mut counters, |_, train: Train<'_>, _| {
+            let long = train.iter().any(|(_, one)| one.len() > 800);
+            if long { Err(io::Error::from_raw_os_error(TOO_LONG)) } else { Ok(0) }
         });
         assert_eq!((counters.sent, counters.dropped), (2, 2));
         let at = |port: u16| Locator::udp(([127, 0, 0, 1], port).into());
@@ -330,10 +325,10 @@ mod tests {
         let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
         let count = WAITING_BYTES_MAX / 1_000 + 500;
         let mut batch = vec![datagram(1, 0); count];
-        out.send(&mut batch, 64, &mut counters, |_, _: &[u8], _| Err(io::ErrorKind::WouldBlock.into()));
+        out.send(&mut batch, 64, &mut counters, |_, _: Train<'_>, _| Err(io::ErrorKind::WouldBlock.into()));
         assert_eq!(counters.dropped, (count - WAITING_BYTES_MAX / 1_000) as u64);
         let mut socket = Narrow { room: usize::MAX, trains: true, ..Narrow::default() };
-        out.flush(64, &mut counters, |to, bytes: &[u8], size| socket.call(to, bytes, size));
+        out.flush(64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
         assert_eq!(counters.sent + counters.dropped, count as u64);
         assert!(!out.waits() && out.waiting_bytes == 0);
     }

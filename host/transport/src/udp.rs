@@ -9,13 +9,14 @@
 //! A socket that is bound to `[::]` has both families, where the system lets it. It hears IPv4 from
 //! mapped addresses, which are IPv4 in a locator, and sends to such ones.
 
+use crate::calls::Calls;
 use crate::ready::Ready;
-use crate::trains::Trains;
+use crate::trains::{Train, Trains};
 use crate::{BATCH_MAX, Counters, as_u64};
 use bytes::{Bytes, BytesMut};
 use core::net::SocketAddr;
 use folkmoot_base::{Locator, Pool};
-use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
 use socket2::SockRef;
 use std::io::{self, IoSliceMut};
 
@@ -43,6 +44,7 @@ pub(crate) struct Socket {
     room: Vec<u8>,
     pool: Pool,
     trains: Trains,
+    calls: Calls,
 }
 
 impl core::fmt::Debug for Socket {
@@ -72,7 +74,8 @@ impl Socket {
         let local = socket.local_addr()?;
         let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
         let socket = Ready::new(socket)?;
-        Ok(Self { socket, state, local, room, pool: Pool::default(), trains: Trains::new(local) })
+        let (trains, calls) = (Trains::new(local), Calls::default());
+        Ok(Self { socket, state, local, room, pool: Pool::default(), trains, calls })
     }
 
     pub(crate) fn local(&self) -> Locator {
@@ -190,9 +193,10 @@ impl Socket {
     }
 
     pub(crate) fn send(&mut self, batch: &mut [(Locator, Bytes)], counters: &mut Counters) {
-        let (socket, state) = (self.socket.socket(), &self.state);
-        self.trains.send(batch, state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
-            state.try_send(socket.into(), &transmit(to, bytes, size))
+        let Self { socket, state, calls, trains, .. } = self;
+        let at = (socket.socket(), &*state);
+        trains.send(batch, calls.most(state), counters, |to, train: Train<'_>, size| {
+            calls.call(at, to, train, size)
         });
         self.socket.await_room(self.trains.waits());
     }
@@ -204,16 +208,12 @@ impl Socket {
 
     /// The socket has room again.
     fn flush(&mut self, counters: &mut Counters) {
-        let (socket, state) = (self.socket.socket(), &self.state);
-        self.trains.flush(state.max_gso_segments(), counters, |to, bytes: &[u8], size| {
-            state.try_send(socket.into(), &transmit(to, bytes, size))
-        });
+        let Self { socket, state, calls, trains, .. } = self;
+        let at = (socket.socket(), &*state);
+        trains
+            .flush(calls.most(state), counters, |to, train: Train<'_>, size| calls.call(at, to, train, size));
         self.socket.await_room(self.trains.waits());
     }
-}
-
-fn transmit(destination: SocketAddr, contents: &[u8], segment_size: Option<usize>) -> Transmit<'_> {
-    Transmit { destination, ecn: None, contents, segment_size, src_ip: None }
 }
 
 /// An error that a peer can provoke, by an ICMP message or a strange datagram.

@@ -53,7 +53,7 @@ pub enum ToNode {
         /// In which group.
         group: GroupId,
         /// In which view.
-        view: ViewId,
+        view: Box<ViewId>,
         /// The suspect.
         suspect: Party,
     },

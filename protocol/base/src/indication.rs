@@ -1,7 +1,6 @@
 //! What the group layer of a node tells a member; attach carries it from one to the other.
 
-use crate::{Cause, GroupId, Party, Service, ViewId};
-use bytes::Bytes;
+use crate::{Buffer, Cause, GroupId, Party, Service, ViewId};
 
 /// What a party hears of one of its groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +10,7 @@ pub enum Indication {
         /// Which group.
         group: GroupId,
         /// The id that the view will have.
-        view: ViewId,
+        view: Box<ViewId>,
         /// All parties once it is installed, sorted: in the same order everywhere.
         members: Vec<Party>,
         /// Parties of the previous notice that did not stay all the time since. Some are gone;
@@ -36,8 +35,8 @@ pub enum Indication {
         sender: Party,
         /// The service.
         service: Service,
-        /// The content: a slice of what the ring delivered.
-        payload: Bytes,
+        /// The content.
+        payload: Buffer,
     },
     /// This party is no longer in the group: it left, or was removed. It gets no further notices.
     Removed {

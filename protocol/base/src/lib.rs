@@ -6,6 +6,7 @@
 //! [`UnixTime`], [`Entropy`]), and bytes to keep are an output ([`Persist`]).
 
 mod bucket;
+mod buffer;
 pub mod codec;
 pub mod danger;
 mod entropy;
@@ -28,6 +29,7 @@ mod view;
 mod whole;
 
 pub use bucket::Bucket;
+pub use buffer::{Buffer, Framed};
 pub use codec::{Blob, DecodeError};
 pub use danger::{Danger, Mutant};
 pub use entropy::{Entropy, draw};

@@ -79,7 +79,7 @@ pub fn group_message(data: &[u8]) {
     };
     let own = data.get(9..17).map(|handle| NodeId(id(handle)));
     for node in [Some(NodeId([7; 32])), own].into_iter().flatten() {
-        match decode(node, &owned(data)) {
+        match decode(node, owned(data)) {
             Ok(GroupMessage::Control(control)) => {
                 assert_eq!(encode(&control), data);
                 canonical::<GroupControl>(data);
@@ -100,7 +100,7 @@ pub fn group_message(data: &[u8]) {
 /// Flush: any frame.
 pub fn flush_frame(data: &[u8]) {
     use folkmoot_flush::message::{data_header, decode, encode};
-    match decode(&owned(data)) {
+    match decode(owned(data)) {
         Ok(FlushFrame::Control(control)) => {
             assert_eq!(encode(&control), data);
             canonical::<FlushControl>(data);

@@ -47,7 +47,7 @@ impl Above {
                             group,
                             sender: me,
                             service,
-                            payload,
+                            payload: payload.into(),
                         }));
                     }
                     UpperOutput::Node(ToNode::Item(item)) => {
@@ -78,7 +78,7 @@ impl Above {
         let group = world().group();
         let [mut members, removed] = self.seats(who);
         members.sort();
-        let view = crate::frames::view_id(group, self.order);
+        let view = Box::new(crate::frames::view_id(group, self.order));
         self.word(ToMember::Group(Indication::Notice {
             group,
             view,
@@ -110,6 +110,7 @@ fn above_after(data: &[u8]) -> Option<Above> {
         match op % 10 {
             0 | 1 => {
                 let service = if op & 1 == 0 { Service::Agreed } else { Service::Safe };
+                let payload = payload.into();
                 above.word(ToMember::Group(Indication::Deliver { group, sender: speaker, service, payload }));
             }
             2 => above.word(ToMember::Item(payload)),

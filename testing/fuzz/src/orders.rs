@@ -324,7 +324,7 @@ mod tests {
             gathering.iter().map(|seed| gathered(seed).rings[0].status().phase).collect();
         assert_eq!(phases, [Phase::Recover, Phase::Operational]);
         let [messages, lives] = group_seeds();
-        let read = |bytes: &Vec<u8>| decode(node(2), &owned(bytes)).is_ok();
+        let read = |bytes: &Vec<u8>| decode(node(2), owned(bytes)).is_ok();
         assert!(messages.iter().all(read), "each is a message");
         let groups: Vec<_> = lives.iter().map(|life| ordered_after(life).group).collect();
         assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [2, 2, 4]);

@@ -41,7 +41,7 @@ impl Ground for Echo {
             group: GROUP,
             sender,
             service: Service::Agreed,
-            payload: datagram,
+            payload: datagram.into(),
         });
         self.0.push_back(GroundOutput::Member(deliver));
     }
@@ -81,7 +81,7 @@ impl Upper for App {
     type Event = Heard;
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
         if let ToMember::Group(Indication::Deliver { payload, .. }) = message {
-            self.out.push_back(UpperOutput::Event(Heard::Payload(payload)));
+            self.out.push_back(UpperOutput::Event(Heard::Payload(payload.freeze())));
         }
     }
     fn command(&mut self, _now: Instant, command: Order, _entropy: &mut dyn Entropy) {

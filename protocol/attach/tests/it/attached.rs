@@ -47,7 +47,7 @@ impl Upper for Scribe {
     fn node(&mut self, _now: Instant, message: ToMember, _entropy: &mut dyn Entropy) {
         match message {
             ToMember::Group(Indication::Deliver { group, sender, service, payload }) => {
-                let party = self.me;
+                let (party, payload) = (self.me, payload.freeze());
                 if sender != party {
                     self.out.push_back(UpperOutput::Node(ToNode::Send { party, group, service, payload }));
                 }
@@ -147,7 +147,7 @@ fn each_answers_for_itself_and_in_the_order_it_was_asked() {
             group: GROUP,
             sender: HIGH,
             service: Service::Agreed,
-            payload: payload.clone(),
+            payload: payload.clone().into(),
         });
         all.node_to(Instant(0), to, deliver, &mut Nothing);
     }

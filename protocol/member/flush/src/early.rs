@@ -16,9 +16,8 @@
 //! it. All of this comes after the transitional signal.
 
 use crate::message::{For, Reach};
-use bytes::Bytes;
 use folkmoot_base::limits::HELD_BYTES_MAX;
-use folkmoot_base::{Party, Service};
+use folkmoot_base::{Buffer, Party, Service};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a kept message costs beside its bytes.
@@ -56,7 +55,7 @@ pub(crate) struct Late {
     pub(crate) number: u32,
     pub(crate) service: Service,
     pub(crate) to: For,
-    pub(crate) payload: Bytes,
+    pub(crate) payload: Buffer,
     /// Its sender was removed before it came: it counts only if somebody delivered it.
     pub(crate) removed: bool,
 }

@@ -31,7 +31,7 @@ use agree::{FlushOk, Pending, Unnoticed};
 use bytes::Bytes;
 use core::time::Duration;
 use early::Late;
-use folkmoot_base::{Blob, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
+use folkmoot_base::{Blob, Buffer, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, DataHeader, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
@@ -193,7 +193,7 @@ impl Flush {
         now: Instant,
         sender: Party,
         service: Service,
-        bytes: &Bytes,
+        bytes: impl Into<Buffer>,
     ) -> Result<(), FlushError> {
         let frame =
             message::decode(bytes).map_err(|source| FlushError::PeerMalformed { peer: sender, source })?;
@@ -383,9 +383,8 @@ impl Flush {
         }
         // FLU-13: it may answer something that is kept.
         let behind = installed.early.keeps() && to == For::Session && !loose;
-        let view = installed.id;
         if !message.removed && (!behind || danger.is(Danger::FlushOvertakesLate)) {
-            self.deliver(view, message);
+            self.deliver(message);
             return Ok(());
         }
         match installed.early.keep(message) {
@@ -393,15 +392,15 @@ impl Flush {
             Err(message) if message.removed => return Err(FlushError::PeerNotPresent(sender)),
             Err(message) => {
                 let before = installed.early.let_go();
-                before.into_iter().chain([message]).for_each(|message| self.deliver(view, message));
+                before.into_iter().chain([message]).for_each(|message| self.deliver(message));
             }
         }
         Ok(())
     }
 
-    fn deliver(&mut self, view: ViewId, message: Late) {
+    fn deliver(&mut self, message: Late) {
         let Late { sender, service, to, payload, .. } = message;
-        self.out.push_back(Output::Deliver { view, sender, service, to, payload });
+        self.out.push_back(Output::Deliver { sender, service, to, payload });
     }
 
     fn flush_ok_came(
@@ -458,8 +457,8 @@ impl Flush {
         let Some(pending) = self.pending.take() else { return };
         let danger = self.config.danger;
         if let Some(installed) = &mut self.installed {
-            let (view, late) = (installed.id, installed.release(&pending.flush_oks));
-            late.into_iter().for_each(|message| self.deliver(view, message));
+            let late = installed.release(&pending.flush_oks);
+            late.into_iter().for_each(|message| self.deliver(message));
         }
         let (installed, view) = install(self.installed.as_ref(), pending, heads, self.config.me, danger);
         self.installed = Some(installed);
@@ -469,10 +468,10 @@ impl Flush {
         self.brings = Blob::from(Bytes::new());
         self.cause = None;
         if danger.is(Danger::FlushRepeatsView) {
-            self.out.push_back(Output::View(view.clone()));
+            self.out.push_back(Output::View(Box::new(view.clone())));
         }
         let bytes = message::encode(&Control::FlushReceived { view: view.id });
-        self.out.push_back(Output::View(view));
+        self.out.push_back(Output::View(Box::new(view)));
         if !self.leaving {
             self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
         }

@@ -21,7 +21,7 @@
 use crate::{DATA_HEADER_BYTES, EARLY_HEADER_BYTES};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Blob, DecodeError, Digest, Service, ViewId, digest};
+use folkmoot_base::{Blob, Buffer, DecodeError, Digest, Service, ViewId, digest};
 
 const DATA: u8 = 0xD0;
 const SESSION_BIT: u8 = 2;
@@ -127,7 +127,7 @@ pub enum Frame {
         /// The layer above that it is for.
         to: For,
         /// The payload.
-        payload: Bytes,
+        payload: Buffer,
     },
 }
 
@@ -171,10 +171,11 @@ pub fn data_header(tag: &ViewTag, service: Service, to: For, number: u32) -> Dat
 ///
 /// # Errors
 /// Any [`DecodeError`]: FLU-01.
-pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
+pub fn decode(bytes: impl Into<Buffer>) -> Result<Frame, DecodeError> {
+    let mut bytes = bytes.into();
     let kind = bytes.first().copied().unwrap_or_default();
     if kind & KIND != DATA {
-        let control = codec::decode(bytes)?;
+        let control = codec::decode(&bytes.freeze())?;
         return check(&control).map(|()| Frame::Control(control));
     }
     let code = kind & !KIND & !SESSION_BIT;
@@ -189,7 +190,8 @@ pub fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
         None => (DATA_HEADER_BYTES, 0),
     };
     let to = if kind & SESSION_BIT == 0 { For::Keying } else { For::Session };
-    Ok(Frame::Data { tag: ViewTag(tag), number, service, to, payload: bytes.slice(length..) })
+    bytes.skip(length);
+    Ok(Frame::Data { tag: ViewTag(tag), number, service, to, payload: bytes })
 }
 
 fn check(control: &Control) -> Result<(), DecodeError> {

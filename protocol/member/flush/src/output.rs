@@ -2,7 +2,7 @@
 
 use crate::message::For;
 use bytes::Bytes;
-use folkmoot_base::{Cause, Digest, Party, Service, ViewId};
+use folkmoot_base::{Buffer, Cause, Digest, Party, Service, ViewId};
 
 /// An output of the flush layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,8 @@ pub enum Output {
     /// From here on, promises of the installed view hold only within the next transitional set. At
     /// most once in a view.
     TransitionalSignal,
-    /// A message sent in the installed view.
+    /// A message sent in the installed view: the one of the last [`Self::View`].
     Deliver {
-        /// The installed view.
-        view: ViewId,
         /// The sender.
         sender: Party,
         /// The service.
@@ -31,10 +29,10 @@ pub enum Output {
         /// The layer above that it is for.
         to: For,
         /// The payload.
-        payload: Bytes,
+        payload: Buffer,
     },
     /// A new view is installed; sending is allowed again.
-    View(View),
+    View(Box<View>),
     /// These are silent in the pending view: order a complaint about each.
     Complain {
         /// The newest notice's id.

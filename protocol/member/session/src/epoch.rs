@@ -9,7 +9,7 @@
 //! ```
 
 use crate::base::codec::Serialize as _;
-use crate::base::{Cipher, Danger, Digest, Mutant, Party, Pool, Secret, Service, ViewId, digest};
+use crate::base::{Buffer, Cipher, Danger, Digest, Mutant, Party, Pool, Secret, Service, ViewId, digest};
 use crate::error::{OpenError, SealError, SessionError};
 use crate::identity::{Signature, Stamp};
 use crate::message::{
@@ -144,7 +144,7 @@ impl Epoch {
         &mut self,
         (party, service): (Party, Service),
         header: Header,
-        sealed: Bytes,
+        sealed: Buffer,
         pool: &mut Pool,
         verify: Verify<'_>,
     ) -> Result<(Message, Cost), OpenError> {
@@ -160,7 +160,7 @@ impl Epoch {
             let origin = Origin { signature, ..origin };
             (Message { payload: body.bytes, origin, content: body.content }, Cost::default())
         } else {
-            let copied = if sealed.is_unique() { 0 } else { sealed.len() };
+            let copied = if matches!(sealed, Buffer::Owned(_)) { 0 } else { sealed.len() };
             let opened = if plain { strip(sealed) } else { decrypt(&sender.key, header, sealed, pool)? };
             let message = read(&opened, origin, &origin.stamp(self.view, party, service), verify)?;
             (message, Cost { openings: 1, copied })
@@ -185,7 +185,10 @@ impl Epoch {
         while self.own.front().is_some_and(|own| u64::from(own.counter) < oldest) {
             self.own.pop_front();
         }
-        let place = self.own.binary_search_by_key(&header.counter, |own| own.counter).ok()?;
+        // Nearly always it is the oldest.
+        let is_first = self.own.front().is_some_and(|own| own.counter == header.counter);
+        let search = || self.own.binary_search_by_key(&header.counter, |own| own.counter).ok();
+        let place = if is_first { 0 } else { search()? };
         let same = self.own.get(place).is_some_and(|own| sealed.ends_with(&own.tag));
         if same && !self.danger.is(Danger::SessionPlain) { self.own.remove(place) } else { None }
     }
@@ -222,7 +225,7 @@ pub(crate) fn sender_keys(key: &Secret<[u8; 32]>, context: &Context) -> Vec<Less
 
 /// Whether `key` opens `sealed`.
 pub(crate) fn opens(key: &LessSafeKey, header: Header, sealed: &Bytes) -> bool {
-    decrypt(key, header, sealed.clone(), &mut Pool::default()).is_ok()
+    decrypt(key, header, sealed.clone().into(), &mut Pool::default()).is_ok()
 }
 
 fn extract(key: &Secret<[u8; 32]>) -> Hkdf<Sha256> {
@@ -266,18 +269,18 @@ fn nonce(counter: u32) -> Nonce {
     Nonce::assume_unique_for_key(nonce)
 }
 
-fn decrypt(key: &LessSafeKey, header: Header, sealed: Bytes, pool: &mut Pool) -> Result<Bytes, OpenError> {
+fn decrypt(key: &LessSafeKey, header: Header, sealed: Buffer, pool: &mut Pool) -> Result<Bytes, OpenError> {
     let forged = OpenError::WireForged;
     let (nonce, aad) = (nonce(header.counter), Aad::from(header.encode()));
-    match sealed.try_into_mut() {
-        Ok(mut owned) => {
+    match sealed {
+        Buffer::Owned(mut owned) => {
             let body = owned.get_mut(HEADER_BYTES..).ok_or(forged)?;
             let length = key.open_in_place(nonce, aad, body).map_err(|_| forged)?.len();
             owned.advance(HEADER_BYTES);
             owned.truncate(length);
             Ok(owned.freeze())
         }
-        Err(shared) => {
+        Buffer::Shared(shared) => {
             let body = shared.get(HEADER_BYTES..).ok_or(forged)?;
             let (ciphertext, tag) =
                 body.len().checked_sub(TAG_BYTES).and_then(|at| body.split_at_checked(at)).ok_or(forged)?;
@@ -303,7 +306,7 @@ fn read(opened: &Bytes, origin: Origin, stamp: &Stamp, verify: Verify<'_>) -> Re
 }
 
 /// How the mutant opens: it believes everything.
-fn strip(sealed: Bytes) -> Bytes {
+fn strip(sealed: Buffer) -> Bytes {
     let end = sealed.len().saturating_sub(TAG_BYTES).max(HEADER_BYTES);
-    sealed.slice(HEADER_BYTES..end)
+    sealed.freeze().slice(HEADER_BYTES..end)
 }

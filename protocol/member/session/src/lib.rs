@@ -31,7 +31,7 @@ pub use message::{
 pub use window::WINDOW;
 
 use base::limits::MESSAGE_BYTES_MAX;
-use base::{Cipher, Danger, GroupId, Mutant, Party, Pool, Secret, Service, ViewId};
+use base::{Buffer, Cipher, Danger, GroupId, Mutant, Party, Pool, Secret, Service, ViewId};
 use bytes::Bytes;
 use epoch::Epoch;
 use folkmoot_base as base;
@@ -127,7 +127,7 @@ impl Counters {
         epoch: &mut Epoch,
         from: (Party, Service),
         header: Header,
-        (sealed, pool): (Bytes, &mut Pool),
+        (sealed, pool): (Buffer, &mut Pool),
         verify: Verify<'_>,
     ) -> Result<Message, OpenError> {
         let (message, cost) = epoch.open(from, header, sealed, pool, verify)?;
@@ -306,9 +306,10 @@ impl Session {
         &mut self,
         sender: Party,
         service: Service,
-        sealed: Bytes,
+        sealed: impl Into<Buffer>,
         verify: Verify<'_>,
     ) -> Result<Opened, OpenError> {
+        let sealed = sealed.into();
         let header = Header::decode(&sealed)?;
         let epochs = [self.current.as_mut(), self.previous.as_mut()];
         if let Some(epoch) = epochs.into_iter().flatten().find(|epoch| epoch.tag == header.epoch) {
@@ -321,7 +322,7 @@ impl Session {
         }
         // What may be lost leaves room for what may not.
         let most = self.config.held_bytes_max / if service == Service::Unreliable { 2 } else { 1 };
-        if self.received.push_within(most, (sender, service), sealed) {
+        if self.received.push_within(most, (sender, service), sealed.freeze()) {
             Ok(Opened::Held)
         } else {
             Err(OpenError::WireHeldFull)
@@ -346,7 +347,7 @@ impl Session {
             }
             Err(error) => return Some((sender, Err(error))),
         };
-        Some((sender, self.counters.opening(epoch, sender, header, (sealed, &mut self.pool), verify)))
+        Some((sender, self.counters.opening(epoch, sender, header, (sealed.into(), &mut self.pool), verify)))
     }
 
     /// Stops sealing at once (K3), because a notice removed a party. Opening goes on. Lasts until

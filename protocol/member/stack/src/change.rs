@@ -6,7 +6,7 @@ use crate::credentials::Who;
 use crate::group_stack::{GroupStack, Installed, Parts};
 use crate::returns::News;
 use crate::{Member, SendError};
-use base::{Cause, Danger, Entropy, GroupId, Instant, Party, Service, ViewId};
+use base::{Buffer, Cause, Danger, Entropy, GroupId, Instant, Party, Service, ViewId};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
@@ -185,13 +185,14 @@ impl Member {
                 self.ask_keying(now, group, keying::Input::TransitionalSignal, entropy);
             }
             flush::Output::Deliver { sender, to: For::Keying, payload: bytes, .. } => {
+                let bytes = bytes.freeze();
                 self.ask_keying(now, group, keying::Input::Message { sender, bytes }, entropy);
             }
             flush::Output::Deliver { sender, service, to: For::Session, payload, .. } => {
                 self.sealed(now, (group, sender, service), payload, entropy);
             }
             flush::Output::View(view) => {
-                let flush::View { id, members, transitional_set, brought, cause, .. } = view;
+                let flush::View { id, members, transitional_set, brought, cause, .. } = *view;
                 let view = keying::View { id, members, transitional_set, brought, cause };
                 self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
@@ -204,7 +205,7 @@ impl Member {
         &mut self,
         now: Instant,
         (group, sender, service): (GroupId, Party, Service),
-        sealed: Bytes,
+        sealed: Buffer,
         entropy: &mut dyn Entropy,
     ) {
         let me = self.party();
@@ -328,7 +329,8 @@ impl Member {
 
     fn complain(&mut self, group: GroupId, view: ViewId, suspects: &[Party]) {
         for suspect in suspects {
-            self.tell_node(ToNode::Complain { party: self.party(), group, view, suspect: *suspect });
+            let (party, view) = (self.party(), Box::new(view));
+            self.tell_node(ToNode::Complain { party, group, view, suspect: *suspect });
         }
     }
 

@@ -4,8 +4,7 @@ use crate::api::Event;
 use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
-use base::{Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
-use bytes::Bytes;
+use base::{Buffer, Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
 use folkmoot_admission::Input;
 use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
@@ -53,12 +52,12 @@ impl Member {
                 if group == self.home {
                     self.sight.notice(now, &members, &removed, cause);
                 }
-                self.notice(now, group, Notice { view, members, removed, cause }, entropy);
+                self.notice(now, group, Notice { view: *view, members, removed, cause }, entropy);
                 self.ask_door(now, Input::Regrouped, entropy);
             }
             Indication::Transitional { group, lost } => self.lost(now, group, &lost, entropy),
             Indication::Deliver { group, sender, service, payload } => {
-                self.delivered(now, (group, sender, service), &payload, entropy);
+                self.delivered(now, (group, sender, service), payload, entropy);
             }
             Indication::Removed { group, cause } => {
                 if group == self.home {
@@ -100,7 +99,7 @@ impl Member {
         &mut self,
         now: Instant,
         (group, sender, service): (GroupId, Party, Service),
-        payload: &Bytes,
+        payload: Buffer,
         entropy: &mut dyn Entropy,
     ) {
         match Payload::decode(payload) {
@@ -112,7 +111,7 @@ impl Member {
             }
             Payload::Flush(frame) => {
                 let Some(stack) = self.stacks.get_mut(&group) else { return };
-                if let Err(error) = stack.flush.frame(now, sender, service, &frame) {
+                if let Err(error) = stack.flush.frame(now, sender, service, frame) {
                     self.refuse("flush", &error);
                 }
                 self.settle(now, group, entropy);

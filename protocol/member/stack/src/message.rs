@@ -7,6 +7,7 @@
 //! ```
 
 use bytes::Bytes;
+use folkmoot_base::Buffer;
 use folkmoot_base::limits::ORDERED_BYTES_MAX;
 use folkmoot_flush::EARLY_HEADER_BYTES;
 use folkmoot_session::SEALED_BYTES_MAX;
@@ -23,16 +24,17 @@ pub(crate) enum Payload {
     /// An admission message.
     Open(Bytes),
     /// A frame of the flush layer.
-    Flush(Bytes),
+    Flush(Buffer),
 }
 
 impl Payload {
     /// Reads a payload without copying it (rule MEM-01). Flush refuses what is no frame of its own.
-    pub(crate) fn decode(bytes: &Bytes) -> Self {
-        match bytes.first() {
-            Some(&OPEN) => Self::Open(bytes.slice(1..)),
-            _ => Self::Flush(bytes.clone()),
+    pub(crate) fn decode(mut bytes: Buffer) -> Self {
+        if bytes.first() != Some(&OPEN) {
+            return Self::Flush(bytes);
         }
+        bytes.skip(1);
+        Self::Open(bytes.freeze())
     }
 }
 
@@ -43,13 +45,13 @@ pub(crate) fn open(message: &[u8]) -> Bytes {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bytes, Payload};
+    use super::{Buffer, Bytes, Payload};
     use folkmoot_base::Service;
     use folkmoot_flush::message::{Control, For, ViewTag, data_header, encode};
 
     #[test]
     fn mem_01_what_is_open_is_told_from_flush_frames() {
-        assert_eq!(Payload::decode(&super::open(b"a")), Payload::Open(Bytes::from_static(b"a")));
+        assert_eq!(Payload::decode(super::open(b"a").into()), Payload::Open(Bytes::from_static(b"a")));
         let view = folkmoot_base::ViewId {
             configuration: folkmoot_base::ConfigurationId {
                 ring_seq: 1,
@@ -66,7 +68,8 @@ mod tests {
             frames.push(Bytes::copy_from_slice(data_header(&ViewTag::of(&view), service, to, 1).as_slice()));
         }
         for frame in frames {
-            assert_eq!(Payload::decode(&frame), Payload::Flush(frame));
+            let frame = Buffer::from(frame);
+            assert_eq!(Payload::decode(frame.clone()), Payload::Flush(frame));
         }
     }
 }

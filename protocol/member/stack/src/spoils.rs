@@ -48,8 +48,8 @@ impl Member {
     /// as nodes order them; `None` if there is no sealed message in it.
     #[doc(hidden)]
     pub fn danger_attempt(&self, payload: &Bytes, candidates: &[(ViewId, Vec<Party>)]) -> Option<Attempt> {
-        let Payload::Flush(frame) = Payload::decode(payload) else { return None };
-        let Ok(Frame::Data { to: For::Session, payload, .. }) = flush::decode(&frame) else { return None };
-        Some(self.spoils.danger_attempt(&payload, candidates))
+        let Payload::Flush(frame) = Payload::decode(payload.into()) else { return None };
+        let Ok(Frame::Data { to: For::Session, payload, .. }) = flush::decode(frame) else { return None };
+        Some(self.spoils.danger_attempt(&payload.freeze(), candidates))
     }
 }

@@ -376,7 +376,7 @@ pub(crate) fn notice_to(
     cause: Cause,
     to: Party,
 ) -> Output {
-    let (members, removed) = (circle.members(), removed.to_vec());
+    let (view, members, removed) = (Box::new(view), circle.members(), removed.to_vec());
     Output::Member { to, indication: Indication::Notice { group, view, members, removed, cause } }
 }
 

@@ -39,7 +39,8 @@ use bytes::Bytes;
 use circle::{Circle, with_handle};
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::{
-    Cause, ConfigurationId, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Party, Service, ViewId,
+    Cause, ConfigurationId, Framed, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Party, Service,
+    ViewId,
 };
 use mark::MarkId;
 use message::{Control, Message, NODE_NUMBER, Stamp, number_of};
@@ -300,7 +301,7 @@ impl Group {
         order: Option<u64>,
         sender: NodeId,
         service: Service,
-        payload: Bytes,
+        message: impl Into<Framed>,
         roster: &dyn Roster,
     ) -> Result<(), GroupError> {
         let current = self.configuration.as_ref().filter(|current| current.id == configuration);
@@ -310,7 +311,7 @@ impl Group {
         }
         let has_place = order.is_some();
         self.place = order.unwrap_or(self.place);
-        match message::decode(sender, &payload) {
+        match message::decode(sender, message) {
             Err(source) => Err(GroupError::PeerMalformed { peer: sender, source }),
             Ok(Message::Data { group, sender: speaker, payload }) => {
                 self.data(Deferred { node: sender, group, sender: speaker, service, payload })
@@ -391,9 +392,7 @@ impl Group {
     /// GRP-04, GRP-11, GRP-16: delivered to the local parties, if the sender's node hosts the
     /// sender.
     fn data(&mut self, data: Deferred) -> Result<(), GroupError> {
-        if self.hand_out(&data) {
-            return Ok(());
-        }
+        let Some(data) = self.hand_out(data) else { return Ok(()) };
         if data.service < Service::Agreed {
             return Ok(()); // GRP-16: its sender's join may be on its way.
         }
@@ -411,27 +410,35 @@ impl Group {
         Ok(())
     }
 
-    /// Returns whether the node hosts the sender. Of two groups with one handle the message is for
-    /// the one in which it does.
-    fn hand_out(&mut self, data: &Deferred) -> bool {
-        let Deferred { node, group, sender, service, payload } = data;
+    /// Hands a message out if the node hosts the sender; otherwise returns it. Of two groups with
+    /// one handle the message is for the one in which it does.
+    fn hand_out(&mut self, data: Deferred) -> Option<Deferred> {
+        let Deferred { node, ref group, sender, service, .. } = data;
         let speaks =
-            |(id, circle): (&GroupId, &'_ Circle)| circle.speaker(*node, *sender).map(|sender| (*id, sender));
+            |(id, circle): (&GroupId, &'_ Circle)| circle.speaker(node, sender).map(|sender| (*id, sender));
         let former = |(id, circle): (&GroupId, &'_ Circle)| {
-            circle.former_speaker(*node, *sender).map(|sender| (*id, sender))
+            circle.former_speaker(node, sender).map(|sender| (*id, sender))
         };
-        let early = *service < Service::Agreed;
+        let early = service < Service::Agreed;
         let speaker = with_handle(&self.circles, group).find_map(speaks);
         let speaker =
             speaker.or_else(|| with_handle(&self.circles, group).filter(|_| early).find_map(former));
-        let Some((group, sender)) = speaker else { return false };
+        let Some((group, sender)) = speaker else { return Some(data) };
         let local = self.circles.get(&group).map(Circle::local).into_iter().flatten();
-        for to in local.filter(|party| self.audience.hears(party)) {
-            let indication =
-                Indication::Deliver { group, sender, service: *service, payload: payload.clone() };
+        let mut hears = local.filter(|party| self.audience.hears(party)).peekable();
+        let mut payload = data.payload;
+        while let Some(to) = hears.next() {
+            let last = hears.peek().is_none();
+            let payload = if last {
+                core::mem::take(&mut payload)
+            } else {
+                payload = payload.share();
+                payload.clone()
+            };
+            let indication = Indication::Deliver { group, sender, service, payload };
             self.out.push_back(Output::Member { to: *to, indication });
         }
-        true
+        None
     }
 
     fn check_attached(&self, party: Party) -> Result<(), GroupError> {

@@ -23,7 +23,7 @@ use crate::mark::Mark;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{
-    Blob, ConfigurationId, DecodeError, Digest, GroupId, Lead, NodeId, Party, ViewId, digest,
+    Blob, Buffer, ConfigurationId, DecodeError, Digest, Framed, GroupId, Lead, NodeId, Party, ViewId, digest,
 };
 
 const DATA: u8 = 0xD1;
@@ -186,7 +186,7 @@ pub enum Message {
         /// The sender.
         sender: Speaker,
         /// The payload.
-        payload: Bytes,
+        payload: Buffer,
     },
 }
 
@@ -232,34 +232,38 @@ pub fn data_lead(node: NodeId, group: &GroupId, sender: &Party) -> Lead {
     Lead::of(&[&[DATA], &handle_of(&group.0), &handle_of(&sender.member.0), &port])
 }
 
-/// Decodes the bytes that `node` ordered.
+/// Decodes what `node` ordered. If it has a lead, that is the whole head of data ([`data_lead`]).
 ///
 /// # Errors
 /// Any [`DecodeError`]: GRP-01.
-pub fn decode(node: NodeId, bytes: &Bytes) -> Result<Message, DecodeError> {
-    match bytes.first() {
-        Some(&OWN_DATA) => {
-            let (group, payload) = split_handle(bytes, 1)?;
-            Ok(Message::Data { group, sender: Speaker::Own, payload })
-        }
-        Some(&DATA) => {
-            let (group, rest) = split_handle(bytes, 1)?;
-            let (sender, rest) = split_handle(&rest, 0)?;
-            let (port, _) = rest.split_first_chunk().ok_or(DecodeError::Malformed)?;
-            let port = u16::from_be_bytes(*port);
-            if port == 0 && sender == handle_of(&node.0) {
-                return Err(DecodeError::NotCanonical);
-            }
-            Ok(Message::Data { group, sender: Speaker::Other(sender, port), payload: rest.slice(2..) })
-        }
-        _ => codec::decode(bytes).map(|control| Message::Control(Box::new(control))),
-    }
+pub fn decode(node: NodeId, message: impl Into<Framed>) -> Result<Message, DecodeError> {
+    let Framed { lead, mut rest } = message.into();
+    let start = if lead.length() > 0 { lead.as_slice() } else { &rest };
+    let Some((group, sender, after)) = data_head(node, start)? else {
+        return codec::decode(&rest.freeze()).map(|control| Message::Control(Box::new(control)));
+    };
+    let head = start.len().saturating_sub(after);
+    rest.skip(head.saturating_sub(lead.length()));
+    Ok(Message::Data { group, sender, payload: rest })
 }
 
-fn split_handle(bytes: &Bytes, from: usize) -> Result<(Handle, Bytes), DecodeError> {
-    let to = from.saturating_add(HANDLE_BYTES);
-    let handle = bytes.get(from..to).and_then(|handle| handle.try_into().ok());
-    Ok((handle.ok_or(DecodeError::Malformed)?, bytes.slice(to..)))
+/// What the head of data says, and how many bytes come after it; `None`: it is no data.
+fn data_head(node: NodeId, bytes: &[u8]) -> Result<Option<(Handle, Speaker, usize)>, DecodeError> {
+    let (kind, rest) = bytes.split_first().ok_or(DecodeError::Malformed)?;
+    if !matches!(*kind, OWN_DATA | DATA) {
+        return Ok(None);
+    }
+    let (group, rest) = rest.split_first_chunk().ok_or(DecodeError::Malformed)?;
+    if *kind == OWN_DATA {
+        return Ok(Some((*group, Speaker::Own, rest.len())));
+    }
+    let (sender, rest) = rest.split_first_chunk().ok_or(DecodeError::Malformed)?;
+    let (port, rest) = rest.split_first_chunk().ok_or(DecodeError::Malformed)?;
+    let port = u16::from_be_bytes(*port);
+    if port == 0 && *sender == handle_of(&node.0) {
+        return Err(DecodeError::NotCanonical);
+    }
+    Ok(Some((*group, Speaker::Other(*sender, port), rest.len())))
 }
 
 /// What the node itself orders.

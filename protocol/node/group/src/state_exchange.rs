@@ -18,9 +18,10 @@ use crate::mark::MarkId;
 use crate::message::{Control, GroupState, Handle, Noticed, STOOD_MAX, Speaker, Stamp, State, encode};
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
-use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
-use folkmoot_base::{Cause, ConfigurationId, Danger, GroupId, Indication, NodeId, Party, Service, ViewId};
+use folkmoot_base::{
+    Buffer, Cause, ConfigurationId, Danger, GroupId, Indication, NodeId, Party, Service, ViewId,
+};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Most changes kept while tables are merged. Further ones are dropped, and a later State makes up
@@ -51,7 +52,7 @@ pub(crate) struct Deferred {
     pub(crate) group: Handle,
     pub(crate) sender: Speaker,
     pub(crate) service: Service,
-    pub(crate) payload: Bytes,
+    pub(crate) payload: Buffer,
 }
 
 impl StateExchange {
@@ -282,7 +283,7 @@ impl Group {
         self.notify_changed(&agreed, &refreshed);
         self.trace(format!("tables merged: {} groups", self.circles.len()));
         for data in exchange.deferred {
-            self.hand_out(&data);
+            self.hand_out(data);
         }
     }
 

@@ -7,9 +7,10 @@ use crate::given::Span;
 use crate::names::Name;
 use crate::order::{Order, bit};
 use crate::output::{Delivery, Output};
+use crate::pieces::Whole;
 use crate::stream::Stream;
 use bytes::Bytes;
-use folkmoot_base::{Danger, NodeId, Service};
+use folkmoot_base::{Danger, Lead, NodeId, Service};
 use std::collections::VecDeque;
 
 impl Order {
@@ -85,13 +86,14 @@ impl Order {
     /// Delivers an unreliable message of this member.
     pub(crate) fn emit_unreliable(&self, sender: NodeId, payload: Bytes, out: &mut VecDeque<Output>) {
         let (configuration, service) = (self.id, Service::Unreliable);
-        let (order, transitional) = (None, false);
-        let delivery = Delivery { configuration, order, sender, service, payload, transitional };
+        let (order, transitional, lead, payload) = (None, false, Lead::NONE, payload.into());
+        let delivery = Delivery { configuration, order, sender, service, lead, payload, transitional };
         out.push_back(Output::Deliver(delivery));
     }
 
-    /// Keeps a packet that this node numbers.
-    pub(crate) fn keep_own(&mut self, packet: Data) {
+    /// Keeps a packet that this node numbers, and the messages in pieces that end in it.
+    pub(crate) fn keep_own(&mut self, packet: Data, ends: impl FnMut() -> Option<Whole>) {
+        self.own.extend(core::iter::from_fn(ends));
         if packet.class.service() >= Some(Service::Causal) {
             self.settle();
             self.unsettled.numbered(packet.number);

@@ -118,8 +118,12 @@ impl Ring {
         if !self.ctx.candidates.is_eligible(&from) {
             return Err(RingError::PeerIneligible { peer: from }); // RING-03
         }
-        let frame = Frame::decode(frame).map_err(|source| RingError::PeerMalformed { peer: from, source })?;
-        match frame {
+        let malformed = |source| RingError::PeerMalformed { peer: from, source };
+        if Data::is_data(&frame) {
+            // By itself: a frame of any kind has the size of a token.
+            return self.take_data(now, from, Data::decode(frame).map_err(malformed)?);
+        }
+        match Frame::decode(frame).map_err(malformed)? {
             Frame::Data(data) => self.take_data(now, from, data),
             Frame::Control(Control::Token(token)) => self.take_token(now, from, token, entropy),
             Frame::Control(Control::Join(join)) => self.take_join(now, from, &join, entropy),

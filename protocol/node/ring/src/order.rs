@@ -12,7 +12,7 @@ use crate::data::{Class, Data, RECORD_BYTES, Record, RingHandle};
 use crate::given::Span;
 use crate::message::RingNonce;
 use crate::output::{Delivery, Output};
-use crate::pieces::Pieces;
+use crate::pieces::{Pieces, Whole};
 use crate::settle::Unsettled;
 use crate::stream::Stream;
 use crate::window::{Stored, Window};
@@ -75,6 +75,8 @@ pub(crate) struct Order {
     /// Of reliable messages, of FIFO and causal ones, and of agreed and safe ones: each kind has an
     /// order of its own.
     pieces: [Pieces; 3],
+    /// Messages of this node in pieces that have not been delivered.
+    pub(crate) own: VecDeque<Whole>,
     pub(crate) mine: u8,
     pub(crate) danger: Mutant,
 }
@@ -98,6 +100,7 @@ impl Order {
             obligations: 0,
             kept: 0,
             pieces: [0; 3].map(|_| Pieces::new(count)),
+            own: VecDeque::new(),
             mine,
             danger,
         }
@@ -358,11 +361,12 @@ impl Order {
             _ => ordered,
         };
         for (index, piece) in packet.pieces().enumerate() {
-            let Some(payload) = pieces.join(packet.sender, piece) else { continue };
+            let own = (packet.sender == self.mine).then_some(&mut self.own);
+            let Some((lead, payload)) = pieces.join(packet.sender, piece, own) else { continue };
             let order = order | u64::try_from(index).unwrap_or_default();
             let order = (!packet.class.is_early()).then_some(order);
             let configuration = self.id;
-            let delivery = Delivery { configuration, order, sender, service, payload, transitional };
+            let delivery = Delivery { configuration, order, sender, service, lead, payload, transitional };
             out.push_back(Output::Deliver(delivery));
         }
     }

@@ -4,7 +4,7 @@ use crate::data::is_message;
 use crate::key::KeyChange;
 use bytes::Bytes;
 use core::fmt;
-use folkmoot_base::{ConfigurationId, Danger, Instant, Mutant, NodeId, Persist, Service};
+use folkmoot_base::{Buffer, ConfigurationId, Danger, Instant, Lead, Mutant, NodeId, Persist, Service};
 use std::sync::Arc;
 
 /// An output of the ring. Order counts: a `Persist` comes before the frame that shows what it
@@ -103,8 +103,11 @@ pub struct Delivery {
     pub sender: NodeId,
     /// What it was sent as.
     pub service: Service,
-    /// The message.
-    pub payload: Bytes,
+    /// What stands before the payload: of a message of this node, what was handed in so; else
+    /// nothing.
+    pub lead: Lead,
+    /// The message, after the lead.
+    pub payload: Buffer,
     /// Whether it comes after the transitional signal of its configuration.
     pub transitional: bool,
 }

@@ -1,14 +1,24 @@
-//! Messages in pieces, joined again.
+//! Messages in pieces, joined again. Those of this node are not joined: they come back as they were
+//! handed in.
 
 use crate::config::LINES;
 use crate::data::{Part, Piece};
-use bytes::Bytes;
-use folkmoot_base::Pool;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
+use folkmoot_base::{Buffer, Lead, Pool};
 use std::collections::VecDeque;
 
 /// Lists of pieces with room for more than this are not kept for the next message.
 const SPARE_PIECES_MAX: usize = 64;
+
+/// A message of this node that was cut into pieces, all of which are in packets.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    /// What its pieces say which message they are of.
+    pub(crate) message: u16,
+    pub(crate) lead: Lead,
+    pub(crate) payload: Bytes,
+}
 
 /// A message of which some pieces have come.
 #[derive(Debug)]
@@ -23,7 +33,7 @@ struct Partial {
 pub(crate) struct Pieces {
     /// By sender, in the order in which they began.
     partials: Vec<VecDeque<Partial>>,
-    /// Room for pieces, and for what they are joined to.
+    /// Lists of pieces, empty, kept for their room.
     spare: Vec<Vec<Bytes>>,
     pool: Pool,
     /// Bytes of messages that came in pieces, as they were joined.
@@ -37,12 +47,44 @@ impl Pieces {
         Self { partials, spare: Vec::new(), pool: Pool::default(), copied: 0 }
     }
 
-    /// The message that `piece` completes. What is dropped, all drop alike: they have the same
-    /// packets (RING-12).
-    pub(crate) fn join(&mut self, sender: u8, piece: Piece) -> Option<Bytes> {
+    /// The message that `piece` completes: what is handed in before it, and its bytes. What is
+    /// dropped, all drop alike: they have the same packets (RING-12). `own`: if the sender is this
+    /// node, its messages that were cut.
+    pub(crate) fn join(
+        &mut self,
+        sender: u8,
+        piece: Piece,
+        own: Option<&mut VecDeque<Whole>>,
+    ) -> Option<(Lead, Buffer)> {
         if piece.part == Part::WHOLE {
-            return Some(piece.bytes);
+            return Some((Lead::NONE, piece.bytes.into()));
         }
+        let message = piece.part.message;
+        let mut partial = self.complete(sender, piece)?;
+        let own = own.and_then(|own| {
+            let place = own.iter().position(|whole| whole.message == message)?;
+            own.remove(place)
+        });
+        let whole = match own {
+            Some(Whole { lead, payload, .. }) => (lead, payload.into()),
+            None => (Lead::NONE, self.concat(&partial).into()),
+        };
+        partial.pieces.clear();
+        if partial.pieces.capacity() <= SPARE_PIECES_MAX && self.spare.len() < LINES {
+            self.spare.push(partial.pieces);
+        }
+        Some(whole)
+    }
+
+    fn concat(&mut self, partial: &Partial) -> BytesMut {
+        let mut whole = self.pool.buffer(partial.length);
+        partial.pieces.iter().for_each(|piece| whole.extend_from_slice(piece));
+        self.copied = self.copied.saturating_add(u64::try_from(whole.len()).unwrap_or(u64::MAX));
+        whole
+    }
+
+    /// The message of which `piece` is the last, with all its pieces.
+    fn complete(&mut self, sender: u8, piece: Piece) -> Option<Partial> {
         let open = self.partials.get_mut(usize::from(sender))?;
         let message = piece.part.message;
         if piece.part.first {
@@ -64,16 +106,6 @@ impl Pieces {
             return None;
         }
         partial.pieces.push(piece.bytes);
-        if !piece.part.last {
-            return None;
-        }
-        let mut partial = open.remove(place)?;
-        let mut whole = self.pool.buffer(partial.length);
-        partial.pieces.drain(..).for_each(|piece| whole.extend_from_slice(&piece));
-        self.copied = self.copied.saturating_add(u64::try_from(whole.len()).unwrap_or(u64::MAX));
-        if partial.pieces.capacity() <= SPARE_PIECES_MAX && self.spare.len() < LINES {
-            self.spare.push(partial.pieces);
-        }
-        Some(whole.freeze())
+        if piece.part.last { open.remove(place) } else { None }
     }
 }

@@ -13,6 +13,7 @@ use crate::error::SubmitError;
 use crate::names::{names_bytes, put_names};
 use crate::order::Order;
 use crate::output::Counters;
+use crate::pieces::Whole;
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{ORDERED_BYTES_MAX, SEND_QUEUE_BYTES_MAX};
 use folkmoot_base::{Lead, Pool, Service};
@@ -126,6 +127,8 @@ pub(crate) struct Queue {
     turn: usize,
     bytes: usize,
     next_message: u16,
+    /// Messages in pieces that end in the packet just made.
+    cut: VecDeque<Whole>,
     /// The longest packet of this configuration.
     packet_bytes: usize,
     pool: Pool,
@@ -140,6 +143,7 @@ impl Default for Queue {
             turn: 0,
             bytes: 0,
             next_message: 0,
+            cut: VecDeque::new(),
             packet_bytes: packet_bytes(0),
             pool: Pool::default(),
             copied: 0,
@@ -210,9 +214,13 @@ impl Queue {
             if matches!(put, Put::Piece | Put::Nothing) {
                 return false;
             }
-            line.offset = 0;
-            let length = line.messages.pop_front().map_or(0, |message| message.len());
-            self.bytes = self.bytes.saturating_sub(length).saturating_sub(MESSAGE_COST_BYTES);
+            let in_pieces = core::mem::take(&mut line.offset) > 0;
+            let Some(message) = line.messages.pop_front() else { return true };
+            self.bytes = self.bytes.saturating_sub(message.len()).saturating_sub(MESSAGE_COST_BYTES);
+            if in_pieces {
+                let Message { lead, payload, .. } = message;
+                self.cut.push_back(Whole { message: line.message, lead, payload });
+            }
             if matches!(put, Put::EndAlone) {
                 return false;
             }
@@ -241,6 +249,10 @@ impl Source for Queue {
         }
         self.turn = first.wrapping_add(1) % LINES;
         Some(head.end(class, frame))
+    }
+
+    fn cut(&mut self) -> Option<Whole> {
+        self.cut.pop_front()
     }
 
     fn backlog(&self) -> u32 {

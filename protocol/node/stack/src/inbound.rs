@@ -3,7 +3,7 @@
 
 use crate::parts::Submission;
 use crate::{Node, RingEvent, Theirs};
-use base::{Entropy, Instant, MemberId, NodeId, digest};
+use base::{Entropy, Framed, Instant, MemberId, NodeId, digest};
 use bytes::Bytes;
 use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
@@ -103,14 +103,15 @@ impl Node {
     }
 
     fn deliver(&mut self, delivery: Delivery) {
-        let Delivery { configuration, order, sender, service, payload, transitional } = delivery;
+        let Delivery { configuration, order, sender, service, lead, payload, transitional } = delivery;
         self.out.note(|| {
-            let digest = digest(&[&payload]);
+            let digest = digest(&[lead.as_slice(), &payload]);
             RingEvent::Delivered { configuration, order, sender, service, digest, transitional }
         });
         let roster = self.records.transcript().roster();
         let holds = |member: MemberId| roster.is_member(&member);
-        if let Err(error) = self.group.deliver(configuration, order, sender, service, payload, &holds) {
+        let message = Framed { lead, rest: payload };
+        if let Err(error) = self.group.deliver(configuration, order, sender, service, message, &holds) {
             self.out.refuse("group", &error);
         }
     }

@@ -23,7 +23,7 @@ impl Node {
                 self.group.send(party, group, service, payload)
             }
             ToNode::Complain { party, group, view, suspect } => {
-                self.group.complain(party, group, view, suspect)
+                self.group.complain(party, group, *view, suspect)
             }
             ToNode::Refresh { party, group } => self.group.refresh(party, group),
             ToNode::Item(item) => {

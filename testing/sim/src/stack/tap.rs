@@ -160,7 +160,8 @@ impl Tap {
             ToMember::Group(Indication::Deliver { group, sender, service, payload })
                 if self.crooked.is_some() =>
             {
-                for payload in self.bend(payload) {
+                for payload in self.bend(payload.freeze()) {
+                    let payload = payload.into();
                     let word = ToMember::Group(Indication::Deliver { group, sender, service, payload });
                     self.out.push_back(GroundOutput::Member(word));
                 }
@@ -303,7 +304,7 @@ impl Desk {
     }
 
     /// Who has the key of which view, by what the member is about to hear.
-    fn look_up(&mut self, sender: &Party, payload: &Bytes) {
+    fn look_up(&mut self, sender: &Party, payload: &[u8]) {
         if let Kind::Step(step, run) = kind::of(payload)
             && let (Some(view), Some(player)) = (confirmed(step, run), self.names.seat(sender))
         {

@@ -4,7 +4,7 @@
 use crate::common::{
     AES, GROUP, Hears, Texts, config, key, member, members, message, opened, sessions, view,
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Cipher, Danger, GroupId, Mutant, Pool, Service};
 use folkmoot_session::{
     Bundle, Config, HEADER_BYTES, HoldError, OpenError, Opened, PLAIN_BYTES, SealError, Session,
@@ -54,14 +54,24 @@ proptest! {
     }
 }
 
+/// Bytes that nobody else has are opened where they are; others stay as they are.
 #[test]
-fn in_place_and_shared_bytes_open_alike() {
+fn owned_bytes_are_opened_in_place_and_shared_ones_are_left_alone() {
     let mut sessions = opened(2, None);
     let sealed = sessions[0].text(b"once").unwrap();
-    let shared = sessions[1].hear(member(1), sealed.clone()).unwrap();
-    assert_eq!(&message(shared)[..], b"once");
-    let owned = sessions[0].hear(member(1), sealed).unwrap();
-    assert_eq!(&message(owned)[..], b"once");
+    let before = sealed.to_vec();
+    let shared = message(sessions[1].hear(member(1), sealed.clone()).unwrap());
+    assert_eq!((&shared[..], &sealed[..]), (&b"once"[..], &before[..]));
+    let copied = sessions[1].counters().copied;
+    assert_eq!(copied, sealed.len() as u64);
+    let owned = BytesMut::from(&sessions[0].text(b"again").unwrap()[..]);
+    let place = owned.as_ptr_range();
+    let opened = sessions[1].open(member(1), Service::Agreed, owned, &|_, _, _| false).unwrap();
+    let text = message(opened);
+    assert_eq!(&text[..], b"again");
+    assert!(place.contains(&text.as_ptr()) && sessions[1].counters().copied == copied);
+    let own = message(sessions[0].hear(member(1), sealed).unwrap());
+    assert_eq!(&own[..], b"once");
 }
 
 #[test]

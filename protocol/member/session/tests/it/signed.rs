@@ -141,7 +141,7 @@ fn ses_13_every_altered_byte_of_a_signed_message_is_refused() {
     for bit in 0..sealed.len() * 8 {
         let mut altered = sealed.to_vec();
         altered[bit / 8] ^= 1 << (bit % 8);
-        match ben.open(id(0), Service::Safe, altered.into(), &verify) {
+        match ben.open(id(0), Service::Safe, Bytes::from(altered), &verify) {
             Ok(Opened::Message(_)) => panic!("bit {bit} was taken"),
             Ok(Opened::Held) => assert!((0..64).contains(&bit), "only another epoch's tag is held"),
             Err(_) => {}

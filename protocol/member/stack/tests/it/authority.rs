@@ -130,7 +130,7 @@ impl World {
                 }
             }
             ToNode::Send { party, group, payload, .. } if from == ANNA => {
-                let service = Service::Agreed;
+                let (service, payload) = (Service::Agreed, payload.into());
                 say(
                     self,
                     ANNA,

@@ -104,7 +104,7 @@ impl Town {
                         group,
                         sender: party,
                         service,
-                        payload,
+                        payload: payload.into(),
                     }));
                 }
                 UpperOutput::Node(ToNode::Item(item)) => self.enter(&item),

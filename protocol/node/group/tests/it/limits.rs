@@ -163,7 +163,7 @@ fn grp_08_who_was_set_aside_may_not_join_for_32_places() {
     fed.join(ME, member(1), GROUP);
     fed.join(OTHER, member(2), GROUP);
     let Some(Indication::Notice { view, .. }) = fed.indications().pop() else { panic!("no notice") };
-    let complaint = Control::Complain { party: member(2), view, suspect: member(1) };
+    let complaint = Control::Complain { party: member(2), view: *view, suspect: member(1) };
     fed.control(OTHER, complaint.clone()).unwrap();
     assert!(fed.indications().iter().any(|indication| matches!(indication, Indication::Removed { .. })));
     for _ in 0..31 {

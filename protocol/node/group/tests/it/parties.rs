@@ -15,7 +15,7 @@ fn party(number: usize, port: u16) -> Party {
 /// The newest notice among what was said: its id, its parties, and who was removed.
 fn notice(fed: &mut Fed) -> (ViewId, Vec<Party>, Vec<Party>, Cause) {
     let notice = |indication: Indication| match indication {
-        Indication::Notice { view, members, removed, cause, .. } => Some((view, members, removed, cause)),
+        Indication::Notice { view, members, removed, cause, .. } => Some((*view, members, removed, cause)),
         _ => None,
     };
     fed.indications().into_iter().filter_map(notice).next_back().unwrap()
@@ -44,7 +44,7 @@ fn grp_13_parties_of_one_member_come_speak_and_go_one_by_one() {
             group: GROUP,
             sender: speaker,
             service: Service::Agreed,
-            payload: Bytes::from_static(b"word"),
+            payload: Bytes::from_static(b"word").into(),
         };
         assert_eq!(fed.indications(), [expected.clone(), expected], "for each of the two that live here");
     }

@@ -21,6 +21,7 @@ use crate::message::{Last, NOBODY, Token, Visited, visiting_order};
 use crate::order::Order;
 use crate::output::Counters;
 use crate::pace::Pace;
+use crate::pieces::Whole;
 use crate::window::Stored;
 use ask::Asking;
 use bytes::Bytes;
@@ -32,6 +33,10 @@ use std::sync::Arc;
 pub(crate) trait Source {
     /// The next packet of this order, with this header; `None` if there is nothing to send.
     fn packet(&mut self, head: Head, order: &Order) -> Option<Data>;
+    /// A message whose last piece is in the packet just made, until `None`.
+    fn cut(&mut self) -> Option<Whole> {
+        None
+    }
     /// About how many packets there are.
     fn backlog(&self) -> u32;
 }

@@ -122,7 +122,7 @@ impl Circuit {
         for _ in 0..most {
             let Some(packet) = source.packet(self.next_head(), &self.order) else { break };
             fresh.push(packet.frame.clone());
-            self.order.keep_own(packet);
+            self.order.keep_own(packet, || source.cut());
         }
         let numbered = u64::try_from(fresh.len()).unwrap_or(u64::MAX);
         self.counters.numbered = self.counters.numbered.saturating_add(numbered);

@@ -12,6 +12,7 @@ mod calm;
 mod causal;
 mod codec;
 mod contract;
+mod cut;
 mod early;
 mod harness;
 mod key;

@@ -209,7 +209,7 @@ impl Pair {
         let mut delivered = Vec::new();
         for output in self.outputs() {
             match output {
-                Output::Deliver(delivery) => delivered.push(delivery.payload),
+                Output::Deliver(delivery) => delivered.push(delivery.payload.freeze()),
                 Output::Send { frame, .. } => {
                     if let Ok(Frame::Control(Control::Token(token))) = Frame::decode(frame) {
                         (self.records, self.places) = (token.records, token.places);
@@ -232,8 +232,10 @@ impl Pair {
     /// A legal frame of the peer. Returns what was delivered.
     pub fn hears(&mut self, frame: Bytes) -> Vec<Bytes> {
         self.ring.frame(self.now, node(PEER), frame, &mut Rng(1)).unwrap();
-        let payload =
-            |output| if let Output::Deliver(delivery) = output { Some(delivery.payload) } else { None };
+        let payload = |output| match output {
+            Output::Deliver(delivery) => Some(delivery.payload.freeze()),
+            _ => None,
+        };
         self.outputs().into_iter().filter_map(payload).collect()
     }
 

@@ -336,7 +336,7 @@ fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
         pair.takes_quietly(Control::Token(token));
         for output in pair.outputs() {
             match output {
-                Output::Deliver(delivery) => delivered.push(delivery.payload),
+                Output::Deliver(delivery) => delivered.push(delivery.payload.freeze()),
                 Output::Send { frame, .. } => {
                     if let Ok(Frame::Control(Control::Token(token))) = Frame::decode(frame) {
                         (pair.records, pair.places) = (token.records, token.places);

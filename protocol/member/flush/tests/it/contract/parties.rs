@@ -33,7 +33,7 @@ fn installed() -> Flush {
 
 fn view_in(outputs: Vec<Output>) -> View {
     let view = |output| match output {
-        Output::View(view) => Some(view),
+        Output::View(view) => Some(*view),
         _ => None,
     };
     outputs.into_iter().find_map(view).unwrap()

@@ -132,8 +132,11 @@ impl Member {
                     }
                 }
                 Output::TransitionalSignal => self.note(Event::Signal),
-                Output::Deliver { view, sender, payload, .. } => self.note(Event::Got(view, sender, payload)),
-                Output::View(view) => self.note(Event::View(view)),
+                Output::Deliver { sender, payload, .. } => {
+                    let view = self.view().unwrap().id;
+                    self.note(Event::Got(view, sender, payload.freeze()));
+                }
+                Output::View(view) => self.note(Event::View(*view)),
                 Output::Complain { view, suspects } => {
                     self.note(Event::Complaint(suspects.clone()));
                     self.calls.extend(suspects.into_iter().map(|suspect| Call::Complain(view, suspect)));
@@ -149,12 +152,12 @@ impl Upper for Member {
         let Some(flush) = &mut self.flush else { return };
         match indication {
             Indication::Notice { view, members, removed, cause, .. } => {
-                flush.notice(now, view, members, &removed, cause).unwrap();
+                flush.notice(now, *view, members, &removed, cause).unwrap();
             }
             Indication::Transitional { lost, .. } => flush.transitional(&lost),
             // Frames of other views are refused; the checks see only what is delivered.
             Indication::Deliver { sender, service, payload, .. } => {
-                _ = flush.frame(now, sender, service, &payload)
+                _ = flush.frame(now, sender, service, payload)
             }
             Indication::Removed { .. } => {
                 self.note(Event::Left);

@@ -198,7 +198,7 @@ impl Moot {
                         group: self.group,
                         sender: party(number),
                         service,
-                        payload,
+                        payload: payload.into(),
                     });
                     self.tell(&circle, &word);
                 }
@@ -267,7 +267,7 @@ impl Moot {
             representative: NodeId([at as u8; 32]),
             nonce: [7; 16],
         };
-        let view = ViewId { configuration, order: side.order, group: self.group };
+        let view = Box::new(ViewId { configuration, order: side.order, group: self.group });
         let mut members: Vec<Party> = side.circle.iter().map(|number| party(*number)).collect();
         members.sort_unstable();
         let circle = side.circle.clone();

@@ -98,7 +98,7 @@ impl Moot {
         let mut counts = BTreeMap::new();
         for (_, payload) in &self.chairs[number].sealed {
             if let Ok(Frame::Data { to: For::Session, payload, .. }) = decode(payload) {
-                *counts.entry(payload.slice(..8)).or_default() += 1;
+                *counts.entry(payload.freeze().slice(..8)).or_default() += 1;
             }
         }
         counts

@@ -37,7 +37,7 @@ impl Scribe {
     fn notices(&self) -> Vec<(ViewId, Vec<Party>, Vec<Party>, Cause)> {
         let notice = |indication: &Indication| match indication {
             Indication::Notice { view, members, removed, cause, .. } => {
-                Some((*view, members.clone(), removed.clone(), *cause))
+                Some((**view, members.clone(), removed.clone(), *cause))
             }
             _ => None,
         };
@@ -50,7 +50,7 @@ impl Scribe {
 
     fn heard(&self) -> Vec<Bytes> {
         let payload = |indication: &Indication| match indication {
-            Indication::Deliver { payload, .. } => Some(payload.clone()),
+            Indication::Deliver { payload, .. } => Some(payload.clone().freeze()),
             _ => None,
         };
         self.indications.iter().filter_map(payload).collect()
@@ -490,7 +490,7 @@ fn a_payload_is_a_slice_of_what_the_ring_delivered() {
     else {
         panic!("no delivery");
     };
-    assert_eq!((payload.as_ref(), service), (&b"payload"[..], Service::Safe));
+    assert_eq!((&payload[..], service), (&b"payload"[..], Service::Safe));
     assert!(range.contains(&payload.as_ptr()));
 }
 

@@ -129,7 +129,7 @@ fn basic_delivery(world: &World, stays: &[Stay<'_>]) -> Check {
                 process.node == index(&delivery.sender) && process.life == life_of(&delivery.payload)
             });
             let sent = sender.and_then(|s| s.submitted.get(count_of(&delivery.payload) as usize));
-            if sent.is_none_or(|s| s.payload != delivery.payload || s.service != delivery.service) {
+            if sent.is_none_or(|s| s.payload != delivery.payload[..] || s.service != delivery.service) {
                 return Err(format!("EVS 1b: {}: {name} was never sent", stay.name()));
             }
             if !seen.insert((stay.process.node, stay.process.life, name.clone())) {

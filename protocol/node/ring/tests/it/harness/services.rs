@@ -109,7 +109,7 @@ pub fn behind_what_its_sender_had(world: &World, stays: &[Stay<'_>]) -> Check {
                     }
                 }
             }
-            had.insert(&delivery.payload);
+            had.insert(&delivery.payload[..]);
         }
     }
     Ok(())
