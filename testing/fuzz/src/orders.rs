@@ -145,7 +145,7 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
     rings.rings[0].submit(rings.now, 0, Service::Causal, question).unwrap();
     // The peer's causal message names this one.
     for services in [&[][..], &SERVICES] {
-        for service in services {
+        for service in services.iter().rev() {
             let message = (Lead::NONE, Bytes::from_static(b"another"));
             rings.rings[1].submit(rings.now, 0, *service, message).unwrap();
         }
