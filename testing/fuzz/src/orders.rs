@@ -15,6 +15,9 @@ use std::collections::VecDeque;
 /// most.
 const OUTPUTS_MAX: usize = 20_000;
 
+const SERVICES: [Service; 6] =
+    [Service::Agreed, Service::Safe, Service::Reliable, Service::Fifo, Service::Causal, Service::Unreliable];
+
 /// Two nodes; what the peer says is kept.
 struct Rings {
     now: Instant,
@@ -91,8 +94,7 @@ impl Rings {
                 4 => self.frame(0, node(9), owned(body)),
                 5 => self.pass(Duration::from_millis(number(body))),
                 6 => {
-                    let services = [Service::Agreed, Service::Safe, Service::Reliable, Service::Fifo];
-                    let service = services[usize::from(op >> 3 & 3)];
+                    let service = SERVICES[usize::from(op >> 3 & 7) % SERVICES.len()];
                     let _ = self.rings[usize::from(op >> 7)].submit(
                         self.now,
                         u16::from(op & 3),
@@ -139,21 +141,25 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
     let mut rings = Rings::new();
     rings.form();
     let forming: Vec<Bytes> = std::mem::take(&mut rings.said);
-    rings.rings[1]
-        .submit(rings.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"one word")))
-        .unwrap();
-    for service in [Service::Safe, Service::Fifo, Service::Reliable] {
-        rings.rings[1].submit(rings.now, 0, service, (Lead::NONE, Bytes::from_static(b"another"))).unwrap();
-    }
-    for _ in 0..20 {
-        rings.pass(Duration::from_millis(10));
-        rings.carry(32);
+    let question = (Lead::NONE, Bytes::from_static(b"one word"));
+    rings.rings[0].submit(rings.now, 0, Service::Causal, question).unwrap();
+    // The peer's causal message names this one.
+    for services in [&[][..], &SERVICES] {
+        for service in services.iter().rev() {
+            let message = (Lead::NONE, Bytes::from_static(b"another"));
+            rings.rings[1].submit(rings.now, 0, *service, message).unwrap();
+        }
+        for _ in 0..20 {
+            rings.pass(Duration::from_millis(10));
+            rings.carry(32);
+        }
     }
     let standing: Vec<Bytes> = std::mem::take(&mut rings.said);
     let few = |frames: &[Bytes]| script(frames.iter().take(6).map(|frame| (0, frame)));
     let mut kinds: Vec<Vec<u8>> = Vec::new();
     for frame in forming.iter().chain(&standing) {
-        let kind = |frame: &[u8]| (frame.get(1).copied(), frame.get(2).copied().filter(|_| frame[1] == 0x10));
+        // The class of DATA, the kind of all others.
+        let kind = |frame: &[u8]| if frame[0] == 1 { frame[1] } else { frame[0] };
         if !kinds.iter().any(|have| kind(have) == kind(frame)) {
             kinds.push(frame.to_vec());
         }
