@@ -122,11 +122,10 @@ impl Flush {
         }
     }
 
-    /// The same, with steps of this length: each FLUSH_OK is awaited for twice that, but never for
-    /// less than usual.
-    #[must_use]
-    pub fn with_step_deadline(self, step: Duration) -> Self {
-        Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
+    /// FLU-12: from now on steps have this length. Each FLUSH_OK is awaited for twice that, but
+    /// never for less than usual. What is awaited already is awaited as long as was said before.
+    pub fn wait(&mut self, step: Duration) {
+        self.patience = step.saturating_mul(2).max(agree::FLUSH_DEADLINE);
     }
 
     /// The group's notice. Only the newest one is agreed on, and it replaces any earlier one.

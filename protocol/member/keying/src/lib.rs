@@ -39,6 +39,7 @@ use crate::core::Core;
 use crate::message::Envelope;
 use crate::running::Running;
 use crate::secure::Secure;
+use ::core::time::Duration;
 use base::{Entropy, GroupId, Instant, Party, ViewId};
 use bytes::Bytes;
 use std::mem;
@@ -72,6 +73,11 @@ impl Keying {
     ) -> Result<Self, KeyingError> {
         let core = Core::new(me, group, config, stored)?;
         Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
+    }
+
+    /// KEY-15: how long to wait for another party's step from the next wait on.
+    pub fn wait(&mut self, step: Duration) {
+        self.core.config.step_deadline = step;
     }
 
     /// Takes one input. An input that is refused leaves the state as it was, except a view: it is

@@ -6,6 +6,7 @@ use crate::message::Payload;
 use crate::{Member, Reached};
 use base::{Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_admission::Input;
 use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
@@ -37,7 +38,7 @@ impl Member {
                 self.ask_door(now, Input::LinkDown(node), entropy);
                 self.post_link(now, node, false, entropy);
             }
-            ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
+            ToMember::Configuration { nodes, patience } => self.configuration(now, nodes, patience, entropy),
             ToMember::Lacking(lacking) => self.lacking(lacking),
             ToMember::Congested(congested) => {
                 self.congested = congested;
@@ -70,8 +71,17 @@ impl Member {
         }
     }
 
-    fn configuration(&mut self, now: Instant, nodes: Vec<NodeId>, entropy: &mut dyn Entropy) {
+    /// FLU-12, KEY-15: from now on parties wait for one another as its round trips ask for.
+    fn configuration(
+        &mut self,
+        now: Instant,
+        nodes: Vec<NodeId>,
+        patience: Duration,
+        entropy: &mut dyn Entropy,
+    ) {
         self.configured = true;
+        self.patience = patience;
+        self.stacks.values_mut().for_each(|stack| stack.wait(patience));
         self.sight.configuration.clone_from(&nodes);
         self.sight.lacking = None;
         self.event(Event::Configuration { nodes });

@@ -192,6 +192,10 @@ impl Ring {
                 }
                 step
             }
+            Some(State::Commit(state)) => {
+                state.token(from, token);
+                Step::Stay
+            }
             _ => Step::Stay,
         };
         self.apply(now, step, entropy);
@@ -398,9 +402,9 @@ impl Ring {
     }
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
-        let early = match self.state.as_mut() {
+        let (early, token_before) = match self.state.as_mut() {
             Some(State::Commit(state)) => state.take_early(),
-            _ => Vec::new(),
+            _ => Default::default(),
         };
         let Some((old, given_up)) = self.leave_attempt() else { return };
         let alone = token.members.len() <= 1;
@@ -410,9 +414,12 @@ impl Ring {
             // What is illegal is as good as lost.
             let _ = recover.data(now, from, data);
         }
+        let (step, first) = recover.begin(now, &mut self.ctx);
         self.state = Some(State::Recover(Box::new(recover)));
-        if alone {
-            self.install(now, None, entropy);
+        if alone || matches!(step, Step::Install) {
+            self.install(now, first, entropy);
+        } else if let Some((from, token)) = token_before {
+            let _ = self.take_token(now, from, token, entropy);
         }
     }
 
@@ -428,12 +435,12 @@ impl Ring {
         let timing = self.ctx.config.timing;
         let given_up = state.given_up.clone();
         let before = state.old.as_ref().map(|old| old.members.to_vec()).unwrap_or_default();
-        let (circuit, formed_by) = state.install(&mut self.ctx);
+        let (circuit, formed_by, repeat) = state.install(&mut self.ctx);
         self.ctx.candidates.formed(now, &formed_by.members, &given_up, &timing, entropy);
         self.ctx.merging.formed(now, &before, &formed_by.members);
         self.ctx.trace(Phase::Operational, Cause::Recovered);
         self.ctx.counters.installed = self.ctx.counters.installed.saturating_add(1);
-        let operational = Operational::begin(now, circuit, formed_by, token, &mut self.ctx);
+        let operational = Operational::begin(now, circuit, (formed_by, repeat), token, &mut self.ctx);
         self.state = Some(State::Operational(Box::new(operational)));
     }
 }

@@ -17,7 +17,7 @@
 //! ```
 
 use crate::config::{
-    GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
+    FAR, GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
 use crate::data::{Data, path_bytes};
 use crate::key::Contribution;
@@ -324,6 +324,15 @@ impl CommitToken {
             return Duration::from_millis(self.trips.iter().copied().max().unwrap_or(0).into());
         }
         second_longest(&self.trips)
+    }
+
+    /// RING-32: no two members come from one old ring, and the members are far from each other.
+    pub(crate) fn is_far_and_new(&self, danger: Mutant) -> bool {
+        let mut old: Vec<_> = self.old_rings.iter().filter_map(|old_ring| old_ring.id).collect();
+        let rings = old.len();
+        old.sort_unstable();
+        old.dedup();
+        self.trip(danger) >= FAR && (old.len() == rings || danger.is(Danger::RingSkipsExchange))
     }
 
     /// The longest datagram that all paths between members carry (RING-26).

@@ -12,6 +12,7 @@ mod calm;
 mod codec;
 mod contract;
 mod early;
+mod far;
 mod harness;
 mod key;
 mod mutants;

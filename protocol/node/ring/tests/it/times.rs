@@ -121,3 +121,22 @@ fn ring_30_an_ask_is_answered_and_makes_nobody_ask_while_the_token_comes() {
     pair.ignores(Control::Ask(Ask { ring, answer: 1 }));
     pair.ignores(Control::Ask(Ask { ring: [0; 16], answer: 0 }));
 }
+
+fn patience(danger: Option<Danger>, trips: [u16; 2]) -> u128 {
+    ring(danger.into(), trips).ring.patience().as_millis()
+}
+
+#[test]
+fn ring_31_the_layers_above_wait_as_long_as_the_ring_needs() {
+    assert_eq!(patience(None, [0, 0]), 0);
+    assert_eq!(patience(None, [600, 600]), 6 * 600);
+    assert_eq!(patience(None, [1_000, 1_000]), 6 * 1_000);
+    assert_eq!(patience(Some(Danger::RingNearPatience), [600, 600]), 0);
+}
+
+#[test]
+fn ring_31_a_liar_makes_nobody_wait_and_two_only_up_to_the_ceiling() {
+    assert_eq!(patience(None, [u16::MAX, 0]), 0);
+    assert_eq!(patience(Some(Danger::RingLongestTrip), [u16::MAX, 0]), 6 * 1_500);
+    assert_eq!(patience(None, [u16::MAX, u16::MAX]), 6 * 1_500);
+}
