@@ -128,6 +128,13 @@ impl Flush {
         self.patience = step.saturating_mul(2).max(agree::FLUSH_DEADLINE);
     }
 
+    /// FLU-12: a ring that took long to form stands again: what is awaited has its time anew.
+    pub fn wait_anew(&mut self, now: Instant) {
+        if let Some(deadline) = self.pending.as_mut().and_then(|pending| pending.deadline.as_mut()) {
+            *deadline = (*deadline).max(now + self.patience);
+        }
+    }
+
     /// The group's notice. Only the newest one is agreed on, and it replaces any earlier one.
     ///
     /// # Errors

@@ -80,6 +80,19 @@ impl Keying {
         self.core.config.step_deadline = step;
     }
 
+    /// KEY-15: a ring that took long to form stands again: what is awaited has its time anew.
+    pub fn wait_anew(&mut self, now: Instant) {
+        let at = now + self.core.config.step_deadline;
+        let deadline = match &mut self.machine {
+            Machine::Running(running) => Some(&mut running.deadline),
+            Machine::Secure(secure) => secure.refresh.as_mut().map(|(_, deadline)| deadline),
+            Machine::Cascading(_) => None,
+        };
+        if let Some(deadline) = deadline {
+            deadline.at = deadline.at.max(at);
+        }
+    }
+
     /// Takes one input. An input that is refused leaves the state as it was, except a view: it is
     /// installed below, gets no key here, and its flush is answered. A signed message that makes no
     /// sense is complained of all the same.

@@ -98,17 +98,22 @@ impl GroupStack {
             ask_at: now,
             returns: Returns::default(),
         };
-        stack.wait(parts.patience);
+        stack.wait(now, parts.patience);
         Ok(stack)
     }
 
     /// FLU-12, KEY-15: how long this party waits from now on for a step of another, and for what it
-    /// sent to come back: as usual, or for `patience` if that is longer.
-    pub(crate) fn wait(&mut self, patience: Duration) {
+    /// sent to come back: as usual, or for `patience` if that is longer. Then a ring takes long to
+    /// form, too, and what is awaited is awaited anew.
+    pub(crate) fn wait(&mut self, now: Instant, patience: Duration) {
         let step = self.step_deadline.max(patience);
         self.flush.wait(step);
         self.keying.wait(step);
         self.returns.wait(patience);
+        if patience > self.step_deadline {
+            self.flush.wait_anew(now);
+            self.keying.wait_anew(now);
+        }
     }
 
     /// What the roster now means for the installed view. MEM-03: nothing is sealed any more for a

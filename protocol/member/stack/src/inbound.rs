@@ -81,7 +81,7 @@ impl Member {
     ) {
         self.configured = true;
         self.patience = patience;
-        self.stacks.values_mut().for_each(|stack| stack.wait(patience));
+        self.stacks.values_mut().for_each(|stack| stack.wait(now, patience));
         self.sight.configuration.clone_from(&nodes);
         self.sight.lacking = None;
         self.event(Event::Configuration { nodes });

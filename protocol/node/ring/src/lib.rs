@@ -227,6 +227,8 @@ impl Ring {
         };
         self.apply(now, step, entropy);
         let Some(State::Gather(state)) = self.state.as_mut() else { return Ok(()) };
+        self.ctx.time_gather();
+        state.wait(&self.ctx);
         let step = state.join(now, from, join, news, &mut self.ctx);
         self.apply(now, step, entropy);
         Ok(())

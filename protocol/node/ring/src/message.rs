@@ -76,6 +76,8 @@ pub struct Join {
     pub current: Option<ConfigurationId>,
     /// How far the ring or attempt that it left for this gather came.
     pub last: Option<Last>,
+    /// The longest round trip that it has measured, in milliseconds.
+    pub trip: u16,
 }
 
 /// In [`Last::late`]: nothing came any more.

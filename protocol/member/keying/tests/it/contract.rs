@@ -359,7 +359,12 @@ fn key_15_a_step_is_waited_for_as_long_as_the_configuration_asks() {
     table.now = now + far;
     table.all(|_| Input::Timeout);
     assert!((0..3).any(|of| !table.complaints(of).is_empty()));
-    assert_eq!(waits(&table), Some(table.now + STEP_DEADLINE * 2));
+    let again = table.now + STEP_DEADLINE * 2;
+    assert_eq!(waits(&table), Some(again));
+    table.keyings[0].wait_anew(table.now);
+    assert_eq!(waits(&table), Some(again), "no shorter than before");
+    table.keyings[0].wait_anew(again);
+    assert_eq!(waits(&table), Some(again + STEP_DEADLINE));
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! RING-29, RING-30: how long a ring waits, and who can make it wait.
 
 use crate::harness::{Rng, node};
-use crate::pair::{ME, PEER, Pair, join};
+use crate::pair::{ME, OUTSIDER, PEER, Pair, join};
 use core::time::Duration;
 use folkmoot_base::{Danger, Mutant};
-use folkmoot_ring::message::{Ask, Control, Frame, OldRing};
+use folkmoot_ring::message::{Ask, Control, Frame, Join, OldRing};
 use folkmoot_ring::{Output, Phase};
 
 /// In one ring with a peer that names the first of these round trips, in milliseconds. This node
@@ -139,4 +139,31 @@ fn ring_31_a_liar_makes_nobody_wait_and_two_only_up_to_the_ceiling() {
     assert_eq!(patience(None, [u16::MAX, 0]), 0);
     assert_eq!(patience(Some(Danger::RingLongestTrip), [u16::MAX, 0]), 6 * 1_500);
     assert_eq!(patience(None, [u16::MAX, u16::MAX]), 6 * 1_500);
+}
+
+/// How long this node, whose own paths are short, waits in a gather for one that is silent.
+fn patience_of_a_gather(named: [u16; 2]) -> Duration {
+    let mut pair = Pair::alone();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    let hears = [PEER, ME, OUTSIDER];
+    for (from, trip) in [(PEER, named[0]), (OUTSIDER, named[1])] {
+        let join = Control::Join(Join { trip, ..join(1, &hears) });
+        pair.ring.frame(pair.now, node(from), join.encode(), &mut Rng(1)).unwrap();
+    }
+    let began = pair.now;
+    while pair.ring.status().set_aside.is_empty() && pair.now.since(began) < Duration::from_secs(60) {
+        pair.now = pair.ring.poll_timeout().unwrap();
+        pair.ring.timeout(pair.now, &mut Rng(1));
+    }
+    pair.now.since(began)
+}
+
+/// It is near to all others, and these are far from each other.
+#[test]
+fn ring_29_a_gather_waits_as_long_as_two_of_the_others_need() {
+    let usual = patience_of_a_gather([0, 0]);
+    assert!(usual < Duration::from_secs(3), "{usual:?}");
+    assert_eq!(patience_of_a_gather([u16::MAX, 0]), usual, "one alone may lie");
+    assert!(patience_of_a_gather([800, 800]) > usual * 2);
+    assert_eq!(patience_of_a_gather([u16::MAX; 2]), patience_of_a_gather([1_500; 2]));
 }
