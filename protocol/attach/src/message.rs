@@ -4,6 +4,7 @@
 
 use crate::Lacking;
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_base::{GroupId, Head, Indication, Locator, NodeId, Party, Service, ViewId};
 
 /// Member → node.
@@ -140,6 +141,9 @@ pub enum ToMember {
     Configuration {
         /// The nodes.
         nodes: Vec<NodeId>,
+        /// How long members there wait for a step of one another, if that is longer than usual: the
+        /// nodes are far from each other. The same at all nodes.
+        patience: Duration,
     },
     /// A node of the configuration lacks what was sent; `None`: it has it now. A new configuration
     /// takes it back too.

@@ -110,6 +110,10 @@ pub enum Danger {
     RingDuplicates,
     /// Ring: installs the new configuration before old packets are exchanged.
     RingSkipRecovery,
+    /// Ring: tells the layers above that every configuration is near (RING-33).
+    RingNearPatience,
+    /// Ring: distant members exchange nothing, though some come from one old ring (RING-34).
+    RingSkipsExchange,
     /// Ring: own messages are dropped from the queue when the configuration changes.
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.

@@ -203,6 +203,12 @@ pub(crate) enum RingMode {
     Admit,
     /// Measures what members cost that send nothing, for --seconds.
     Idle,
+    /// Counts the configurations that it costs to stop the last member again and again, for --pause
+    /// each time. Every sender sends 100 messages a second, or as many as --rate says.
+    Pause,
+    /// Counts the configurations that it costs if other work keeps the processors busy, for
+    /// --seconds. Every sender sends 100 messages a second, or as many as --rate says.
+    Busy,
 }
 
 /// What `bench compare` compares.
@@ -261,6 +267,12 @@ pub(crate) struct BenchRing {
     /// How often each change is made. The output has medians.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub(crate) times: u16,
+    /// How long a member is stopped if --mode is pause.
+    #[arg(long, value_name = "MILLISECONDS", default_value_t = 300, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub(crate) pause: u16,
+    /// How many threads work if --mode is busy [default: one for each processor].
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(0..=256))]
+    pub(crate) busy: Option<u16>,
     /// How long a round trip between two members takes at least, by the transport's fault switch.
     #[arg(long, value_name = "MILLISECONDS", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=3_000))]
     pub(crate) trip: u16,

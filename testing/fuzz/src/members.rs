@@ -27,7 +27,10 @@ impl Above {
         let mut above = Self { now: Instant(1), member, order: 0, dice: Dice(47), views: Vec::new() };
         above.member.clock(above.now, NOW, &mut above.dice);
         above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
-        above.word(ToMember::Configuration { nodes: world().founders.iter().map(Identity::node).collect() });
+        above.word(ToMember::Configuration {
+            nodes: world().founders.iter().map(Identity::node).collect(),
+            patience: core::time::Duration::ZERO,
+        });
         above
     }
 

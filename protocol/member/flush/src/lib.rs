@@ -122,11 +122,17 @@ impl Flush {
         }
     }
 
-    /// The same, with steps of this length: each FLUSH_OK is awaited for twice that, but never for
-    /// less than usual.
-    #[must_use]
-    pub fn with_step_deadline(self, step: Duration) -> Self {
-        Self { patience: step.saturating_mul(2).max(agree::FLUSH_DEADLINE), ..self }
+    /// FLU-14: from now on steps have this length. Each FLUSH_OK is awaited for twice that, but
+    /// never for less than usual. What is awaited already is awaited as long as was said before.
+    pub fn wait(&mut self, step: Duration) {
+        self.patience = step.saturating_mul(2).max(agree::FLUSH_DEADLINE);
+    }
+
+    /// FLU-14: a ring that took long to form stands again: what is awaited has its time anew.
+    pub fn wait_anew(&mut self, now: Instant) {
+        if let Some(deadline) = self.pending.as_mut().and_then(|pending| pending.deadline.as_mut()) {
+            *deadline = (*deadline).max(now + self.patience);
+        }
     }
 
     /// The group's notice. Only the newest one is agreed on, and it replaces any earlier one.

@@ -39,6 +39,7 @@ use crate::core::Core;
 use crate::message::Envelope;
 use crate::running::Running;
 use crate::secure::Secure;
+use ::core::time::Duration;
 use base::{Entropy, GroupId, Instant, Party, ViewId};
 use bytes::Bytes;
 use std::mem;
@@ -72,6 +73,24 @@ impl Keying {
     ) -> Result<Self, KeyingError> {
         let core = Core::new(me, group, config, stored)?;
         Ok(Self { core, machine: Machine::Cascading(Cascading::start()), newest: None })
+    }
+
+    /// KEY-15: how long to wait for another party's step from the next wait on.
+    pub fn wait(&mut self, step: Duration) {
+        self.core.config.step_deadline = step;
+    }
+
+    /// KEY-15: a ring that took long to form stands again: what is awaited has its time anew.
+    pub fn wait_anew(&mut self, now: Instant) {
+        let at = now + self.core.config.step_deadline;
+        let deadline = match &mut self.machine {
+            Machine::Running(running) => Some(&mut running.deadline),
+            Machine::Secure(secure) => secure.refresh.as_mut().map(|(_, deadline)| deadline),
+            Machine::Cascading(_) => None,
+        };
+        if let Some(deadline) = deadline {
+            deadline.at = deadline.at.max(at);
+        }
     }
 
     /// Takes one input. An input that is refused leaves the state as it was, except a view: it is

@@ -32,7 +32,7 @@ pub(crate) struct Secure {
     signalled: bool,
     /// This party asked for a refresh that is not ordered yet.
     requested: bool,
-    refresh: Option<(Attempt, Deadline)>,
+    pub(crate) refresh: Option<(Attempt, Deadline)>,
 }
 
 impl Secure {

@@ -43,6 +43,7 @@ impl Member {
             heads: self.transcript.digest(),
             stored_instance: stored.as_deref(),
             step_deadline: self.config.step_deadline,
+            patience: self.patience,
             danger: self.config.danger,
             seals_per_epoch_max: self.config.seals_per_epoch_max,
         };

@@ -69,6 +69,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) heads: Digest,
     pub(crate) stored_instance: Option<&'a [u8]>,
     pub(crate) step_deadline: Duration,
+    pub(crate) patience: Duration,
     pub(crate) danger: Mutant,
     pub(crate) seals_per_epoch_max: u64,
 }
@@ -82,9 +83,8 @@ impl GroupStack {
             seals_per_epoch_max: parts.seals_per_epoch_max,
             ..session::Config::default()
         };
-        Ok(Self {
-            flush: Flush::new(flush::Config { me, group, danger }, heads)
-                .with_step_deadline(parts.step_deadline),
+        let mut stack = Self {
+            flush: Flush::new(flush::Config { me, group, danger }, heads),
             keying: Keying::new(me, group, keys, parts.stored_instance)?,
             session: Session::new(me, group, sessions),
             held: VecDeque::new(),
@@ -97,7 +97,23 @@ impl GroupStack {
             asked: false,
             ask_at: now,
             returns: Returns::default(),
-        })
+        };
+        stack.wait(now, parts.patience);
+        Ok(stack)
+    }
+
+    /// FLU-14, KEY-15: how long this party waits from now on for a step of another, and for what it
+    /// sent to come back: as usual, or for `patience` if that is longer. Then a ring takes long to
+    /// form, too, and what is awaited is awaited anew.
+    pub(crate) fn wait(&mut self, now: Instant, patience: Duration) {
+        let step = self.step_deadline.max(patience);
+        self.flush.wait(step);
+        self.keying.wait(step);
+        self.returns.wait(patience);
+        if patience > self.step_deadline {
+            self.flush.wait_anew(now);
+            self.keying.wait_anew(now);
+        }
     }
 
     /// What the roster now means for the installed view. MEM-03: nothing is sealed any more for a

@@ -5,6 +5,7 @@ use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
 use base::{Buffer, Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
+use core::time::Duration;
 use folkmoot_admission::Input;
 use folkmoot_attach::{Lacking, ToMember};
 use folkmoot_base as base;
@@ -36,7 +37,7 @@ impl Member {
                 self.ask_door(now, Input::LinkDown(node), entropy);
                 self.post_link(now, node, false, entropy);
             }
-            ToMember::Configuration { nodes } => self.configuration(now, nodes, entropy),
+            ToMember::Configuration { nodes, patience } => self.configuration(now, nodes, patience, entropy),
             ToMember::Lacking(lacking) => self.lacking(lacking),
             ToMember::Congested(congested) => {
                 self.congested = congested;
@@ -69,8 +70,17 @@ impl Member {
         }
     }
 
-    fn configuration(&mut self, now: Instant, nodes: Vec<NodeId>, entropy: &mut dyn Entropy) {
+    /// FLU-14, KEY-15: from now on parties wait for one another as its round trips ask for.
+    fn configuration(
+        &mut self,
+        now: Instant,
+        nodes: Vec<NodeId>,
+        patience: Duration,
+        entropy: &mut dyn Entropy,
+    ) {
         self.configured = true;
+        self.patience = patience;
+        self.stacks.values_mut().for_each(|stack| stack.wait(now, patience));
         self.sight.configuration.clone_from(&nodes);
         self.sight.lacking = None;
         self.event(Event::Configuration { nodes });

@@ -41,6 +41,7 @@ use attach::{ToNode, Upper, UpperOutput};
 use base::{Entropy, GroupId, Instant, MemberId, NodeId, Party, Persist, StoreKey, UnixTime};
 use bytes::Bytes;
 use core::ops::Bound;
+use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
@@ -71,6 +72,8 @@ pub struct Member {
     /// The instance counters of keying, as they were persisted.
     instances: BTreeMap<GroupId, Bytes>,
     configured: bool,
+    /// What the nodes of the present configuration say of their distance.
+    patience: Duration,
     congested: bool,
     pool: base::Pool,
     sight: status::Sight,
@@ -120,6 +123,7 @@ impl Member {
             wanted: BTreeSet::new(),
             instances: instances.collect(),
             configured: false,
+            patience: Duration::ZERO,
             congested: false,
             pool: base::Pool::default(),
             sight: status::Sight::default(),

@@ -13,8 +13,10 @@ use folkmoot_base as base;
 pub(crate) const LATE: Duration = Duration::from_millis(1_500);
 
 /// What is on its way back in one group.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Returns {
+    /// How long nothing may come back: [`LATE`], or longer among distant nodes.
+    late: Duration,
     /// Messages that were handed to the node and have not come back.
     out: u64,
     /// Since when something is out and nothing has come back.
@@ -34,7 +36,18 @@ pub(crate) enum News {
     Back,
 }
 
+impl Default for Returns {
+    fn default() -> Self {
+        Self { late: LATE, out: 0, since: None, told: false }
+    }
+}
+
 impl Returns {
+    /// What goes to all and comes back may take so long.
+    pub(crate) fn wait(&mut self, patience: Duration) {
+        self.late = LATE.max(patience);
+    }
+
     /// One is handed to the node.
     pub(crate) fn sent(&mut self, service: Service) {
         if service != Service::Unreliable {
@@ -74,12 +87,12 @@ impl Returns {
     /// How many are out, and for how long nothing has come back, if that is too long.
     pub(crate) fn late(&self, now: Instant) -> Option<Stalled> {
         let waited = now.since(self.since?);
-        (self.out > 0 && waited >= LATE).then_some(Stalled { messages: self.out, waited })
+        (self.out > 0 && waited >= self.late).then_some(Stalled { messages: self.out, waited })
     }
 
     /// When to look again.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.since.filter(|_| !self.told).map(|since| since + LATE)
+        self.since.filter(|_| !self.told).map(|since| since + self.late)
     }
 }
 

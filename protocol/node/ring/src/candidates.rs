@@ -54,6 +54,8 @@ struct Candidate {
     mtu: u16,
     /// What a round trip to it takes; zero if that was never said.
     trip: Duration,
+    /// What it says of its own round trips, in milliseconds.
+    named_trip: u16,
 }
 
 /// A link that went down under a configuration.
@@ -130,6 +132,17 @@ impl Candidates {
         trips.map(|candidate| candidate.trip).max().unwrap_or_default()
     }
 
+    /// The longest round trip that was measured here, in milliseconds.
+    pub(crate) fn own_trip(&self) -> u16 {
+        u16::try_from(self.longest_trip(self.eligible()).as_millis()).unwrap_or(u16::MAX)
+    }
+
+    /// What eligible nodes, and this one, say of their longest round trips.
+    pub(crate) fn named_trips(&self) -> Vec<u16> {
+        let named = self.eligible.values().map(|candidate| candidate.named_trip);
+        named.chain([self.own_trip()]).collect()
+    }
+
     pub(crate) fn is_eligible(&self, node: &NodeId) -> bool {
         self.eligible.contains_key(node)
     }
@@ -162,6 +175,7 @@ impl Candidates {
             self.partings.remove(node);
         }
         candidate.join_number = candidate.join_number.max(join.number);
+        candidate.named_trip = join.trip;
         let report = Some(Report::of(join));
         let news = candidate.report != report;
         candidate.report = report;

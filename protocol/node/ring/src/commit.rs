@@ -11,7 +11,7 @@
 use crate::context::{Context, Step};
 use crate::data::{Data, RingHandle};
 use crate::key::Contribution;
-use crate::message::{CommitToken, Control, Join, Last, OldRing, neighbours};
+use crate::message::{CommitToken, Control, Join, Last, OldRing, Token, neighbours};
 use crate::order::Order;
 use crate::output::{Cause, Output};
 use bytes::Bytes;
@@ -86,6 +86,8 @@ pub(crate) struct Commit {
     deadline: Instant,
     /// What others sent in the new ring that have the second COMMIT already.
     early: Vec<(NodeId, Data)>,
+    /// The first token, if it came before the second COMMIT.
+    first: Option<(NodeId, Token)>,
 }
 
 /// Most packets of the new ring that are kept until the second COMMIT comes; more are asked for
@@ -114,7 +116,19 @@ impl Commit {
         token.trips.push(trip);
         let repeat = Repeat::start(now, &token, ctx);
         let deadline = now + ctx.config.timing.commit;
-        Self { old, given_up, token, mine, contribution, mtu, trip, repeat, deadline, early: Vec::new() }
+        Self {
+            old,
+            given_up,
+            token,
+            mine,
+            contribution,
+            mtu,
+            trip,
+            repeat,
+            deadline,
+            early: Vec::new(),
+            first: None,
+        }
     }
 
     /// A packet: kept if it is of this attempt's ring.
@@ -127,9 +141,16 @@ impl Commit {
         }
     }
 
-    /// The packets that came early.
-    pub(crate) fn take_early(&mut self) -> Vec<(NodeId, Data)> {
-        core::mem::take(&mut self.early)
+    /// A token: kept if it is of this attempt's ring.
+    pub(crate) fn token(&mut self, from: NodeId, token: Token) {
+        if token.ring == self.token.id.nonce && self.has(&from) {
+            self.first = Some((from, token));
+        }
+    }
+
+    /// The packets and the token that came early.
+    pub(crate) fn take_early(&mut self) -> (Vec<(NodeId, Data)>, Option<(NodeId, Token)>) {
+        (core::mem::take(&mut self.early), self.first.take())
     }
 
     fn represents(&self, ctx: &Context) -> bool {

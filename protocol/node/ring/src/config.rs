@@ -48,6 +48,10 @@ pub(crate) const UNRELIABLE_BYTES_SENT_MAX: usize = UNRELIABLE_BYTES_MAX + 4 * 1
 /// The highest number of a pass of the token that is accepted from a peer; a ring would need
 /// centuries to reach it.
 pub(crate) const TOKEN_SEQ_MAX: u64 = 1 << 50;
+/// From this round trip on a ring is far: it saves rotations of the token (RING-34, RING-35).
+pub(crate) const FAR: Duration = Duration::from_millis(20);
+/// So often the token of such a ring waits for answers at one visit.
+pub(crate) const ANSWERS_MAX: u8 = 4;
 /// How many attempts a node remembers so as not to take part in another of the same handle.
 pub(crate) const HANDLES_KEPT: usize = 16;
 
@@ -62,6 +66,8 @@ const _: () = assert!(FRAME_BYTES_MAX >= 256);
 /// are longer: RING-29.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
+    /// What a round trip takes.
+    pub trip: Duration,
     /// If the token has not come for this long, it counts as lost. Longer in a large ring.
     pub token_loss: Duration,
     /// So long before the token counts as lost, the members begin to ask one another who is there.
@@ -102,6 +108,7 @@ pub struct Timing {
 impl Default for Timing {
     fn default() -> Self {
         Self {
+            trip: Duration::ZERO,
             token_loss: Duration::from_millis(400),
             ask: Duration::from_millis(150),
             token_repeat: Duration::from_millis(30),

@@ -10,6 +10,7 @@ use crate::message::{CommitToken, Control, Join, Last, RingNonce};
 use crate::output::{Cause, Change, Counters, Output, Phase};
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
+use crate::times::second_longest;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
 use bytes::Bytes;
 use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, NodeId, Persist, draw};
@@ -83,9 +84,11 @@ impl Context {
         }
     }
 
-    /// RING-29: the times of a gather: of all eligible nodes, and as they were measured here.
+    /// RING-29: the times of a gather: of all eligible nodes, as they were measured here, and as
+    /// two of them name them.
     pub(crate) fn time_gather(&mut self) {
-        let trip = self.candidates.longest_trip(self.candidates.eligible());
+        let own = self.candidates.longest_trip(self.candidates.eligible());
+        let trip = own.max(second_longest(&self.candidates.named_trips()));
         let nodes = self.candidates.eligible().count().saturating_add(1);
         self.config.timing = self.least.over(trip, nodes);
     }
@@ -196,6 +199,7 @@ impl Context {
             ring_seq: self.ring_seq,
             current,
             last: self.last,
+            trip: self.candidates.own_trip(),
         };
         Control::Join(join).encode()
     }

@@ -199,6 +199,10 @@ impl Ring {
                 }
                 step
             }
+            Some(State::Commit(state)) => {
+                state.token(from, token);
+                Step::Stay
+            }
             _ => Step::Stay,
         };
         self.apply(now, step, entropy);
@@ -230,6 +234,8 @@ impl Ring {
         };
         self.apply(now, step, entropy);
         let Some(State::Gather(state)) = self.state.as_mut() else { return Ok(()) };
+        self.ctx.time_gather();
+        state.wait(&self.ctx);
         let step = state.join(now, from, join, news, &mut self.ctx);
         self.apply(now, step, entropy);
         Ok(())
@@ -418,9 +424,9 @@ impl Ring {
     }
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
-        let early = match self.state.as_mut() {
+        let (early, token_before) = match self.state.as_mut() {
             Some(State::Commit(state)) => state.take_early(),
-            _ => Vec::new(),
+            _ => Default::default(),
         };
         let Some((old, given_up)) = self.leave_attempt() else { return };
         let alone = token.members.len() <= 1;
@@ -430,9 +436,12 @@ impl Ring {
             // What is illegal is as good as lost.
             let _ = recover.data(now, from, data);
         }
+        let (step, first) = recover.begin(now, &mut self.ctx);
         self.state = Some(State::Recover(Box::new(recover)));
-        if alone {
-            self.install(now, None, entropy);
+        if alone || matches!(step, Step::Install) {
+            self.install(now, first, entropy);
+        } else if let Some((from, token)) = token_before {
+            let _ = self.take_token(now, from, token, entropy);
         }
     }
 
@@ -448,12 +457,12 @@ impl Ring {
         let timing = self.ctx.config.timing;
         let given_up = state.given_up.clone();
         let before = state.old.as_ref().map(|old| old.members.to_vec()).unwrap_or_default();
-        let (circuit, formed_by) = state.install(&mut self.ctx);
+        let (circuit, formed_by, repeat) = state.install(&mut self.ctx);
         self.ctx.candidates.formed(now, &formed_by.members, &given_up, &timing, entropy);
         self.ctx.merging.formed(now, &before, &formed_by.members);
         self.ctx.trace(Phase::Operational, Cause::Recovered);
         self.ctx.counters.installed = self.ctx.counters.installed.saturating_add(1);
-        let operational = Operational::begin(now, circuit, formed_by, token, &mut self.ctx);
+        let operational = Operational::begin(now, circuit, (formed_by, repeat), token, &mut self.ctx);
         self.state = Some(State::Operational(Box::new(operational)));
     }
 }

@@ -17,7 +17,7 @@
 //! ```
 
 use crate::config::{
-    GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
+    FAR, GAP_PACKETS_MAX, PACKET_NUMBER_MAX, REQUESTS_MAX, RING_SEQ_MAX, STORE_PACKETS_MAX, TOKEN_SEQ_MAX,
 };
 use crate::data::{Data, path_bytes};
 use crate::key::Contribution;
@@ -76,6 +76,8 @@ pub struct Join {
     pub current: Option<ConfigurationId>,
     /// How far the ring or attempt that it left for this gather came.
     pub last: Option<Last>,
+    /// The longest round trip that it has measured, in milliseconds.
+    pub trip: u16,
 }
 
 /// In [`Last::late`]: nothing came any more.
@@ -324,6 +326,15 @@ impl CommitToken {
             return Duration::from_millis(self.trips.iter().copied().max().unwrap_or(0).into());
         }
         second_longest(&self.trips)
+    }
+
+    /// RING-34: no two members come from one old ring, and the members are far from each other.
+    pub(crate) fn is_far_and_new(&self, danger: Mutant) -> bool {
+        let mut old: Vec<_> = self.old_rings.iter().filter_map(|old_ring| old_ring.id).collect();
+        let rings = old.len();
+        old.sort_unstable();
+        old.dedup();
+        self.trip(danger) >= FAR && (old.len() == rings || danger.is(Danger::RingSkipsExchange))
     }
 
     /// The longest datagram that all paths between members carry (RING-26).

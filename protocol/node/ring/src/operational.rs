@@ -5,6 +5,7 @@
 //! node also tells eligible nodes outside the ring which nodes it hears.
 
 use crate::circuit::{Circuit, Lost};
+use crate::commit::Repeat;
 use crate::config::PACKET_NUMBER_MAX;
 use crate::context::{Context, Step};
 use crate::data::{Class, Data, packet_bytes};
@@ -26,6 +27,8 @@ use folkmoot_base::{Danger, Instant, Lead, NodeId};
 pub(crate) struct Operational {
     pub(crate) circuit: Circuit,
     pub(crate) formed_by: CommitToken,
+    /// The second COMMIT, until the next member is heard in this ring.
+    repeat: Option<Repeat>,
     pub(crate) since: Instant,
     /// When to look for new nodes, and to tell them which nodes we hear.
     look_at: Option<Instant>,
@@ -44,16 +47,20 @@ impl Operational {
     pub(crate) fn begin(
         now: Instant,
         circuit: Circuit,
-        formed_by: CommitToken,
+        (formed_by, repeat): (CommitToken, Option<Repeat>),
         token: Option<Token>,
         ctx: &mut Context,
     ) -> Self {
         let look_at = Some(now + ctx.config.timing.merge_delay);
         let unreliable = Unreliable::new(circuit.order.members.len(), ctx.config.danger);
+        let (repeats, lacking) = (0, false);
         let mut operational =
-            Self { circuit, formed_by, since: now, look_at, repeats: 0, lacking: false, unreliable };
+            Self { circuit, formed_by, repeat, since: now, look_at, repeats, lacking, unreliable };
         operational.circuit.order.deliver_ready(&mut ctx.out);
         match token {
+            Some(token) if operational.circuit.may_wait(&ctx.config) => {
+                operational.circuit.wait_for_answers(now, token);
+            }
             Some(token) => operational.visit(now, token, ctx),
             None => operational.send_alone(ctx),
         }
@@ -62,7 +69,11 @@ impl Operational {
 
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
         // What the safe line of this visit allows is delivered before this visit numbers anything.
+        let before = ctx.out.len();
         self.circuit.order.deliver_ready(&mut ctx.out);
+        if ctx.out.len() > before && self.circuit.may_wait(&ctx.config) {
+            return self.circuit.wait_for_answers(now, token);
+        }
         self.circuit.serve(now, token, &mut ctx.queue, &ctx.config, &mut ctx.out);
         self.circuit.order.deliver_ready(&mut ctx.out);
         ctx.watch_queue();
@@ -131,6 +142,8 @@ impl Operational {
     pub(crate) fn submitted(&mut self, now: Instant, ctx: &mut Context) {
         if self.circuit.is_alone() {
             self.send_alone(ctx);
+        } else if self.circuit.awaits_answers() {
+            // It goes with the token.
         } else if self.circuit.is_idle() {
             self.circuit.release(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
             self.circuit.order.deliver_ready(&mut ctx.out);
@@ -151,12 +164,18 @@ impl Operational {
         if !self.circuit.token(now, from, &mut token, &ctx.config)? {
             return Ok(Step::Stay);
         }
+        self.hears(&from);
         if token.places >= PACKET_NUMBER_MAX / 2 {
             return Ok(Step::Gather(Cause::NumbersSpent));
         }
         self.visit(now, token, ctx);
         self.tell_lacking(now, ctx);
         Ok(Step::Stay)
+    }
+
+    /// Whoever sends in this ring has the second COMMIT.
+    fn hears(&mut self, from: &NodeId) {
+        self.repeat.take_if(|repeat| repeat.is_to(from));
     }
 
     /// RING-23: the token comes several times in the half of `stall` that is left. The first name
@@ -183,6 +202,7 @@ impl Operational {
         let early = ctx.config.danger.is(Danger::RingNoOrder);
         let again = (twice || early).then(|| data.clone());
         let stored = self.circuit.data(from, data)?;
+        self.hears(&from);
         if let Some(data) = again
             && (twice && stored == Stored::Known || early && stored == Stored::New)
         {
@@ -292,6 +312,9 @@ impl Operational {
                 return step;
             }
         }
+        if let Some(repeat) = self.repeat.as_mut() {
+            repeat.timeout(now, ctx);
+        }
         if let Err(lost) = self.circuit.timeout(now, &mut ctx.queue, &ctx.config, &mut ctx.out) {
             return Step::Gather(match lost {
                 Lost::Token => Cause::TokenLost,
@@ -304,6 +327,7 @@ impl Operational {
     }
 
     pub(crate) fn poll_timeout(&self, ctx: &Context) -> Option<Instant> {
-        [self.circuit.poll_timeout(&ctx.config.timing), self.look_at].into_iter().flatten().min()
+        let repeat = self.repeat.as_ref().map(Repeat::poll_timeout);
+        [self.circuit.poll_timeout(&ctx.config.timing), self.look_at, repeat].into_iter().flatten().min()
     }
 }

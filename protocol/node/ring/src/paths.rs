@@ -5,9 +5,10 @@
 //! the links cut what is too long, and another configuration is made. If it carries more, the next
 //! configuration will use that.
 
+use crate::times::patience;
 use crate::{Ring, State};
 use core::time::Duration;
-use folkmoot_base::{Instant, NodeId};
+use folkmoot_base::{Danger, Instant, NodeId};
 
 impl Ring {
     /// The path to `node`, which is eligible, carries datagrams of so many bytes. The next
@@ -22,10 +23,17 @@ impl Ring {
         }
     }
 
-    /// After how long without progress the present ring or gather is given up: it follows the round
-    /// trips (RING-29), and is [`Timing::stall`](crate::Timing::stall) at least.
-    pub fn stall(&self) -> Duration {
-        self.ctx.config.timing.stall
+    /// RING-33: how long the layers above wait for one another in the configuration that stands. It
+    /// follows from the round trips that COMMIT names, so it is the same at all members.
+    pub fn patience(&self) -> Duration {
+        let danger = self.ctx.config.danger;
+        match self.state.as_ref() {
+            Some(State::Operational(state)) if !danger.is(Danger::RingNearPatience) => {
+                let formed_by = &state.formed_by;
+                patience(formed_by.trip(danger), formed_by.members.len())
+            }
+            _ => Duration::ZERO,
+        }
     }
 
     /// A round trip to `node`, which is eligible, takes so long. A gather, and a ring that stands,

@@ -134,6 +134,10 @@ impl Source for Recovered<'_> {
         Some(head.end(Class::End, frame))
     }
 
+    fn answers(&self) -> bool {
+        false
+    }
+
     fn backlog(&self) -> u32 {
         let lists = self.plan.to_say.len().div_ceil(SPANS_MAX);
         let left = self.plan.to_send.len().saturating_add(lists).saturating_add((!self.plan.ended).into());
@@ -150,6 +154,8 @@ pub(crate) struct Recover {
     /// The nodes given up in the gather before.
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
+    /// RING-34: no two members come from one old ring, and the ring is far: nothing is exchanged.
+    new: bool,
     repeat: Option<Repeat>,
     /// How far it has come, and since when.
     stage: Stage,
@@ -180,20 +186,28 @@ impl Recover {
         let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
         let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
         let repeat = (!circuit.is_alone()).then(|| Repeat::start(now, &token, ctx));
-        let mut recover =
-            Self { old, circuit, plan, given_up, token, repeat, stage: Stage::default(), since: now };
-        if recover.repeat.is_some() && recover.token.id.representative == ctx.config.me {
-            recover.begin(now, ctx);
-        }
-        recover
+        let new = token.is_far_and_new(ctx.config.danger);
+        Self { old, circuit, plan, given_up, token, new, repeat, stage: Stage::default(), since: now }
     }
 
     /// The representative sends the first token right behind the second COMMIT. Whoever has the
     /// token first, or has it alone, waits until both are repeated.
-    fn begin(&mut self, now: Instant, ctx: &mut Context) {
+    pub(crate) fn begin(&mut self, now: Instant, ctx: &mut Context) -> (Step, Option<Token>) {
+        if self.repeat.is_none() || self.token.id.representative != ctx.config.me {
+            return (Step::Stay, None);
+        }
         let mut first = self.circuit.first_token();
         self.circuit.accept(now, &mut first, &ctx.config);
-        self.visit(now, first, ctx);
+        self.go_on(now, first, ctx)
+    }
+
+    /// The token is here.
+    fn go_on(&mut self, now: Instant, token: Token, ctx: &mut Context) -> (Step, Option<Token>) {
+        if self.is_complete(ctx) {
+            return (Step::Install, Some(token));
+        }
+        self.visit(now, token, ctx);
+        (Step::Stay, None)
     }
 
     /// The second COMMIT has come round: it need not be repeated.
@@ -222,11 +236,7 @@ impl Recover {
         }
         self.hears(&from);
         self.process(now);
-        if self.is_complete(ctx) {
-            return Ok((Step::Install, Some(token)));
-        }
-        self.visit(now, token, ctx);
-        Ok((Step::Stay, None))
+        Ok(self.go_on(now, token, ctx))
     }
 
     /// Whoever sends in the new ring has the second COMMIT.
@@ -239,7 +249,7 @@ impl Recover {
         if ctx.config.danger.is(Danger::RingSkipRecovery) {
             return true;
         }
-        self.has_all_ends() && self.circuit.order.safe >= self.plan.last_end
+        self.new || self.has_all_ends() && self.circuit.order.safe >= self.plan.last_end
     }
 
     fn has_all_ends(&self) -> bool {
@@ -375,7 +385,7 @@ impl Recover {
 
     /// Ends the old configuration and begins the new one: all outputs of the step at once. The new
     /// ring goes on.
-    pub(crate) fn install(mut self, ctx: &mut Context) -> (Circuit, CommitToken) {
+    pub(crate) fn install(mut self, ctx: &mut Context) -> (Circuit, CommitToken, Option<Repeat>) {
         self.token.contributions.clear();
         let id = self.token.id;
         let members = self.token.members.clone();
@@ -407,7 +417,7 @@ impl Recover {
         if ctx.config.danger.is(Danger::RingDropsOwn) {
             ctx.queue.clear();
         }
-        (self.circuit, self.token)
+        (self.circuit, self.token, self.repeat)
     }
 }
 

@@ -12,6 +12,7 @@
 
 use crate::config::Timing;
 use core::time::Duration;
+use folkmoot_base::limits::PATIENCE_MAX;
 
 /// Longer round trips count as this.
 pub const TRIP_MAX: Duration = Duration::from_millis(1_500);
@@ -36,6 +37,7 @@ impl Timing {
         let rotation = trip.saturating_mul(members) / 2;
         let many = VISIT.saturating_mul(members.saturating_sub(FEW));
         Self {
+            trip: self.trip.max(trip),
             token_loss: (self.token_loss + many).max(rotation + trip * 2),
             // An answer takes a round trip, and what is lost is asked once more.
             ask: self.ask.max(trip * 3 / 2),
@@ -47,15 +49,27 @@ impl Timing {
             commit: self.commit.max(rotation * 2 + trip * 2),
             report_repeat: self.report_repeat.max(trip),
             split_delay: self.split_delay.max(trip * 2),
-            stall: self.stall.max(rotation * 4 + trip * 2),
+            stall: self.stall.max(progress(trip, members)),
             ..*self
         }
     }
 }
 
+/// How long it takes at most until something has reached all members of a ring that stands, and
+/// all know it: four rotations of the token, and two round trips for what is lost.
+fn progress(trip: Duration, members: u32) -> Duration {
+    trip.saturating_mul(members) / 2 * 4 + trip * 2
+}
+
+/// How long the layers above a ring of so many members wait for one another: next to no time where
+/// round trips take none, and [`PATIENCE_MAX`] at most, whatever two liars name.
+pub(crate) fn patience(trip: Duration, members: usize) -> Duration {
+    progress(trip.min(TRIP_MAX), u32::try_from(members).unwrap_or(u32::MAX)).min(PATIENCE_MAX)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{TRIP_MAX, second_longest};
+    use super::{PATIENCE_MAX, TRIP_MAX, patience, second_longest};
     use crate::Timing;
     use core::time::Duration;
 
@@ -66,6 +80,15 @@ mod tests {
         assert_eq!(second_longest(&[1, 600, 600]), ms(600));
         assert_eq!(second_longest(&[600, 1]), ms(1));
         assert_eq!(second_longest(&[600]), ms(0));
+    }
+
+    #[test]
+    fn ring_33_patience_has_a_ceiling() {
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(patience(hour, 3), patience(TRIP_MAX, 3));
+        assert_eq!(patience(hour, 64), PATIENCE_MAX);
+        assert!(patience(Duration::from_millis(600), 3) > Duration::from_secs(3));
+        assert_eq!(patience(Duration::ZERO, 64), Duration::ZERO);
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl Node {
     }
 
     pub(crate) fn regular(&mut self, now: Instant, id: ConfigurationId, members: Vec<NodeId>) {
-        self.patience.begin(now, self.ring.stall());
+        let patience = self.ring.patience();
+        self.patience.begin(now, patience);
         self.records.provide_anew();
         self.tell_mark(true);
         let roster = self.records.transcript().roster();
@@ -88,7 +89,7 @@ impl Node {
         self.group.regular(id, &members, &holds);
         self.out.note(|| RingEvent::Regular { id, members: members.clone() });
         self.peers.configured(&members);
-        self.out.tell(ToMember::Configuration { nodes: members });
+        self.out.tell(ToMember::Configuration { nodes: members, patience });
     }
 
     /// An item has its place in the order: it is taken and kept, and then acted on.

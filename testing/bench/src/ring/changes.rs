@@ -40,7 +40,7 @@ pub(crate) async fn changes(
     }
     Ok(json!({
         "bench": "ring", "mode": options.mode, "nodes": herd.all().len(), "times": options.times,
-        "formed_ms": millis(herd.formed), "trip_ms": options.trip, "loss_percent": options.loss,
+        "one_ring_ms": millis(herd.formed.0), "formed_ms": millis(herd.formed.1), "trip_ms": options.trip, "loss_percent": options.loss,
         "median_ms": medians(&all), "runs_ms": all.iter().map(in_millis).collect::<Vec<_>>(),
         "configurations": configurations,
     }))
@@ -83,12 +83,14 @@ async fn kill(herd: &mut Herd) -> Result<(Took, u64), Failure> {
     let began = now();
     herd.kill(last).await?;
     let gone = since(began, herd.view(rest, rest, began).await?);
+    let ring = since(began, herd.ring(rest));
     let installed = installed(herd, rest, &before).await?;
     tokio::time::sleep(QUIET).await;
     let began = now();
     herd.start(last).await?;
     let back = since(began, herd.view(&all, &all, began).await?);
-    Ok((vec![("others_have_view", gone), ("back_after_start", back)], installed))
+    let took = vec![("others_have_ring", ring), ("others_have_view", gone), ("back_after_start", back)];
+    Ok((took, installed))
 }
 
 /// The members are cut into halves: until both sides have their views. Then the cut ends: until all

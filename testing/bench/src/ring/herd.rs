@@ -9,6 +9,7 @@ use folkmoot_cli::children::Workshop;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{Identity, Timeouts};
 use folkmoot_signing::Scheme;
+use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -36,12 +37,14 @@ struct Place {
     stranger: bool,
     at: String,
     view: (u64, BTreeSet<String>),
+    /// When its last configuration began, and of how many nodes that is.
+    ring: (u64, usize),
 }
 
 impl Place {
     fn new(state: PathBuf, one: &Identity, stranger: bool) -> Self {
-        let (at, view) = (String::new(), Default::default());
-        Self { process: None, state, id: one.member().hex(), stranger, at, view }
+        let (at, view, ring) = (String::new(), Default::default(), (0, 0));
+        Self { process: None, state, id: one.member().hex(), stranger, at, view, ring }
     }
 }
 
@@ -55,8 +58,8 @@ pub(crate) struct Herd {
     paths: Paths,
     multicast: bool,
     people: People,
-    /// From the start of the first process until all had one view.
-    pub(crate) formed: Duration,
+    /// From the start of the first process until all were in one ring, and until all had one view.
+    pub(crate) formed: (Duration, Duration),
     // Removed in this order: the processes are gone by then.
     network: Option<Network>,
     workshop: Workshop,
@@ -82,14 +85,15 @@ impl Herd {
             places.push(Place::new(state, one, false));
         }
         let (tell, said) = mpsc::channel(SAID_MAX);
-        let (formed, began) = (Duration::ZERO, now());
+        let (formed, began) = ((Duration::ZERO, Duration::ZERO), now());
         let mut herd =
             Self { places, said, tell, limit, threads, paths, multicast, people, formed, network, workshop };
         for number in 0..size {
             herd.start(number).await?;
         }
         let last = herd.view(&herd.all(), &herd.all(), 0).await?;
-        herd.formed = Duration::from_nanos(last.saturating_sub(began));
+        let since = |end: u64| Duration::from_nanos(end.saturating_sub(began));
+        herd.formed = (since(herd.ring(&herd.all())), since(last));
         Ok(herd)
     }
 
@@ -203,6 +207,22 @@ impl Herd {
         }
     }
 
+    /// When the last of these came into its present configuration.
+    pub(crate) fn ring(&self, who: &[usize]) -> u64 {
+        let rings = who.iter().filter_map(|number| self.places.get(*number)).map(|place| place.ring.0);
+        rings.max().unwrap_or(0)
+    }
+
+    /// SIGSTOP, and SIGCONT after `pause`.
+    pub(crate) async fn pause(&mut self, number: usize, pause: Duration) -> Result<(), Failure> {
+        let place = self.places.get(number).and_then(|place| place.process.as_ref());
+        let id = place.and_then(|(child, _)| child.id()).and_then(|id| Pid::from_raw(id.cast_signed()));
+        let id = id.ok_or_else(|| Failure::bug("a member does not run"))?;
+        kill_process(id, Signal::STOP).map_err(Failure::bug)?;
+        tokio::time::sleep(pause).await;
+        kill_process(id, Signal::CONT).map_err(Failure::bug)
+    }
+
     /// Waits until each of these has said what `pick` picks; in their order.
     pub(crate) async fn expect<T>(
         &mut self,
@@ -254,6 +274,9 @@ impl Herd {
         let (from, said) = next.ok_or_else(|| Failure::bug("nobody speaks"))?;
         if let (Some(place), Said::View { at, members }) = (self.places.get_mut(from), &said) {
             place.view = (*at, members.iter().cloned().collect());
+        }
+        if let (Some(place), Said::Ring { at, nodes }) = (self.places.get_mut(from), &said) {
+            place.ring = (*at, *nodes);
         }
         Ok((from, said))
     }

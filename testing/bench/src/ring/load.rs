@@ -45,7 +45,7 @@ pub(crate) async fn load(
     let after = herd.counts(&all).await?;
     let run: Vec<Counts> = before.iter().zip(&after).map(|(before, after)| between(before, after)).collect();
     let installed = run.iter().filter_map(|counts| counts.get("configurations").copied()).max();
-    let mut report = report(options, herd.formed, sent, &told);
+    let mut report = report(options, herd.formed.1, sent, &told);
     if let Some(report) = report.as_object_mut() {
         report.insert("configurations".into(), installed.unwrap_or(0).into());
     }

@@ -106,6 +106,7 @@ impl Hand {
                 let members = members.iter().map(folkmoot::Party::hex).collect();
                 say(&Said::View { at: now(), members })
             }
+            Event::Configuration { nodes } => say(&Said::Ring { at: now(), nodes: nodes.len() }),
             Event::Removed { .. } => say(&Said::Out { at: now() }),
             _ => Ok(()),
         }

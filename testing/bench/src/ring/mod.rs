@@ -12,6 +12,7 @@ mod herd;
 mod load;
 mod member;
 mod tally;
+mod trials;
 mod words;
 
 pub(crate) use herd::{AS_MEMBER, read, spawn};
@@ -66,6 +67,8 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     };
     let progress = if options.mode == RingMode::Idle {
         Progress::steps("steps: members run, and nothing happens", 2)
+    } else if options.mode.is_trial() {
+        Progress::steps("steps: members run, are disturbed, and have sent", 3)
     } else if options.mode.is_change() {
         Progress::steps("steps: members run, and each change", usize::from(options.times) + 1)
     } else {
@@ -77,6 +80,8 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     progress.step();
     let measured = if options.mode == RingMode::Idle {
         progress.during(changes::idle(&mut herd, options, &progress)).await
+    } else if options.mode.is_trial() {
+        progress.during(trials::trial(&mut herd, options, &progress)).await
     } else if options.mode.is_change() {
         progress.during(changes::changes(&mut herd, options, &progress)).await
     } else {
@@ -109,6 +114,9 @@ fn for_people(report: &Value) -> String {
         let packets = report.get("packets_per_second").unwrap_or(&Value::Null);
         let rows = [row("processor time, %", cpu), row("packets sent a second", packets)];
         return format!("{}\n{}", table(&["EACH MEMBER", "MEAN", "MOST"], &rows), configurations(report));
+    }
+    if report.get("receivers").is_none() {
+        return configurations(report);
     }
     let each = report.get("each").and_then(Value::as_object).into_iter().flatten();
     let counted: Vec<Vec<String>> =
@@ -158,6 +166,11 @@ impl RingMode {
     /// Whether it changes who is there, and sends nothing.
     fn is_change(self) -> bool {
         matches!(self, Self::Kill | Self::Heal | Self::Join | Self::Admit)
+    }
+
+    /// Whether it disturbs members that send.
+    fn is_trial(self) -> bool {
+        matches!(self, Self::Pause | Self::Busy)
     }
 }
 

@@ -97,6 +97,8 @@ pub(crate) enum Said {
     Ready { member: String, locator: String },
     /// It has a view with a key.
     View { at: u64, members: Vec<String> },
+    /// Its node is in a configuration of so many.
+    Ring { at: u64, nodes: usize },
     /// It is out of the group.
     Out { at: u64 },
     /// It has sent all it was to send.

@@ -65,7 +65,7 @@ fn messages_go_by_a_timetable_or_alone() {
 #[test]
 fn changes_are_followed_and_told_with_what_was_waited_for() {
     for (mode, waits) in [
-        ("kill", &["others_have_view", "back_after_start"][..]),
+        ("kill", &["others_have_ring", "others_have_view", "back_after_start"][..]),
         ("heal", &["both_sides_have_view", "one_view"]),
         ("join", &["leave", "join", "stop", "start_and_join"]),
         ("admit", &["start_ask_and_join"]),
@@ -90,6 +90,17 @@ fn members_that_send_nothing_are_counted() {
 }
 
 #[test]
+fn members_that_are_disturbed_go_on() {
+    for (options, fields) in
+        [("--mode pause --times 1 --pause 50", "times"), ("--mode busy --busy 1", "busy")]
+    {
+        let report = report(&format!("ring --nodes 2 {options} --seconds 1 --json"));
+        assert_eq!((&report[fields], &report["configurations"]), (&Value::from(1), &Value::from(0)));
+        assert!(report["sent"].as_u64() > Some(50), "{report}");
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     for wrong in [
         "ring --nodes 2 --senders 3",
@@ -99,6 +110,7 @@ fn what_makes_no_sense_is_refused() {
         "ring --rate 0",
         "ring --rate NaN",
         "ring --rate 5 --window 5",
+        "ring --mode pause --pause 0",
         "ring --bytes 23",
         "ring --service loud",
         "ring --namespaces a/b,c",

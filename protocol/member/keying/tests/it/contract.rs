@@ -3,7 +3,9 @@
 
 use crate::common::table::{Table, signed, step, view, with_body};
 use crate::common::{GROUP, Seeded, Stamper, member, view_id};
+use core::time::Duration;
 use folkmoot_agreement::AgreementError;
+use folkmoot_base::limits::STEP_DEADLINE;
 use folkmoot_base::{Danger, GroupId, Instant, Service};
 use folkmoot_keying::message::{CONFIRM, Envelope, REFRESH};
 use folkmoot_keying::{Config, Input, Keying, KeyingError, Output, State};
@@ -338,6 +340,31 @@ fn key_10_nobody_is_blamed_after_the_signal_or_while_flushing() {
     assert!((0..3).all(|of| table.complaints(of).is_empty()));
     table.all(|_| Input::FlushRequest);
     assert!(table.keyings.iter().all(|keying| keying.state() == State::Cascading));
+}
+
+#[test]
+fn key_15_a_step_is_waited_for_as_long_as_the_configuration_asks() {
+    let mut table = Table::new(3, None);
+    let far = Duration::from_secs(8);
+    table.keyings.iter_mut().for_each(|keying| keying.wait(far));
+    table.start(1);
+    let (now, waits) = (table.now, |table: &Table| table.keyings[0].poll_timeout());
+    assert_eq!(waits(&table), Some(now + far));
+    table.now = now + far / 2;
+    table.all(|_| Input::Timeout);
+    assert!((0..3).all(|of| table.complaints(of).is_empty()), "they are far, not silent");
+    // What began before goes on as it began.
+    table.keyings.iter_mut().for_each(|keying| keying.wait(STEP_DEADLINE));
+    assert_eq!(waits(&table), Some(now + far));
+    table.now = now + far;
+    table.all(|_| Input::Timeout);
+    assert!((0..3).any(|of| !table.complaints(of).is_empty()));
+    let again = table.now + STEP_DEADLINE * 2;
+    assert_eq!(waits(&table), Some(again));
+    table.keyings[0].wait_anew(table.now);
+    assert_eq!(waits(&table), Some(again), "no shorter than before");
+    table.keyings[0].wait_anew(again);
+    assert_eq!(waits(&table), Some(again + STEP_DEADLINE));
 }
 
 #[test]

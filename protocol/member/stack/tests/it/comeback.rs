@@ -4,6 +4,7 @@
 use crate::common::people::{Dice, NOW, PEOPLE, charter, decide, decide_holding, expulsion, gmc, id};
 use attach::{ToMember, ToNode, Upper, UpperOutput};
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base::{Instant, Locator, StoreKey, UnixTime};
 use folkmoot_identity::Minority;
@@ -53,7 +54,11 @@ fn returns(dora: &mut Member, told: bool, out: &(Bytes, UnixTime), again: &Bytes
     if told {
         dora.command(now, Command::Apply, &mut dice);
     }
-    dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
+    dora.node(
+        now,
+        ToMember::Configuration { nodes: vec![id(DORA).node()], patience: Duration::ZERO },
+        &mut dice,
+    );
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     dora.node(now, up, &mut dice);
     assert_eq!(asks(dora).0, 0, "she takes herself for a member");
@@ -102,7 +107,11 @@ fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     let group = dora.transcript().group();
     dora.command(now, Command::Join { group }, &mut dice);
     dora.command(now, Command::Apply, &mut dice);
-    dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
+    dora.node(
+        now,
+        ToMember::Configuration { nodes: vec![id(DORA).node()], patience: Duration::ZERO },
+        &mut dice,
+    );
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
     dora.node(now, up, &mut dice);
     assert_eq!(asks(&mut dora), (1, 0), "as a stranger");
@@ -171,7 +180,11 @@ fn mem_08_who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
     });
     assert!(erased.eq([asked[0].0.clone(), asked[1].0.clone()]));
     dora.clock(now, NOW, &mut dice);
-    dora.node(now, ToMember::Configuration { nodes: vec![id(DORA).node()] }, &mut dice);
+    dora.node(
+        now,
+        ToMember::Configuration { nodes: vec![id(DORA).node()], patience: Duration::ZERO },
+        &mut dice,
+    );
     dora.node(now, up, &mut dice);
     let out = decide(&transcript, &expulsion(DORA), &[0, 1]);
     transcript.take(&out, Some(NOW)).unwrap();

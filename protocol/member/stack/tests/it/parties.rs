@@ -1,6 +1,7 @@
 //! Several programs of one member: one of them alone is the voter.
 
 use crate::common::people::{Dice, NOW, PEOPLE, charter, id};
+use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::Instant;
 use folkmoot_identity::Minority;
@@ -12,7 +13,11 @@ fn program(port: u16) -> (Member, Dice) {
     config.port = port;
     let (mut member, mut dice) = (Member::new(config, &[]).unwrap(), Dice(1 << 40 | u64::from(port)));
     member.clock(Instant(1), NOW, &mut dice);
-    member.node(Instant(1), ToMember::Configuration { nodes: vec![id(0).node()] }, &mut dice);
+    member.node(
+        Instant(1),
+        ToMember::Configuration { nodes: vec![id(0).node()], patience: Duration::ZERO },
+        &mut dice,
+    );
     while member.poll_output().is_some() {}
     (member, dice)
 }

@@ -4,6 +4,7 @@
 
 use crate::common::people::{Dice, NOW, PEOPLE, decide, expulsion, id};
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{GroupName, Indication, Instant, StoreKey, UnixTime};
 use folkmoot_identity::{CharterDraft, Founder, Identity, Scheme, SignedCharter};
@@ -58,7 +59,7 @@ impl Town {
         self.settle();
         // What starts hears first, from its node's configuration on.
         let nodes = (0..SEATS).map(|seat| id(seat).node()).collect();
-        let word = ToMember::Configuration { nodes };
+        let word = ToMember::Configuration { nodes, patience: Duration::ZERO };
         self.members[who].as_mut().unwrap().node(Instant(self.now), word, &mut self.dice);
         self.settle();
     }

@@ -2,6 +2,7 @@
 
 use crate::common::Moot;
 use crate::common::people::Dice;
+use core::time::Duration;
 use folkmoot_attach::{Lacking, Stalled, ToMember, Upper};
 use folkmoot_base::Instant;
 use folkmoot_identity::Minority;
@@ -81,6 +82,6 @@ fn mem_10_who_lacks_what_was_sent_is_named() {
     assert_eq!((told, lacking, activity.as_str()), (vec![(peer, false)], None, "steady"));
     hear(&mut moot, lacks());
     let nodes = vec![moot.chairs[0].member.id().node()];
-    let (told, lacking, _) = hear(&mut moot, ToMember::Configuration { nodes });
+    let (told, lacking, _) = hear(&mut moot, ToMember::Configuration { nodes, patience: Duration::ZERO });
     assert_eq!((told, lacking), (vec![], None), "nobody says that it has caught up");
 }

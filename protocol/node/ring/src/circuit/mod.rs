@@ -14,7 +14,7 @@ mod ask;
 mod pass;
 mod visit;
 
-use crate::config::{Config, STORE_PACKETS_MAX};
+use crate::config::{ANSWERS_MAX, Config, STORE_PACKETS_MAX};
 use crate::data::{Class, Data, Head};
 use crate::error::RingError;
 use crate::message::{Last, NOBODY, Token, Visited, visiting_order};
@@ -39,6 +39,10 @@ pub(crate) trait Source {
     }
     /// About how many packets there are.
     fn backlog(&self) -> u32;
+    /// Whether what the token brings may be answered here.
+    fn answers(&self) -> bool {
+        true
+    }
 }
 
 /// The token as it was passed on. It is repeated until there is a sign of progress.
@@ -52,11 +56,12 @@ struct Passed {
     repeats: u32,
 }
 
-/// The token, kept because the ring is idle.
+/// The token, kept because the ring is idle, or until this node has answered what it brought.
 #[derive(Debug)]
 struct IdleToken {
     token: Token,
     until: Instant,
+    answers: bool,
 }
 
 /// What this member did on the last visit.
@@ -81,12 +86,16 @@ pub(crate) struct Circuit {
     passed_seq: u64,
     passed_to: NodeId,
     last: Visit,
+    /// The token waits after a part of a visit.
+    visited: bool,
     /// Room for the packets of a visit; empty between visits.
     fresh: Vec<Bytes>,
     pool: Pool,
     passed: Option<Passed>,
     idle: Option<IdleToken>,
     idle_span: Duration,
+    /// How often the token may still wait for answers at this visit.
+    answers: u8,
     hurried: bool,
     /// The member that asked for the token last.
     asked_by: Option<u8>,
@@ -123,11 +132,13 @@ impl Circuit {
             order: Order::new(id, members, mine, config.danger),
             token_seq: 0,
             last: Visit::default(),
+            visited: false,
             fresh: Vec::new(),
             pool: Pool::default(),
             passed: None,
             idle: None,
             idle_span: config.timing.idle_hold,
+            answers: 0,
             hurried: false,
             asked_by: None,
             hurry_at: None,
@@ -150,6 +161,11 @@ impl Circuit {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.idle.is_some()
+    }
+
+    /// Whether the token waits for the answers to what it brought.
+    pub(crate) fn awaits_answers(&self) -> bool {
+        self.idle.as_ref().is_some_and(|idle| idle.answers)
     }
 
     /// The member that holds the token when all is quiet: the one that made the last record,
@@ -264,6 +280,7 @@ impl Circuit {
 
     pub(crate) fn accept(&mut self, now: Instant, token: &mut Token, config: &Config) {
         self.token_seq = token.token_seq;
+        self.answers = ANSWERS_MAX;
         self.counters.visits = self.counters.visits.saturating_add(1);
         self.pace.came(now);
         self.passed = None;

@@ -44,14 +44,14 @@ impl Circuit {
         let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
         let mut rest = fresh.drain(..);
         for frame in rest.by_ref().take(leading) {
-            out.push_back(Output::first_time(&self.others, frame));
+            out.push_back(self.first_time(frame));
         }
         let idle = usize::from(token.quiet) >= self.idle_visits();
         if !idle {
             self.idle_span = config.timing.idle_hold;
         }
         if self.rests_at() == self.mine && idle && !self.hurried {
-            self.idle = Some(IdleToken { token, until: now + self.idle_span });
+            self.idle = Some(IdleToken { token, until: now + self.idle_span, answers: false });
             self.idle_span = (self.idle_span.saturating_mul(2)).min(config.timing.idle_hold_max);
             drop(rest);
             self.fresh = fresh;
@@ -62,7 +62,7 @@ impl Circuit {
         self.asked_by = None;
         self.pass(now, token, to, config, out);
         for frame in rest {
-            out.push_back(Output::first_time(&self.others, frame));
+            out.push_back(self.first_time(frame));
         }
         self.fresh = fresh;
     }
@@ -104,7 +104,7 @@ impl Circuit {
         out: &mut VecDeque<Output>,
     ) {
         let Some(mut idle) = self.idle.take() else { return };
-        self.hurried = true;
+        self.hurried |= !idle.answers;
         self.loss_at = now + config.timing.token_loss;
         self.say_held(&mut idle.token, config);
         self.serve(now, idle.token, source, config, out);
@@ -138,6 +138,9 @@ impl Circuit {
     }
 
     fn let_go(&mut self, now: Instant, source: &mut dyn Source, config: &Config, out: &mut VecDeque<Output>) {
+        if self.awaits_answers() {
+            return; // It goes on at once.
+        }
         if let Some(idle) = &mut self.idle {
             idle.token.quiet = 0;
         }

@@ -1,7 +1,9 @@
 //! A visit of the token: what this member sends, orders and asks for.
 
-use super::{Circuit, Source, Visit};
-use crate::config::{Config, EARLY_PACKETS, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS};
+use super::{Circuit, IdleToken, Source, Visit};
+use crate::config::{
+    Config, EARLY_PACKETS, FAR, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS,
+};
 use crate::data::{RECORD_BYTES, Record};
 use crate::message::{NOBODY, Recent, Request, Token};
 use crate::order::Missing;
@@ -21,11 +23,12 @@ impl Circuit {
         config: &Config,
         out: &mut VecDeque<Output>,
     ) {
-        token.sent = token.sent.saturating_sub(self.last.sent);
+        let before = core::mem::take(&mut self.visited);
+        token.sent = token.sent.saturating_sub(if before { 0 } else { self.last.sent });
         token.backlog = token.backlog.saturating_sub(self.last.backlog);
         let again = self.retransmit(&mut token, out);
         let fresh = self.number(&token, again, source);
-        let placed = self.record(&mut token, out);
+        let placed = self.record(&mut token, before, out);
         let since = |first: &u64| self.waits.filter(|(_, before)| before == first).map_or(now, |(at, _)| at);
         self.waits = self.order.held_back().map(|first| (since(&first), first));
         self.say_held(&mut token, config);
@@ -38,7 +41,13 @@ impl Circuit {
         token.sent = token.sent.saturating_add(sent);
         token.backlog = token.backlog.saturating_add(backlog);
         let (records, places) = (token.records, token.places);
+        let sent = if before { self.last.sent.saturating_add(sent) } else { sent };
         self.last = Visit { records, places, sent, backlog, quiet: token.quiet };
+        self.visited = placed && source.answers() && self.may_wait(config);
+        if self.visited {
+            fresh.into_iter().for_each(|frame| out.push_back(self.first_time(frame)));
+            return self.wait_for_answers(now, token);
+        }
         self.send(now, token, fresh, config, out);
     }
 
@@ -130,7 +139,7 @@ impl Circuit {
 
     /// ORD-01: puts this member's packets in the order. Returns whether there were any. Its record
     /// of the visit before leaves the token: everybody has met it there.
-    fn record(&mut self, token: &mut Token, out: &mut VecDeque<Output>) -> bool {
+    fn record(&mut self, token: &mut Token, again: bool, out: &mut VecDeque<Output>) -> bool {
         let mut recent = None;
         self.order.settle();
         while let Some(record) = self.next_record(token) {
@@ -141,10 +150,33 @@ impl Circuit {
             let frame = record.frame(self.order.handle(), self.pool.buffer(RECORD_BYTES));
             out.push_back(Output::Multicast { to: self.others.clone(), frame });
         }
-        if let Some(mine) = token.members.get_mut(usize::from(self.mine)) {
+        if let Some(mine) = token.members.get_mut(usize::from(self.mine))
+            && (recent.is_some() || !again)
+        {
             mine.record = recent;
         }
         recent.is_some()
+    }
+
+    /// RING-35: whether the token may wait for answers now.
+    pub(crate) fn may_wait(&self, config: &Config) -> bool {
+        config.timing.trip >= FAR && self.answers > 0 && !self.is_alone()
+    }
+
+    /// RING-35: keeps the token until this node has answered what it brought: that takes no time,
+    /// but answers that come after the token has gone wait for a rotation.
+    pub(crate) fn wait_for_answers(&mut self, now: Instant, token: Token) {
+        self.answers = self.answers.saturating_sub(1);
+        self.idle = Some(IdleToken { token, until: now, answers: true });
+    }
+
+    /// A packet leaves for the first time: under the ring key, unless this is the first round of
+    /// the token. Then others may not have the key yet, and it goes over the links (RING-34).
+    pub(super) fn first_time(&self, frame: Bytes) -> Output {
+        if self.counters.visits > 1 {
+            return Output::first_time(&self.others, frame);
+        }
+        Output::Multicast { to: self.others.clone(), frame }
     }
 
     fn next_record(&self, token: &Token) -> Option<Record> {
@@ -196,7 +228,7 @@ impl Circuit {
         let mut fresh = core::mem::take(&mut self.fresh);
         self.fill(EARLY_PACKETS, source, &mut fresh);
         for frame in fresh.drain(..) {
-            out.push_back(Output::first_time(&self.others, frame));
+            out.push_back(self.first_time(frame));
         }
         self.fresh = fresh;
         if self.rests_at() != self.mine && self.hurry_at.is_none() {

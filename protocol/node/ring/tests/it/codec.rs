@@ -40,7 +40,7 @@ fn controls() -> impl Strategy<Value = Control> {
         let hears = nodes(n);
         let wants = hears.iter().take(usize::from(wanted) % n).copied().collect();
         let ring_seq = seq.into();
-        Control::Join(Join { hears, wants, bound, number: 9, ring_seq, current: None, last: None })
+        Control::Join(Join { hears, wants, bound, number: 9, ring_seq, current: None, last: None, trip: 7 })
     });
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);

@@ -178,6 +178,7 @@ fn the_ring_number_is_on_disk_before_a_frame_shows_it() {
         ring_seq: 777,
         current: None,
         last: None,
+        trip: 0,
     };
     ring.frame(Instant(1), node(1), Control::Join(join).encode(), &mut rng).unwrap();
     let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
@@ -238,7 +239,16 @@ fn a_commit_token_waits_for_no_disk() {
         while ring.poll_output().is_some() {}
         let both = vec![node(0), node(1)];
         let (hears, wants) = (both.clone(), both);
-        let join = Join { hears, wants, bound: 0, number, ring_seq: 42 + number, current: None, last: None };
+        let join = Join {
+            hears,
+            wants,
+            bound: 0,
+            number,
+            ring_seq: 42 + number,
+            current: None,
+            last: None,
+            trip: 0,
+        };
         ring.frame(at, node(1), Control::Join(join).encode(), &mut rng).unwrap();
         let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
         writes += outputs.iter().filter(|output| matches!(output, Output::Persist(_))).count();
@@ -271,7 +281,7 @@ fn ring_10_a_join_that_wants_whom_it_does_not_hear_is_refused() {
 fn rule_broken_by(hears: Vec<NodeId>, wants: Vec<NodeId>) -> &'static str {
     let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
     ring.peer(Instant(0), node(1), true);
-    let join = Join { hears, wants, bound: 0, number: 1, ring_seq: 1, current: None, last: None };
+    let join = Join { hears, wants, bound: 0, number: 1, ring_seq: 1, current: None, last: None, trip: 0 };
     match ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1)) {
         Err(RingError::PeerIllegal { peer, rule }) if peer == node(1) => rule,
         other => panic!("taken: {other:?}"),

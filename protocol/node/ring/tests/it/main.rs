@@ -14,6 +14,7 @@ mod codec;
 mod contract;
 mod cut;
 mod early;
+mod far;
 mod harness;
 mod key;
 mod mutants;

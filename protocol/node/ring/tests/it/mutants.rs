@@ -57,6 +57,11 @@ fn skipping_recovery_breaks_failure_atomicity() {
 }
 
 #[test]
+fn ring_34_distant_survivors_that_exchange_nothing_break_failure_atomicity() {
+    caught(Danger::RingSkipsExchange, &["EVS 4", "EVS 7", "EVS 3", "EVS 6", "FIFO"]);
+}
+
+#[test]
 fn dropping_own_messages_breaks_self_delivery() {
     caught(Danger::RingDropsOwn, &["EVS 3", "liveness"]);
 }

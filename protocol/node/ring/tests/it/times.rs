@@ -159,3 +159,49 @@ fn ring_15_who_has_long_round_trips_chooses_with_those_who_have_short_ones() {
     }
     assert_eq!(wants, [node(PEER), node(ME)]);
 }
+
+fn patience(danger: Option<Danger>, trips: [u16; 2]) -> u128 {
+    ring(danger.into(), trips).ring.patience().as_millis()
+}
+
+#[test]
+fn ring_33_the_layers_above_wait_as_long_as_the_ring_needs() {
+    assert_eq!(patience(None, [0, 0]), 0);
+    assert_eq!(patience(None, [600, 600]), 6 * 600);
+    assert_eq!(patience(None, [1_000, 1_000]), 6 * 1_000);
+    assert_eq!(patience(Some(Danger::RingNearPatience), [600, 600]), 0);
+}
+
+#[test]
+fn ring_33_a_liar_makes_nobody_wait_and_two_only_up_to_the_ceiling() {
+    assert_eq!(patience(None, [u16::MAX, 0]), 0);
+    assert_eq!(patience(Some(Danger::RingLongestTrip), [u16::MAX, 0]), 6 * 1_500);
+    assert_eq!(patience(None, [u16::MAX, u16::MAX]), 6 * 1_500);
+}
+
+/// How long this node, whose own paths are short, waits in a gather for one that is silent.
+fn patience_of_a_gather(named: [u16; 2]) -> Duration {
+    let mut pair = Pair::alone();
+    pair.ring.peer(pair.now, node(OUTSIDER), true);
+    let hears = [PEER, ME, OUTSIDER];
+    for (from, trip) in [(PEER, named[0]), (OUTSIDER, named[1])] {
+        let join = Control::Join(Join { trip, ..join(1, &hears) });
+        pair.ring.frame(pair.now, node(from), join.encode(), &mut Rng(1)).unwrap();
+    }
+    let began = pair.now;
+    while pair.ring.status().set_aside.is_empty() && pair.now.since(began) < Duration::from_secs(60) {
+        pair.now = pair.ring.poll_timeout().unwrap();
+        pair.ring.timeout(pair.now, &mut Rng(1));
+    }
+    pair.now.since(began)
+}
+
+/// It is near to all others, and these are far from each other.
+#[test]
+fn ring_29_a_gather_waits_as_long_as_two_of_the_others_need() {
+    let usual = patience_of_a_gather([0, 0]);
+    assert!(usual < Duration::from_secs(3), "{usual:?}");
+    assert_eq!(patience_of_a_gather([u16::MAX, 0]), usual, "one alone may lie");
+    assert!(patience_of_a_gather([800, 800]) > usual * 2);
+    assert_eq!(patience_of_a_gather([u16::MAX; 2]), patience_of_a_gather([1_500; 2]));
+}

@@ -42,11 +42,11 @@ impl Patience {
         Self { least: settle, settle, since: None, barred: BTreeMap::new() }
     }
 
-    /// A configuration begins: its tables are to be merged, over a ring that is given up if it
-    /// makes no progress for `stall`. NODE-24: where that is long, they may take longer.
-    pub(crate) fn begin(&mut self, now: Instant, stall: Duration) {
+    /// A configuration begins: its tables are to be merged. Its members wait for one another for
+    /// `patience` in each step. NODE-24: where that is long, the tables may take longer.
+    pub(crate) fn begin(&mut self, now: Instant, patience: Duration) {
         self.since = Some(now);
-        self.settle = self.least.max(stall * 3);
+        self.settle = self.least.max(patience * 3);
     }
 
     /// Whether this node is left out now.

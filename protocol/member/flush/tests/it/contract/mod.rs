@@ -175,11 +175,33 @@ fn k4_a_silent_member_is_set_aside_by_complaints() {
 #[test]
 fn k4_words_are_waited_for_as_long_as_the_charters_steps_want() {
     for (step, waited) in [(10, 20), (3, 6), (1, 6)] {
-        let mut flush = pair().with_step_deadline(Duration::from_secs(step));
+        let mut flush = pair();
+        flush.wait(Duration::from_secs(step));
         flush.notice(T0, id(2), ids(&[0, 1]), &[], Cause::Refresh).unwrap();
         flush.flush_ok(T0, Bytes::new()).unwrap();
         assert_eq!(flush.poll_timeout(), Some(T0 + Duration::from_secs(waited)), "steps of {step} s");
     }
+}
+
+#[test]
+fn flu_14_words_are_waited_for_as_long_as_the_configuration_asks() {
+    let (mut flush, far) = (pair(), Duration::from_secs(8));
+    flush.wait(far);
+    flush.notice(T0, id(2), ids(&[0, 1]), &[], Cause::Refresh).unwrap();
+    flush.flush_ok(T0, Bytes::new()).unwrap();
+    let complains = |flush: &mut Flush, after: Duration| {
+        flush.timeout(T0 + after);
+        std::iter::from_fn(|| flush.poll_output()).any(|output| matches!(output, Output::Complain { .. }))
+    };
+    assert!(!complains(&mut flush, STEP_DEADLINE * 2), "it is far, not silent");
+    // What began before goes on as it began.
+    flush.wait(STEP_DEADLINE);
+    assert_eq!(flush.poll_timeout(), Some(T0 + far * 2));
+    assert!(complains(&mut flush, far * 2));
+    let again = T0 + far * 2 + STEP_DEADLINE * 4;
+    assert_eq!(flush.poll_timeout(), Some(again));
+    flush.wait_anew(again);
+    assert_eq!(flush.poll_timeout(), Some(again + STEP_DEADLINE * 2));
 }
 
 #[test]

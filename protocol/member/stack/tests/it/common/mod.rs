@@ -6,6 +6,7 @@ pub mod people;
 mod seen;
 
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{
     Cause, ConfigurationId, Danger, GroupId, Indication, Instant, NodeId, Party, Service, ViewId,
@@ -106,7 +107,7 @@ impl Moot {
         };
         for number in 0..seats {
             moot.clock(number);
-            moot.hear(number, ToMember::Configuration { nodes: Vec::new() });
+            moot.hear(number, ToMember::Configuration { nodes: Vec::new(), patience: Duration::ZERO });
             moot.command(number, Command::Join { group });
         }
         moot

@@ -283,6 +283,9 @@ impl World {
         self.note(|| format!("n{i}: link to n{j} {}", if eligible { "up" } else { "down" }));
         if let Some(ring) = self.nodes[i].ring.as_mut() {
             ring.peer(now, node(j), eligible);
+            if self.delay.0 >= 10_000 {
+                ring.trip(node(j), Duration::from_micros(2 * self.delay.1));
+            }
         }
         self.drain(i);
     }

@@ -26,7 +26,8 @@ pub fn play(seed: u64, danger: Option<Danger>, trace: bool) -> (World, Result<()
     world.trace = trace.then(Vec::new);
     world.loss = [0, 0, 1, 5, 20][rng.below(5) as usize];
     world.duplicate = [0, 0, 5, 20][rng.below(4) as usize];
-    world.delay = [(50, 200), (100, 3_000), (1_000, 30_000)][rng.below(3) as usize];
+    let delays = [(50, 200), (100, 3_000), (1_000, 30_000), (15_000, 40_000), (150_000, 250_000)];
+    world.delay = delays[rng.below(5) as usize];
     world.crash_mid = [0, 0, 20, 100][rng.below(4) as usize];
     let steps = 4 + rng.below(24);
     for _ in 0..steps {

@@ -1,0 +1,124 @@
+//! RING-34, RING-35: what distant members save.
+
+use crate::harness::{Rng, World, check, node};
+use crate::pair::{ME, PEER, Pair, begun, join};
+use bytes::Bytes;
+use core::time::Duration;
+use folkmoot_base::{Lead, Mutant, Service};
+use folkmoot_ring::data::{Class, Part, put_piece};
+use folkmoot_ring::message::{Control, Frame, OldRing, Token};
+use folkmoot_ring::{Output, Phase};
+use std::cell::Cell;
+
+/// One way, in microseconds.
+const HOP: u64 = 200_000;
+
+fn world(n: usize, seed: u64) -> World {
+    let mut world = World::new(n, seed, None);
+    world.delay = (HOP, HOP);
+    world.detect = (1_000, 1_000);
+    world
+}
+
+/// How many round trips nodes that never met need until they are in one ring.
+fn trips(n: usize, drop: Option<fn(usize, usize, &Bytes) -> bool>) -> u64 {
+    let mut world = world(n, 7);
+    world.drop_frame = drop;
+    for i in 0..n {
+        world.start(i);
+        world.submit(i, Service::Agreed, 100);
+    }
+    let began = world.now;
+    world.settle(Duration::from_secs(60)).expect("one ring");
+    world.ms(3_000);
+    assert_eq!(check::all(&world), Ok(()));
+    (world.now - began - 3_000_000) / (2 * HOP)
+}
+
+/// JOIN, its answer, COMMIT, and a rotation of the token; two more for messages that all have.
+#[test]
+fn ring_34_nodes_that_never_met_exchange_nothing() {
+    assert!(trips(3, None) <= 7, "{}", trips(3, None));
+}
+
+thread_local! {
+    static DROPPED: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The first three of the second COMMITs are lost.
+#[test]
+fn ring_34_the_second_commit_is_repeated_by_those_that_have_installed() {
+    DROPPED.set(0);
+    let drop = |_: usize, _: usize, bytes: &Bytes| {
+        let commit = |frame| matches!(frame, Frame::Control(Control::Commit(token)) if token.rotation == 2);
+        let lost = Frame::decode(bytes.clone()).is_ok_and(commit) && DROPPED.get() < 3;
+        DROPPED.set(DROPPED.get() + u32::from(lost));
+        lost
+    };
+    let late = trips(3, Some(drop));
+    assert_eq!(DROPPED.get(), 3);
+    assert!(late <= 9, "{late}");
+}
+
+/// In one ring with a peer that is 100 ms away; a token of it has brought a safe message.
+fn brought() -> Pair {
+    let mut pair = Pair::alone_with(Mutant::NONE);
+    pair.trips = [100; 2];
+    pair.ring.trip(node(PEER), Duration::from_millis(100));
+    pair.takes(Control::Join(join(1, &[PEER, ME])));
+    pair.recover(OldRing::default());
+    pair.passes();
+    assert_eq!(pair.ring.status().phase, Phase::Operational);
+    while turn(&mut pair).is_none() {}
+    let mut frame = begun(pair.head(), Class::Safe);
+    put_piece(&mut frame, Part { first: true, last: true, message: 7 }, &[b"?"]);
+    assert!(pair.sends(frame.freeze()).is_empty());
+    assert_eq!(pair.passes().len(), 1);
+    pair
+}
+
+/// The timer that is due, and the token, if it left.
+fn turn(pair: &mut Pair) -> Option<Token> {
+    assert_eq!(pair.ring.poll_timeout(), Some(pair.now), "the token waits for no time");
+    pair.ring.timeout(pair.now, &mut Rng(1));
+    pair.outputs().into_iter().find_map(|output| match output {
+        Output::Send { frame, .. } => match Frame::decode(frame) {
+            Ok(Frame::Control(Control::Token(token))) => {
+                (pair.records, pair.places) = (token.records, token.places);
+                Some(token)
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+fn say(pair: &mut Pair) {
+    let message = (Lead::NONE, Bytes::from_static(b"!"));
+    pair.ring.submit(pair.now, 0, Service::Agreed, message).unwrap();
+}
+
+#[test]
+fn ring_35_the_answer_to_what_the_token_brought_goes_with_it() {
+    let mut pair = brought();
+    let places = pair.places;
+    say(&mut pair);
+    assert_eq!(turn(&mut pair), None, "what was ordered now may be answered, too");
+    let token = turn(&mut pair).expect("no more answers");
+    assert_eq!(u64::from(token.places), places + 1);
+}
+
+#[test]
+fn ring_35_who_answers_without_end_keeps_the_token_for_four_turns() {
+    let mut pair = brought();
+    let places = pair.places;
+    let mut said = 0;
+    let token = loop {
+        say(&mut pair);
+        said += 1;
+        if let Some(token) = turn(&mut pair) {
+            break token;
+        }
+    };
+    assert_eq!((said, u64::from(token.places)), (4, places + 4));
+}
