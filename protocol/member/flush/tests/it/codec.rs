@@ -49,7 +49,7 @@ proptest! {
         let mut flipped = bytes.to_vec();
         let at = flip.index(flipped.len());
         flipped[at] ^= 1 << bit;
-        prop_assert_ne!(decode(&flipped.into()).ok(), Some(Frame::Control(control)));
+        prop_assert_ne!(decode(Bytes::from(flipped)).ok(), Some(Frame::Control(control)));
     }
 
     #[test]
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn any_bytes_give_a_frame_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        if let Ok(Frame::Control(control)) = decode(&Bytes::from(bytes.clone())) {
+        if let Ok(Frame::Control(control)) = decode(Bytes::from(bytes.clone())) {
             prop_assert_eq!(&encode(&control)[..], &bytes[..]);
         }
     }

@@ -40,7 +40,7 @@ fn flu_10_early_services_travel_as_agreed_until_all_have_the_view() {
     let mut flush = steady(None);
     let travels = |flush: &mut Flush, service| {
         let (travels, header) = flush.data_header(service, For::Session).unwrap();
-        (travels, message::decode(&Bytes::copy_from_slice(header.as_slice())).unwrap())
+        (travels, message::decode(Bytes::copy_from_slice(header.as_slice())).unwrap())
     };
     for (count, stable) in [(1, false), (2, true)] {
         for service in [Service::Unreliable, Service::Reliable, Service::Fifo, Service::Causal] {
@@ -109,7 +109,7 @@ fn flu_04_a_message_may_come_as_agreed_and_never_as_less_than_it_says() {
     for told in services {
         for came in services {
             let good = came >= told && (came == Service::Safe) == (told == Service::Safe);
-            let result = flush.frame(T0, bus::member(1), came, &early(told, 1));
+            let result = flush.frame(T0, bus::member(1), came, early(told, 1));
             assert_eq!(result.is_ok(), good, "{told:?} as {came:?}");
         }
     }
@@ -142,9 +142,8 @@ fn flu_12_an_unreliable_message_that_comes_too_late_is_dropped_and_blames_nobody
 /// party 0 gets them after the notice, and what nobody had before it.
 fn removed(danger: Option<Danger>) -> Vec<(Service, u8)> {
     let mut flush = steady(danger);
-    let late = |flush: &mut Flush, service, number| {
-        flush.frame(T0, bus::member(2), service, &early(service, number))
-    };
+    let late =
+        |flush: &mut Flush, service, number| flush.frame(T0, bus::member(2), service, early(service, number));
     late(&mut flush, Service::Fifo, 1).unwrap();
     flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
     for (service, number) in
@@ -159,7 +158,7 @@ fn removed(danger: Option<Danger>) -> Vec<(Service, u8)> {
         _ => None,
     });
     let Ok(Frame::Control(Control::FlushOk { reached: Some(reached), .. })) =
-        message::decode(&mine.clone().unwrap())
+        message::decode(mine.clone().unwrap())
     else {
         panic!("it says how far it is")
     };
@@ -270,7 +269,7 @@ fn flu_13_what_is_kept_is_bounded_and_keeps_its_order() {
 fn flu_11_only_those_who_come_along_count() {
     let mut flush = steady(None);
     flush.notice(T0, id(2), ids(&[0, 3]), &ids(&[1, 2]), Cause::Expelled).unwrap();
-    flush.frame(T0, bus::member(2), Service::Fifo, &early(Service::Fifo, 1)).unwrap();
+    flush.frame(T0, bus::member(2), Service::Fifo, early(Service::Fifo, 1)).unwrap();
     flush.flush_ok(T0, Bytes::new()).unwrap();
     outputs(&mut flush);
     let tag = ViewTag::of(&id(1));
