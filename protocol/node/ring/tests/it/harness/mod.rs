@@ -370,14 +370,6 @@ impl World {
         }
     }
 
-    /// A frame fits, and an unreliable packet is sent once (ORD-16).
-    fn look(&mut self, i: usize, frame: &Bytes) {
-        assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
-        if crate::is_unreliable(frame) && !self.unreliable.insert((i, frame.clone())) {
-            self.errors.push(format!("ORD-16: n{i} sends an unreliable packet again"));
-        }
-    }
-
     fn send(&mut self, from: usize, to: usize, bytes: Bytes) {
         match Frame::decode(bytes.clone()) {
             Ok(Frame::Control(Control::Token(Token { sent, .. }))) => {

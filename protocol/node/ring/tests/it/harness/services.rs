@@ -2,9 +2,20 @@
 
 use super::check::{Check, Stay};
 use super::{Event, World, count_of, index, life_of, message_name};
+use bytes::Bytes;
 use folkmoot_base::{ConfigurationId, NodeId, Service};
 use folkmoot_ring::Delivery;
 use std::collections::{BTreeMap, BTreeSet};
+
+impl World {
+    /// A frame fits, and an unreliable packet is sent once (ORD-16).
+    pub(super) fn look(&mut self, i: usize, frame: &Bytes) {
+        assert!(frame.len() <= folkmoot_base::limits::FRAME_BYTES_MAX);
+        if crate::is_unreliable(frame) && !self.unreliable.insert((i, frame.clone())) {
+            self.errors.push(format!("ORD-16: n{i} sends an unreliable packet again"));
+        }
+    }
+}
 
 /// Who sent a message, and in which life.
 type Sender = (NodeId, u32);
