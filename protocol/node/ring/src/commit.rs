@@ -148,9 +148,14 @@ impl Commit {
         }
     }
 
-    /// The packets and the token that came early.
-    pub(crate) fn take_early(&mut self) -> (Vec<(NodeId, Data)>, Option<(NodeId, Token)>) {
-        (core::mem::take(&mut self.early), self.first.take())
+    /// The packets that came early.
+    pub(crate) fn take_packets(&mut self) -> Vec<(NodeId, Data)> {
+        core::mem::take(&mut self.early)
+    }
+
+    /// The token that came early.
+    pub(crate) fn take_token(&mut self) -> Option<(NodeId, Token)> {
+        self.first.take()
     }
 
     fn represents(&self, ctx: &Context) -> bool {

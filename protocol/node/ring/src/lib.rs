@@ -425,7 +425,7 @@ impl Ring {
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
         let (early, token_before) = match self.state.as_mut() {
-            Some(State::Commit(state)) => state.take_early(),
+            Some(State::Commit(state)) => (state.take_packets(), state.take_token()),
             _ => Default::default(),
         };
         let Some((old, given_up)) = self.leave_attempt() else { return };
