@@ -32,7 +32,7 @@ pub(crate) async fn trial(
     };
     let all = herd.all();
     let before = herd.counts(&all).await?;
-    let senders: Vec<usize> = (0..options.senders()).collect();
+    let senders = options.who();
     let until = now() + u64::try_from(lasts.as_nanos()).unwrap_or(u64::MAX);
     let pace = Pace::Rate(options.rate.unwrap_or(RATE));
     let load = Load { until, bytes: options.bytes, service: options.service, pace };
