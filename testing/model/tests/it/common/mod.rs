@@ -201,12 +201,12 @@ impl Real {
                 self.ask(Input::TransitionalSignal, told);
             }
             Below::Deliver { sender, payload, .. } => {
-                self.ask(Input::Message { sender, bytes: payload }, told);
+                self.ask(Input::Message { sender, bytes: payload.freeze() }, told);
             }
             Below::View(view) => {
                 let (members, together) = (self.set(&view.members), self.set(&view.transitional_set));
                 told.push(Effect::Installed { view: number(&view.id), members, together });
-                let folkmoot_flush::View { id, members, transitional_set, brought, cause, .. } = view;
+                let folkmoot_flush::View { id, members, transitional_set, brought, cause, .. } = *view;
                 self.ask(Input::View(View { id, members, transitional_set, brought, cause }), told);
             }
             other => panic!("flush says {other:?}"),
