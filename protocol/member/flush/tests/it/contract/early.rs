@@ -119,9 +119,8 @@ fn flu_04_a_message_may_come_as_agreed_and_never_as_less_than_it_says() {
 #[test]
 fn flu_12_an_unreliable_message_that_comes_too_late_is_dropped_and_blames_nobody() {
     let mut flush = steady(None);
-    let late = |flush: &mut Flush, sender, service| {
-        flush.frame(T0, bus::member(sender), service, &early(service, 1))
-    };
+    let late =
+        |flush: &mut Flush, sender, service| flush.frame(T0, bus::member(sender), service, early(service, 1));
     late(&mut flush, 2, Service::Unreliable).unwrap();
     assert_eq!(delivered(&mut flush), [(Service::Unreliable, 1)]);
     flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
@@ -201,7 +200,7 @@ fn answered(danger: Option<Danger>) -> Vec<(Service, u8)> {
         (1, Service::Unreliable, 9),
         (1, Service::Fifo, 10),
     ] {
-        flush.frame(T0, bus::member(from), service, &early(service, number)).unwrap();
+        flush.frame(T0, bus::member(from), service, early(service, number)).unwrap();
     }
     let mut all = delivered(&mut flush);
     flush.flush_ok(T0, Bytes::new()).unwrap();
@@ -231,10 +230,10 @@ fn flu_13_who_is_removed_later_had_its_kept_messages_delivered() {
     let mut flush = steady(None);
     flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
     for (from, number) in [(2, 1), (1, 3)] {
-        flush.frame(T0, bus::member(from), Service::Causal, &early(Service::Causal, number)).unwrap();
+        flush.frame(T0, bus::member(from), Service::Causal, early(Service::Causal, number)).unwrap();
     }
     flush.notice(T0, id(3), ids(&[0]), &ids(&[1]), Cause::Expelled).unwrap();
-    flush.frame(T0, bus::member(1), Service::Causal, &early(Service::Causal, 4)).unwrap();
+    flush.frame(T0, bus::member(1), Service::Causal, early(Service::Causal, 4)).unwrap();
     flush.flush_ok(T0, Bytes::new()).unwrap();
     let own = outputs(&mut flush).into_iter().find_map(|output| match output {
         Output::Multicast { bytes, .. } => Some(bytes),
@@ -251,13 +250,13 @@ fn flu_13_who_is_removed_later_had_its_kept_messages_delivered() {
 fn flu_13_what_is_kept_is_bounded_and_keeps_its_order() {
     let mut flush = steady(None);
     flush.notice(T0, id(2), ids(&[0, 1]), &ids(&[2]), Cause::Expelled).unwrap();
-    flush.frame(T0, bus::member(2), Service::Causal, &early(Service::Causal, 1)).unwrap();
+    flush.frame(T0, bus::member(2), Service::Causal, early(Service::Causal, 1)).unwrap();
     let large = |number: u8| {
         let header = message::data_header(&ViewTag::of(&id(1)), Service::Agreed, For::Session, 0);
         Bytes::from([header.as_slice(), &[0, 0, 0, number], &vec![0; 9 * 1024 * 1024]].concat())
     };
     for number in [1, 2, 3] {
-        flush.frame(T0, bus::member(1), Service::Agreed, &large(number)).unwrap();
+        flush.frame(T0, bus::member(1), Service::Agreed, large(number)).unwrap();
         let expected = [&[][..], &[1, 2], &[3]][usize::from(number) - 1];
         let numbers: Vec<u8> = delivered(&mut flush).into_iter().map(|(_, number)| number).collect();
         assert_eq!(numbers, expected);
