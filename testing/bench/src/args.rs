@@ -211,7 +211,7 @@ pub(crate) enum RingMode {
     Busy,
 }
 
-/// What `bench compare` compares.
+/// A kind of comparison by `bench compare`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CompareMode {
@@ -290,8 +290,8 @@ pub(crate) struct BenchReference {
     /// How many of them send [default: all].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) senders: Option<u16>,
-    /// The number of the only node that sends, a message every 5 to 15 ms; the first is 1. What is
-    /// measured is how long a message takes.
+    /// The number of the only node that sends, a message every 5 to 15 ms; the first is 1. The bench
+    /// then measures how long a message takes.
     #[arg(long, value_name = "NUMBER", conflicts_with = "senders", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) lone: Option<u16>,
     /// Bytes of each message.
@@ -308,7 +308,7 @@ pub(crate) struct BenchCompare {
     /// they do not exist.
     #[arg(long, value_name = "NUMBER", default_value_t = 3, value_parser = clap::value_parser!(u16).range(2..=64))]
     pub(crate) nodes: u16,
-    /// What is compared.
+    /// The kind of comparison.
     #[arg(long, value_enum, default_value_t = CompareMode::Throughput)]
     pub(crate) mode: CompareMode,
     /// How many of them send [default: all].
