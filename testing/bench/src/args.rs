@@ -290,8 +290,8 @@ pub(crate) struct BenchReference {
     /// How many of them send [default: all].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) senders: Option<u16>,
-    /// The number of the only node that sends, a message every 5 to 15 ms; the first is 1. The bench
-    /// then measures how long a message takes.
+    /// The number of the only node that sends, a message every 5 to 15 ms; the first is 1. The
+    /// bench then measures how long a message takes.
     #[arg(long, value_name = "NUMBER", conflicts_with = "senders", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) lone: Option<u16>,
     /// Bytes of each message.
