@@ -165,7 +165,7 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
         }
     }
     let driven =
-        script([(6, &b"mine"[..]), (7, &[0, 9]), (5, &[0, 40]), (0x86, b"its"), (7, &[0, 30]), (5, &[4, 0])]);
+        script([(6, &b"mine"[..]), (7, &[0, 9]), (5, &[0, 40]), (0x86, b"its"), (7, &[0, 30]), (5, &[1, 0])]);
     [kinds, vec![few(&forming), driven.clone()], vec![few(&standing), few(&forming), driven]]
 }
 
