@@ -99,7 +99,7 @@ fn lied_to(away: bool) -> Schedule {
     let lies = [Lie::Fork, Lie::Fork, Lie::Words, Lie::Fork, Lie::Comeback { knows: None }, Lie::Fork];
     steps.extend(lies.map(|how| second(Step::Lie { how, to: 4 })));
     steps.extend([second(Step::Heal), second(Step::Rest(9_000_000))]);
-    let drawn = Schedule { players: 5, founders: 1, votes: 1, robbed: true, ..Schedule::draw(1) };
+    let drawn = Schedule { players: 5, founders: 1, votes: 1, robbed: true, far: 0, ..Schedule::draw(1) };
     Schedule { weather: CALM, calm: false, steps, ..drawn }
 }
 
