@@ -88,7 +88,7 @@ pub(crate) struct Line {
 /// The layers whose lines are told apart.
 const LAYERS: [&str; 8] = ["link", "node", "ring", "group", "flush", "keying", "session", "admission"];
 /// The kinds of numbers that are used once.
-const KINDS: [&str; 3] = ["nonce", "instance id", "nonce of a ring key"];
+const KINDS: [&str; 4] = ["nonce", "instance id", "nonce of a ring key", "unreliable packet"];
 
 impl Sight {
     pub(crate) fn of(view: &Shown) -> Self {
