@@ -123,7 +123,10 @@ impl Sender {
         self.number += 1;
         self.watch.pen.note(&What::Asked(message, service), 0);
         self.watch.pen.flush();
-        self.watch.ledger().pending.insert(message);
+        // What is unreliable need not come back.
+        if service != folkmoot::Service::Unreliable {
+            self.watch.ledger().pending.insert(message);
+        }
         let payload: Bytes = parcel::make(message, service, length);
         let sending = Sending { group: self.group, service, payload, signed: false };
         if let Err(error) = self.hand.send(sending).await {
