@@ -254,13 +254,13 @@ mod tests {
     use super::*;
 
     /// How many packets a message of so many bytes takes.
-    fn packets(bytes: usize) -> u64 {
+    fn packets(service: Service, bytes: usize) -> u64 {
         let mut world = World::new(2).unwrap();
         world.form().unwrap();
         let numbered = |world: &World| world.players[0].machine.ground.counters().ring.numbered;
         let before = numbered(&world);
         let payload = Bytes::from(vec![7; bytes]);
-        let (group, service) = (world.group, Service::Agreed);
+        let group = world.group;
         world.handle(0, Input::Command(Command::Send { group, service, payload, signed: false }));
         while world.delivered() < 2 {
             world.step();
@@ -270,7 +270,12 @@ mod tests {
 
     #[test]
     fn the_longest_message_of_one_packet_is_as_the_pages_say() {
-        assert_eq!((packets(1_350), packets(1_351)), (1, 2));
+        for service in [Service::Reliable, Service::Fifo] {
+            assert_eq!((packets(service, 1_350), packets(service, 1_351)), (1, 2), "{service:?}");
+        }
+        for service in [Service::Agreed, Service::Safe] {
+            assert_eq!((packets(service, 1_354), packets(service, 1_355)), (1, 2), "{service:?}");
+        }
     }
 
     #[test]

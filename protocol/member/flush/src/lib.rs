@@ -37,7 +37,7 @@ use message::{BRINGS_BYTES_MAX, Control, DataHeader, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Bytes in front of the payload of an agreed, safe or unreliable message.
-pub const DATA_HEADER_BYTES: usize = 9;
+pub const DATA_HEADER_BYTES: usize = 5;
 /// The same, if it is reliable, FIFO or causal.
 pub const EARLY_HEADER_BYTES: usize = DATA_HEADER_BYTES + 4;
 

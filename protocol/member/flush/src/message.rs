@@ -11,7 +11,7 @@
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
 //! ```text
-//!   kind 1 | view tag 8 | number 4, if reliable, FIFO or causal | payload ...
+//!   kind 1 | view tag 4 | number 4, if reliable, FIFO or causal | payload ...
 //!   kind   0xD0 agreed, 0xD1 safe, 0xD4 reliable, 0xD5 FIFO, 0xD8 unreliable, 0xD9 causal;
 //!          2 more if the payload is for the session, and not for keying
 //! ```
@@ -27,7 +27,7 @@ const DATA: u8 = 0xD0;
 const SESSION_BIT: u8 = 2;
 /// The highest four bits of the first byte of data.
 const KIND: u8 = 0xF0;
-const TAG_BYTES: usize = 8;
+const TAG_BYTES: usize = 4;
 /// What the kind says of each service.
 const CODES: [(Service, u8); 6] = [
     (Service::Agreed, 0),

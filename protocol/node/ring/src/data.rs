@@ -176,6 +176,12 @@ pub fn is_message(frame: &[u8]) -> bool {
     frame.first().copied().and_then(Class::from_byte).and_then(Class::service).is_some()
 }
 
+/// Whether `frame` is DATA that its maker numbers: messages, or a record. When it goes out for the
+/// first time, it may go under the ring key.
+pub fn is_numbered(frame: &[u8]) -> bool {
+    is_message(frame) || frame.first() == Some(&Class::Record.byte())
+}
+
 /// Whether `frame` is DATA with unreliable messages.
 pub fn is_unreliable(frame: &[u8]) -> bool {
     frame.first() == Some(&Class::Unreliable.byte())

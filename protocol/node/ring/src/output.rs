@@ -1,6 +1,6 @@
 //! The outputs of the ring, and why its state changes.
 
-use crate::data::is_message;
+use crate::data::is_numbered;
 use crate::key::KeyChange;
 use bytes::Bytes;
 use core::fmt;
@@ -18,12 +18,12 @@ pub enum Output {
         /// At most `LONG_FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
-    /// A packet that was numbered here just now. Hand it to all of `to`, all other members of the
+    /// A packet or record that was numbered here just now. Hand it to all of `to`, all other members of the
     /// ring, sealed once under this node's ring key: it is never handed out so again (RING-25).
     Fresh {
         /// The receivers, two or more.
         to: Arc<[NodeId]>,
-        /// DATA with messages; at most `FRAME_BYTES_MAX` bytes.
+        /// DATA with messages, or a record; at most `FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
     /// Hand this frame to the links to all of `to`, all other members of the ring, each under its
@@ -72,10 +72,10 @@ pub enum Output {
 }
 
 impl Output {
-    /// A packet that was numbered here just now.
+    /// A packet or a record that was numbered here just now.
     pub(crate) fn first_time(to: &Arc<[NodeId]>, frame: Bytes) -> Self {
         let to = to.clone();
-        if to.len() > 1 && is_message(&frame) {
+        if to.len() > 1 && is_numbered(&frame) {
             return Self::Fresh { to, frame };
         }
         Self::Multicast { to, frame }

@@ -155,9 +155,8 @@ fn ratios(rows: &[Row]) -> Vec<Value> {
 
 /// How long agreed order is to take at most, in microseconds.
 fn wanted(corosync: Option<f64>, reference: Option<f64>) -> Option<f64> {
-    let of_reference = reference.map(|one_way| REFERENCES * one_way + MORE_US);
-    let of_corosync = corosync.map(|p50| p50 * OF_COROSYNC);
-    of_reference.into_iter().chain(of_corosync).reduce(f64::max)
+    let of_reference = REFERENCES * reference? + MORE_US;
+    Some(corosync.map_or(of_reference, |p50| of_reference.max(p50 * OF_COROSYNC)))
 }
 
 fn for_people(report: &Value) -> String {
@@ -179,7 +178,7 @@ mod tests {
         assert_eq!(wanted(Some(600.0), Some(30.0)), Some(200.0));
         assert_eq!(wanted(Some(300.0), Some(30.0)), Some(150.0));
         assert_eq!(wanted(None, Some(30.0)), Some(150.0));
-        assert_eq!(wanted(None, None), None);
+        assert_eq!(wanted(Some(300.0), None), None);
     }
 
     #[test]

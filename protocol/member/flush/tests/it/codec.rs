@@ -25,7 +25,7 @@ fn control() -> impl Strategy<Value = Control> {
             |(view, heads, brings)| {
                 let parties = (0..heads[0] % 5).map(u16::from);
                 let reach = |place| Reach { place, reliable: 7, fifo: u32::from(heads[1]) };
-                let reached = Reached { tag: ViewTag([heads[2]; 8]), parties: parties.map(reach).collect() };
+                let reached = Reached { tag: ViewTag([heads[2]; 4]), parties: parties.map(reach).collect() };
                 let reached = (heads[3] % 2 == 0).then_some(reached);
                 Control::FlushOk { view, heads, brings: brings.into(), reached }
             }

@@ -1,7 +1,8 @@
 //! The token between visits: to whom it goes, when it is held, repeated, asked for or lost.
 
+use super::visit::begins_with_messages;
 use super::{Circuit, IdleToken, Lost, Passed, Source};
-use crate::config::{ACCELERATED_PACKETS, Config, LEADING_PACKETS, Timing};
+use crate::config::{Config, Timing};
 use crate::message::{Control, Hurry, Token};
 use crate::output::Output;
 use crate::pace::Pace;
@@ -33,18 +34,20 @@ impl Circuit {
         node.copied().unwrap_or(self.passed_to)
     }
 
+    /// Sends the packets of a visit, the first so many before the token, and passes it on, or holds
+    /// it if all is quiet.
     pub(super) fn send(
         &mut self,
         now: Instant,
         token: Token,
-        mut fresh: Vec<Bytes>,
+        (mut fresh, leading): (Vec<Bytes>, usize),
         config: &Config,
         out: &mut VecDeque<Output>,
     ) {
-        let leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
+        let keyed = begins_with_messages(&fresh);
         let mut rest = fresh.drain(..);
         for frame in rest.by_ref().take(leading) {
-            out.push_back(self.first_time(frame));
+            out.push_back(self.first_time(frame, keyed));
         }
         let idle = usize::from(token.quiet) >= self.idle_visits();
         if !idle {
@@ -62,7 +65,7 @@ impl Circuit {
         self.asked_by = None;
         self.pass(now, token, to, config, out);
         for frame in rest {
-            out.push_back(self.first_time(frame));
+            out.push_back(self.first_time(frame, keyed));
         }
         self.fresh = fresh;
     }

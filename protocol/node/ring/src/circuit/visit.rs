@@ -2,9 +2,10 @@
 
 use super::{Circuit, IdleToken, Source, Visit};
 use crate::config::{
-    Config, EARLY_PACKETS, FAR, GAP_PACKETS_MAX, REQUESTS_MAX, VISIT_PACKETS, WINDOW_PACKETS,
+    ACCELERATED_PACKETS, Config, EARLY_PACKETS, FAR, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX,
+    VISIT_PACKETS, WINDOW_PACKETS,
 };
-use crate::data::{RECORD_BYTES, Record};
+use crate::data::{RECORD_BYTES, Record, is_message};
 use crate::message::{NOBODY, Recent, Request, Token};
 use crate::order::Missing;
 use crate::output::Output;
@@ -27,13 +28,14 @@ impl Circuit {
         token.sent = token.sent.saturating_sub(if before { 0 } else { self.last.sent });
         token.backlog = token.backlog.saturating_sub(self.last.backlog);
         let again = self.retransmit(&mut token, out);
-        let fresh = self.number(&token, again, source);
-        let placed = self.record(&mut token, before, out);
+        let mut fresh = self.number(&token, again, source);
+        let numbered = u32::try_from(fresh.len()).unwrap_or(u32::MAX);
+        let (leading, placed) = self.record(&mut token, before, &mut fresh);
         let since = |first: &u64| self.waits.filter(|(_, before)| before == first).map_or(now, |(at, _)| at);
         self.waits = self.order.held_back().map(|first| (since(&first), first));
         self.say_held(&mut token, config);
         let asked = self.request(&mut token);
-        let sent = again.saturating_add(u32::try_from(fresh.len()).unwrap_or(u32::MAX));
+        let sent = again.saturating_add(numbered);
         let backlog = source.backlog();
         let quiet = sent == 0 && backlog == 0 && !placed && !asked && token.requests.is_empty();
         let still = quiet && token.held() == token.places && !self.is_anything_unplaced();
@@ -45,10 +47,11 @@ impl Circuit {
         self.last = Visit { records, places, sent, backlog, quiet: token.quiet };
         self.visited = placed && source.answers() && self.may_wait(config);
         if self.visited {
-            fresh.into_iter().for_each(|frame| out.push_back(self.first_time(frame)));
+            let keyed = begins_with_messages(&fresh);
+            fresh.into_iter().for_each(|frame| out.push_back(self.first_time(frame, keyed)));
             return self.wait_for_answers(now, token);
         }
-        self.send(now, token, fresh, config, out);
+        self.send(now, token, (fresh, leading), config, out);
     }
 
     /// How many visits on end were quiet. The member that holds the token does not let a ring rest
@@ -137,9 +140,13 @@ impl Circuit {
         self.counters.numbered = self.counters.numbered.saturating_add(numbered);
     }
 
-    /// ORD-01: puts this member's packets in the order. Returns whether there were any. Its record
-    /// of the visit before leaves the token: everybody has met it there.
-    fn record(&mut self, token: &mut Token, again: bool, out: &mut VecDeque<Output>) -> bool {
+    /// ORD-01: puts this member's packets in the order, and the record behind the `fresh` packets
+    /// that go before the token: it is short, and so ends their train. Returns how many of `fresh`
+    /// go before the token then, and whether anything was put in the order. The record of the visit
+    /// before leaves the token: everybody has met it there.
+    fn record(&mut self, token: &mut Token, again: bool, fresh: &mut Vec<Bytes>) -> (usize, bool) {
+        let mut leading = fresh.len().saturating_sub(ACCELERATED_PACKETS).max(LEADING_PACKETS);
+        leading = leading.min(fresh.len());
         let mut recent = None;
         self.order.settle();
         while let Some(record) = self.next_record(token) {
@@ -148,14 +155,15 @@ impl Circuit {
             token.places = record.last_place();
             recent = Some(Recent::of(&record));
             let frame = record.frame(self.order.handle(), self.pool.buffer(RECORD_BYTES));
-            out.push_back(Output::Multicast { to: self.others.clone(), frame });
+            fresh.insert(leading, frame);
+            leading = leading.saturating_add(1);
         }
         if let Some(mine) = token.members.get_mut(usize::from(self.mine))
             && (recent.is_some() || !again)
         {
             mine.record = recent;
         }
-        recent.is_some()
+        (leading, recent.is_some())
     }
 
     /// RING-35: whether the token may wait for answers now.
@@ -171,9 +179,10 @@ impl Circuit {
     }
 
     /// A packet leaves for the first time: under the ring key, unless this is the first round of
-    /// the token. Then others may not have the key yet, and it goes over the links (RING-34).
-    pub(super) fn first_time(&self, frame: Bytes) -> Output {
-        if self.counters.visits > 1 {
+    /// the token. Then others may not have the key yet, and it goes over the links (RING-34). A
+    /// record goes as the packets before it do (`keyed`): those of a recovery go over the links.
+    pub(super) fn first_time(&self, frame: Bytes, keyed: bool) -> Output {
+        if keyed && self.counters.visits > 1 {
             return Output::first_time(&self.others, frame);
         }
         Output::Multicast { to: self.others.clone(), frame }
@@ -228,7 +237,7 @@ impl Circuit {
         let mut fresh = core::mem::take(&mut self.fresh);
         self.fill(EARLY_PACKETS, source, &mut fresh);
         for frame in fresh.drain(..) {
-            out.push_back(self.first_time(frame));
+            out.push_back(self.first_time(frame, true));
         }
         self.fresh = fresh;
         if self.rests_at() != self.mine && self.hurry_at.is_none() {
@@ -249,4 +258,9 @@ impl Circuit {
         }
         self.order.safe = self.order.held();
     }
+}
+
+/// Whether the packets of a visit are messages. If so, its records go as they do.
+pub(super) fn begins_with_messages(fresh: &[Bytes]) -> bool {
+    fresh.first().is_some_and(|frame| is_message(frame))
 }

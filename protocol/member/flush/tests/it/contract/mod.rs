@@ -306,7 +306,7 @@ fn flu_05_no_send_between_flush_and_view_and_no_second_flush() {
 #[test]
 fn flu_01_what_is_no_frame_is_refused() {
     let mut flush = pair();
-    for bytes in [&b""[..], b"\x01\x09", b"\xD1short", &[[0xDC].as_slice(), &[0; 17]].concat()] {
+    for bytes in [&b""[..], b"\x01\x09", b"\xD1sho", &[[0xDC].as_slice(), &[0; 17]].concat()] {
         let refused = hear(&mut flush, 1, &Bytes::copy_from_slice(bytes));
         assert!(matches!(refused, Err(FlushError::PeerMalformed { .. })));
     }

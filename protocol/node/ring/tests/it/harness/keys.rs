@@ -62,7 +62,7 @@ impl Keys {
         let Ok(Frame::Data(Data { class, sender, number, ring, .. })) = Frame::decode(frame.clone()) else {
             panic!("n{who} seals what is no packet");
         };
-        assert!(folkmoot_ring::data::is_message(frame), "n{who} seals {class:?}");
+        assert!(folkmoot_ring::data::is_numbered(frame), "n{who} seals {class:?}");
         let installed = self.held.get(&who).and_then(|held| held.installed.as_ref());
         let keys = installed.filter(|keys| keys.ring == ring);
         let Some((of, key)) = keys.and_then(|keys| keys.senders.get(usize::from(sender))) else {
