@@ -18,8 +18,9 @@ pub enum Output {
         /// At most `LONG_FRAME_BYTES_MAX` bytes.
         frame: Bytes,
     },
-    /// A packet or record that was numbered here just now. Hand it to all of `to`, all other members of the
-    /// ring, sealed once under this node's ring key: it is never handed out so again (RING-25).
+    /// A packet or record that was numbered here just now. Hand it to all of `to`, all other
+    /// members of the ring, sealed once under this node's ring key: it is never handed out so again
+    /// (RING-25).
     Fresh {
         /// The receivers, two or more.
         to: Arc<[NodeId]>,
