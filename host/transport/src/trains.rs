@@ -4,7 +4,8 @@
 //! ```text
 //!   send(batch) --by address--> train, train, ... --socket is full--> [ waiting ] --flush--> socket
 //! ```
-//! What goes to one address keeps its order. Bound: [`WAITING_BYTES_MAX`]; more is dropped and
+//! What goes to one address keeps its order, and the addresses take turns, a train each: so a lone
+//! message is with everybody before the token that follows it goes to one of them. Bound: [`WAITING_BYTES_MAX`]; more is dropped and
 //! counted, the newest first.
 
 use crate::{Counters, as_u64};
@@ -66,7 +67,7 @@ impl Trains {
         self.too_long.pop_front()
     }
 
-    /// Sends each, or lets it wait, in the order of the addresses. `most`: datagrams in a train.
+    /// Sends each, or lets it wait, a train to each address in turn. `most`: datagrams in a train.
     pub(crate) fn send(
         &mut self,
         batch: &mut [(Locator, Bytes)],
@@ -75,7 +76,7 @@ impl Trains {
         mut call: impl Call,
     ) {
         self.flush(most, counters, &mut call);
-        batch.sort_by(|(one, _), (other, _)| one.cmp(other));
+        take_turns(batch, most);
         let settled = if self.waits() {
             0
         } else {
@@ -102,6 +103,42 @@ impl Trains {
             self.waiting_bytes = bytes;
             self.waiting.push_back((to, datagram.clone()));
         }
+    }
+}
+
+/// Sorts by address, and then by train: the first ones of all addresses, the second ones, and so on.
+fn take_turns(batch: &mut [(Locator, Bytes)], most: usize) {
+    batch.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(batch.len());
+    let (mut turn, mut latest) = (0_usize, 0);
+    let mut rest = &*batch;
+    while let Some((to, _)) = rest.first() {
+        let (_, after) = rest.split_at(train_length(rest, most).max(1));
+        let train = rest.len().saturating_sub(after.len());
+        let first = places.len();
+        places.extend((first..).take(train).map(|place| (turn, place)));
+        latest = latest.max(turn);
+        turn = if after.first().is_some_and(|(next, _)| next == to) { turn.saturating_add(1) } else { 0 };
+        rest = after;
+    }
+    if latest > 0 {
+        places.sort_unstable();
+        arrange(batch, &places);
+    }
+}
+
+/// Puts what is at the second number of each of `places` where that stands in it.
+fn arrange<T>(things: &mut [T], places: &[(usize, usize)]) {
+    for to in 0..places.len() {
+        let mut from = to;
+        // What was there may have been swapped away, to where its own successor was taken from.
+        while let Some((_, next)) = places.get(from) {
+            from = *next;
+            if from >= to {
+                break;
+            }
+        }
+        things.swap(to, from);
     }
 }
 
@@ -303,6 +340,23 @@ mod tests {
                 assert!(took.iter().all(|one| one.len() == if one[0] % 16 == 15 { 700 } else { 1_000 }));
             }
         }
+    }
+
+    #[test]
+    fn addresses_take_turns_and_keep_their_order() {
+        let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
+        let data = [1, 2, 3].map(|port| datagram(port, 0));
+        let more = [1, 2, 3].map(|port| datagram(port, 15));
+        let token =
+            [(data[0].0.clone(), Bytes::from(vec![9; 800])), (data[0].0.clone(), Bytes::from(vec![8; 900]))];
+        let mut batch: Vec<_> = data.into_iter().chain(token).chain(more).collect();
+        let mut calls = Vec::new();
+        out.send(&mut batch, 64, &mut counters, |to, train: Train<'_>, _| {
+            calls.push((to.port(), train.iter().map(|(_, one)| one.len()).collect::<Vec<_>>()));
+            Ok(0)
+        });
+        let first = [(1, vec![1_000, 800]), (2, vec![1_000, 700]), (3, vec![1_000, 700])];
+        assert_eq!(calls, first.into_iter().chain([(1, vec![900, 700])]).collect::<Vec<_>>());
     }
 
     /// The interface carries 800 bytes: what is longer is lost and told, also out of a train.

@@ -126,6 +126,7 @@ impl Corosync {
             cpu_us_per_message: None,
             p50_us: Some(most(|row| row.p50_us)),
             p99_us: Some(most(|row| row.p99_us)),
+            p50_after_others_us: None,
         })
     }
 }

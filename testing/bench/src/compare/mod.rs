@@ -65,6 +65,8 @@ struct Outcome {
     /// At the slowest receiver, where it is measured.
     p50_us: Option<f64>,
     p99_us: Option<f64>,
+    /// The same of messages that came after one of another sender.
+    p50_after_others_us: Option<f64>,
 }
 
 /// All runs of one system with messages of one size.
@@ -210,8 +212,13 @@ fn outcome(told: &Value) -> Option<Outcome> {
     let messages_per_second = told.get("minimum")?.get("messages_per_second")?.as_f64()?;
     let cpu_us_per_message = told.get("cpu_us_per_message").and_then(Value::as_f64);
     let late = |field: &str| told.get("slowest")?.get(field)?.as_f64();
-    let (p50_us, p99_us) = (late("p50_us"), late("p99_us"));
-    Some(Outcome { messages_per_second, cpu_us_per_message, p50_us, p99_us })
+    Some(Outcome {
+        messages_per_second,
+        cpu_us_per_message,
+        p50_us: late("p50_us"),
+        p99_us: late("p99_us"),
+        p50_after_others_us: late("p50_after_others_us"),
+    })
 }
 
 fn round(number: f64) -> f64 {
@@ -298,6 +305,7 @@ mod tests {
             cpu_us_per_message: *cpu,
             p50_us: None,
             p99_us: None,
+            p50_after_others_us: None,
         };
         Row { system, bytes, runs: runs.iter().map(run).collect() }
     }
@@ -325,13 +333,14 @@ mod tests {
     fn what_benches_print_is_read_and_a_row_becomes_a_point() {
         let told = json!({
             "minimum": { "messages_per_second": 12.0 }, "cpu_us_per_message": 1.5,
-            "slowest": { "p50_us": 7.0, "p99_us": 9.0 },
+            "slowest": { "p50_us": 7.0, "p99_us": 9.0, "p50_after_others_us": 8.0 },
         });
         let read = Outcome {
             messages_per_second: 12.0,
             cpu_us_per_message: Some(1.5),
             p50_us: Some(7.0),
             p99_us: Some(9.0),
+            p50_after_others_us: Some(8.0),
         };
         assert_eq!(outcome(&told), Some(read));
         assert_eq!(outcome(&json!({ "minimum": {} })), None);

@@ -94,7 +94,10 @@ fn report(options: &BenchRing, formed: Duration, sent: u64, told: &[(Heard, Coun
         "most_lost": sent.saturating_sub(fewest),
         "threads": options.threads, "formed_ms": formed.as_millis(),
         "minimum": { "messages_per_second": per_second(least), "megabits_per_second": megabits(least) },
-        "slowest": { "p50_us": most(|heard| heard.p50_us), "p99_us": most(|heard| heard.p99_us) },
+        "slowest": {
+            "p50_us": most(|heard| heard.p50_us), "p99_us": most(|heard| heard.p99_us),
+            "p50_after_others_us": most(|heard| heard.p50_after_others_us),
+        },
         "cpu_us_per_message": micros_each(&total, delivered),
         "each": each(&total, delivered, told.len(), seconds), "receivers": receivers,
     })

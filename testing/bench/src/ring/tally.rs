@@ -87,6 +87,10 @@ pub(crate) struct Tally {
     timed: u64,
     order: Sequence,
     micros: Vec<f32>,
+    /// Whose message came last.
+    last: Option<u64>,
+    /// Of those after a message of another sender.
+    after_others: Vec<f32>,
 }
 
 impl Default for Tally {
@@ -98,7 +102,9 @@ impl Default for Tally {
 impl Tally {
     /// Nothing yet; measures from one time to another.
     pub(crate) fn new((from, to): (u64, u64), service: Ordering) -> Self {
-        Self { from, to, count: 0, timed: 0, order: Sequence::of(service), micros: Vec::new() }
+        let (micros, after_others) = (Vec::new(), Vec::new());
+        let order = Sequence::of(service);
+        Self { from, to, count: 0, timed: 0, order, micros, last: None, after_others }
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -113,15 +119,22 @@ impl Tally {
         if (self.from..self.to).contains(&now) {
             self.timed = self.timed.saturating_add(1);
             if self.micros.len() < SAMPLES_MAX {
-                self.micros.push(now.saturating_sub(sent) as f32 / 1_000.0);
+                let micros = now.saturating_sub(sent) as f32 / 1_000.0;
+                self.micros.push(micros);
+                if self.last.is_some_and(|last| last != sender) {
+                    self.after_others.push(micros);
+                }
             }
         }
+        self.last = Some(sender);
         Some(sender)
     }
 
     pub(crate) fn heard(&self) -> Heard {
         let [p50_us, p99_us, max_us] = percentiles(self.micros.clone());
-        Heard { count: self.count, timed: self.timed, order: self.order.text(), p50_us, p99_us, max_us }
+        let [p50_after_others_us, ..] = percentiles(self.after_others.clone());
+        let (count, timed, order) = (self.count, self.timed, self.order.text());
+        Heard { count, timed, order, p50_us, p99_us, max_us, p50_after_others_us }
     }
 }
 

@@ -120,6 +120,8 @@ pub(crate) struct Heard {
     pub(crate) p50_us: f64,
     pub(crate) p99_us: f64,
     pub(crate) max_us: f64,
+    /// The median of those that came after a message of another sender: the token was elsewhere.
+    pub(crate) p50_after_others_us: f64,
 }
 
 /// The pauses between lone messages of one sender: 5 to 15 ms, at random, the same in each run.

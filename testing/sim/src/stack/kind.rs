@@ -32,8 +32,8 @@ const DATA: u8 = 0xD0;
 const SESSION_BIT: u8 = 2;
 /// Reliable, FIFO, causal.
 const NUMBERED: [u8; 3] = [0xD4, 0xD5, 0xD9];
-/// Kind 1, tag 8.
-const FLUSH_HEADER_BYTES: usize = 9;
+/// Kind 1, tag 4.
+const FLUSH_HEADER_BYTES: usize = 5;
 const NUMBER_BYTES: usize = 4;
 /// Epoch 8, counter 4.
 const SEALED_HEADER_BYTES: usize = 12;
