@@ -69,6 +69,10 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[17], format!("{BENCH} compare --mode latency --json")),
         (&[17], format!("{BENCH} compare --mode services --json")),
         (&[16], format!("{BENCH} stacks --json")),
+        (&[16], format!("{BENCH} ring --namespaces {} --senders 4 --bytes 1350 --json", names(16))),
+        (&[16], format!("{BENCH} ring --namespaces {} --senders 4 --bytes 1350 --json", names(32))),
+        (&[16], format!("{BENCH} ring --nodes 32 --mode form --times 5 --json")),
+        (&[16], format!("{BENCH} ring --nodes 32 --mode kill --times 3 --json")),
         (&[16], format!("{BENCH} ring --nodes 32 --mode idle --seconds 30 --json")),
         (&[16], format!("{BENCH} ring --nodes 32 --mode admit --times 8 --json")),
         (&[16], format!("{SIM} --aim twice --schedules {} --seed 1 --json", schedules.min(2_500))),
@@ -93,6 +97,11 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     all.extend(rest.into_iter().map(|line| (ISSUE_2, line)));
     all.extend(signatures().into_iter().map(|line| (ISSUE_4, line)));
     all
+}
+
+/// Network namespaces, one for each member.
+fn names(members: u32) -> String {
+    (1..=members).map(|number| format!("fm{number}")).collect::<Vec<_>>().join(",")
 }
 
 const SIM: &str = "cargo run --release -p folkmoot-sim --";

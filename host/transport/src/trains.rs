@@ -5,8 +5,8 @@
 //!   send(batch) --by address--> train, train, ... --socket is full--> [ waiting ] --flush--> socket
 //! ```
 //! What goes to one address keeps its order, and the addresses take turns, a train each: so a lone
-//! message is with everybody before the token that follows it goes to one of them. Bound: [`WAITING_BYTES_MAX`]; more is dropped and
-//! counted, the newest first.
+//! message is with everybody before the token that follows it goes to one of them. Bound:
+//! [`WAITING_BYTES_MAX`]; more is dropped and counted, the newest first.
 
 use crate::{Counters, as_u64};
 use bytes::Bytes;
@@ -106,7 +106,7 @@ impl Trains {
     }
 }
 
-/// Sorts by address, and then by train: the first ones of all addresses, the second ones, and so on.
+/// Sorts by address, and then by train: the first ones of all addresses, then the second ones.
 fn take_turns(batch: &mut [(Locator, Bytes)], most: usize) {
     batch.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut places: Vec<(usize, usize)> = Vec::with_capacity(batch.len());

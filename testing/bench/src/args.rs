@@ -201,6 +201,8 @@ pub(crate) enum RingMode {
     /// Measures how long strangers need, one after another, from their start until all have a view
     /// with them. The first member votes for each.
     Admit,
+    /// Measures how long members need from the start of the first one until all have one view.
+    Form,
     /// Measures what members cost that send nothing, for --seconds.
     Idle,
     /// Counts the configurations that it costs to stop the last member again and again, for --pause

@@ -46,6 +46,17 @@ pub(crate) async fn changes(
     }))
 }
 
+/// What it took members to form a ring and a view.
+pub(super) fn forms(options: &BenchRing, formed: &[(Duration, Duration)]) -> Value {
+    let took = |(ring, view): &(Duration, Duration)| vec![("one_ring", *ring), ("view_of_all", *view)];
+    let all: Vec<Took> = formed.iter().map(took).collect();
+    json!({
+        "bench": "ring", "mode": options.mode, "nodes": options.nodes(), "times": options.times,
+        "trip_ms": options.trip, "loss_percent": options.loss,
+        "median_ms": medians(&all), "runs_ms": all.iter().map(in_millis).collect::<Vec<_>>(),
+    })
+}
+
 fn millis(time: Duration) -> Value {
     ((time.as_secs_f64() * 10_000.0).round() / 10.0).into()
 }

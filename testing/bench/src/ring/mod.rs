@@ -61,10 +61,10 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     if options.mode == RingMode::Admit {
         options.check_strangers()?;
     }
-    let network = match options.namespaces.as_slice() {
-        [] => None,
-        names => Some(Network::open(names)?),
-    };
+    if options.mode == RingMode::Form {
+        return form(options, json).await;
+    }
+    let network = options.network()?;
     let progress = if options.mode == RingMode::Idle {
         Progress::steps("steps: members run, and nothing happens", 2)
     } else if options.mode.is_trial() {
@@ -74,9 +74,7 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     } else {
         Progress::steps("steps: members run, all is sent, all is delivered", 3)
     };
-    let paths = Paths { trip: options.trip, loss: options.loss };
-    let each = (options.threads.into(), options.multicast == Multicast::Auto, paths);
-    let mut herd = Herd::found(options.nodes(), each, network, SETTLE).await?;
+    let mut herd = Herd::found(options.nodes(), options.each(), network, SETTLE).await?;
     progress.step();
     let measured = if options.mode == RingMode::Idle {
         progress.during(changes::idle(&mut herd, options, &progress)).await
@@ -100,11 +98,30 @@ pub(crate) async fn ring(options: &BenchRing, json: bool) -> Result<(), Failure>
     Ok(())
 }
 
+/// Founds groups, one after another, and reports how long that took.
+async fn form(options: &BenchRing, json: bool) -> Result<(), Failure> {
+    let progress = Progress::steps("steps: each group", options.times.into());
+    let mut formed = Vec::new();
+    for _ in 0..options.times {
+        let herd = Herd::found(options.nodes(), options.each(), options.network()?, SETTLE);
+        let mut herd = progress.during(herd).await?;
+        formed.push(herd.formed);
+        herd.end().await;
+        progress.step();
+    }
+    drop(progress);
+    let report = changes::forms(options, &formed);
+    data(json, &report, || for_people(&report));
+    Ok(())
+}
+
 fn for_people(report: &Value) -> String {
     if let Some(medians) = report.get("median_ms").and_then(Value::as_object) {
         let rows: Vec<Vec<String>> =
             medians.iter().map(|(what, time)| vec![what.replace('_', " "), time.to_string()]).collect();
-        return format!("{}\n{}", table(&["WHAT", "MS"], &rows), configurations(report));
+        let took = table(&["WHAT", "MS"], &rows);
+        let changes = report.get("configurations").is_some();
+        return if changes { format!("{took}\n{}", configurations(report)) } else { took };
     }
     if let Some(cpu) = report.get("cpu_percent") {
         let row = |what: &str, of: &Value| {
@@ -184,6 +201,17 @@ impl BenchRing {
             return usage("a ring has at most 64 members: --nodes and --times are too many together");
         }
         Ok(())
+    }
+
+    fn network(&self) -> Result<Option<Network>, Failure> {
+        let names = self.namespaces.as_slice();
+        (!names.is_empty()).then(|| Network::open(names)).transpose()
+    }
+
+    /// What each member gets: threads, whether it may use multicast, and faults of its paths.
+    fn each(&self) -> (usize, bool, Paths) {
+        let paths = Paths { trip: self.trip, loss: self.loss };
+        (self.threads.into(), self.multicast == Multicast::Auto, paths)
     }
 
     fn nodes(&self) -> usize {

@@ -80,6 +80,18 @@ fn changes_are_followed_and_told_with_what_was_waited_for() {
 }
 
 #[test]
+fn groups_are_formed_one_after_another() {
+    let report = report("ring --nodes 2 --mode form --times 2 --json");
+    let runs = report["runs_ms"].as_array().unwrap();
+    let took = |run: &serde_json::Value, what: &str| run[what].as_f64().unwrap();
+    assert_eq!(runs.len(), 2);
+    for run in runs {
+        let (ring, view) = (took(run, "one_ring"), took(run, "view_of_all"));
+        assert!(0.0 < ring && ring <= view, "{report}");
+    }
+}
+
+#[test]
 fn members_that_send_nothing_are_counted() {
     let report = report("ring --nodes 2 --mode idle --seconds 1 --json");
     for cost in ["cpu_percent", "packets_per_second"] {
