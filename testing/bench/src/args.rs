@@ -323,6 +323,10 @@ pub(crate) struct BenchCompare {
     /// How the messages of this stack are ordered.
     #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
     pub(crate) service: Ordering,
+    /// Whether this stack's members send what is for all by IP multicast, if all of them hear that
+    /// (auto).
+    #[arg(long, value_enum, default_value_t = Multicast::Off)]
+    pub(crate) multicast: Multicast,
     /// How long each run measures.
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=60))]
     pub(crate) seconds: u32,

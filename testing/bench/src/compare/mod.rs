@@ -22,6 +22,7 @@ use corosync::{Corosync, Run};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, table};
+use folkmoot_cli::values::Multicast;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Stdio;
@@ -186,7 +187,10 @@ impl Bench<'_> {
 
     /// Runs a bench of this program, and reads what it prints.
     async fn own(&self, bench: &str, bytes: u32, more: &[&str]) -> Result<Outcome, Failure> {
-        self.call(&std::env::current_exe().map_err(Failure::bug)?, bench, bytes, more).await
+        let by_multicast = bench == "ring" && self.options.multicast == Multicast::Auto;
+        let way: &[&str] = if by_multicast { &["--multicast", "auto"] } else { &[] };
+        let program = std::env::current_exe().map_err(Failure::bug)?;
+        self.call(&program, bench, bytes, &[more, way].concat()).await
     }
 
     /// Runs a bench of a build of this program, and reads what it prints.
@@ -235,6 +239,7 @@ fn report(options: &BenchCompare, senders: usize, rows: &[Row]) -> Value {
     });
     json!({
         "bench": "compare", "nodes": options.nodes, "senders": senders, "service": options.service,
+        "multicast": options.multicast == Multicast::Auto,
         "seconds": options.seconds, "rounds": options.rounds, "rows": told.collect::<Vec<_>>(),
         "ratios": ratios(rows),
     })
