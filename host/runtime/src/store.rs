@@ -30,8 +30,19 @@ pub(crate) const FILE: &str = "member.sqlite";
 /// Table names a store may hold; more is damage.
 const TABLES_MAX: usize = 64;
 /// The tables known today. Others are taken too, so that a layer can add one.
-const TABLES: [&str; 10] =
-    ["ring", "transcript", "vote", "request", "share", "revoked", "office", "keying", "locator", "log"];
+const TABLES: [&str; 11] = [
+    "ring",
+    "transcript",
+    "carried",
+    "vote",
+    "request",
+    "share",
+    "revoked",
+    "office",
+    "keying",
+    "locator",
+    "log",
+];
 
 /// Tables whose rows are secrets, though sealed: a row deleted there is to be nowhere on the disk.
 const SECRETS: [&str; 2] = ["office", "share"];

@@ -14,6 +14,9 @@ pub enum ToNode {
     Attach {
         /// Which party; the queue in one process needs no proof.
         party: Party,
+        /// The charter by which it is a member: the ring's own, or one that the node carries
+        /// besides.
+        charter: GroupId,
     },
     /// This party is gone; its groups see a leave with cause `Detach`.
     Detach {
@@ -66,8 +69,9 @@ pub enum ToNode {
         /// In which group.
         group: GroupId,
     },
-    /// Order this item of the transcript. The node verifies it first, as every other node will.
-    Item(Bytes),
+    /// Order this item of the transcript of this charter. The node verifies it first, as every other
+    /// node will.
+    Item(GroupId, Bytes),
     /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {
         /// The guest, or the contact.

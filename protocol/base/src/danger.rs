@@ -203,6 +203,9 @@ pub enum Danger {
     SessionPlain,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
+    /// Node: who is on the roster of any charter that the node keeps may be in every group, and on
+    /// the ring (NODE-30, GRP-30, GRP-31).
+    NodeAnyCharter,
     /// Node: what its member says is ordered unread: a flood of whatever it likes.
     NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.

@@ -72,6 +72,9 @@ pub enum JoinRefusal {
     /// Complaints set the member aside; it may come back a little later.
     #[error("the others complained of silence: the member may come back a little later")]
     SetAside,
+    /// The group has a charter of its own, and these tables are of another.
+    #[error("the group has a charter of its own, by which this node does not judge the join")]
+    OtherCharter,
     /// Too many changes at once; try again.
     #[error("too many changes at once: try again")]
     Busy,

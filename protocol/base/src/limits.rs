@@ -10,6 +10,8 @@ pub const MEMBERS_MAX: usize = 1_000;
 pub const PARTIES_MAX: usize = 64;
 /// Most groups on one ring.
 pub const GROUPS_MAX: usize = 10_000;
+/// Most charters of groups that a node carries beside its ring's own.
+pub const CHARTERS_MAX: usize = 64;
 /// Longest group name, in bytes of UTF-8.
 pub const GROUP_NAME_BYTES_MAX: usize = 255;
 /// Longest text of a locator, in bytes.

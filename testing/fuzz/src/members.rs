@@ -53,7 +53,7 @@ impl Above {
                             payload: payload.into(),
                         }));
                     }
-                    UpperOutput::Node(ToNode::Item(item)) => {
+                    UpperOutput::Node(ToNode::Item(_, item)) => {
                         assert_eq!(me.port, 0, "MEM-11");
                         words.push_back(ToMember::Item(item));
                     }

@@ -190,7 +190,7 @@ struct Ordered {
 
 impl Ordered {
     fn new() -> Self {
-        let mut group = Group::new(GroupConfig { me: node(1), danger: Mutant::NONE });
+        let mut group = Group::new(GroupConfig::new(node(1)));
         group.mark(mark(Vec::new()));
         PORTS.iter().for_each(|port| group.attach(party(1, *port)).unwrap());
         Self { group, configuration: 0, order: 0, said: Vec::new() }
@@ -279,7 +279,7 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     let same = mark(Vec::new());
     // The notice of the second join below.
     let view = crate::frames::view_id(GROUP, 6);
-    let state = Control::State(State { configuration: configuration(1), mark: same.clone(), groups });
+    let state = Control::State(State { configuration: configuration(1), mark: same.clone(), charters: Vec::new(), groups });
     let controls = [
         Control::Join { party: first, group: GROUP },
         Control::Join { party: second, group: GROUP },
@@ -295,7 +295,7 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     for sender in [first, second, party(3, 0)] {
         messages.push([data_lead(node(2), &GROUP, &sender).as_slice(), b"a word"].concat());
     }
-    let idle = State { configuration: configuration(1), mark: same, groups: vec![] };
+    let idle = State { configuration: configuration(1), mark: same, charters: Vec::new(), groups: vec![] };
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {
         let steps = [(0, state), (7, b"hello".to_vec()), (0x17, b"hello".to_vec())];

@@ -34,7 +34,14 @@ struct Scribe {
 
 impl Scribe {
     fn new(me: Party) -> (Party, Self) {
-        (me, Self { me, wakes: None, out: [UpperOutput::Node(ToNode::Attach { party: me })].into() })
+        (
+            me,
+            Self {
+                me,
+                wakes: None,
+                out: [UpperOutput::Node(ToNode::Attach { party: me, charter: GROUP })].into(),
+            },
+        )
     }
     fn say(&mut self, word: String) {
         self.out.push_back(UpperOutput::Event(word));
@@ -84,7 +91,7 @@ fn three() -> Attached<Scribe> {
     let mut all = Attached::new(Scribe::new(HOST), [Scribe::new(HIGH), Scribe::new(LOW)]);
     let attached: Vec<Party> = core::iter::from_fn(|| all.poll_output())
         .map(|output| match output {
-            UpperOutput::Node(ToNode::Attach { party }) => party,
+            UpperOutput::Node(ToNode::Attach { party, charter: GROUP }) => party,
             other => panic!("{other:?}"),
         })
         .collect();

@@ -266,7 +266,7 @@ impl Member {
                 }
                 admission::Output::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
                 admission::Output::Multicast(bytes) => self.multicast_open(&bytes),
-                admission::Output::Item(item) => self.tell_node(ToNode::Item(item)),
+                admission::Output::Item(item) => self.tell_node(ToNode::Item(self.home, item)),
                 admission::Output::Event(event) => self.admission_event(event),
                 // Neither a member nor an applicant has a log.
                 admission::Output::Log(record) => self.event(Event::Log(record)),

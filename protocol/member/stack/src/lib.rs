@@ -135,7 +135,7 @@ impl Member {
             config,
         };
         member.open_door()?;
-        member.tell_node(ToNode::Attach { party: member.party() });
+        member.tell_node(ToNode::Attach { party: member.party(), charter: member.home });
         Ok(member)
     }
 

@@ -52,14 +52,29 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub const MEMBERSHIPS_MAX: usize = 50_000;
 /// Longest item of a transcript, in bytes.
 pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
+/// Longest package that leads on a node that was left behind, in bytes.
+pub const PACKAGE_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// The settings.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// This node.
     pub me: NodeId,
+    /// The carried charter whose tables these are. It has one group, which has its id. `None`: the
+    /// tables are of the ring's own charter, and of all groups that have none of their own.
+    pub of: Option<GroupId>,
+    /// In the ring's own tables: the charters that this node carries beside the ring's, at most
+    /// [`CHARTERS_MAX`].
+    pub carries: BTreeSet<GroupId>,
     /// What a mutant does wrong.
     pub danger: Mutant,
+}
+
+impl Config {
+    /// The tables of a ring's own charter, at a node that carries no other.
+    pub fn new(me: NodeId) -> Self {
+        Self { me, of: None, carries: BTreeSet::new(), danger: Mutant::NONE }
+    }
 }
 
 /// The members on the roster; asked at ordered places only. Any `Fn(MemberId) -> bool` is one.
@@ -81,6 +96,9 @@ pub struct Group {
     out: VecDeque<Output>,
     audience: Audience,
     circles: BTreeMap<GroupId, Circle>,
+    /// The charters that some node of the configuration carries: their groups are in tables of
+    /// their own.
+    carried: BTreeSet<GroupId>,
     /// Number of residents in the tables, by node.
     residents: BTreeMap<NodeId, usize>,
     configuration: Option<Configuration>,
@@ -122,6 +140,7 @@ impl Group {
             out: VecDeque::new(),
             audience: Audience::default(),
             circles: BTreeMap::new(),
+            carried: BTreeSet::new(),
             residents: BTreeMap::new(),
             configuration: None,
             phase: Phase::Idle,
@@ -239,7 +258,19 @@ impl Group {
     /// # Errors
     /// [`GroupError::LocalTooLong`].
     pub fn item(&mut self, item: &[u8]) -> Result<(), GroupError> {
-        if item.len() > ITEM_BYTES_MAX {
+        self.item_of(item, ITEM_BYTES_MAX)
+    }
+
+    /// Orders what leads on a node that was left behind: the same, and may be longer.
+    ///
+    /// # Errors
+    /// [`GroupError::LocalTooLong`].
+    pub fn package(&mut self, package: &[u8]) -> Result<(), GroupError> {
+        self.item_of(package, PACKAGE_BYTES_MAX)
+    }
+
+    fn item_of(&mut self, item: &[u8], most: usize) -> Result<(), GroupError> {
+        if item.len() > most {
             return Err(GroupError::LocalTooLong(item.len()));
         }
         self.order(&Control::Item { item: item.to_vec().into() });
@@ -279,6 +310,19 @@ impl Group {
     /// The ring installed a regular configuration.
     pub fn regular(&mut self, id: ConfigurationId, members: &[NodeId], roster: &dyn Roster) {
         self.begin(id, members, roster);
+    }
+
+    /// GRP-32: this node does not carry the charter of these tables. Nothing of it is waited for, and
+    /// it says nothing here, in this configuration.
+    pub fn without(&mut self, node: NodeId, place: u64, roster: &dyn Roster) {
+        let (Phase::Exchange(exchange), Some(current)) = (&mut self.phase, &mut self.configuration) else {
+            return;
+        };
+        if current.nodes.remove(&node) {
+            exchange.leave_out(&node);
+            self.place = place;
+            self.go_on(roster);
+        }
     }
 
     /// The ring signals that from here on only `survivors` go together into the next configuration.
@@ -468,7 +512,8 @@ impl Group {
 
     fn submit(&mut self, party: u16, payload: Bytes) {
         let service = Service::Agreed;
-        self.out.push_back(Output::Submit { party, service, lead: Lead::NONE, payload });
+        let lead = self.config.of.as_ref().map_or(Lead::NONE, message::carried_lead);
+        self.out.push_back(Output::Submit { party, service, lead, payload });
     }
 
     fn indicate(&mut self, to: Party, indication: Indication) {

@@ -18,6 +18,12 @@
 //! ```
 //! Group and member are named by handles, the first bytes of their ids. The table says whose they
 //! are: the node must host the sender in the group.
+//!
+//! The tables of a charter that the ring carries are kept apart ([`crate::Config::of`]). What changes
+//! them has a head that names the charter; data names it by its group, which has the same id:
+//! ```text
+//!   0xC1 | charter 8 | a control message
+//! ```
 
 use crate::mark::Mark;
 use bytes::Bytes;
@@ -28,6 +34,7 @@ use folkmoot_base::{
 
 const DATA: u8 = 0xD1;
 const OWN_DATA: u8 = 0xE1;
+const CARRIED: u8 = 0xC1;
 
 /// A control message.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
@@ -114,6 +121,8 @@ pub struct State {
     pub configuration: ConfigurationId,
     /// The mark of the transcript.
     pub mark: Mark,
+    /// In the ring's own tables: the charters that the node carries beside the ring's, sorted.
+    pub charters: Vec<GroupId>,
     /// Groups in which it has parties; sorted.
     pub groups: Vec<GroupState>,
 }
@@ -230,6 +239,45 @@ pub fn data_lead(node: NodeId, group: &GroupId, sender: &Party) -> Lead {
     }
     let port = sender.port.to_be_bytes();
     Lead::of(&[&[DATA], &handle_of(&group.0), &handle_of(&sender.member.0), &port])
+}
+
+/// The head of a control message for the tables of a charter that the ring carries.
+pub(crate) fn carried_lead(charter: &GroupId) -> Lead {
+    Lead::of(&[&[CARRIED], &handle_of(&charter.0)])
+}
+
+/// Which tables a message is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    /// The ring's own.
+    Ring,
+    /// Those of the carried charter with this handle.
+    Charter(Handle),
+    /// Data: those of the carried charter with the handle of this group, or else the ring's own.
+    Group(Handle),
+}
+
+/// Which tables a message is for. The head that says so is taken off: the tables themselves read
+/// what is behind it.
+pub fn tables_of(message: &mut Framed) -> Tables {
+    let whole = message.lead.length() == 0;
+    let start = if whole { &*message.rest } else { message.lead.as_slice() };
+    let Some((handle, after)) = start.split_first().and_then(|(_, rest)| rest.split_first_chunk()) else {
+        return Tables::Ring;
+    };
+    let (handle, after, kind) = (*handle, after.len(), start.first().copied());
+    match kind {
+        Some(CARRIED) if whole => {
+            message.rest.skip(message.rest.len().saturating_sub(after));
+            Tables::Charter(handle)
+        }
+        Some(CARRIED) if after == 0 => {
+            message.lead = Lead::NONE;
+            Tables::Charter(handle)
+        }
+        Some(DATA | OWN_DATA) => Tables::Group(handle),
+        _ => Tables::Ring,
+    }
 }
 
 /// Decodes what `node` ordered. If it has a lead, that is the whole head of data ([`data_lead`]).

@@ -5,7 +5,7 @@ use crate::circle::{Circle, notice_to};
 use crate::message::Stamp;
 use crate::{Group, GroupError, MEMBERSHIPS_MAX, Roster};
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
-use folkmoot_base::{Cause, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
+use folkmoot_base::{Cause, Danger, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
 use std::collections::BTreeSet;
 
 /// Number of places in the order for which a member set aside by complaints may not join again.
@@ -89,6 +89,9 @@ impl Group {
 
     /// GRP-05 to GRP-08: why this join is refused, by every node alike.
     fn refusal(&self, change: &Change, group: GroupId, roster: &dyn Roster) -> Option<JoinRefusal> {
+        if !self.is_of_these(group) {
+            return Some(JoinRefusal::OtherCharter);
+        }
         if !roster.holds(change.party.member) {
             return Some(JoinRefusal::NotRostered);
         }
@@ -108,6 +111,13 @@ impl Group {
             None if circle.count_of(change.party.member) >= PARTIES_MAX => Some(JoinRefusal::TooManyParties),
             None => None,
         }
+    }
+
+    /// GRP-30, GRP-31: whether this group belongs in these tables. Those of a carried charter have its
+    /// own group only; the ring's have no group that has a charter of its own.
+    pub(crate) fn is_of_these(&self, group: GroupId) -> bool {
+        let own = self.config.of.is_none_or(|of| of == group);
+        (own && !self.carried.contains(&group)) || self.config.danger.is(Danger::NodeAnyCharter)
     }
 
     /// Removes `party` from `group`, and tells it if it lives here. After a detach it is

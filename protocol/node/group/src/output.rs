@@ -2,7 +2,7 @@
 
 use crate::Mark;
 use bytes::Bytes;
-use folkmoot_base::{Indication, Lead, Party, Service};
+use folkmoot_base::{GroupId, Indication, Lead, NodeId, Party, Service};
 
 /// An output of the group layer. Order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,16 @@ pub enum Output {
     /// This item of the transcript has its place in the order: take it, and hand it up. Then call
     /// [`Group::roster_changed`] before anything else is delivered, and [`Group::mark`] soon.
     Item(Bytes),
+    /// In the ring's own tables: this node carries these charters beside the ring's. What is not
+    /// among them it does not carry: call [`Group::without`] on their tables.
+    Carries {
+        /// The node.
+        node: NodeId,
+        /// The place at which it says so.
+        place: u64,
+        /// The charters.
+        charters: Vec<GroupId>,
+    },
     /// Others have other transcripts, and may lack what we have: each mark says what they have.
     /// Answer with [`Group::item`] for what they lack, in an order in which it can be taken. A mark
     /// may be of another line, which can never become ours; then there is nothing to answer.

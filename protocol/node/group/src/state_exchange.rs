@@ -18,7 +18,7 @@ use crate::mark::MarkId;
 use crate::message::{Control, GroupState, Handle, Noticed, STOOD_MAX, Speaker, Stamp, State, encode};
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
-use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
+use folkmoot_base::limits::{CHARTERS_MAX, GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
 use folkmoot_base::{
     Buffer, Cause, ConfigurationId, Danger, GroupId, Indication, NodeId, Party, Service, ViewId,
 };
@@ -56,6 +56,12 @@ pub(crate) struct Deferred {
 }
 
 impl StateExchange {
+    /// A node has no part in it.
+    pub(crate) fn leave_out(&mut self, node: &NodeId) {
+        self.states.remove(node);
+        self.marks.remove(node);
+    }
+
     /// GRP-11: keeps a message until the merge, if there is room.
     pub(crate) fn defer(&mut self, data: Deferred) -> bool {
         let bytes = self.deferred_bytes.saturating_add(data.payload.len());
@@ -87,7 +93,10 @@ impl Group {
             circle.close_departing();
         }
         self.phase = Phase::Exchange(StateExchange::default());
-        let state = State { configuration: id, mark: self.mark.clone(), groups: self.own_groups() };
+        self.carried.clear();
+        let charters = self.config.carries.iter().copied().take(CHARTERS_MAX).collect();
+        let (mark, groups) = (self.mark.clone(), self.own_groups());
+        let state = State { configuration: id, mark, charters, groups };
         self.stated = self.mark.id();
         self.stating = true;
         self.submit_control(encode(&Control::State(state)));
@@ -150,7 +159,7 @@ impl Group {
         if !self.is_current(&state.configuration) {
             return Ok(());
         }
-        check_state(peer, &state)?;
+        check_state(peer, &state, self.config.of)?;
         let Phase::Exchange(exchange) = &mut self.phase else {
             return if matches!(self.phase, Phase::Split) {
                 Ok(())
@@ -163,6 +172,11 @@ impl Group {
         }
         exchange.states.insert(peer, state.groups);
         exchange.marks.insert(peer, state.mark);
+        if self.config.of.is_none() {
+            self.carried.extend(&state.charters);
+            let (place, charters) = (self.place, state.charters);
+            self.out.push_back(Output::Carries { node: peer, place, charters });
+        }
         self.after_mark(peer, roster);
         Ok(())
     }
@@ -212,6 +226,11 @@ impl Group {
         if peer == self.config.me {
             self.stating = false;
         }
+        self.go_on(roster);
+    }
+
+    /// Merges the tables if all has come and is equal; else does what leads there.
+    pub(crate) fn go_on(&mut self, roster: &dyn Roster) {
         let nodes = self.configuration.as_ref().map_or(0, |configuration| configuration.nodes.len());
         let Phase::Exchange(exchange) = &self.phase else { return };
         if exchange.states.len() < nodes {
@@ -356,13 +375,14 @@ impl Group {
         let full = self.circles.iter().filter(|(_, circle)| !circle.is_empty());
         for (index, (group, circle)) in full.enumerate() {
             let (mut kept, mut of_member) = (0_usize, (None, 0_usize));
+            let is_here = index < GROUPS_MAX && self.is_of_these(*group);
             for (party, _) in circle.residents() {
                 if of_member.0 != Some(party.member) {
                     of_member = (Some(party.member), 0);
                 }
                 if !roster.holds(party.member) {
                     out.push((*party, *group, Cause::Expelled));
-                } else if index >= GROUPS_MAX || kept >= MEMBERS_MAX || of_member.1 >= PARTIES_MAX {
+                } else if !is_here || kept >= MEMBERS_MAX || of_member.1 >= PARTIES_MAX {
                     out.push((*party, *group, Cause::Network));
                 } else {
                     kept = kept.saturating_add(1);
@@ -395,8 +415,17 @@ impl Group {
 }
 
 /// GRP-03: sorted, and no larger than a node's State may be.
-fn check_state(peer: NodeId, state: &State) -> Result<(), GroupError> {
+fn check_state(peer: NodeId, state: &State, of: Option<GroupId>) -> Result<(), GroupError> {
     check_mark(peer, &state.mark)?;
+    if state.charters.len() > CHARTERS_MAX {
+        return Err(GroupError::PeerTooLarge(peer));
+    }
+    // GRP-30: tables of a carried charter have its group, and nothing else.
+    let strange =
+        of.is_some_and(|of| !state.charters.is_empty() || state.groups.iter().any(|group| group.group != of));
+    if strange || !state.charters.is_sorted_by(|a, b| a < b) {
+        return Err(GroupError::PeerOutOfTurn(peer));
+    }
     let sorted = state.groups.is_sorted_by(|a, b| a.group < b.group)
         && state.groups.iter().all(|group| group.members.is_sorted_by(|a, b| a.party < b.party));
     if !sorted || state.groups.iter().any(|group| group.members.is_empty()) {

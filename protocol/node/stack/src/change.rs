@@ -76,6 +76,7 @@ impl Node {
 
     pub(crate) fn transitional(&mut self, from: ConfigurationId, survivors: Vec<NodeId>) {
         self.group.transitional(&survivors);
+        self.carried.iter_mut().for_each(|charter| charter.group.transitional(&survivors));
         self.out.note(|| RingEvent::Transitional { from, survivors });
     }
 
@@ -84,9 +85,9 @@ impl Node {
         self.patience.begin(now, patience);
         self.records.provide_anew();
         self.tell_mark(true);
-        let roster = self.records.transcript().roster();
-        let holds = |member: MemberId| roster.is_member(&member);
-        self.group.regular(id, &members, &holds);
+        let records = &self.records;
+        self.group.regular(id, &members, &|member: MemberId| records.holds(member));
+        self.carried.iter_mut().for_each(|charter| charter.begin(id, &members));
         self.out.note(|| RingEvent::Regular { id, members: members.clone() });
         self.peers.configured(&members);
         self.out.tell(ToMember::Configuration { nodes: members, patience });
@@ -100,6 +101,7 @@ impl Node {
     }
 
     pub(crate) fn apply(&mut self, now: Instant, taken: &Taken, entropy: &mut dyn Entropy) {
+        self.mix();
         self.show_certificate(now, entropy);
         for member in &taken.came {
             self.stand(now, member.node(), true, entropy);

@@ -16,6 +16,9 @@ pub struct Config {
     pub identity: Identity,
     /// The signed charter of its ring: CMS, DER.
     pub charter: Bytes,
+    /// The signed charters of groups that it carries beside its ring's own: CMS, DER; at most
+    /// [`base::limits::CHARTERS_MAX`]. Whoever runs the node says which (NODE-30).
+    pub carries: Vec<Bytes>,
     /// Where peers reach it.
     pub locator: Locator,
     /// Where to look for peers at the start.
@@ -45,6 +48,7 @@ impl Config {
         Self {
             identity,
             charter,
+            carries: Vec::new(),
             locator,
             seeds: Vec::new(),
             timing: Timing::default(),

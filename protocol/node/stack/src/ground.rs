@@ -59,6 +59,7 @@ impl Ground for Node {
         }
         let (records, mut orders) = self.ordering();
         records.hear_clock(time, &mut orders);
+        self.carried.iter_mut().for_each(|charter| charter.hear_clock(time, &mut self.out));
         self.settle(now, entropy);
     }
 

@@ -108,10 +108,10 @@ impl Node {
             let digest = digest(&[lead.as_slice(), &payload]);
             RingEvent::Delivered { configuration, order, sender, service, digest, transitional }
         });
-        let roster = self.records.transcript().roster();
-        let holds = |member: MemberId| roster.is_member(&member);
-        let message = Framed { lead, rest: payload };
-        if let Err(error) = self.group.deliver(configuration, order, sender, service, message, &holds) {
+        let mut message = Framed { lead, rest: payload };
+        let Some((records, group)) = self.tables_of(&mut message) else { return };
+        let holds = |member: MemberId| records.holds(member);
+        if let Err(error) = group.deliver(configuration, order, sender, service, message, &holds) {
             self.out.refuse("group", &error);
         }
     }
@@ -128,6 +128,9 @@ impl Node {
             group::Output::Reconcile { behind } => {
                 let (records, mut orders) = self.ordering();
                 records.reconcile(&behind, &mut orders);
+            }
+            group::Output::Carries { node, place, charters } => {
+                self.carried.leave_out(node, place, &charters);
             }
             group::Output::Trace(text) => self.out.trace("group", text),
         }

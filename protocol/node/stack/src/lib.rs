@@ -16,6 +16,7 @@
 //! file beside this one is one journey: what goes from layer to part, from part to part and back.
 //! Nothing here decides anything about order, views or keys.
 
+mod carried;
 mod change;
 mod config;
 mod credentials;
@@ -52,7 +53,7 @@ use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
 use parts::{
-    Backlog, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins, Way,
+    Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins, Way,
     start_number, start_row, stored_number,
 };
 
@@ -67,6 +68,7 @@ pub struct Node {
     ring: Ring,
     group: Group,
     records: Records,
+    carried: Carried,
     peers: Peers,
     syncing: Syncing,
     pieces: Pieces,
@@ -101,7 +103,13 @@ impl Node {
             danger: config.danger,
             ..folkmoot_ring::Config::new(me)
         };
-        let group = folkmoot_group::Config { me, danger: config.danger };
+        let ring_charter = records.transcript().group();
+        let carried = Carried::new(&config, ring_charter, stored)?;
+        let group = folkmoot_group::Config {
+            carries: carried.ids().collect(),
+            danger: config.danger,
+            ..folkmoot_group::Config::new(me)
+        };
         let mut node = Self {
             me,
             links: Links::new(link, own, entropy),
@@ -119,8 +127,10 @@ impl Node {
             patience: Patience::new(config.settle),
             out: Outbox::default(),
             records,
+            carried,
             config,
         };
+        node.begin_carrying(ring_charter);
         node.out.persist(start_row(started));
         // A stranger takes part with nobody until its roster has it. What it hears of the
         // transcript waits for its ring.
@@ -216,11 +226,14 @@ impl Node {
     /// Runs the outputs of each layer, the lowest last, so that frames of one turn share datagrams.
     fn settle(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         loop {
-            if let Some(output) = self.group.poll_output() {
+            if let Some((charter, output)) = self.carried.poll_output() {
+                self.hear_carried(now, charter, output);
+            } else if let Some(output) = self.group.poll_output() {
                 self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
                 self.hear_ring(now, output, entropy);
             } else if self.leave_if_alone(now, entropy) {
+            } else if self.carried.tell_marks() {
             } else if self.records.is_mark_due() {
                 self.tell_mark(false);
             } else if self.records.take_announce() {

@@ -15,21 +15,18 @@ const _: () = assert!(RING_HEADER_BYTES == folkmoot_ring::data::HEADER_BYTES);
 impl Node {
     pub(crate) fn hear_member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
         let done = match message {
-            ToNode::Attach { party } => self.group.attach(party),
-            ToNode::Detach { party } => self.group.detach(party),
-            ToNode::Join { party, group } => self.group.join(party, group),
-            ToNode::Leave { party, group } => self.group.leave(party, group),
+            ToNode::Attach { party, charter } => return self.attach(party, charter),
+            ToNode::Detach { party } => return self.detach(party),
+            ToNode::Join { party, group } => self.tables(&group).join(party, group),
+            ToNode::Leave { party, group } => self.tables(&group).leave(party, group),
             ToNode::Send { party, group, service, payload } => {
-                self.group.send(party, group, service, payload)
+                self.tables(&group).send(party, group, service, payload)
             }
             ToNode::Complain { party, group, view, suspect } => {
-                self.group.complain(party, group, *view, suspect)
+                self.tables(&group).complain(party, group, *view, suspect)
             }
-            ToNode::Refresh { party, group } => self.group.refresh(party, group),
-            ToNode::Item(item) => {
-                let (records, mut orders) = self.ordering();
-                return records.order_own(&item, &mut orders);
-            }
+            ToNode::Refresh { party, group } => self.tables(&group).refresh(party, group),
+            ToNode::Item(charter, item) => return self.order_own(&charter, &item),
             ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
             ToNode::Dial(at) => return self.dial(now, at, entropy),
             ToNode::Resolve(head) => return self.resolve(now, head),
@@ -49,6 +46,7 @@ impl Node {
         if !taken {
             // It may have been an item: the stage has what will not come.
             self.records.clear_stage();
+            self.carried.iter_mut().for_each(|charter| charter.records.clear_stage());
         }
     }
 

@@ -27,7 +27,7 @@ impl Flooder {
         for said in self.rubbish.burst(transcript, entropy) {
             let send = |payload| ToNode::Send { party, group, service: Service::Agreed, payload };
             match said {
-                Said::Item(item) => self.actor.say(now, ToNode::Item(item), entropy),
+                Said::Item(item) => self.actor.say(now, ToNode::Item(group, item), entropy),
                 Said::Payload(payload) => self.actor.say(now, send(payload), entropy),
                 Said::Frame(message) => self.actor.say_to_nodes(now, &message, entropy),
             }

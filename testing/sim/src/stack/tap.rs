@@ -238,7 +238,7 @@ impl Desk {
         while let Some(output) = self.member.poll_output() {
             let goes_on = match &output {
                 UpperOutput::Node(ToNode::Send { payload, .. }) => self.look_down(payload),
-                UpperOutput::Node(ToNode::Item(item)) => self.look_at_item(item),
+                UpperOutput::Node(ToNode::Item(_, item)) => self.look_at_item(item),
                 _ => true,
             };
             if goes_on {

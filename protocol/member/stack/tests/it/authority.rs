@@ -124,7 +124,7 @@ impl World {
             ToNode::Guest { to, payload } if self.links.contains(&(from, who(&to))) => {
                 say(self, who(&to), ToMember::Guest { from: id(from).node(), payload });
             }
-            ToNode::Item(item) => {
+            ToNode::Item(_, item) => {
                 for to in [ANNA, OFFICE, DORA] {
                     say(self, to, ToMember::Item(item.clone()));
                 }

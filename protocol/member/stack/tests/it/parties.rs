@@ -31,7 +31,7 @@ fn acts(port: u16, command: Command) -> (usize, usize, Vec<String>) {
     while let Some(output) = member.poll_output() {
         match output {
             UpperOutput::Persist(_) => kept += 1,
-            UpperOutput::Node(ToNode::Send { .. } | ToNode::Item(_) | ToNode::Guest { .. }) => sent += 1,
+            UpperOutput::Node(ToNode::Send { .. } | ToNode::Item(..) | ToNode::Guest { .. }) => sent += 1,
             UpperOutput::Event(Event::Refused { reason }) => told.push(reason),
             _ => {}
         }

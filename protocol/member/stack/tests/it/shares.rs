@@ -108,7 +108,7 @@ impl Town {
                         payload: payload.into(),
                     }));
                 }
-                UpperOutput::Node(ToNode::Item(item)) => self.enter(&item),
+                UpperOutput::Node(ToNode::Item(_, item)) => self.enter(&item),
                 _ => {}
             }
         }

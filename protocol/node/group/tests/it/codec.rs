@@ -54,7 +54,8 @@ fn group_state() -> impl Strategy<Value = GroupState> {
 fn control() -> impl Strategy<Value = Control> {
     let id = any::<[u8; 32]>;
     let both = move || (party(), id().prop_map(GroupId));
-    let states = (configuration(), mark(), prop::collection::vec(group_state(), 0..4));
+    let charters = prop::collection::vec(id().prop_map(GroupId), 0..4);
+    let states = (configuration(), mark(), charters, prop::collection::vec(group_state(), 0..4));
     prop_oneof![
         both().prop_map(|(member, group)| Control::Join { party: member, group }),
         both().prop_map(|(member, group)| Control::Leave { party: member, group }),
@@ -66,9 +67,10 @@ fn control() -> impl Strategy<Value = Control> {
             suspect
         }),
         prop::collection::vec(any::<u8>(), 0..64).prop_map(|item| Control::Item { item: Blob::from(item) }),
-        states.prop_map(|(configuration, mark, groups)| Control::State(State {
+        states.prop_map(|(configuration, mark, charters, groups)| Control::State(State {
             configuration,
             mark,
+            charters,
             groups
         })),
         (configuration(), mark()).prop_map(|(configuration, mark)| Control::Mark { configuration, mark }),

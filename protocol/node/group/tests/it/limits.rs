@@ -34,7 +34,7 @@ pub(crate) struct Fed {
 impl Fed {
     /// A node that has `members` attached, in a configuration with another one.
     pub(crate) fn new(members: &[Party]) -> Self {
-        let mut group = Group::new(Config { me: ME, danger: Mutant::NONE });
+        let mut group = Group::new(Config::new(ME));
         for member in members {
             group.attach(*member).unwrap();
         }
@@ -53,8 +53,11 @@ impl Fed {
     }
 
     pub(crate) fn state(&mut self, from: NodeId, groups: Vec<GroupState>) {
-        self.control(from, Control::State(State { configuration: ID, mark: Mark::default(), groups }))
-            .unwrap();
+        self.control(
+            from,
+            Control::State(State { configuration: ID, mark: Mark::default(), charters: Vec::new(), groups }),
+        )
+        .unwrap();
     }
 
     pub(crate) fn control(&mut self, from: NodeId, control: Control) -> Result<(), GroupError> {
@@ -183,11 +186,11 @@ fn grp_11_the_other_side_is_heard_after_the_merge() {
         vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     // A first configuration of our own, so that there is a member here to hear.
-    let mut group = Group::new(Config { me: ME, danger: Mutant::NONE });
+    let mut group = Group::new(Config::new(ME));
     group.attach(member(1)).unwrap();
     let first = ConfigurationId { ring_seq: 0, ..ID };
     group.regular(first, &[ME], &all);
-    let state = State { configuration: first, mark: Mark::default(), groups: of(1) };
+    let state = State { configuration: first, mark: Mark::default(), charters: Vec::new(), groups: of(1) };
     group
         .deliver(first, Some(0), ME, Service::Agreed, message::encode(&Control::State(state)), &all)
         .unwrap();

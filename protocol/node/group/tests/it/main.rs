@@ -9,6 +9,7 @@
 )]
 
 mod bus;
+mod charters;
 mod codec;
 mod contract;
 mod limits;

@@ -2,6 +2,7 @@
 //! part holds another: what one needs of another is handed over in the call.
 
 mod backlog;
+mod carried;
 mod orders;
 mod others;
 mod outbox;
@@ -16,6 +17,7 @@ mod twice;
 mod way;
 
 pub(crate) use backlog::{Backlog, Submission};
+pub(crate) use carried::{Carried, Charter};
 pub(crate) use orders::Orders;
 pub(crate) use others::Others;
 pub(crate) use outbox::Outbox;

@@ -17,4 +17,11 @@ impl Orders<'_> {
             self.out.refuse("group", &error);
         }
     }
+
+    /// Orders what leads on a node that was left behind (NODE-33).
+    pub(crate) fn package(&mut self, package: &Bytes) {
+        if let Err(error) = self.group.package(package) {
+            self.out.refuse("group", &error);
+        }
+    }
 }

@@ -2,16 +2,20 @@
 
 use crate::RingEvent;
 use attach::{GroundOutput, ToMember, Trace};
-use base::{Locator, Party, Persist};
+use base::{GroupId, Locator, Party, Persist};
 use bytes::Bytes;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The outputs of all parts.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     said: VecDeque<GroundOutput>,
+    /// The ring's charter, if others are carried beside it: then not everything is for all parties.
+    ring: Option<GroupId>,
+    /// By which charter each party here is a member.
+    parties: BTreeMap<Party, GroupId>,
     /// How many inputs were refused.
     refused: u64,
     observe: bool,
@@ -39,9 +43,50 @@ impl Outbox {
         self.said.push_back(GroundOutput::Together(places));
     }
 
-    /// To all members here.
+    /// Beside the ring's charter others are carried.
+    pub(crate) fn carries(&mut self, ring: GroupId) {
+        self.ring = Some(ring);
+    }
+
+    /// A party lives here from now on.
+    pub(crate) fn attached(&mut self, party: Party, charter: GroupId) {
+        self.parties.insert(party, charter);
+    }
+
+    /// A party lives here no more. By which charter it was a member.
+    pub(crate) fn detached(&mut self, party: &Party) -> Option<GroupId> {
+        self.parties.remove(party)
+    }
+
+    /// By which charter a party here is a member.
+    pub(crate) fn charter_of(&self, party: &Party) -> Option<GroupId> {
+        self.parties.get(party).copied()
+    }
+
+    /// To all members here whom it concerns: what is about nodes, to members by the ring's charter
+    /// (NODE-31); what is about the order, to all. What strangers say, attach takes to the host.
     pub(crate) fn tell(&mut self, word: ToMember) {
-        self.said.push_back(GroundOutput::Member(word));
+        let for_all = matches!(
+            word,
+            ToMember::Configuration { .. }
+                | ToMember::Lacking(_)
+                | ToMember::Congested(_)
+                | ToMember::Guest { .. }
+                | ToMember::LinkUp { rostered: false, .. }
+        );
+        match self.ring.filter(|_| !for_all) {
+            Some(ring) => self.tell_of(&ring, word),
+            None => self.said.push_back(GroundOutput::Member(word)),
+        }
+    }
+
+    /// NODE-31: to the members here by this charter.
+    pub(crate) fn tell_of(&mut self, charter: &GroupId, word: ToMember) {
+        if self.ring.is_none() {
+            return self.said.push_back(GroundOutput::Member(word));
+        }
+        let parties = self.parties.iter().filter(|(_, of)| *of == charter);
+        self.said.extend(parties.map(|(party, _)| GroundOutput::To(*party, word.clone())));
     }
 
     /// To one of them.

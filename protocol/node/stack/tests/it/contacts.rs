@@ -1,7 +1,6 @@
 //! Where the charter says that somebody of the group may be found.
 
 use crate::net::{Net, locator, papers, person, seconds};
-use folkmoot_attach::ToNode;
 use folkmoot_base::{Persist, UnixTime};
 
 /// A newcomer that was told nothing but the charter finds the founder whom the charter names.
@@ -45,7 +44,7 @@ fn node_16_changed_contacts_hold_at_the_next_start() {
     let transcript = net.node(0).transcript();
     let time = UnixTime(transcript.state().time().0 + 1);
     let change = papers::changing(transcript, "contacts", &locator(1).to_string(), time);
-    net.tell(0, ToNode::Item(change));
+    net.item(0, change);
     let names = |net: &Net, who: usize| {
         let charter = net.node(who).transcript().roster().charter().clone();
         charter.contacts().iter().filter_map(folkmoot_identity::Contact::locator).collect::<Vec<_>>()

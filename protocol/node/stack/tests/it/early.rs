@@ -3,7 +3,6 @@
 
 use crate::net::papers::{decision, end};
 use crate::net::{NOW, Net, person, seconds};
-use folkmoot_attach::ToNode;
 use folkmoot_base::UnixTime;
 
 const DAY: u64 = 86_400;
@@ -31,7 +30,7 @@ fn over(net: &Net) -> u64 {
 /// The program of this member says that the term of the fourth is over.
 fn say(net: &mut Net, who: usize) {
     let item = end(net.node(who).transcript(), person(3).member());
-    net.tell(who, ToNode::Item(item));
+    net.item(who, item);
 }
 
 fn is_member(net: &Net, at: &[usize]) -> bool {
@@ -59,7 +58,7 @@ fn node_10_a_term_is_not_over_before_its_time() {
     assert!(gone.is_some(), "what was said waits, and is ordered: {}", net.told());
     assert!(net.is_member(2, 3), "it has no clock, and no decision tells it the time");
     let item = decision(net.node(0).transcript(), None, UnixTime(over + SAYS));
-    net.tell(0, ToNode::Item(item));
+    net.item(0, item);
     let together = net.until(seconds(30), |net| is_out(net, &[2]) && net.together(&[0, 1, 2]));
     assert!(together.is_some(), "{}", net.told());
 }
@@ -154,7 +153,7 @@ fn node_10_a_clock_that_nobody_has_set_is_none() {
     assert!(is_out(&net, &[0, 3]) && is_member(&net, &[1, 2]), "{}", net.told());
     // A decision tells the time.
     let item = decision(net.node(0).transcript(), None, UnixTime(over + SAYS));
-    net.tell(0, ToNode::Item(item));
+    net.item(0, item);
     let gone = net.until(seconds(30), |net| is_out(net, &[0, 1, 2]) && net.together(&[0, 1, 2]));
     assert!(gone.is_some(), "{}", net.told());
 }

@@ -225,7 +225,7 @@ fn a_node_says_to_whom_of_its_members_it_speaks() {
     net.start(5, 1, &[0]);
     let here = |who: usize| who % 2;
     for who in 2..5 {
-        net.tell(here(who), ToNode::Attach { party: person(who).member().into() });
+        net.tell(here(who), ToNode::Attach { party: person(who).member().into(), charter: net.group });
     }
     net.until(MERGE, |net| net.together(&[0, 1])).expect("one ring of two nodes");
     let group = net.node(0).transcript().group();

@@ -49,7 +49,7 @@ fn node_15_a_rejoin_takes_everybody_on_its_line_over() {
     let (mut net, theirs, ours) = met(23);
     let item = rejoining(net.node(0).transcript(), theirs, UnixTime(NOW.0 + 1));
     assert_eq!(ours, head(&net, 0));
-    net.tell(0, ToNode::Item(item));
+    net.item(0, item);
     all_on(&mut net, theirs);
 }
 
@@ -68,7 +68,7 @@ fn pass_each_other(seed: u64) {
     net.part(2, 0);
     net.part(2, 1);
     for (who, item) in rejoins {
-        net.tell(who, ToNode::Item(item));
+        net.item(who, item);
     }
     net.until(seconds(5), |net| (0..3).all(|who| head(net, who).number == 2)).expect("both are decided");
     net.cut.clear();

@@ -25,7 +25,7 @@ fn sets_that_differ_in_3000_approvals_converge() {
     for number in 0..3_000 {
         let who = usize::from(number >= 1_500);
         let item = approval(net.node(who).transcript(), who, number);
-        net.tell(who, ToNode::Item(item));
+        net.item(who, item);
     }
     let has = |net: &Net, who: usize| net.node(who).transcript().set().approvals().count();
     let own = net.until(seconds(20), |net| has(net, 0) == 1_500 && has(net, 1) == 1_500);
@@ -45,7 +45,7 @@ fn an_item_of_300_kib_travels() {
         let stranger = person(3);
         let item = admission_approved(net.node(0).transcript(), person(1), &[0], &vec![stranger; 1_700]);
         assert!(item.len() > 300 * 1024, "{}", item.len());
-        net.tell(0, ToNode::Item(item));
+        net.item(0, item);
         net.ms(1_000);
         net.start(1, 1, &[0]);
         if let Some(after) = lost {
@@ -72,7 +72,7 @@ pub(crate) fn forked(seed: u64) -> Net {
     net.until(seconds(8), |net| net.together(&[0, 1]) && net.together(&[2])).expect("two rings");
     for (who, time) in [(0, NOW), (2, UnixTime(NOW.0 + 1))] {
         let item = decision(net.node(who).transcript(), Some(3), time);
-        net.tell(who, ToNode::Item(item));
+        net.item(who, item);
     }
     net.until(seconds(3), |net| (0..3).all(|who| head(net, who).number == 1)).expect("both are taken");
     assert!(head(&net, 0) == head(&net, 1) && head(&net, 0) != head(&net, 2));
@@ -115,10 +115,10 @@ fn node_13_lines_of_unequal_length_are_told_apart() {
     for later in 1..3 {
         // A newcomer gives the decision something to do.
         let item = admission_of(net.node(2).transcript(), person(4), &[2]);
-        net.tell(2, ToNode::Item(item));
+        net.item(2, item);
         net.ms(500);
         let item = decision(net.node(2).transcript(), None, UnixTime(NOW.0 + later * 100));
-        net.tell(2, ToNode::Item(item));
+        net.item(2, item);
         net.ms(500);
     }
     assert_eq!(head(&net, 2).number, 3, "{}", net.told());
@@ -144,7 +144,7 @@ fn node_11_with_the_decision_that_holds_it_a_late_admission_is_passed_on() {
     net.start(2, 2, &[]);
     net.ms(500);
     for item in [&late, &held] {
-        net.tell(2, ToNode::Item(item.clone()));
+        net.item(2, item.clone());
         net.ms(500);
     }
     assert_eq!(head(&net, 2).number, 1, "{}", net.told());
@@ -182,27 +182,27 @@ fn busy(net: &mut Net) {
     net.admit(4, 1);
     for number in 0..5 {
         let item = approval(net.node(1).transcript(), 1, number);
-        net.tell(1, ToNode::Item(item));
+        net.item(1, item);
     }
     net.ms(1_000);
     let other = decision(net.node(0).transcript(), None, UnixTime(NOW.0 + 7));
     for (expelled, time) in [(None, NOW), (Some(4), UnixTime(NOW.0 + 60))] {
         let item = decision(net.node(0).transcript(), expelled, time);
-        net.tell(0, ToNode::Item(item));
+        net.item(0, item);
         net.ms(1_000);
     }
     assert!(net.is_member(0, 3) && !net.is_member(0, 4));
     net.restart(3, 0, &[1, 2]);
     net.until(seconds(20), |net| net.together(&[0, 1, 2])).expect("it is back");
-    net.tell(2, ToNode::Item(other));
+    net.item(2, other);
     let over = net.node(0).transcript().roster().member(&person(3).member()).unwrap().ends;
     (0..3).for_each(|who| net.clock(who, UnixTime(over.0 + 200)));
     let item = end(net.node(0).transcript(), person(3).member());
-    net.tell(0, ToNode::Item(item));
+    net.item(0, item);
     net.ms(1_000);
     assert!(!net.is_member(0, 3) && net.node(0).transcript().line().forks().len() == 1, "{}", net.told());
     let item = approval(net.node(1).transcript(), 1, 9);
-    net.tell(1, ToNode::Item(item));
+    net.item(1, item);
     net.ms(1_000);
 }
 
@@ -246,14 +246,14 @@ fn random_step(net: &mut Net, dice: &mut Dice, number: u64, decided: &mut u64) {
             let transcript = net.node(0).transcript();
             if !transcript.set().holdable(transcript.state()).is_empty() {
                 let item = decision(transcript, None, UnixTime(NOW.0 + number));
-                net.tell(0, ToNode::Item(item));
+                net.item(0, item);
                 *decided += 1;
             }
         }
         5 if who != 0 || idle => net.restart(3, who, &[0, 1, 2]),
         _ => {
             let item = approval(net.node(who).transcript(), who, number);
-            net.tell(who, ToNode::Item(item));
+            net.item(who, item);
         }
     }
     net.ms(u64::from(wait) * 10);
@@ -273,7 +273,7 @@ fn node_14_whoever_was_away_for_long_is_led_on_by_the_electorates() {
     net.part(0, 2);
     for month in 0..5 {
         let item = decision(net.node(0).transcript(), None, UnixTime(NOW.0 + month * MONTH + 1));
-        net.tell(0, ToNode::Item(item));
+        net.item(0, item);
         net.until(seconds(2), |net| head(net, 0).number == month + 1).expect("decided");
     }
     let founding = head(&net, 1);

@@ -205,7 +205,7 @@ impl Moot {
                 }
             }
             ToNode::Complain { .. } => self.complaints += 1,
-            ToNode::Item(item) => drop(self.enter(at, &item)),
+            ToNode::Item(_, item) => drop(self.enter(at, &item)),
             _ => {}
         }
         true

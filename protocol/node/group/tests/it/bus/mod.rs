@@ -99,7 +99,7 @@ impl<U: Upper> Bus<U> {
     /// `count` nodes, all in one configuration, with an attached member each.
     pub fn new(count: usize, danger: Option<Danger>, mut upper: impl FnMut(usize) -> U) -> Self {
         let host = |index: usize| {
-            let mut group = Group::new(Config { me: node(index), danger: danger.into() });
+            let mut group = Group::new(Config { danger: danger.into(), ..Config::new(node(index)) });
             group.attach(member(index)).unwrap();
             group.mark(mark(0, &BTreeSet::new()));
             let upper = upper(index);
@@ -166,7 +166,7 @@ impl<U: Upper> Bus<U> {
                     }
                 }
             }
-            Output::Trace(_) => {}
+            Output::Carries { .. } | Output::Trace(_) => {}
         }
     }
 

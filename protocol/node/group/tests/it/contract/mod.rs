@@ -385,7 +385,7 @@ fn the_mutant_keeps_the_lost() {
 const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [0; 16] };
 
 fn fed(state: State) -> (Group, Result<(), GroupError>) {
-    let mut group = Group::new(Config { me: node(0), danger: Mutant::NONE });
+    let mut group = Group::new(Config::new(node(0)));
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0), node(1)], &all);
     let bytes = message::encode(&Control::State(state));
@@ -394,7 +394,7 @@ fn fed(state: State) -> (Group, Result<(), GroupError>) {
 }
 
 fn state(groups: Vec<GroupState>) -> State {
-    State { configuration: ID, mark: Mark::default(), groups }
+    State { configuration: ID, mark: Mark::default(), charters: Vec::new(), groups }
 }
 
 fn one(group: u8, who: &[usize]) -> GroupState {
@@ -424,7 +424,7 @@ fn grp_03_states_have_bounds() {
     };
     let with = |names: Vec<[u8; 16]>| {
         let mark = Mark { names, ..Mark::default() };
-        fed(State { configuration: ID, mark, groups: Vec::new() }).1
+        fed(State { configuration: ID, mark, charters: Vec::new(), groups: Vec::new() }).1
     };
     assert_eq!(with((0..MARK_NAMES_MAX).map(name).collect()), Ok(()));
     let too_many = (0..=MARK_NAMES_MAX).map(name).collect();
@@ -449,7 +449,7 @@ fn a_mark_names_the_lowest_of_many() {
 
 #[test]
 fn grp_01_what_is_no_message_is_refused() {
-    let mut group = Group::new(Config { me: node(0), danger: Mutant::NONE });
+    let mut group = Group::new(Config::new(node(0)));
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0)], &all);
     for bytes in [&b""[..], b"\x09", b"\x01\x63", b"\xD1short"] {

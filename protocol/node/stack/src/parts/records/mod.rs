@@ -7,13 +7,14 @@ mod provide;
 mod settled;
 mod stage;
 mod standing;
+mod store;
 mod wall;
 
 pub(crate) use packages::Answer;
 
 use crate::credentials::own;
 use crate::{Config, NodeError};
-use base::{Digest, Head, Mutant, NodeId, StoreKey};
+use base::{Digest, Head, MemberId, Mutant, NodeId, StoreKey};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group as group;
@@ -32,6 +33,10 @@ pub(crate) type Mark = (Head, Digest);
 pub(crate) struct Records {
     me: NodeId,
     danger: Mutant,
+    /// Whether this is a charter that the ring carries, and not the ring's own.
+    carried: bool,
+    /// Members by other charters, whom a mutant takes for ours.
+    strangers: BTreeSet<MemberId>,
     transcript: Transcript,
     /// The mark of a transcript that has nothing but its charter.
     founding: Mark,
@@ -56,7 +61,29 @@ impl Records {
     /// # Errors
     /// [`NodeError`]: either is not valid.
     pub(crate) fn new(config: &Config, stored: &[(StoreKey, Bytes)]) -> Result<Self, NodeError> {
-        let founded = Transcript::founded(&config.charter)?;
+        Self::of(config, Transcript::founded(&config.charter)?, false, stored)
+    }
+
+    /// The same of a charter that the ring carries, from its own part of the store.
+    ///
+    /// # Errors
+    /// [`NodeError`]: either is not valid.
+    pub(crate) fn carried(
+        config: &Config,
+        charter: &Bytes,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Self, NodeError> {
+        let founded = Transcript::founded(charter).map_err(NodeError::LocalCarried)?;
+        let stored = store::of(&founded.group(), stored);
+        Self::of(config, founded, true, &stored)
+    }
+
+    fn of(
+        config: &Config,
+        founded: Transcript,
+        carried: bool,
+        stored: &[(StoreKey, Bytes)],
+    ) -> Result<Self, NodeError> {
         let founding = founded.mark();
         let mut transcript = founded.restore(stored)?;
         transcript.endanger(config.danger);
@@ -64,6 +91,8 @@ impl Records {
         Ok(Self {
             me,
             danger: config.danger,
+            carried,
+            strangers: BTreeSet::new(),
             founding,
             kept: Kept::of(stored),
             stage: Stage::default(),

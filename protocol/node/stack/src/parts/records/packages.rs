@@ -54,9 +54,12 @@ impl Records {
     fn show_side(&mut self, package: &Bytes, out: &mut Outbox) {
         if self.transcript.take_package(package, None).is_ok() {
             for persist in self.kept.after_skip(&self.transcript) {
-                out.persist(persist);
+                self.write(persist, out);
             }
-            out.tell(ToMember::Package { package: package.clone(), resolves: None });
+            out.tell_of(
+                &self.transcript.group(),
+                ToMember::Package { package: package.clone(), resolves: None },
+            );
         }
     }
 
@@ -72,14 +75,27 @@ impl Records {
         };
         self.stage.clear();
         for persist in self.kept.after_skip(&self.transcript) {
-            out.persist(persist);
+            self.write(persist, out);
         }
         let head = self.transcript.state().head();
         out.trace("transcript", format!("went on to {head} by a package (NODE-14, NODE-15)"));
-        out.tell(ToMember::Package { package, resolves });
+        out.tell_of(&self.transcript.group(), ToMember::Package { package, resolves });
         self.mark_due = true;
         self.announce = true;
         Some(taken)
+    }
+
+    /// NODE-33: goes on by a package that has its place in the order, if it leads on here. What has
+    /// changed by it.
+    pub(crate) fn go_on(&mut self, package: &Bytes, out: &mut Outbox) -> Option<Taken> {
+        match self.try_package(package, None, out) {
+            Ok(true) => self.skip(Package { bytes: package.clone(), resolves: None }, out),
+            Ok(false) => None,
+            Err(error) => {
+                out.refuse("transcript", &base::whole(&error));
+                None
+            }
+        }
     }
 
     /// For a peer that goes over to our line, if that has this decision.

@@ -21,11 +21,24 @@ impl Records {
     /// one place, and once in a configuration.
     pub(crate) fn reconcile(&mut self, behind: &[Mark], orders: &mut Orders<'_>) {
         for mark in behind {
+            if self.carried && self.transcript.has_left_behind(&mark.head) {
+                self.lead_on(mark, orders);
+            }
             for item in self.lacked_by(mark) {
                 if self.provided.insert(digest(&[&item])) {
                     orders.item(&item);
                 }
             }
+        }
+    }
+
+    /// NODE-33: whoever was left behind in a carried charter is led on in the ring's order, since
+    /// the ring goes on whatever becomes of that charter.
+    fn lead_on(&mut self, mark: &Mark, orders: &mut Orders<'_>) {
+        if let Some(package) = self.transcript.package(&mark.head)
+            && self.provided.insert(digest(&[&package]))
+        {
+            orders.package(&package);
         }
     }
 

@@ -39,10 +39,10 @@ impl Records {
     fn keep(&mut self, item: &Bytes, taken: &Taken, out: &mut Outbox) {
         for persist in self.kept.after(&self.transcript, item, taken) {
             if !self.danger.is(Danger::NodeForgetsItem) {
-                out.persist(persist);
+                self.write(persist, out);
             }
         }
-        out.tell(ToMember::Item(item.clone()));
+        out.tell_of(&self.transcript.group(), ToMember::Item(item.clone()));
         if !taken.liars.is_empty() {
             let names: Vec<String> = taken.liars.iter().map(MemberId::to_string).collect();
             out.trace("transcript", format!("a fork: {} signed both sides", names.join(", ")));

@@ -4,11 +4,29 @@ use super::Records;
 use base::{Cause, Danger, MemberId, NodeId};
 use folkmoot_base as base;
 use folkmoot_transcript::Taken;
+use std::collections::BTreeSet;
 
 impl Records {
     /// Whether our own roster has this node (or the mutant lets guests in).
     pub(crate) fn is_rostered(&self, node: &NodeId) -> bool {
-        self.transcript.roster().is_rostered(node) || self.serves_guests()
+        let own = self.transcript.roster().is_rostered(node) || self.serves_guests();
+        own || self.danger.is(Danger::NodeAnyCharter) && self.strangers.contains(&node.member())
+    }
+
+    /// Whether our own roster has this member (or the mutant takes others' for ours).
+    pub(crate) fn holds(&self, member: MemberId) -> bool {
+        let mixed = self.danger.is(Danger::NodeAnyCharter) && self.strangers.contains(&member);
+        self.transcript.roster().is_member(&member) || mixed
+    }
+
+    /// All on our own roster.
+    pub(crate) fn members(&self) -> impl Iterator<Item = MemberId> + '_ {
+        self.transcript.roster().members().keys().copied()
+    }
+
+    /// Members by other charters: for the mutant that does not tell charters apart.
+    pub(crate) fn mix(&mut self, others: &BTreeSet<MemberId>) {
+        self.strangers.clone_from(others);
     }
 
     /// Whether this is our own node.

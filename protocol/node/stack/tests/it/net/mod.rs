@@ -252,7 +252,7 @@ impl Net {
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
         let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
         self.sit(place, Box::new(node));
-        self.tell(place, ToNode::Attach { party: person(who).member().into() });
+        self.tell(place, ToNode::Attach { party: person(who).member().into(), charter: self.group });
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
@@ -287,7 +287,12 @@ impl Net {
     /// `voter` admits `who`, on top of what its node knows.
     pub fn admit(&mut self, who: usize, voter: usize) {
         let item = papers::admission_of(self.node(voter).transcript(), person(who), &[voter]);
-        self.tell(voter, ToNode::Item(item));
+        self.item(voter, item);
+    }
+
+    /// The member of `who` says something about the ring's charter.
+    pub fn item(&mut self, who: usize, item: Bytes) {
+        self.tell(who, ToNode::Item(self.group, item));
     }
 
     /// Sets the wall clock of `who`.
