@@ -9,6 +9,7 @@
 )]
 
 mod authority;
+mod carriers;
 mod contacts;
 mod early;
 mod forms;

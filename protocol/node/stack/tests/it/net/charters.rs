@@ -28,6 +28,14 @@ pub fn charter_naming(count: usize, hybrid_links: bool, contacts: &[usize]) -> B
     SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
 }
 
+/// The charter of a group of these people; one vote admits.
+pub fn charter_of(name: &str, people: &[usize]) -> Bytes {
+    let founders: Vec<&Identity> = people.iter().map(|who| person(*who)).collect();
+    let named = founders.iter().map(|founder| Founder::from(founder.certificate())).collect();
+    let draft = CharterDraft::new(GroupName::new(name).unwrap(), 1, named, &mut Dice(17));
+    SignedCharter::sign(&draft.to_toml(), &founders).unwrap().der().to_vec().into()
+}
+
 /// The key that certifies for the group, and its certificate.
 pub fn ca() -> (SigningKey, AuthorityCertificate) {
     let key = SigningKey::generate(&mut Dice(8));

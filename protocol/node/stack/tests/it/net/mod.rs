@@ -6,7 +6,7 @@ pub mod papers;
 
 use bytes::Bytes;
 use charters::{ca, charter_naming};
-pub use charters::{charter, charter_under, charter_with};
+pub use charters::{charter, charter_of, charter_under, charter_with};
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
@@ -119,6 +119,8 @@ pub struct Net {
     pub danger: Mutant,
     /// So many microseconds the clocks are ahead of nodes that are started from now on.
     pub ahead: u64,
+    /// The charters that nodes carry beside the ring's which are started from now on.
+    pub carries: Vec<Bytes>,
     contacts: Vec<usize>,
     pub group: GroupId,
     /// Messages that came to a party, by length.
@@ -150,6 +152,7 @@ impl Net {
         let charter = charter_naming(founders, false, contacts);
         let group = Transcript::founded(&charter).unwrap().group();
         Self {
+            carries: Vec::new(),
             contacts: contacts.to_vec(),
             danger: Mutant::NONE,
             ahead: 0,
@@ -250,9 +253,11 @@ impl Net {
         config.started = self.now + self.ahead;
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
+        config.carries = self.carries.clone();
         let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
+        let charter = node.transcript().group();
         self.sit(place, Box::new(node));
-        self.tell(place, ToNode::Attach { party: person(who).member().into(), charter: self.group });
+        self.tell(place, ToNode::Attach { party: person(who).member().into(), charter });
     }
 
     pub fn sit(&mut self, who: usize, party: Box<dyn Party>) {
@@ -292,7 +297,8 @@ impl Net {
 
     /// The member of `who` says something about the ring's charter.
     pub fn item(&mut self, who: usize, item: Bytes) {
-        self.tell(who, ToNode::Item(self.group, item));
+        let charter = self.node(who).transcript().group();
+        self.tell(who, ToNode::Item(charter, item));
     }
 
     /// Sets the wall clock of `who`.
