@@ -3,6 +3,7 @@
 
 use folkmoot_sim::flood::heap::Counting;
 
+mod carriers;
 mod flood;
 mod runs;
 
