@@ -6,7 +6,8 @@ use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::PARTIES_MAX;
-use folkmoot_base::{Cause, GroupId, Head, Instant, Lead, Mutant, NodeId, Party, Service};
+use folkmoot_base::{Cause, Framed, GroupId, Head, Instant, Lead, Mutant, NodeId, Party, Service};
+use folkmoot_group::message::{Tables, handle_of, tables_of};
 use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
@@ -179,9 +180,15 @@ fn mark(names: Vec<ShortName>) -> Mark {
 /// Ports of the two programs of member 1.
 const PORTS: [u16; 2] = [0, 258];
 
-/// A node's group layer, and the place in the order.
+/// A charter that the ring carries.
+const CARRIED: GroupId = GroupId([12; 32]);
+
+/// A node's group layer, and the place in the order; and the tables of a charter that it carries,
+/// which have places of their own here.
 struct Ordered {
     group: Group,
+    carried: Group,
+    places: u64,
     configuration: u64,
     order: u64,
     /// What node 1 ordered.
@@ -190,38 +197,67 @@ struct Ordered {
 
 impl Ordered {
     fn new() -> Self {
-        let mut group = Group::new(GroupConfig::new(node(1)));
+        let carries = [CARRIED].into();
+        let mut group = Group::new(GroupConfig { carries, ..GroupConfig::new(node(1)) });
         group.mark(mark(Vec::new()));
         PORTS.iter().for_each(|port| group.attach(party(1, *port)).unwrap());
-        Self { group, configuration: 0, order: 0, said: Vec::new() }
+        let mut carried = Group::new(GroupConfig { of: Some(CARRIED), ..GroupConfig::new(node(1)) });
+        carried.mark(mark(Vec::new()));
+        carried.attach(party(3, 0)).unwrap();
+        Self { group, carried, places: 0, configuration: 0, order: 0, said: Vec::new() }
     }
 
     fn begin(&mut self) {
         self.configuration += 1;
         self.order = 0;
+        self.places = 0;
         self.group.regular(configuration(self.configuration), &[node(1), node(2)], &holds);
+        self.carried.regular(configuration(self.configuration), &[node(1), node(2)], &holds);
         self.settle();
     }
 
-    fn deliver(&mut self, from: NodeId, payload: Bytes) {
-        self.order += 1;
+    /// Hands a message to the tables that it is for, as a node does.
+    fn hand(&mut self, from: NodeId, payload: Bytes) {
         let id = configuration(self.configuration);
-        let _ = self.group.deliver(id, Some(self.order), from, Service::Agreed, payload, &holds);
+        let mut message = Framed::from(payload);
+        let tables = tables_of(&mut message);
+        let (own, charter) = (handle_of(&CARRIED.0), matches!(tables, Tables::Charter(_)));
+        match tables {
+            Tables::Charter(handle) | Tables::Group(handle) if handle == own => {
+                self.places += 1;
+                let place = Some(self.places);
+                let _ = self.carried.deliver(id, place, from, Service::Agreed, message, &holds);
+            }
+            _ if charter => {}
+            _ => {
+                self.order += 1;
+                let _ = self.group.deliver(id, Some(self.order), from, Service::Agreed, message, &holds);
+            }
+        }
+    }
+
+    fn deliver(&mut self, from: NodeId, payload: Bytes) {
+        self.hand(from, payload);
         self.settle();
     }
 
     /// Own words come back in order; not for ever.
     fn settle(&mut self) {
         let mut count = 0;
-        while let Some(output) = self.group.poll_output() {
+        while let Some(output) = self.group.poll_output().or_else(|| self.carried.poll_output()) {
             count += 1;
             assert!(count <= OUTPUTS_MAX, "no end of outputs");
-            if let GroupOutput::Submit { lead, payload, .. } = output {
-                let bytes = Bytes::from([lead.as_slice(), &payload].concat());
-                self.said.push(bytes.clone());
-                self.order += 1;
-                let id = configuration(self.configuration);
-                let _ = self.group.deliver(id, Some(self.order), node(1), Service::Agreed, bytes, &holds);
+            match output {
+                GroupOutput::Submit { lead, payload, .. } => {
+                    let bytes = Bytes::from([lead.as_slice(), &payload].concat());
+                    self.said.push(bytes.clone());
+                    self.hand(node(1), bytes);
+                }
+                GroupOutput::Carries { node, charters, .. } if !charters.contains(&CARRIED) => {
+                    self.places += 1;
+                    self.carried.without(node, self.places, &holds);
+                }
+                _ => {}
             }
         }
     }
@@ -248,11 +284,13 @@ fn ordered_after(data: &[u8]) -> Ordered {
             5 => ordered.begin(),
             6 => {
                 ordered.group.transitional(&[node(1)]);
+                ordered.carried.transitional(&[node(1)]);
                 ordered.settle();
             }
             _ => {
                 let me = party(1, PORTS[usize::from(op >> 4) % PORTS.len()]);
                 let _ = ordered.group.join(me, GROUP);
+                let _ = ordered.carried.join(party(3, 0), if op & 16 == 0 { CARRIED } else { GROUP });
                 let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body));
                 if op & 8 != 0 {
                     ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
@@ -260,6 +298,8 @@ fn ordered_after(data: &[u8]) -> Ordered {
                 ordered.settle();
             }
         }
+        assert!(ordered.group.members(CARRIED).is_empty() || !ordered.group.is_settled());
+        assert!(ordered.carried.members(GROUP).is_empty(), "a group of another charter");
         let members = ordered.group.members(GROUP);
         assert!(members.is_sorted() && members.iter().all(|party| holds(party.member)), "{members:?}");
         let of = |member| members.iter().filter(|party| party.member == member).count();
@@ -279,7 +319,12 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     let same = mark(Vec::new());
     // The notice of the second join below.
     let view = crate::frames::view_id(GROUP, 6);
-    let state = Control::State(State { configuration: configuration(1), mark: same.clone(), charters: Vec::new(), groups });
+    let state = Control::State(State {
+        configuration: configuration(1),
+        mark: same.clone(),
+        charters: Vec::new(),
+        groups,
+    });
     let controls = [
         Control::Join { party: first, group: GROUP },
         Control::Join { party: second, group: GROUP },
@@ -295,6 +340,25 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     for sender in [first, second, party(3, 0)] {
         messages.push([data_lead(node(2), &GROUP, &sender).as_slice(), b"a word"].concat());
     }
+    // The tables of the charter that the node carries.
+    let members = vec![joined(first, 1)];
+    let groups = vec![GroupState { group: CARRIED, noticed: None, stood: Vec::new(), members }];
+    let charters = vec![CARRIED];
+    let (of, carries) = (
+        State { configuration: configuration(1), mark: same.clone(), charters: Vec::new(), groups },
+        State { configuration: configuration(1), mark: same.clone(), charters, groups: Vec::new() },
+    );
+    let head = [&[0xC1][..], &handle_of(&CARRIED.0)].concat();
+    let within = |control: &Control| [&head[..], &encode(control)].concat();
+    let carried = [
+        encode(&Control::State(carries)).to_vec(),
+        within(&Control::State(of)),
+        within(&Control::Join { party: second, group: CARRIED }),
+        within(&Control::Item { item: vec![1, 2, 3].into() }),
+        within(&Control::Detach { party: first }),
+        [data_lead(node(2), &CARRIED, &second).as_slice(), b"a word"].concat(),
+    ];
+    let carried = script(carried.into_iter().map(|message| (0, message)).chain([(7, b"hello".to_vec())]));
     let idle = State { configuration: configuration(1), mark: same, charters: Vec::new(), groups: vec![] };
     let idle = encode(&Control::State(idle)).to_vec();
     let life = |state: Vec<u8>| {
@@ -311,14 +375,14 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
         other => (0, messages[usize::from(other) - 2].clone()),
     });
     let joined = script([(0, idle.clone())].into_iter().chain(four).chain([(7, b"hello".to_vec())]));
-    let lives = vec![life(idle), life(encode(&state).to_vec()), joined];
+    let lives = vec![life(idle), life(encode(&state).to_vec()), joined, carried];
     [messages.clone(), lives]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GROUP, gathered, group_seeds, ordered_after, ring_seeds};
-    use crate::frames::node;
+    use super::{CARRIED, GROUP, gathered, group_seeds, ordered_after, ring_seeds};
+    use crate::frames::{node, party};
     use crate::script::owned;
     use folkmoot_group::message::decode;
     use folkmoot_ring::Phase;
@@ -332,7 +396,9 @@ mod tests {
         let [messages, lives] = group_seeds();
         let read = |bytes: &Vec<u8>| decode(node(2), owned(bytes)).is_ok();
         assert!(messages.iter().all(read), "each is a message");
-        let groups: Vec<_> = lives.iter().map(|life| ordered_after(life).group).collect();
-        assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [2, 2, 4]);
+        let after: Vec<_> = lives.iter().map(|life| ordered_after(life)).collect();
+        assert_eq!(after[3].carried.members(CARRIED), [party(2, 7), party(3, 0)]);
+        let groups: Vec<_> = after.iter().map(|ordered| &ordered.group).collect();
+        assert_eq!(groups.iter().map(|group| group.members(GROUP).len()).collect::<Vec<_>>(), [2, 2, 4, 1]);
     }
 }

@@ -57,7 +57,11 @@ impl Linked {
         let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0 };
         let parties = PORTS.map(|port| Party::new(world().founders[0].member(), port));
         for party in parties {
-            linked.node.member(linked.now, ToNode::Attach { party, charter: world().group() }, &mut linked.dice);
+            linked.node.member(
+                linked.now,
+                ToNode::Attach { party, charter: world().group() },
+                &mut linked.dice,
+            );
         }
         let dialled =
             linked.peer.handle(linked.now, link::Input::Dial { at: HOME, node: None }, &mut linked.dice);

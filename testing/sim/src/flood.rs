@@ -90,6 +90,7 @@ pub fn play(plan: Plan) -> Costs {
         weather: CALM,
         steps: Vec::new(),
         crooked: None,
+        carriers: false,
         calm: true,
         ..Schedule::draw_calm(plan.seed)
     };

@@ -90,6 +90,9 @@ pub struct Schedule {
     pub far: u64,
     /// Who runs a second program: bit k for player k.
     pub seconds: u8,
+    /// Whether nodes are carriers with keys and a charter of their own, where the schedule fits
+    /// ([`crate::carriers`]).
+    pub carriers: bool,
     /// The disks and clocks.
     pub hosts: Hosts,
     /// A player whose node is crooked throughout, and how (only in runs that ask for one).
@@ -167,6 +170,7 @@ impl Schedule {
             weather,
             far: 0,
             seconds: 0,
+            carriers: false,
             hosts: Hosts::default(),
             crooked: None,
             robbed: false,
@@ -178,6 +182,7 @@ impl Schedule {
             crate::hosts::add(&mut schedule);
         }
         crate::speech::add(&mut schedule);
+        crate::carriers::add(&mut schedule);
         schedule
     }
 }

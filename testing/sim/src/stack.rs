@@ -2,6 +2,7 @@
 //! attach.
 
 mod actor;
+mod carriers;
 mod clerk;
 mod company;
 mod kind;

@@ -114,6 +114,7 @@ mod tests {
             weather: CALM,
             far: 0,
             seconds: 0,
+            carriers: false,
             hosts: crate::hosts::Hosts::default(),
             keying: folkmoot_base::Keying::default(),
             hybrid: false,

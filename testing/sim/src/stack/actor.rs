@@ -12,7 +12,7 @@ use crate::machine::{
 use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
 use folkmoot_attach::{self as attach, Attached, Embedded, Ground as _, ToNode, Trace};
-use folkmoot_base::{Digest, Entropy, GroupId, Instant, NodeId, Party};
+use folkmoot_base::{Digest, Entropy, GroupId, Instant, Party, Service};
 use folkmoot_identity::Scheme;
 use folkmoot_member::{Event, SendError};
 use folkmoot_node::Sync;
@@ -28,6 +28,8 @@ pub(crate) struct Actor {
     second: Option<Party>,
     names: Arc<Names>,
     home: GroupId,
+    /// Members of a group of another charter, which is only there, and that group.
+    others: Vec<(Party, GroupId)>,
     /// Asked to send, neither sealed nor refused yet; by the second program, too.
     asked: VecDeque<MessageId>,
     second_asked: VecDeque<MessageId>,
@@ -65,7 +67,10 @@ impl Actor {
         stack.handle(now, attach::Input::Clock(entrance.clock), entropy);
         let join = || folkmoot_member::Command::Join { group: home };
         let of_first = commands.into_iter().chain([join()]).map(|command| (first, command));
-        for command in of_first.chain(second.map(|second| (second, join()))) {
+        let others = others(&stack, first, second);
+        let of_others =
+            others.iter().map(|(party, group)| (*party, folkmoot_member::Command::Join { group: *group }));
+        for command in of_first.chain(second.map(|second| (second, join()))).chain(of_others) {
             stack.handle(now, attach::Input::Command(command), entropy);
         }
         let mute = stack.upper.host().mute.clone();
@@ -76,6 +81,7 @@ impl Actor {
             second,
             names,
             home,
+            others,
             asked: VecDeque::new(),
             second_asked: VecDeque::new(),
             requests: BTreeMap::new(),
@@ -108,6 +114,17 @@ impl Actor {
         self.stack.ground.node.danger_say(now, message, entropy);
     }
 
+    /// Who is only there says something once a second.
+    fn others_speak(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        for (party, group) in self.others.clone() {
+            let (service, payload) = (Service::Agreed, bytes::Bytes::from_static(b"elsewhere"));
+            let send = folkmoot_member::Command::Send { group, service, payload, signed: false };
+            if self.stack.upper.member(&party).is_some_and(|desk| desk.member.can_send(group)) {
+                self.stack.handle(now, attach::Input::Command((party, send)), entropy);
+            }
+        }
+    }
+
     /// Turns the embedding's outputs into the world's words.
     fn collect(&mut self) {
         while let Some(output) = self.stack.poll_output() {
@@ -122,7 +139,10 @@ impl Actor {
                 attach::Output::Trace(trace) if trace.layer == MARK => self.marked(&trace),
                 attach::Output::Trace(trace) => self.out.push_back(Output::Trace(trace)),
                 attach::Output::Event((party, event)) if party == self.first => self.event(event),
-                attach::Output::Event((_, event)) => self.second_event(&event),
+                attach::Output::Event((party, event)) if self.second == Some(party) => {
+                    self.second_event(&event);
+                }
+                attach::Output::Event(_) => {}
             }
         }
         let stops = self.stack.ground.node.superseded().filter(|_| !self.superseded);
@@ -199,7 +219,7 @@ impl Actor {
             Event::Admitted { member, .. } => self.acknowledged("admitted", &member),
             Event::Expelled { member } => self.acknowledged("expelled", &member),
             Event::OtherLine { node, .. } => {
-                if let Some(player) = self.names.player(&node.member()) {
+                if let Some(player) = self.names.at_node(&node) {
                     self.tell(Told::OtherLine(player));
                 }
             }
@@ -307,6 +327,16 @@ impl Actor {
     }
 }
 
+/// Who lives there besides a player's programs, and in which group.
+fn others(
+    stack: &Embedded<Tap, Attached<Desk>>,
+    first: Party,
+    second: Option<Party>,
+) -> Vec<(Party, GroupId)> {
+    let others = stack.upper.members().filter(|(party, _)| **party != first && Some(**party) != second);
+    others.map(|(party, desk)| (*party, desk.member.home())).collect()
+}
+
 /// A send that was just handed in failed: the newest. One that was held failed: the oldest.
 fn failed(asked: &mut VecDeque<MessageId>, sending: bool, error: &SendError) -> Option<Told> {
     let newest = sending && !matches!(error, SendError::LocalLeft);
@@ -351,7 +381,11 @@ impl Machine for Actor {
                 None => return,
             },
         };
+        let speaks = matches!(input, attach::Input::Clock(_));
         self.stack.handle(now, input, entropy);
+        if speaks {
+            self.others_speak(now, entropy);
+        }
         self.collect();
         self.sending = None;
         self.voting = None;
@@ -376,8 +410,7 @@ impl Machine for Actor {
         let ring = self.stack.ground.node.ring();
         let activity = format!("{}; ring {} of {}", status.activity, ring.phase, ring.members.len());
         let gathers = ring.phase != folkmoot_node::Phase::Operational;
-        let on_ring: Vec<_> = ring.members.iter().map(NodeId::member).collect();
-        let ring = self.names.players(&on_ring);
+        let ring = ring.members.iter().filter_map(|node| self.names.at_node(node)).collect();
         Picture { roster: members, removed, holds, lacks: self.votes_lacking(), ring, gathers, activity }
     }
 

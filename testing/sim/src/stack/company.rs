@@ -1,8 +1,10 @@
 //! The cast: identities and a charter for the players of a schedule, and a stack for each life.
 
 use super::actor::Actor;
+use super::carriers::Carriers;
 use super::tap::{Desk, Tap};
 use super::thief::Robber;
+use crate::carriers;
 use crate::lie::Thief;
 use crate::machine::{Cast, Entrance, Machine, Role, Spoils, is_second, locator, owner, second_of};
 use crate::record::{Player, Shown};
@@ -10,7 +12,7 @@ use crate::rng::Rng;
 use crate::schedule::Schedule;
 use bytes::Bytes;
 use folkmoot_attach::{Attached, Embedded, stored_for};
-use folkmoot_base::{Entropy, GroupName, Instant, MemberId, Party, StoreKey, UnixTime};
+use folkmoot_base::{Entropy, GroupId, GroupName, Instant, MemberId, NodeId, Party, StoreKey, UnixTime};
 use folkmoot_identity::{CharterDraft, Identity, SignedCharter};
 use folkmoot_member::Member;
 use folkmoot_node::Node;
@@ -24,17 +26,32 @@ const TERM: (UnixTime, UnixTime) = (UnixTime(1_800_000_000), UnixTime(2_200_000_
 
 /// Who sits where.
 #[derive(Debug, Default)]
-pub struct Names(BTreeMap<MemberId, Player>);
+pub struct Names {
+    members: BTreeMap<MemberId, Player>,
+    /// The nodes, where their keys are not their members'.
+    nodes: BTreeMap<NodeId, Player>,
+}
 
 impl Names {
     /// The players, in the order of their members.
     pub fn new(members: impl IntoIterator<Item = MemberId>) -> Self {
-        Self(members.into_iter().zip(0..).collect())
+        Self { members: members.into_iter().zip(0..).collect(), nodes: BTreeMap::new() }
+    }
+
+    /// The same, whose nodes have these keys.
+    pub(super) fn on_nodes(mut self, nodes: impl IntoIterator<Item = NodeId>) -> Self {
+        self.nodes = nodes.into_iter().zip(0..).collect();
+        self
+    }
+
+    /// The player at a node.
+    pub(super) fn at_node(&self, node: &NodeId) -> Option<Player> {
+        if self.nodes.is_empty() { self.player(&node.member()) } else { self.nodes.get(node).copied() }
     }
 
     /// The player of a member.
     pub fn player(&self, member: &MemberId) -> Option<Player> {
-        self.0.get(member).copied()
+        self.members.get(member).copied()
     }
 
     /// The players of members; strangers to the table get none.
@@ -61,7 +78,7 @@ impl Names {
 
     /// Who sits in `player`.
     pub(super) fn member(&self, player: Player) -> Option<MemberId> {
-        self.0.iter().find(|(_, other)| **other == player).map(|(member, _)| *member)
+        self.members.iter().find(|(_, other)| **other == player).map(|(member, _)| *member)
     }
 }
 
@@ -70,9 +87,11 @@ impl Names {
 pub struct Company {
     identities: Vec<Identity>,
     charter: Bytes,
+    group: GroupId,
     names: Arc<Names>,
     hybrid: bool,
     seconds: u8,
+    carriers: Option<Carriers>,
 }
 
 impl Company {
@@ -102,11 +121,15 @@ impl Company {
         draft.policies.objections = schedule.robbed.then_some(1);
         let signed = SignedCharter::sign(&draft.to_toml(), &founders).expect("a charter");
         let names = Names::new(identities.iter().map(Identity::member));
+        let carriers = carriers::fits(schedule).then(|| Carriers::new(schedule));
+        let names = names.on_nodes(carriers.iter().flat_map(Carriers::nodes));
         let hybrid = schedule.hybrid;
         Self {
             hybrid,
             seconds: schedule.seconds,
+            carriers,
             charter: Bytes::copy_from_slice(signed.der()),
+            group: signed.charter().group(),
             names: Arc::new(names),
             identities,
         }
@@ -124,8 +147,11 @@ impl Company {
         let identity = self.identities.get(usize::from(entrance.player)).ok_or("no such player")?.clone();
         let stored: Vec<(StoreKey, Bytes)> =
             entrance.disk.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let mut config =
-            folkmoot_node::Config::new(identity.clone(), self.charter.clone(), locator(entrance.place));
+        let at = locator(entrance.place);
+        let mut config = match &self.carriers {
+            Some(carriers) => carriers.config(entrance.player, &self.charter, at)?,
+            None => folkmoot_node::Config::new(identity.clone(), self.charter.clone(), at),
+        };
         // Lives of one second are told apart.
         config.started = entrance.clock.0.saturating_mul(1_000_000).saturating_add(entrance.life.into());
         config.danger = entrance.danger.into();
@@ -147,7 +173,9 @@ impl Company {
             None
         };
         let commands = other.as_ref().map(|_| second);
-        let stack = Embedded::new(tap, Attached::new((first, host), other));
+        let quiet = self.carriers.as_ref().map(|all| all.quiet(&tap, entrance, &stored, &self.names));
+        let others = other.into_iter().chain(quiet.transpose()?.flatten());
+        let stack = Embedded::new(tap, Attached::new((first, host), others));
         Ok(Actor::new(stack, entrance, (first, commands), Arc::clone(&self.names), entropy))
     }
 
@@ -165,10 +193,12 @@ impl Company {
         config.danger = entrance.danger.into();
         config.danger_keeps_keys = true;
         config.node = tap.node.id();
-        let member = if port == 0 {
+        let carried = tap.node.carried(&self.group);
+        let member = if port == 0 && carried.is_none() {
             Member::new(config, stored)
         } else {
-            Member::with_transcript(config, tap.node.transcript().clone(), stored)
+            let transcript = carried.unwrap_or(tap.node.transcript());
+            Member::with_transcript(config, transcript.clone(), stored)
         };
         let member = member.map_err(|error| error.to_string())?;
         Ok(Desk::new(member, port != 0, tap, Arc::clone(&self.names)))

@@ -126,7 +126,7 @@ impl Tap {
     }
 
     fn ring_event(&self, event: folkmoot_node::RingEvent) -> Option<RingEvent> {
-        let me = || self.names.player(&self.node.id().member());
+        let me = || self.names.at_node(&self.node.id());
         Some(match event {
             folkmoot_node::RingEvent::Sealed { .. } | folkmoot_node::RingEvent::Unreliable { .. } => {
                 return None;
@@ -137,7 +137,7 @@ impl Tap {
                 RingEvent::Sent(named(me()?, digest), party)
             }
             folkmoot_node::RingEvent::Delivered { configuration, order, sender, service, digest, .. } => {
-                let sender = self.names.player(&sender.member())?;
+                let sender = self.names.at_node(&sender)?;
                 let number = order?;
                 RingEvent::Delivered { message: named(sender, digest), configuration, number, service }
             }
@@ -151,7 +151,7 @@ impl Tap {
     }
 
     fn players(&self, nodes: &[NodeId]) -> std::collections::BTreeSet<Player> {
-        nodes.iter().filter_map(|node| self.names.player(&node.member())).collect()
+        nodes.iter().filter_map(|node| self.names.at_node(node)).collect()
     }
 
     /// Looks at what the node hands up; a crooked node changes it.
@@ -163,7 +163,10 @@ impl Tap {
                 for payload in self.bend(payload.freeze()) {
                     let payload = payload.into();
                     let word = ToMember::Group(Indication::Deliver { group, sender, service, payload });
-                    self.out.push_back(GroundOutput::Member(word));
+                    self.out.push_back(match to {
+                        Some(party) => GroundOutput::To(party, word),
+                        None => GroundOutput::Member(word),
+                    });
                 }
             }
             word => self.out.push_back(match to {
@@ -199,6 +202,8 @@ pub struct Desk {
     /// Shared with the actor.
     pub(super) mute: Silence,
     second: bool,
+    /// Whether it is of a group that is only there: nothing of it is told.
+    quiet: bool,
     board: Board,
     names: Arc<Names>,
     out: VecDeque<UpperOutput<Event>>,
@@ -215,6 +220,7 @@ impl Desk {
             member,
             mute: Silence::default(),
             second,
+            quiet: false,
             board: Arc::clone(&below.board),
             names,
             out: VecDeque::new(),
@@ -224,7 +230,15 @@ impl Desk {
         }
     }
 
+    /// The same for a member of a group that is only there.
+    pub(super) fn quiet(member: Member, below: &Tap, names: Arc<Names>) -> Self {
+        Self { quiet: true, ..Self::new(member, true, below, names) }
+    }
+
     fn mark(&mut self, seen: Seen) {
+        if self.quiet {
+            return;
+        }
         let line = mark(&self.board, seen);
         self.out.push_back(UpperOutput::Trace(line));
     }

@@ -35,6 +35,19 @@ fn a_few_schedules_with_ml_kem_break_nothing() {
     }
 }
 
+/// Nodes that are carriers, with keys and a charter of their own, and another group beside the
+/// players'.
+#[test]
+fn a_few_schedules_with_carriers_break_nothing() {
+    let drawn = (0..).map(Schedule::draw).filter(folkmoot_sim::carriers::fits);
+    for schedule in drawn.take(4) {
+        let (outcome, record) = folkmoot_sim::run(&schedule, company, Options::default());
+        let seed = schedule.seed;
+        assert!(outcome.violations.is_empty(), "seed {seed}: {:#?}", outcome.violations);
+        assert!(record.settled && outcome.counts.views > 0);
+    }
+}
+
 #[test]
 fn a_few_schedules_of_every_scheme_break_nothing() {
     for (scheme, seeds) in [(Scheme::Asm, 1..=4), (Scheme::Frost, 1..=2), (Scheme::TsDsa, 1..=2)] {

@@ -269,11 +269,6 @@ impl Moot {
         self.upper(who).proposals()
     }
 
-    /// By which request somebody is a member, as it knows itself.
-    pub(super) fn admission(&self, who: &str) -> Option<Digest> {
-        self.upper(who).transcript().roster().member(&self.member(who)).map(|held| held.request)
-    }
-
     /// Whether these are in one view of exactly them, with one key.
     pub(super) fn share_key(&self, people: &[&str]) -> bool {
         let mut parties: Vec<Party> = people.iter().map(|who| self.seats[who].1).collect();
