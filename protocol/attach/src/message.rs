@@ -69,8 +69,8 @@ pub enum ToNode {
         /// In which group.
         group: GroupId,
     },
-    /// Order this item of the transcript of this charter. The node verifies it first, as every other
-    /// node will.
+    /// Order this item of the transcript of this charter. The node verifies it first, as every
+    /// other node will.
     Item(GroupId, Bytes),
     /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {

@@ -9,8 +9,8 @@ pub const TABLES: &[&str] = &["ring", "transcript", "vote", "request", "keying",
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoreKey {
     /// The table. Each has one layer as its owner: "ring", "transcript", "vote", "request",
-    /// "keying", "locator" ([`TABLES`]); "attached", if several members share a disk; and "carried",
-    /// if the ring carries charters beside its own.
+    /// "keying", "locator" ([`TABLES`]); "attached", if several members share a disk; and
+    /// "carried", if the ring carries charters beside its own.
     pub table: &'static str,
     /// The key inside the table, at most 64 bytes (128 in "attached" and "carried").
     pub key: Bytes,

@@ -23,6 +23,7 @@
 
 mod audience;
 mod circle;
+mod config;
 mod error;
 mod mark;
 pub mod message;
@@ -30,6 +31,7 @@ mod ordered;
 mod output;
 mod state_exchange;
 
+pub use config::{Config, Roster};
 pub use error::GroupError;
 pub use mark::{MARK_NAMES_MAX, Mark, ShortName};
 pub use output::Output;
@@ -39,8 +41,7 @@ use bytes::Bytes;
 use circle::{Circle, with_handle};
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::{
-    Cause, ConfigurationId, Framed, GroupId, Indication, Lead, MemberId, Mutant, NodeId, Party, Service,
-    ViewId,
+    Cause, ConfigurationId, Framed, GroupId, Indication, Lead, MemberId, NodeId, Party, Service, ViewId,
 };
 use mark::MarkId;
 use message::{Control, Message, NODE_NUMBER, Stamp, number_of};
@@ -54,40 +55,6 @@ pub const MEMBERSHIPS_MAX: usize = 50_000;
 pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
 /// Longest package that leads on a node that was left behind, in bytes.
 pub const PACKAGE_BYTES_MAX: usize = 6 * 1024 * 1024;
-
-/// The settings.
-#[derive(Debug, Clone)]
-pub struct Config {
-    /// This node.
-    pub me: NodeId,
-    /// The carried charter whose tables these are. It has one group, which has its id. `None`: the
-    /// tables are of the ring's own charter, and of all groups that have none of their own.
-    pub of: Option<GroupId>,
-    /// In the ring's own tables: the charters that this node carries beside the ring's, at most
-    /// [`CHARTERS_MAX`].
-    pub carries: BTreeSet<GroupId>,
-    /// What a mutant does wrong.
-    pub danger: Mutant,
-}
-
-impl Config {
-    /// The tables of a ring's own charter, at a node that carries no other.
-    pub fn new(me: NodeId) -> Self {
-        Self { me, of: None, carries: BTreeSet::new(), danger: Mutant::NONE }
-    }
-}
-
-/// The members on the roster; asked at ordered places only. Any `Fn(MemberId) -> bool` is one.
-pub trait Roster {
-    /// Whether the roster has `member` now.
-    fn holds(&self, member: MemberId) -> bool;
-}
-
-impl<F: Fn(MemberId) -> bool> Roster for F {
-    fn holds(&self, member: MemberId) -> bool {
-        self(member)
-    }
-}
 
 /// The group layer of one node.
 #[derive(Debug)]
@@ -312,8 +279,8 @@ impl Group {
         self.begin(id, members, roster);
     }
 
-    /// GRP-32: this node does not carry the charter of these tables. Nothing of it is waited for, and
-    /// it says nothing here, in this configuration.
+    /// GRP-32: this node does not carry the charter of these tables. Nothing of it is waited for,
+    /// and it says nothing here, in this configuration.
     pub fn without(&mut self, node: NodeId, place: u64, roster: &dyn Roster) {
         let (Phase::Exchange(exchange), Some(current)) = (&mut self.phase, &mut self.configuration) else {
             return;

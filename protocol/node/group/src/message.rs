@@ -19,8 +19,9 @@
 //! Group and member are named by handles, the first bytes of their ids. The table says whose they
 //! are: the node must host the sender in the group.
 //!
-//! The tables of a charter that the ring carries are kept apart ([`crate::Config::of`]). What changes
-//! them has a head that names the charter; data names it by its group, which has the same id:
+//! The tables of a charter that the ring carries are kept apart ([`crate::Config::of`]). What
+//! changes them has a head that names the charter; data names it by its group, which has the same
+//! id:
 //! ```text
 //!   0xC1 | charter 8 | a control message
 //! ```

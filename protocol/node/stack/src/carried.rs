@@ -25,8 +25,8 @@ impl Node {
         self.carried.get(charter).map(|charter| charter.records.transcript())
     }
 
-    /// The charters that it carries beside its ring's, and whether all nodes that carry one have the
-    /// same transcript of it, and the same tables.
+    /// The charters that it carries beside its ring's, and whether all nodes that carry one have
+    /// the same transcript of it, and the same tables.
     pub fn carries(&self) -> impl Iterator<Item = (GroupId, bool)> + '_ {
         self.carried.ids().zip(self.carried.iter().map(|charter| charter.group.is_settled()))
     }
@@ -46,8 +46,8 @@ impl Node {
         }
     }
 
-    /// The roster and the tables that a message from the ring is for. `None`: it is of a charter that
-    /// this node does not carry.
+    /// The roster and the tables that a message from the ring is for. `None`: it is of a charter
+    /// that this node does not carry.
     pub(crate) fn tables_of(&mut self, message: &mut Framed) -> Option<(&Records, &mut Group)> {
         let tables = tables_of(message);
         let charter = match &tables {

@@ -232,8 +232,7 @@ impl Node {
                 self.hear_group(now, output, entropy);
             } else if let Some(output) = self.ring.poll_output() {
                 self.hear_ring(now, output, entropy);
-            } else if self.leave_if_alone(now, entropy) {
-            } else if self.carried.tell_marks() {
+            } else if self.leave_if_alone(now, entropy) || self.carried.tell_marks() {
             } else if self.records.is_mark_due() {
                 self.tell_mark(false);
             } else if self.records.take_announce() {

@@ -1,7 +1,7 @@
 //! Carriers: nodes with keys of their own, under a charter of their own, which carry the players'
 //! group and another one. Two members of that other group are attached at the nodes of the first
-//! two players. They talk, and nothing of it is told: they are there so that nothing in the players'
-//! group depends on being alone.
+//! two players. They talk, and nothing of it is told: they are there so that nothing in the
+//! players' group depends on being alone.
 
 use super::company::Names;
 use super::tap::{Desk, Tap};

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX};
 use folkmoot_base::{
-    ConfigurationId, GroupId, Indication, JoinRefusal, MemberId, Mutant, NodeId, Party, Service, ViewId,
-    digest,
+    ConfigurationId, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, Service, ViewId, digest,
 };
 use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
 use folkmoot_group::{Config, Group, GroupError, ITEM_BYTES_MAX, MEMBERSHIPS_MAX, Mark, Output};

@@ -1,6 +1,6 @@
 //! Charters of groups that this ring carries beside its own (`NODE-30`). Each has a transcript and
-//! tables by itself: nothing of one is judged by the roster of another, and none of them says who is
-//! on the ring.
+//! tables by itself: nothing of one is judged by the roster of another, and none of them says who
+//! is on the ring.
 
 use super::{Orders, Outbox, Records};
 use crate::{Config, NodeError};

@@ -12,7 +12,8 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 /// Bytes read at once.
 const WINDOW: usize = 4 * 1024 * 1024;
 
-/// Which of these byte strings are anywhere in the memory of a process, and how many bytes that has.
+/// Which of these byte strings are anywhere in the memory of a process, and how many bytes of it
+/// were read.
 fn search(process: u32, wanted: &[Vec<u8>]) -> (BTreeSet<usize>, u64) {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
     let mut memory = File::open(format!("/proc/{process}/mem")).unwrap();

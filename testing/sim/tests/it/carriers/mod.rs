@@ -1,5 +1,5 @@
-//! A ring of carriers with a charter of its own, and the shipped stacks of two groups above it, each
-//! with a charter of its own.
+//! A ring of carriers with a charter of its own, and the shipped stacks of two groups above it,
+//! each with a charter of its own.
 //!
 //! ```text
 //!   anna  dora        ben         cleo  emil     anna, ben and cleo are one group, dora and emil the other
@@ -70,8 +70,8 @@ fn a_groups_voters_expel_and_the_ring_and_the_other_group_do_not_notice() {
     assert!(open.is_empty(), "nothing of it is shown there: {open:?}");
 }
 
-/// The carrier's own member, which is one by the ring's charter only, asks for a group that its node
-/// carries.
+/// The carrier's own member, which is one by the ring's charter only, asks for a group that its
+/// node carries.
 #[test]
 fn a_carriers_own_member_hears_nothing_of_a_group_that_its_node_carries() {
     let mut moot = Moot::new(3, &[("alpha", &["anna", "ben"])], &[("anna", 0), ("ben", 1)]);

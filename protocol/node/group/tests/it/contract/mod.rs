@@ -8,8 +8,8 @@ mod handles;
 use crate::bus::{Bus, Call, GROUP, Upper, item, member, node, removal};
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, Mutant, NodeId,
-    Party, Service, ViewId,
+    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, NodeId, Party,
+    Service, ViewId,
 };
 use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
 use folkmoot_group::{Config, Group, GroupError, MARK_NAMES_MAX, Mark, Output};

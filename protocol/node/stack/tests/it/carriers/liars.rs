@@ -1,5 +1,5 @@
-//! Who lies, and what becomes of it: with the check, and without it (the mutant takes members by any
-//! charter for members by all).
+//! Who lies, and what becomes of it: with the check, and without it (the mutant takes members by
+//! any charter for members by all).
 
 use super::{groups, is_in, say, seated, sit, told, transcript};
 use crate::net::papers::admission_of;
