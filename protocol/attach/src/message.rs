@@ -74,6 +74,8 @@ pub enum ToNode {
     Item(GroupId, Bytes),
     /// An admission frame for a guest, over its link. If we are the guest: for the contact.
     Guest {
+        /// Who says it.
+        from: Party,
         /// The guest, or the contact.
         to: NodeId,
         /// An admission message.
@@ -82,8 +84,9 @@ pub enum ToNode {
     /// Reach the node at this locator, whoever it is. The locator comes from a ticket, a command
     /// line or a configuration.
     Dial(Locator),
-    /// The person goes over, alone, to the line that has this decision.
-    Resolve(Head),
+    /// The person goes over, alone, to the line of this charter that has this decision. On a ring
+    /// that only carries the charter nothing comes of it.
+    Resolve(GroupId, Head),
 }
 
 /// Node → member.

@@ -2,11 +2,11 @@
 //! and carry the players' group beside another one.
 //!
 //! They are drawn from a generator of their own, so the rest of a schedule stays as its seed draws
-//! it. Some schedules do not fit. A newcomer asks for admission over a link to a member's node,
-//! which carriers are not. And what members' nodes tell one another over links, carriers say in the
-//! order of their ring only. So a line that forks, because somebody's disk was put back, stays
-//! forked for the group's people to see to; and two rings of one ordeal do not hear of each other's
-//! roster.
+//! it. Some schedules do not fit. A newcomer asks for admission over a link to a member's node, or
+//! inside one, and here everybody is at a carrier alone. And what members' nodes tell one another
+//! over links, carriers say in the order of their ring only. So a line that forks, because
+//! somebody's disk was put back, stays forked for the group's people to see to; and two rings of
+//! one ordeal do not hear of each other's roster.
 
 use crate::rng::Rng;
 use crate::schedule::{Schedule, Step};

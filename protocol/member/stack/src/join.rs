@@ -221,7 +221,7 @@ impl Member {
             let reason = "no other line of decisions has been shown to this member".into();
             return self.event(Event::Refused { reason });
         }
-        self.tell_node(ToNode::Resolve(head));
+        self.tell_node(ToNode::Resolve(self.home, head));
     }
 
     /// Tells admission who is in the group's view, if that has changed: voters turn to those who
@@ -264,7 +264,7 @@ impl Member {
                     self.remember(&persist);
                     self.persist(persist);
                 }
-                admission::Output::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
+                admission::Output::Guest { to, payload } => self.tell_guest(to, payload),
                 admission::Output::Multicast(bytes) => self.multicast_open(&bytes),
                 admission::Output::Item(item) => self.tell_node(ToNode::Item(self.home, item)),
                 admission::Output::Event(event) => self.admission_event(event),

@@ -210,6 +210,11 @@ impl Member {
         self.out.push_back(UpperOutput::Node(word));
     }
 
+    /// To a guest; if we are one: to our contact.
+    fn tell_guest(&mut self, to: NodeId, payload: Bytes) {
+        self.tell_node(ToNode::Guest { from: self.party(), to, payload });
+    }
+
     fn event(&mut self, event: Event) {
         if base::danger::ENABLED { self.break_event(event) } else { self.say(event) }
     }

@@ -6,7 +6,6 @@ use crate::api::{Event, SendError};
 use crate::group_stack::{GroupStack, Manner};
 use base::{Digest, Entropy, GroupId, Instant, NodeId, Party, Service};
 use bytes::Bytes;
-use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_identity::Minority;
 use folkmoot_letters::{Counter, DeskInput, DeskOutput, Front, WriterEvent, WriterOutput, is_for_writer};
@@ -126,7 +125,7 @@ impl Member {
         let mut sent = Ok(());
         while let Some(output) = self.desk.poll_output() {
             match output {
-                DeskOutput::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
+                DeskOutput::Guest { to, payload } => self.tell_guest(to, payload),
                 DeskOutput::Multicast { group, payload } => {
                     sent = sent.and(self.try_send(group, MANNER, payload));
                 }
@@ -139,7 +138,7 @@ impl Member {
     fn drain_writer(&mut self) {
         while let Some(output) = self.writer.poll_output() {
             match output {
-                WriterOutput::Guest { to, payload } => self.tell_node(ToNode::Guest { to, payload }),
+                WriterOutput::Guest { to, payload } => self.tell_guest(to, payload),
                 WriterOutput::Event(WriterEvent::Standing { letter, standing }) => {
                     self.event(Event::LetterStands { letter, standing: Some(standing) });
                 }

@@ -72,7 +72,10 @@ impl Node {
             return self.out.refuse("group", &group::GroupError::LocalAttached(party));
         }
         match self.tables(&charter).attach(party) {
-            Ok(()) => self.out.attached(party, charter),
+            Ok(()) => {
+                self.meet(party, &charter, true);
+                self.out.attached(party, charter);
+            }
             Err(error) => self.out.refuse("group", &error),
         }
     }
@@ -80,6 +83,7 @@ impl Node {
     pub(crate) fn detach(&mut self, party: Party) {
         let charter = self.out.detached(&party);
         let charter = charter.unwrap_or_else(|| self.records.transcript().group());
+        self.meet(party, &charter, false);
         if let Err(error) = self.tables(&charter).detach(party) {
             self.out.refuse("group", &error);
         }
@@ -110,9 +114,8 @@ impl Node {
             }
             group::Output::Member { to, indication } => out.tell_one(to, ToMember::Group(indication)),
             group::Output::Item(item) => {
-                if let Some(charter) = carried.get_mut(&charter) {
-                    charter.take(&item, out);
-                }
+                let came = carried.get_mut(&charter).map(|charter| charter.take(&item, out));
+                came.into_iter().flatten().for_each(|member| self.enter(member, &charter));
                 self.mix();
             }
             group::Output::Reconcile { behind } => {

@@ -25,6 +25,7 @@ mod events;
 mod ground;
 mod guest;
 mod inbound;
+mod indoors;
 mod items;
 mod lines;
 mod lookup;

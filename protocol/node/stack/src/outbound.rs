@@ -27,9 +27,14 @@ impl Node {
             }
             ToNode::Refresh { party, group } => self.tables(&group).refresh(party, group),
             ToNode::Item(charter, item) => return self.order_own(&charter, &item),
-            ToNode::Guest { to, payload } => return self.send_guest(now, to, &payload),
+            ToNode::Guest { from, to, payload } => {
+                if !self.say_indoors(from, to, &payload) {
+                    self.send_guest(now, to, &payload);
+                }
+                return;
+            }
             ToNode::Dial(at) => return self.dial(now, at, entropy),
-            ToNode::Resolve(head) => return self.resolve(now, head),
+            ToNode::Resolve(charter, head) => return self.resolve(now, charter, head),
         };
         if let Err(error) = done {
             self.out.refuse("group", &error);

@@ -14,7 +14,7 @@
 use crate::Node;
 use crate::message::Sync;
 use crate::parts::Package;
-use base::{Entropy, Head, Instant, NodeId};
+use base::{Entropy, GroupId, Head, Instant, NodeId};
 use bytes::Bytes;
 use folkmoot_base as base;
 
@@ -53,8 +53,13 @@ impl Node {
         true
     }
 
-    /// Our person goes over to the line of this head.
-    pub(crate) fn resolve(&mut self, now: Instant, head: Head) {
+    /// Our person goes over to the line of this head. Whose charter the ring only carries has
+    /// nothing to say on the ring's line, and is led over nowhere here.
+    pub(crate) fn resolve(&mut self, now: Instant, charter: GroupId, head: Head) {
+        if charter != self.records.transcript().group() {
+            let text = "nobody is led over to another line of a charter that a ring only carries";
+            return self.out.refuse("node", &text);
+        }
         self.way.resolve(head);
         self.peers.all().into_iter().for_each(|node| self.ask_side(now, node));
     }

@@ -121,7 +121,7 @@ impl World {
             }
         };
         match word {
-            ToNode::Guest { to, payload } if self.links.contains(&(from, who(&to))) => {
+            ToNode::Guest { to, payload, .. } if self.links.contains(&(from, who(&to))) => {
                 say(self, who(&to), ToMember::Guest { from: id(from).node(), payload });
             }
             ToNode::Item(_, item) => {

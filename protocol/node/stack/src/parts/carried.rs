@@ -138,14 +138,14 @@ impl Charter {
     }
 
     /// An item, or a package, has its place in the order. A package counts only while the
-    /// transcripts are compared: where they are equal, it leads nobody on.
-    pub(crate) fn take(&mut self, item: &Bytes, out: &mut Outbox) {
+    /// transcripts are compared: where they are equal, it leads nobody on. Who is a member by it.
+    pub(crate) fn take(&mut self, item: &Bytes, out: &mut Outbox) -> BTreeSet<MemberId> {
         let taken = match is_package(item) {
             true if self.group.is_settled() => None,
             true => self.records.go_on(item, out),
             false => self.records.take(item, out),
         };
-        let Some(taken) = taken else { return };
+        let Some(taken) = taken else { return BTreeSet::new() };
         let gone = self.records.endings(&taken);
         if !gone.is_empty() {
             self.group.roster_changed(&gone);
@@ -154,5 +154,6 @@ impl Charter {
             let (records, mut orders) = self.ordering(out);
             records.order_ends(&mut orders);
         }
+        taken.came
     }
 }

@@ -58,6 +58,11 @@ impl Outbox {
         self.parties.remove(party)
     }
 
+    /// The parties here that are members by this charter, or ask to be.
+    pub(crate) fn parties_of(&self, charter: &GroupId) -> impl Iterator<Item = Party> {
+        self.parties.iter().filter(move |(_, of)| *of == charter).map(|(party, _)| *party)
+    }
+
     /// By which charter a party here is a member.
     pub(crate) fn charter_of(&self, party: &Party) -> Option<GroupId> {
         self.parties.get(party).copied()

@@ -27,7 +27,7 @@ fn all_on(net: &mut Net, to: Head) {
 #[test]
 fn node_15_a_person_goes_over_alone_and_the_disk_has_it() {
     let (mut net, _, theirs) = met(21);
-    net.tell(2, ToNode::Resolve(theirs));
+    net.tell(2, ToNode::Resolve(net.group, theirs));
     all_on(&mut net, theirs);
     net.restart(4, 2, &[0]);
     assert_eq!(head(&net, 2), theirs);
@@ -37,10 +37,10 @@ fn node_15_a_person_goes_over_alone_and_the_disk_has_it() {
 #[test]
 fn node_15_two_who_share_a_ring_go_over_one_after_the_other() {
     let (mut net, theirs, _) = met(22);
-    net.tell(0, ToNode::Resolve(theirs));
+    net.tell(0, ToNode::Resolve(net.group, theirs));
     let apart = net.until(seconds(20), |net| net.together(&[0, 2]) && net.together(&[1]));
     assert!(apart.is_some(), "{}", net.told());
-    net.tell(1, ToNode::Resolve(theirs));
+    net.tell(1, ToNode::Resolve(net.group, theirs));
     all_on(&mut net, theirs);
 }
 
@@ -86,7 +86,7 @@ fn pass_each_other(seed: u64) {
 #[test]
 fn node_15_unasked_nobody_goes_over() {
     let (mut net, ours, theirs) = met(25);
-    net.tell(2, ToNode::Resolve(Head { number: theirs.number, digest: [7; 32] }));
+    net.tell(2, ToNode::Resolve(net.group, Head { number: theirs.number, digest: [7; 32] }));
     let moved = net.until(seconds(20), |net| head(net, 2) != ours || head(net, 0) != theirs);
     assert!(moved.is_none(), "{}", net.told());
     assert!(net.players[&2].trace.iter().any(|line| line.contains("LINE-74")), "{}", net.told());

@@ -70,6 +70,35 @@ fn a_groups_voters_expel_and_the_ring_and_the_other_group_do_not_notice() {
     assert!(open.is_empty(), "nothing of it is shown there: {open:?}");
 }
 
+/// Fred attaches where Anna is, and asks; she and Ben, who is elsewhere, vote.
+#[test]
+fn a_newcomer_is_admitted_to_a_carried_group_and_has_its_key() {
+    let groups: [(&str, &[&str]); 2] = [("alpha", &["anna", "ben"]), ("beta", &["dora", "emil"])];
+    let seats = [("anna", 0), ("ben", 1), ("dora", 0), ("emil", 2), ("fred", 0)];
+    let mut moot = Moot::with_newcomers(5, &groups, &[("fred", "alpha")], &seats);
+    moot.join_all();
+    moot.until(10, "keys", |moot| moot.share_key(&["anna", "ben"]) && moot.share_key(&["dora", "emil"]));
+    let (ring, other) = (moot.ring_marks(), moot.epoch("dora"));
+    moot.command("fred", Command::Apply);
+    let asked = |moot: &Moot, who| {
+        moot.events(who).find_map(|event| match event {
+            Event::Request(petition) => Some(petition.subject),
+            _ => None,
+        })
+    };
+    moot.until(10, "the request", |moot| asked(moot, "anna").is_some() && asked(moot, "ben").is_some());
+    assert_eq!((asked(&moot, "dora"), asked(&moot, "emil")), (None, None), "it is none of theirs");
+    for who in ["anna", "ben"] {
+        let subject = asked(&moot, who).unwrap();
+        moot.command(who, Command::Vote { subject, approve: true });
+    }
+    moot.until(30, "the newcomer", |moot| moot.share_key(&["anna", "ben", "fred"]));
+    moot.send("fred", Service::Safe, "here I am");
+    moot.run(2_000);
+    assert_eq!(moot.heard("ben"), ["here I am"]);
+    assert_eq!((moot.ring_marks(), moot.epoch("dora")), (ring, other));
+}
+
 /// The carrier's own member, which is one by the ring's charter only, asks for a group that its
 /// node carries.
 #[test]

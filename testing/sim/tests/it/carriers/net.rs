@@ -91,15 +91,31 @@ pub(super) struct Moot {
 impl Moot {
     /// Groups by name with their founders, and who is attached where.
     pub(super) fn new(seed: u64, groups: &[(&'static str, &[&'static str])], seats: &[Seat]) -> Self {
-        Self::with(seed, groups, seats, false)
+        Self::with(seed, groups, &[], seats, false)
+    }
+
+    /// The same with newcomers, and the groups that they ask.
+    pub(super) fn with_newcomers(
+        seed: u64,
+        groups: &[(&'static str, &[&'static str])],
+        newcomers: &[(&'static str, &'static str)],
+        seats: &[Seat],
+    ) -> Self {
+        Self::with(seed, groups, newcomers, seats, false)
     }
 
     /// The same; the last carrier, where nobody is attached, is a process of its own.
     pub(super) fn with_remote(seed: u64, groups: &[(&'static str, &[&'static str])], seats: &[Seat]) -> Self {
-        Self::with(seed, groups, seats, true)
+        Self::with(seed, groups, &[], seats, true)
     }
 
-    fn with(seed: u64, groups: &[(&'static str, &[&'static str])], seats: &[Seat], remote: bool) -> Self {
+    fn with(
+        seed: u64,
+        groups: &[(&'static str, &[&'static str])],
+        newcomers: &[(&str, &str)],
+        seats: &[Seat],
+        remote: bool,
+    ) -> Self {
         let ring =
             charter("ring", &(0..CARRIERS).map(|one| identity(&carrier_name(one))).collect::<Vec<_>>());
         let of = |people: &[&str]| people.iter().map(|name| identity(name)).collect::<Vec<_>>();
@@ -107,7 +123,11 @@ impl Moot {
         let ids =
             charters.iter().map(|charter| folkmoot_transcript::Transcript::founded(charter).unwrap().group());
         let ids: Vec<GroupId> = ids.collect();
-        let place_of = |who: &str| groups.iter().position(|(_, people)| people.contains(&who)).unwrap();
+        let asks = |who: &str| newcomers.iter().find(|(one, _)| *one == who).map(|(_, group)| *group);
+        let place_of = |who: &str| {
+            let is = |(name, people): &(&str, &[&str])| people.contains(&who) || asks(who) == Some(*name);
+            groups.iter().position(is).unwrap()
+        };
         let mut rngs: Vec<Rng> = (0..CARRIERS).map(|one| Rng::new(seed, "carrier", one as u64)).collect();
         let places = (0..CARRIERS).map(|carrier| {
             let here = seats.iter().filter(|(_, at)| *at == carrier);

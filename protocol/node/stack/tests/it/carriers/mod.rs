@@ -246,6 +246,28 @@ fn node_34_a_fork_in_a_group_holds_up_that_group_alone() {
     assert_eq!(settled(&net, 0), [false, true]);
 }
 
+#[test]
+fn node_35_a_newcomer_asks_the_members_of_its_own_charter_at_its_own_node() {
+    let mut net = seated(9_007, [None; 3]);
+    let [alpha, beta] = groups();
+    // 4 and 5 are at this carrier, by two charters; 7 comes to ask 4.
+    let party = person(7).member().into();
+    net.tell(1, ToNode::Attach { party, charter: alpha });
+    let asks = |net: &mut Net, to: usize| {
+        let (to, payload) = (person(to).node(), Bytes::from_static(b"may I?"));
+        net.tell(1, ToNode::Guest { from: party, to, payload });
+        core::mem::take(&mut net.players.get_mut(&1).unwrap().guests)
+    };
+    assert_eq!(asks(&mut net, 4), [(person(4).member(), person(7).node())]);
+    for other in [5, 3, 0, 1] {
+        assert_eq!(asks(&mut net, other), [], "{other} is of another charter, or elsewhere");
+    }
+    let sent: Vec<u64> = [0, 2].iter().map(|to| net.sent(1, *to)).collect();
+    assert_eq!(asks(&mut net, 0), []);
+    assert_eq!([0, 2].map(|to| net.sent(1, to)).to_vec(), sent, "nothing goes over links");
+    assert!(net.node(1).carried(&beta).is_some());
+}
+
 fn node_with(disk: &[(StoreKey, Bytes)], carries: Vec<Bytes>) -> Result<Node, NodeError> {
     let mut config = Config::new(person(2).clone(), charter(3), locator(2));
     config.carries = carries;

@@ -86,6 +86,8 @@ pub struct Player {
     pub other_lines: Vec<(NodeId, Head, Head)>,
     /// How often it told that somebody runs twice.
     pub twice: usize,
+    /// To whom here it told that a guest spoke, and who that was.
+    pub guests: Vec<(MemberId, NodeId)>,
     /// The members in the last notice to each member here.
     pub told: BTreeMap<MemberId, BTreeSet<usize>>,
 }
@@ -270,6 +272,7 @@ impl Net {
             acknowledged: Vec::new(),
             other_lines: Vec::new(),
             twice: 0,
+            guests: Vec::new(),
             told: BTreeMap::new(),
         };
         self.players.insert(who, player);
@@ -352,6 +355,7 @@ impl Net {
                     player.notice = members.iter().map(|party| person_of(&party.member)).collect();
                     player.told.insert(to.member, player.notice.clone());
                 }
+                GroundOutput::To(to, ToMember::Guest { from, .. }) => player.guests.push((to.member, from)),
                 GroundOutput::To(_, ToMember::Group(Indication::Deliver { payload, .. })) => {
                     self.delivered.push(payload.len());
                 }
