@@ -204,8 +204,10 @@ pub enum Danger {
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
     /// Node: who is on the roster of any charter that the node keeps may be in every group, and on
-    /// the ring (NODE-30, GRP-30, GRP-31).
+    /// the ring (NODE-30, NODE-31, GRP-30).
     NodeAnyCharter,
+    /// Node: says that it carries charters, and nothing in their tables (NODE-34).
+    NodeCarriesSilently,
     /// Node: what its member says is ordered unread: a flood of whatever it likes.
     NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.

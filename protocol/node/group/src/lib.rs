@@ -63,9 +63,6 @@ pub struct Group {
     out: VecDeque<Output>,
     audience: Audience,
     circles: BTreeMap<GroupId, Circle>,
-    /// The charters that some node of the configuration carries: their groups are in tables of
-    /// their own.
-    carried: BTreeSet<GroupId>,
     /// Number of residents in the tables, by node.
     residents: BTreeMap<NodeId, usize>,
     configuration: Option<Configuration>,
@@ -107,7 +104,6 @@ impl Group {
             out: VecDeque::new(),
             audience: Audience::default(),
             circles: BTreeMap::new(),
-            carried: BTreeSet::new(),
             residents: BTreeMap::new(),
             configuration: None,
             phase: Phase::Idle,
@@ -350,6 +346,11 @@ impl Group {
     /// Nodes whose State or mark the merge of the tables waits for; empty if it waits for none.
     pub fn awaited(&self) -> Vec<NodeId> {
         self.awaited_nodes()
+    }
+
+    /// The other nodes of the configuration whose State has not come.
+    pub fn silent(&self) -> Vec<NodeId> {
+        self.silent_nodes()
     }
 
     fn control(&mut self, peer: NodeId, control: Control, roster: &dyn Roster) -> Result<(), GroupError> {

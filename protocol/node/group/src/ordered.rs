@@ -113,11 +113,10 @@ impl Group {
         }
     }
 
-    /// GRP-30, GRP-31: whether this group belongs in these tables. Those of a carried charter have
-    /// its own group only; the ring's have no group that has a charter of its own.
+    /// GRP-30: whether this group belongs in these tables. Those of a carried charter have its own
+    /// group only.
     pub(crate) fn is_of_these(&self, group: GroupId) -> bool {
-        let own = self.config.of.is_none_or(|of| of == group);
-        (own && !self.carried.contains(&group)) || self.config.danger.is(Danger::NodeAnyCharter)
+        self.config.of.is_none_or(|of| of == group) || self.config.danger.is(Danger::NodeAnyCharter)
     }
 
     /// Removes `party` from `group`, and tells it if it lives here. After a detach it is

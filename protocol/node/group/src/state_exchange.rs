@@ -93,7 +93,6 @@ impl Group {
             circle.close_departing();
         }
         self.phase = Phase::Exchange(StateExchange::default());
-        self.carried.clear();
         let charters = self.config.carries.iter().copied().take(CHARTERS_MAX).collect();
         let (mark, groups) = (self.mark.clone(), self.own_groups());
         let state = State { configuration: id, mark, charters, groups };
@@ -173,7 +172,6 @@ impl Group {
         exchange.states.insert(peer, state.groups);
         exchange.marks.insert(peer, state.mark);
         if self.config.of.is_none() {
-            self.carried.extend(&state.charters);
             let (place, charters) = (self.place, state.charters);
             self.out.push_back(Output::Carries { node: peer, place, charters });
         }
@@ -205,17 +203,26 @@ impl Group {
     /// The other nodes of the configuration that have not sent a State. If all have, those whose
     /// transcripts differ from ours.
     pub(crate) fn awaited_nodes(&self) -> Vec<NodeId> {
+        let silent = self.silent_nodes();
+        if !silent.is_empty() {
+            return silent;
+        }
         let (Phase::Exchange(exchange), Some(configuration)) = (&self.phase, &self.configuration) else {
             return Vec::new();
         };
         let others = || configuration.nodes.iter().copied().filter(|node| *node != self.config.me);
-        let silent: Vec<NodeId> = others().filter(|node| !exchange.states.contains_key(node)).collect();
-        if !silent.is_empty() {
-            return silent;
-        }
         others()
             .filter(|node| exchange.marks.get(node).is_none_or(|mark| mark.id() != self.mark.id()))
             .collect()
+    }
+
+    /// The other nodes of the configuration that have not sent a State.
+    pub(crate) fn silent_nodes(&self) -> Vec<NodeId> {
+        let (Phase::Exchange(exchange), Some(configuration)) = (&self.phase, &self.configuration) else {
+            return Vec::new();
+        };
+        let silent = |node: &&NodeId| **node != self.config.me && !exchange.states.contains_key(*node);
+        configuration.nodes.iter().filter(silent).copied().collect()
     }
 
     fn is_current(&self, id: &ConfigurationId) -> bool {

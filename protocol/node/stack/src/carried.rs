@@ -109,6 +109,7 @@ impl Node {
     pub(crate) fn hear_carried(&mut self, now: Instant, charter: GroupId, output: group::Output) {
         let Self { carried, out, .. } = self;
         match output {
+            group::Output::Submit { .. } if self.config.danger.is(Danger::NodeCarriesSilently) => {}
             group::Output::Submit { party, service, lead, payload } => {
                 self.submit(now, crate::parts::Submission { party, service, lead, payload });
             }

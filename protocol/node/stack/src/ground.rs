@@ -80,7 +80,7 @@ impl Ground for Node {
         }
         if self.reach.next() <= now {
             self.look_up(now, entropy);
-            self.patience.lose(now, &self.group, &mut self.out);
+            self.patience.lose(now, &self.group, self.carried.silent(), &mut self.out);
             self.judge_all(now);
         }
         self.settle(now, entropy);

@@ -103,6 +103,12 @@ impl Carried {
         }
     }
 
+    /// NODE-34: whose State is awaited in any of their tables. Whose transcript stays different is
+    /// not among them: that holds up its charter's group alone.
+    pub(crate) fn silent(&self) -> Vec<NodeId> {
+        self.0.values().flat_map(|charter| charter.group.silent()).collect()
+    }
+
     /// Of each the members, whom a mutant takes for members by all charters.
     pub(crate) fn members(&self) -> BTreeSet<MemberId> {
         self.0.values().flat_map(|charter| charter.records.members()).collect()

@@ -8,7 +8,7 @@ use base::{Instant, NodeId};
 use core::time::Duration;
 use folkmoot_base as base;
 use folkmoot_group::Group;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How long the tables of a new configuration may take to merge before the awaited nodes are left
 /// out. This is longer than members wait for one another, so that a silent member is set aside
@@ -62,12 +62,14 @@ impl Patience {
     }
 
     /// Leaves out nodes that have been awaited for too long, and lets nodes come back whose time is
-    /// over.
-    pub(crate) fn lose(&mut self, now: Instant, group: &Group, out: &mut Outbox) {
-        if group.is_settled() {
+    /// over. Of the tables of charters that the ring carries, `silent` are those whose word is
+    /// awaited there.
+    pub(crate) fn lose(&mut self, now: Instant, group: &Group, silent: Vec<NodeId>, out: &mut Outbox) {
+        let mut awaited: BTreeSet<NodeId> = group.awaited().into_iter().collect();
+        awaited.extend(silent);
+        if group.is_settled() && awaited.is_empty() {
             self.since = None;
         }
-        let awaited = group.awaited();
         if self.since.is_some_and(|since| now.since(since) >= self.settle) {
             self.since = Some(now);
             for node in &awaited {

@@ -52,6 +52,22 @@ fn node_31_a_member_by_one_charter_is_none_by_another() {
     assert_eq!(told(&net, 1, 5), [5, 6, 7], "the liar succeeds without the check");
 }
 
+/// It says that it carries both charters, and nothing in their tables. That is as bad as to say
+/// nothing in the ring's own.
+#[test]
+fn node_34_a_carrier_that_is_silent_in_the_tables_that_it_carries_is_left_out() {
+    let mut net = Net::new(3, 9_103);
+    net.carries = super::charters().to_vec();
+    for (who, danger) in [None, None, Some(Danger::NodeCarriesSilently)].into_iter().enumerate() {
+        net.danger = danger.into();
+        net.start(3, who, &(0..who).collect::<Vec<_>>());
+    }
+    net.until(seconds(5), |net| net.together(&super::RING)).unwrap_or_else(|| panic!("{}", net.told()));
+    assert_eq!(super::settled(&net, 0), [false, false], "it is waited for");
+    let two = |net: &Net| net.together(&[0, 1]) && super::settled(net, 0) == [true, true];
+    net.until(seconds(12), two).unwrap_or_else(|| panic!("{}", net.told()));
+}
+
 /// A voter of a group signs an admission. It is shown as the ring's, and as another group's.
 #[test]
 fn node_31_an_item_stands_in_the_transcript_of_its_own_charter_only() {
