@@ -55,6 +55,16 @@ impl Plan {
         Ok(Self { members: members.to_vec(), me, origins, sides, context: [0; 32] })
     }
 
+    /// The same, but of equal sides the one of the party at place `first` comes first.
+    #[must_use]
+    pub fn with_first(mut self, first: usize) -> Self {
+        let brings = |side: &[usize]| side.first().is_some_and(|place| self.origin(*place).is_some());
+        let mut sides = self.sides.clone();
+        sides.sort_by_key(|side| (!brings(side), usize::MAX - side.len(), !side.contains(&first)));
+        self.sides = sides;
+        self
+    }
+
     /// The same, bound to `context`: everything that names the run, in one digest.
     #[must_use]
     pub fn with_context(self, context: Digest) -> Self {

@@ -114,6 +114,18 @@ pub enum Danger {
     RingNearPatience,
     /// Ring: distant members exchange nothing, though some come from one old ring (RING-34).
     RingSkipsExchange,
+    /// Ring: packets go under the ring key from the first round on (RING-34).
+    RingSealsFirstRound,
+    /// Ring: the token never waits for answers (RING-35).
+    RingTokenHurries,
+    /// Ring: only the token says how far members hold the order (RING-40).
+    RingHeldByToken,
+    /// Ring: the token waits for no packets that it has overtaken (RING-41).
+    RingTokenOvertakes,
+    /// Ring: nobody says beforehand what it adds to COMMIT (RING-42).
+    RingEntriesLate,
+    /// Ring: whoever has said nothing is not heard, however it came (RING-43).
+    RingFreshUnheard,
     /// Ring: own messages are dropped from the queue when the configuration changes.
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.
@@ -186,8 +198,12 @@ pub enum Danger {
     KeyingFlushInKeyList,
     /// Keying: answers the flush at once in PT, FT and FO (rule H off).
     KeyingNoRuleH,
-    /// Keying: Key_List is sent AGREED, not SAFE.
+    /// Keying: what decides, CONFIRM, is sent AGREED, not SAFE.
     KeyingKeyListAgreed,
+    /// Keying: distant parties agree as near ones do (KEY-21).
+    KeyingNearAlways,
+    /// Keying: no share is told before the view (KEY-22).
+    KeyingSharesLate,
     /// Keying: installs the view without waiting for confirmations.
     KeyingNoConfirm,
     /// Keying: the controller keeps its old share and the old key when somebody leaves.
@@ -201,6 +217,8 @@ pub enum Danger {
     SessionNoReplayCheck,
     /// Session: does not check the tag.
     SessionPlain,
+    /// Node: the ring hears of nobody before the path was tried, however long it is (NODE-25).
+    NodeTriesFirst,
     /// Node: forwards group traffic to guests.
     NodeServesGuests,
     /// Node: who is on the roster of any charter that the node keeps may be in every group, and on

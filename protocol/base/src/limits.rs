@@ -54,6 +54,8 @@ pub const SEALS_PER_EPOCH_MAX: u64 = 1 << 32;
 pub const EPOCH_AGE: Duration = Duration::from_secs(3_600);
 /// How long a member waits for another's step before it complains.
 pub const STEP_DEADLINE: Duration = Duration::from_millis(3_000);
+/// From this round trip on nodes are far from each other.
+pub const FAR: Duration = Duration::from_millis(20);
 /// The longest time for which distant nodes make their members wait for a step.
 pub const PATIENCE_MAX: Duration = Duration::from_millis(60_000);
 

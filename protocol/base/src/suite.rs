@@ -47,6 +47,12 @@ impl ModuleName {
         if members > GDH_MEMBERS_MAX { Self::Tgdh } else { Self::Gdh }
     }
 
+    /// The same where members are far from each other: TGDH, whose shares can be told before the
+    /// view (KEY-22).
+    pub fn by_distance() -> Self {
+        Self::Tgdh
+    }
+
     /// Whether every member has a share of its own in every key. It has none if one member makes
     /// the key, nor in a Dutta–Barua join, where most of the old members only listen. A charter
     /// uses these modules only if it names them.
@@ -108,9 +114,10 @@ impl Keying {
     /// The word in charters for [`Self::BySize`].
     const BY_SIZE: &'static str = "by-size";
 
-    /// The module of a view of so many members.
-    pub fn module(self, members: usize) -> ModuleName {
+    /// The module of a view of so many members, which are `far` from each other, or not.
+    pub fn module(self, members: usize, far: bool) -> ModuleName {
         match self {
+            Self::BySize if far => ModuleName::by_distance(),
             Self::BySize => ModuleName::by_size(members),
             Self::Module(module) => module,
         }
@@ -215,8 +222,8 @@ mod tests {
     #[test]
     fn whoever_names_no_module_gets_contributory_ones() {
         for members in [1, 8, 9, 1_000] {
-            assert!(Keying::BySize.module(members).contributory());
+            assert!([true, false].iter().all(|far| Keying::BySize.module(members, *far).contributory()));
         }
-        assert_ne!(Keying::BySize.module(8), Keying::BySize.module(9));
+        assert_ne!(Keying::BySize.module(8, false), Keying::BySize.module(9, false));
     }
 }

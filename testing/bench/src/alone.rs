@@ -183,6 +183,7 @@ impl Table {
                 members: members.to_vec(),
                 transitional_set: came,
                 brought: brought.clone(),
+                last: *member,
                 cause: Cause::Network,
             };
             self.give(*member, Input::View(view), &spent)?;
@@ -231,8 +232,12 @@ impl Table {
         let (Some(key), Some(machine)) = (self.keys.get(&to.member), self.machines.get_mut(&to)) else {
             return Err(Failure::bug("no such member"));
         };
-        let terms =
-            Terms { charter_version: 1, keying: Rule::Module(self.module), cipher: Cipher::default() };
+        let terms = Terms {
+            charter_version: 1,
+            keying: Rule::Module(self.module),
+            far: false,
+            cipher: Cipher::default(),
+        };
         let pen = Pen { key, known: &self.known, terms, signed: self.signed, spent };
         let entropy: &mut dyn Entropy = &mut self.entropy;
         machine.handle(Instant(0), input, &pen, entropy).map_err(Failure::bug)?;

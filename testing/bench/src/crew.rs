@@ -107,8 +107,11 @@ impl Crew {
     pub(crate) async fn found(module: ModuleName, size: usize, nodes: usize) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench-keying", false)?;
         let silence = Duration::from_millis(1_500).mul_f64(slowness(size));
-        let people =
-            People::new(&Rules { module, scheme: Scheme::Plain, votes: 1, central: None }, size, silence)?;
+        let people = People::new(
+            &Rules { module: Some(module), scheme: Scheme::Plain, votes: 1, central: None },
+            size,
+            silence,
+        )?;
         let homes = spread(size, nodes);
         let (tell, seen) = mpsc::channel(SEEN_MAX);
         let meters = Meters::default();

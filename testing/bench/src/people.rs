@@ -27,7 +27,8 @@ const STEP_MS: u32 = 3_600_000;
 /// What a group is founded on.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
-    pub(crate) module: ModuleName,
+    /// `None`: by size, or by distance.
+    pub(crate) module: Option<ModuleName>,
     pub(crate) scheme: Scheme,
     /// How many votes admit.
     pub(crate) votes: u32,
@@ -107,13 +108,13 @@ fn charter(
     let founders = people.iter().map(|one| Founder::from(one.certificate())).collect();
     let name = GroupName::new(GROUP).map_err(Failure::bug)?;
     let classical = match rules.module {
-        ModuleName::CkdHybrid => ModuleName::Ckd,
-        ModuleName::MlsHybrid => ModuleName::Mls,
+        Some(ModuleName::CkdHybrid) => Some(ModuleName::Ckd),
+        Some(ModuleName::MlsHybrid) => Some(ModuleName::Mls),
         other => other,
     };
     let draft = CharterDraft {
-        keying: Keying::Module(classical),
-        hybrid: rules.module.is_hybrid(),
+        keying: classical.map_or_else(Keying::default, Keying::Module),
+        hybrid: rules.module.is_some_and(ModuleName::is_hybrid),
         scheme: rules.scheme,
         central: rules.central.clone(),
         timeouts,

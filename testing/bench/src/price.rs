@@ -60,12 +60,12 @@ impl Pace {
     }
 
     /// The rounds of docs/PROTOCOL.md: the order itself and the flush (a refresh has a REFRESH and
-    /// no flush), the module's rounds of which the last is safe, the confirmations. Who is left
-    /// alone has a key at once.
+    /// no flush), the module's rounds, and the confirmations, which are safe. Who is left alone has
+    /// a key at once.
     pub(crate) fn of(self, event: Event, rounds: u64) -> Duration {
         let before: u64 = if matches!(event, Event::Refresh) { 1 } else { 2 };
-        let agreed = before.saturating_add(rounds.saturating_sub(1));
-        let safe = if rounds == 0 { 0 } else { 2 };
+        let agreed = before.saturating_add(rounds);
+        let safe = rounds.min(1).try_into().unwrap_or(1);
         self.agreed.saturating_mul(u32::try_from(agreed).unwrap_or(u32::MAX)) + self.safe.saturating_mul(safe)
     }
 }

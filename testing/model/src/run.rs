@@ -13,7 +13,7 @@ pub enum Kind {
     Final,
     /// From all but the last.
     FactOut,
-    /// From the last; decides.
+    /// From the last.
     KeyList,
     /// From the base's newest to the one who joins.
     NewMember,
@@ -24,7 +24,7 @@ pub enum Kind {
 impl Kind {
     /// Whether the step decides, and so is sent safe.
     pub fn decides(self) -> bool {
-        matches!(self, Self::KeyList | Self::Confirm)
+        matches!(self, Self::Confirm)
     }
 }
 

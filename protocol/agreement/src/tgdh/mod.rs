@@ -20,12 +20,36 @@ mod hang;
 mod tests;
 mod wire;
 
+use crate::base::{Entropy, Party};
 use crate::tree::{self, Form, Node};
-use crate::{AgreementError, ModuleName, Plan, PrimeGroup};
+use crate::{AgreementError, Module as _, ModuleName, Plan, PrimeGroup, Step};
 use core::cmp::Reverse;
 
 /// One run at one party.
 pub type Run<G> = tree::Run<G, Tgdh>;
+
+/// The step in which a side tells its tree.
+pub const TREE: u8 = tree::TREE;
+
+/// What a party tells of itself in [`TREE`] if it is a side of its own, before anybody knows with
+/// whom: a run that begins with the same randomness tells the same.
+pub fn early<G: PrimeGroup>(me: Party, entropy: &mut dyn Entropy) -> Vec<u8> {
+    let other = Party::new(me.member, me.port ^ 1);
+    let steps = Plan::new(&[me, other], 0)
+        .and_then(|plan| Run::<G>::new(&plan, None))
+        .map(|mut run| run.start(entropy))
+        .unwrap_or_default();
+    let told = steps.into_iter().find_map(|step| match step {
+        Step::Send { body, .. } => Some(body),
+        Step::Done(_) => None,
+    });
+    told.unwrap_or_default()
+}
+
+/// The tree of a party alone that has this blinded share.
+pub fn leaf(share: &[u8]) -> Vec<u8> {
+    [&[wire::LEAF], share].concat()
+}
 
 /// How TGDH builds its tree.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,7 @@
 use crate::tree::{Node, Reader, write as elements};
 use crate::{AgreementError, PrimeGroup};
 
-const LEAF: u8 = 0;
+pub(super) const LEAF: u8 = 0;
 const PAIR: u8 = 1;
 const BARE: u8 = 2;
 

@@ -28,4 +28,4 @@ mod turns;
 pub(crate) use form::Form;
 pub(crate) use node::{Kind, Node};
 pub(crate) use read::{Reader, write};
-pub(crate) use run::Run;
+pub(crate) use run::{Run, TREE};

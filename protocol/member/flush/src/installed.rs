@@ -94,7 +94,7 @@ impl Installed {
 pub(crate) fn install(
     before: Option<&Installed>,
     pending: Pending,
-    heads: Digest,
+    (heads, last): (Digest, Party),
     me: Party,
     danger: Mutant,
 ) -> (Installed, View) {
@@ -118,6 +118,7 @@ pub(crate) fn install(
         transitional_set: together.into_iter().collect(),
         cause,
         heads,
+        last,
         previous: before.map(|before| before.id),
     };
     (Installed::new(id, members), view)

@@ -159,7 +159,7 @@ impl Flush {
         let flush_oks = self.unnoticed.take(&view);
         self.pending = Some(Pending::new(view, members, cause, flush_oks));
         if self.config.danger.is(Danger::FlushNoWait) {
-            self.install(self.heads);
+            self.install(self.heads, self.config.me);
             return Ok(());
         }
         if !self.changing {
@@ -428,7 +428,7 @@ impl Flush {
             }
             pending.flush_oks.insert(sender, flush_ok);
             if let Some(heads) = pending.agreed() {
-                self.install(heads);
+                self.install(heads, sender);
                 return Ok(());
             }
         } else if self.newest.is_none_or(|newest| newest < view)
@@ -459,14 +459,15 @@ impl Flush {
         self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
     }
 
-    fn install(&mut self, heads: Digest) {
+    fn install(&mut self, heads: Digest, last: Party) {
         let Some(pending) = self.pending.take() else { return };
         let danger = self.config.danger;
         if let Some(installed) = &mut self.installed {
             let late = installed.release(&pending.flush_oks);
             late.into_iter().for_each(|message| self.deliver(message));
         }
-        let (installed, view) = install(self.installed.as_ref(), pending, heads, self.config.me, danger);
+        let (installed, view) =
+            install(self.installed.as_ref(), pending, (heads, last), self.config.me, danger);
         self.installed = Some(installed);
         self.changing = false;
         self.asked = false;

@@ -38,7 +38,7 @@ const CODES: [(Service, u8); 6] = [
     (Service::Causal, 9),
 ];
 /// The most bytes that the layer above may bring along.
-pub const BRINGS_BYTES_MAX: usize = 64;
+pub const BRINGS_BYTES_MAX: usize = 96;
 
 /// The layer above that a payload is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

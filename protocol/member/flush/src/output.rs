@@ -67,6 +67,8 @@ pub struct View {
     pub cause: Cause,
     /// The digest of transcript heads that all parties gave with their FLUSH_OK.
     pub heads: Digest,
+    /// Whose FLUSH_OK completed it: the same at all who install it.
+    pub last: Party,
     /// This party's previous view.
     pub previous: Option<ViewId>,
 }

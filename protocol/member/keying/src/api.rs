@@ -47,6 +47,8 @@ pub struct Terms {
     pub charter_version: u64,
     /// How the module is chosen.
     pub keying: Keying,
+    /// Whether the members of the configuration are far from each other.
+    pub far: bool,
     /// The cipher that the key will be used with.
     pub cipher: Cipher,
 }
@@ -62,6 +64,8 @@ pub struct View {
     pub transitional_set: Vec<Party>,
     /// What each party said that it keeps ([`Output::FlushOk`]), in the order of `members`.
     pub brought: Vec<Bytes>,
+    /// Whose FLUSH_OK completed it.
+    pub last: Party,
     /// Why it changed.
     pub cause: Cause,
 }

@@ -7,12 +7,15 @@
 
 use crate::agreement::{AgreementError, Kept, Module, Plan, Step, begin};
 use crate::api::{Credentials, Epoch, Output, Terms, View};
-use crate::base::{Blob, Cipher, Danger, Digest, Entropy, ModuleName, Party, Service, ViewId, codec, digest};
+use crate::base::{
+    Blob, Cipher, Danger, Digest, Entropy, ModuleName, Mutant, Party, Service, ViewId, codec, digest,
+};
 use crate::core::Core;
 use crate::derive::Keys;
 use crate::error::KeyingError;
 use crate::last_run::origins;
 use crate::message::{CONFIRM, Envelope, Instance, REFRESH, binding};
+use crate::shares;
 use bytes::Bytes;
 use folkmoot_base::SignatureBytes;
 use std::collections::{BTreeSet, VecDeque};
@@ -96,7 +99,7 @@ impl Roll {
 
     /// The charter's module for so many parties.
     pub(crate) fn module(&self) -> ModuleName {
-        self.terms.keying.module(self.view.members.len())
+        self.terms.keying.module(self.view.members.len(), self.terms.far)
     }
 
     fn binding(&self, attempt: u32) -> Digest {
@@ -116,7 +119,20 @@ impl Roll {
         } else {
             core.last_run.as_ref().and_then(|run| run.origins(members, module)).unwrap_or_else(nothing)
         };
-        Ok(Plan::with_origins(members, me, origins)?.with_context(self.binding(number)))
+        let plan = Plan::with_origins(members, me, origins)?.with_context(self.binding(number));
+        let last = members
+            .binary_search(&self.view.last)
+            .ok()
+            .filter(|_| number == 0 && self.tells_early(core.config.danger));
+        Ok(match last {
+            Some(last) => plan.with_first(last),
+            None => plan,
+        })
+    }
+
+    /// KEY-22: whether shares that were told before the view count in its run.
+    pub(crate) fn tells_early(&self, danger: Mutant) -> bool {
+        shares::are_told(&self.terms, self.view.members.len(), danger)
     }
 
     fn place(&self, member: &Party) -> Result<usize, KeyingError> {
@@ -171,10 +187,45 @@ impl Attempt {
             accused: BTreeSet::new(),
             told: "",
         };
-        let steps = attempt.module.start(entropy);
+        let share = core.share.take().filter(|_| number == 0 && roll.tells_early(core.config.danger));
+        let mut steps = match &share {
+            Some(share) => attempt.module.start(&mut share.entropy()),
+            None => attempt.module.start(entropy),
+        };
+        if number == 0 && roll.tells_early(core.config.danger) {
+            steps = attempt.told(core, (roll, &plan), steps, entropy)?;
+        }
         let took = attempt.act(core, steps, credentials);
         attempt.tell_stage(core);
         Ok((attempt, took))
+    }
+
+    /// KEY-22: takes the shares of those who are a side of their own as told, since they told them
+    /// with FLUSH_OK. What each of them would send now is not sent.
+    fn told(
+        &mut self,
+        core: &mut Core,
+        (roll, plan): (&Roll, &Plan),
+        mut steps: Vec<Step>,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Vec<Step>, KeyingError> {
+        let shares = shares::told(plan, &roll.view.brought);
+        if shares.contains_key(&self.me) {
+            steps.retain(|step| !matches!(step, Step::Send { step: shares::STEP, .. }));
+        }
+        for (place, share) in shares {
+            match self.module.receive(place, shares::STEP, &share, entropy) {
+                Ok(more) => steps.extend(more),
+                Err(source) => {
+                    let peer = self.members.get(place).copied().unwrap_or(core.me);
+                    if peer != core.me {
+                        core.complain_of_words(&roll.view, vec![peer]);
+                    }
+                    return Err(KeyingError::PeerStep { peer, source });
+                }
+            }
+        }
+        Ok(steps)
     }
 
     /// Judges one message of this attempt, and acts on it.
@@ -307,7 +358,8 @@ impl Attempt {
         let mut took = Took::Step;
         for step in steps {
             match step {
-                Step::Send { step, decides, body } => self.send(core, step, decides, body, credentials),
+                // KEY-20: what follows from a module's step counts with the confirmations only.
+                Step::Send { step, body, .. } => self.send(core, step, Service::Agreed, body, credentials),
                 Step::Done(secret) => {
                     let suite = (self.module.name(), self.cipher);
                     let mut keys =
@@ -327,7 +379,9 @@ impl Attempt {
     pub(crate) fn send_confirmation(&mut self, core: &mut Core, credentials: &dyn Credentials) {
         let me = core.me;
         if let Some(body) = self.keys.as_ref().map(|keys| keys.confirmation(&me).to_vec()) {
-            self.send(core, CONFIRM, true, body, credentials);
+            let agreed = core.config.danger.is(Danger::KeyingKeyListAgreed);
+            let service = if agreed { Service::Agreed } else { Service::Safe };
+            self.send(core, CONFIRM, service, body, credentials);
         }
     }
 
@@ -335,14 +389,13 @@ impl Attempt {
         &mut self,
         core: &mut Core,
         step: u8,
-        decides: bool,
+        service: Service,
         body: Vec<u8>,
         credentials: &dyn Credentials,
     ) {
-        let safe = decides && !core.config.danger.is(Danger::KeyingKeyListAgreed);
         let bytes = self.envelope(step, self.mine, body, credentials);
         self.sent.push_back(digest(&[&bytes]));
-        core.emit(Output::Send { service: if safe { Service::Safe } else { Service::Agreed }, bytes });
+        core.emit(Output::Send { service, bytes });
     }
 
     fn envelope(&self, step: u8, instance: Instance, body: Vec<u8>, credentials: &dyn Credentials) -> Bytes {

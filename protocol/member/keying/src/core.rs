@@ -2,11 +2,12 @@
 //! last secure view.
 
 use crate::agreement::{AgreementError, Kept, Origin};
-use crate::api::{Config, Epoch, Output, SecureView, View};
+use crate::api::{Config, Epoch, Output, SecureView, Terms, View};
 use crate::base::{Danger, Digest, Entropy, GroupId, ModuleName, Party, Persist, digest, draw};
 use crate::error::KeyingError;
 use crate::last_run::{LastRun, origins};
 use crate::message::Instance;
+use crate::shares::{Share, are_told};
 use std::collections::{BTreeMap, VecDeque};
 
 /// How many instance numbers are reserved at once.
@@ -34,6 +35,9 @@ pub(crate) struct Core {
     /// A run that started from it failed because somebody was at fault or silent: the next view
     /// starts from nothing.
     distrusted: bool,
+    /// KEY-22: the share for the next run, and whether it has been told.
+    pub(crate) share: Option<Share>,
+    told: bool,
     /// The last secure view's parties and key, for the mutant that reuses the key; otherwise
     /// nothing.
     pub(crate) last: Option<(Vec<Party>, Epoch)>,
@@ -59,6 +63,8 @@ impl Core {
             together: None,
             last_run: None,
             distrusted: false,
+            share: None,
+            told: false,
             last: None,
         };
         core.reserve();
@@ -101,8 +107,18 @@ impl Core {
     /// Answers the flush, and says what this party keeps.
     pub(crate) fn flush_ok(&mut self) {
         let run = self.last_run.as_ref().filter(|_| !self.distrusted);
-        let brings = run.map(LastRun::brings).unwrap_or_default();
+        let run = run.map(LastRun::brings).unwrap_or_default();
+        self.told = self.share.is_some();
+        let brings = self.share.as_ref().map_or_else(|| run.clone(), |share| share.before(&run));
         self.emit(Output::FlushOk { brings });
+    }
+
+    /// KEY-22: draws a share for the next run, if one is to be told and none has been yet.
+    pub(crate) fn prepare_share(&mut self, terms: &Terms, entropy: &mut dyn Entropy) {
+        if self.share.is_none() || !self.told {
+            self.told = false;
+            self.share = are_told(terms, 2, self.config.danger).then(|| Share::draw(self.me, entropy));
+        }
     }
 
     /// A run is confirmed: the next one can start from it, and from nothing older.
@@ -137,7 +153,7 @@ impl Core {
         }
     }
 
-    fn complain_of_words(&mut self, view: &View, liars: Vec<Party>) {
+    pub(crate) fn complain_of_words(&mut self, view: &View, liars: Vec<Party>) {
         let names: Vec<String> = liars.iter().map(Party::short).collect();
         self.trace(format!("no key for this view: {} cannot hold what it says", names.join(", ")));
         self.emit(Output::Complain { view: view.id, suspects: liars });

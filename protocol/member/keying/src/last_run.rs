@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  1 | run 32 | rank u32 | module's name ...        goes with FLUSH_OK; empty: the party keeps nothing
+//!                                                  among distant members, behind a share (shares.rs)
 //! ```
 //! Every party of a coming view says beforehand what it keeps. So when the view is there, all know
 //! from which run the next one starts, and which parties are new to it. Nobody infers this from the
@@ -10,6 +11,7 @@
 
 use crate::agreement::{Kept, ModuleName, Origin};
 use crate::base::{Digest, Party};
+use crate::shares;
 use bytes::Bytes;
 use std::collections::BTreeSet;
 
@@ -51,7 +53,7 @@ pub(crate) fn origins(brought: &[Bytes], module: ModuleName) -> Vec<Option<Origi
 }
 
 fn origin(brought: &[u8], module: ModuleName) -> Option<Origin> {
-    let (version, rest) = brought.split_first()?;
+    let (version, rest) = shares::split(brought).1.split_first()?;
     let (run, rest) = rest.split_first_chunk::<32>()?;
     let (rank, name) = rest.split_first_chunk::<4>()?;
     let known = *version == VERSION && name == module.as_str().as_bytes();

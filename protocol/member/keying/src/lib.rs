@@ -26,6 +26,7 @@ mod last_run;
 pub mod message;
 mod running;
 mod secure;
+mod shares;
 
 pub use api::{Config, Credentials, Epoch, EpochName, Input, Output, SecureView, State, Terms, View};
 pub use error::KeyingError;
@@ -106,6 +107,10 @@ impl Keying {
         credentials: &dyn Credentials,
         entropy: &mut dyn Entropy,
     ) -> Result<(), KeyingError> {
+        // KEY-22: what is brought along is drawn when it may be told next.
+        if matches!(input, Input::FlushRequest | Input::SecureFlushOk) {
+            self.core.prepare_share(&credentials.terms(), entropy);
+        }
         let core = &mut self.core;
         match input {
             Input::View(view) => return self.view(now, view, credentials, entropy),
@@ -155,6 +160,7 @@ impl Keying {
             Ok(_) => {}
             Err(off) => self.core.trace(keyless(&off)),
         }
+        self.core.share = None;
         Ok(())
     }
 

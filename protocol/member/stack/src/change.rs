@@ -193,8 +193,8 @@ impl Member {
                 self.sealed(now, (group, sender, service), payload, entropy);
             }
             flush::Output::View(view) => {
-                let flush::View { id, members, transitional_set, brought, cause, .. } = *view;
-                let view = keying::View { id, members, transitional_set, brought, cause };
+                let flush::View { id, members, transitional_set, brought, last, cause, .. } = *view;
+                let view = keying::View { id, members, transitional_set, brought, last, cause };
                 self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
             flush::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
@@ -214,7 +214,7 @@ impl Member {
         if sender == me {
             stack.returns.came(service);
         }
-        let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
+        let who = Who { identity: &self.config.identity, transcript: &self.transcript, group, far: self.far };
         match stack.session.open(sender, service, sealed, &|stamp, text, by| who.signed(stamp, text, by)) {
             Ok(Opened::Message(message)) => self.message(now, (group, sender, service), message, entropy),
             Ok(Opened::Held) => {}
@@ -253,7 +253,7 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let Some(stack) = self.stacks.get_mut(&group) else { return };
-        let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
+        let who = Who { identity: &self.config.identity, transcript: &self.transcript, group, far: self.far };
         if let Err(error) = stack.keying(now, input, &who, entropy) {
             self.refuse("keying", &error);
         }
@@ -387,7 +387,8 @@ impl Member {
 
     fn held_received(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         while let Some(stack) = self.stacks.get_mut(&group) {
-            let who = Who { identity: &self.config.identity, transcript: &self.transcript, group };
+            let who =
+                Who { identity: &self.config.identity, transcript: &self.transcript, group, far: self.far };
             match stack.session.poll_received(&|stamp, text, by| who.signed(stamp, text, by)) {
                 Some(((sender, service), Ok(message))) => {
                     self.message(now, (group, sender, service), message, entropy);

@@ -15,6 +15,8 @@ pub(crate) struct Who<'a> {
     pub(crate) transcript: &'a Transcript,
     /// The group that the answers are for.
     pub(crate) group: GroupId,
+    /// Whether the nodes of the configuration are far from each other (KEY-21).
+    pub(crate) far: bool,
 }
 
 impl Who<'_> {
@@ -46,6 +48,6 @@ impl Credentials for Who<'_> {
     fn terms(&self) -> Terms {
         let charter = self.transcript.roster().charter();
         let (keying, cipher) = charter.suite(&self.group);
-        Terms { charter_version: u64::from(charter.version()), keying, cipher }
+        Terms { charter_version: u64::from(charter.version()), keying, far: self.far, cipher }
     }
 }

@@ -131,11 +131,13 @@ impl GroupStack {
         self.minority = if whole { Minority::Continue } else { roster.charter().minority() };
     }
 
-    /// MEM-05: whether the charter now names another module or cipher than the key in use has.
+    /// MEM-05: whether the charter now names another module or cipher than the key in use has. By
+    /// size, a module is chosen for near or for distant members when a view comes.
     pub(crate) fn is_behind(&self, charter: &Charter) -> bool {
         self.installed.as_ref().is_some_and(|installed| {
             let (keying, cipher) = charter.suite(&installed.view.group);
-            installed.suite != (keying.module(installed.members.len()), cipher)
+            let fits = |far| installed.suite == (keying.module(installed.members.len(), far), cipher);
+            !fits(true) && !fits(false)
         })
     }
 

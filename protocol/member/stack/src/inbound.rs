@@ -80,6 +80,10 @@ impl Member {
     ) {
         self.configured = true;
         self.patience = patience;
+        // RING-33: two round trips for each node, and two more.
+        let trips = u32::try_from(nodes.len().saturating_mul(2).saturating_add(2)).unwrap_or(u32::MAX);
+        let near = self.config.danger.is(base::Danger::KeyingNearAlways);
+        self.far = !near && patience >= base::limits::FAR.saturating_mul(trips);
         self.stacks.values_mut().for_each(|stack| stack.wait(now, patience));
         self.sight.configuration.clone_from(&nodes);
         self.sight.lacking = None;

@@ -74,6 +74,8 @@ pub struct Member {
     configured: bool,
     /// What the nodes of the present configuration say of their distance.
     patience: Duration,
+    /// Whether its nodes are far from each other.
+    far: bool,
     congested: bool,
     pool: base::Pool,
     sight: status::Sight,
@@ -124,6 +126,7 @@ impl Member {
             instances: instances.collect(),
             configured: false,
             patience: Duration::ZERO,
+            far: false,
             congested: false,
             pool: base::Pool::default(),
             sight: status::Sight::default(),

@@ -76,7 +76,7 @@ impl Papers {
     /// Of a group in which so many votes admit.
     pub(super) fn measure(votes: u16, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
         let (module, scheme) = (ModuleName::Ckd, Scheme::Plain);
-        let rules = Rules { module, scheme, votes: votes.into(), central: None };
+        let rules = Rules { module: Some(module), scheme, votes: votes.into(), central: None };
         let people = People::new(&rules, votes.into(), Duration::from_secs(4))?;
         let (charter, group) = (people.charter.charter(), people.charter.charter().group());
         let now = wall_clock();

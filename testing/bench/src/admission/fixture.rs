@@ -106,7 +106,7 @@ impl Fixture {
         let outside = central.then(|| Outside::draw(case.scheme, term(), &mut entropy)).transpose()?;
         let (module, scheme) = (ModuleName::Ckd, case.scheme);
         let central = outside.as_ref().map(Outside::central);
-        let rules = Rules { module, scheme, votes: case.votes.into(), central };
+        let rules = Rules { module: Some(module), scheme, votes: case.votes.into(), central };
         let founders = usize::from(case.members).min(FOUNDERS_MAX);
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
         // In a round each signer speaks, the contact among them.

@@ -138,7 +138,7 @@ struct Lore {
 impl Lore {
     fn new(charter: &Charter, entropy: &mut OsEntropy) -> Result<Self, Failure> {
         let (module, scheme) = (ModuleName::Ckd, charter.scheme());
-        let rules = Rules { module, scheme, votes: charter.threshold(), central: None };
+        let rules = Rules { module: Some(module), scheme, votes: charter.threshold(), central: None };
         let foreign = People::new(&rules, usize::try_from(charter.threshold()).unwrap_or(1).max(2), STAY)?;
         let now = wall_clock().0;
         let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));

@@ -4,7 +4,6 @@ use super::words::{Counts, Heard, Order, Paths, Said, Start, line, now};
 use crate::namespaces::Network;
 use crate::people::{People, Rules};
 use folkmoot::StateFolder;
-use folkmoot_base::Keying;
 use folkmoot_cli::children::Workshop;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{Identity, Timeouts};
@@ -75,8 +74,7 @@ impl Herd {
         limit: Duration,
     ) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench", false)?;
-        let module = Keying::default().module(size);
-        let rules = Rules { module, scheme: Scheme::Plain, votes: 1, central: None };
+        let rules = Rules { module: None, scheme: Scheme::Plain, votes: 1, central: None };
         let people = People::with(&rules, size, Timeouts::default())?;
         let mut places = Vec::new();
         for (number, one) in people.identities.iter().enumerate() {

@@ -6,7 +6,7 @@ use folkmoot_base::{Cipher, Keying as Rule, ModuleName};
 use folkmoot_keying::{Epoch, Input, Output, State, Terms};
 
 fn terms(charter_version: u64, module: ModuleName, cipher: Cipher) -> Terms {
-    Terms { charter_version, keying: Rule::Module(module), cipher }
+    Terms { charter_version, keying: Rule::Module(module), far: false, cipher }
 }
 
 /// The newest epoch of each member, which is equal at all.

@@ -6,7 +6,7 @@ use crate::common::{GROUP, Seeded, Stamper, member, view_id};
 use core::time::Duration;
 use folkmoot_agreement::AgreementError;
 use folkmoot_base::limits::STEP_DEADLINE;
-use folkmoot_base::{Danger, GroupId, Instant, Service};
+use folkmoot_base::{Danger, GroupId, Instant};
 use folkmoot_keying::message::{CONFIRM, Envelope, REFRESH};
 use folkmoot_keying::{Config, Input, Keying, KeyingError, Output, State};
 use std::collections::BTreeSet;
@@ -27,10 +27,6 @@ fn all_install_one_key_with_3n_messages() {
         let keys: BTreeSet<_> = table.keys().into_iter().collect();
         assert!(keys.len() == 1 && keys.first().unwrap().is_some());
         assert_eq!(table.heard.len(), if n == 1 { 0 } else { 3 * n }, "2n of the module, n confirmations");
-        for (step, service) in &table.services {
-            let safe = [4, CONFIRM].contains(step);
-            assert_eq!(*service, if safe { Service::Safe } else { Service::Agreed });
-        }
     }
 }
 

@@ -17,4 +17,5 @@ mod known_keys;
 mod parties;
 mod roster;
 mod schedules;
+mod shares;
 mod tamper;

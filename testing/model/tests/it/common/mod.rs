@@ -206,8 +206,8 @@ impl Real {
             Below::View(view) => {
                 let (members, together) = (self.set(&view.members), self.set(&view.transitional_set));
                 told.push(Effect::Installed { view: number(&view.id), members, together });
-                let folkmoot_flush::View { id, members, transitional_set, brought, cause, .. } = *view;
-                self.ask(Input::View(View { id, members, transitional_set, brought, cause }), told);
+                let folkmoot_flush::View { id, members, transitional_set, brought, last, cause, .. } = *view;
+                self.ask(Input::View(View { id, members, transitional_set, brought, last, cause }), told);
             }
             other => panic!("flush says {other:?}"),
         }

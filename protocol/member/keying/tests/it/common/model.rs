@@ -411,7 +411,8 @@ impl World {
         let brought: Vec<Bytes> = listed.iter().map(|number| self.nodes[*number].brings.clone()).collect();
         for (number, transitional_set) in came {
             let (members, brought) = (members.clone(), brought.clone());
-            let view = View { id, members, transitional_set, brought, cause: Cause::Network };
+            let last = members[0];
+            let view = View { id, members, transitional_set, brought, last, cause: Cause::Network };
             self.give(number, Input::View(view), None)?;
         }
         Ok(())

@@ -37,6 +37,7 @@ pub fn view(order: u64, n: usize) -> View {
         id: view_id(order),
         brought: vec![Bytes::new(); members.len()],
         transitional_set: members.clone(),
+        last: member(0),
         members,
         cause: Cause::Join,
     }
