@@ -24,6 +24,7 @@ use crate::seal::{NoSeal, PairSeal};
 use crate::start::{LABEL, Role, SignedStart, Start};
 use crate::{Claim, Common, FrameSeal, LinkError};
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_base::{Blob, Danger, Digest, Locator, NodeId, codec};
 
 /// An identity proved by a handshake, and the association that goes with it.
@@ -33,6 +34,8 @@ pub(crate) struct Proved {
     pub(crate) certificate: Bytes,
     pub(crate) start: SignedStart,
     pub(crate) association: Association,
+    /// LINK-40: how long the other side took to answer, at most.
+    pub(crate) trip: Duration,
 }
 
 /// Adds a part. `None`: it does not fit, and all parts are forgotten. `Some(None)`: more are

@@ -9,10 +9,10 @@
 //! that goes down again and again also causes a back-off. Without it, a node at the edge of reach
 //! would take all others through one configuration after another.
 
-use crate::config::Timing;
+use crate::config::{FAR, Timing};
 use crate::data::path_bytes;
 use crate::hearing::Report;
-use crate::message::Join;
+use crate::message::{Entry, Join};
 use core::time::Duration;
 use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Entropy, Instant, NodeId, draw};
@@ -30,6 +30,9 @@ const STEADY: Duration = Duration::from_secs(30);
 
 /// The longest time for which a node is set aside because its link is unsteady.
 const UNSTEADY_MAX: Duration = Duration::from_secs(8);
+
+/// For so many round trips a link has only just come up (RING-43).
+const FRESH_TRIPS: u32 = 2;
 
 /// Least time between two answers to one node.
 const ANSWER_GAP: Duration = Duration::from_millis(20);
@@ -56,6 +59,10 @@ struct Candidate {
     trip: Duration,
     /// What it says of its own round trips, in milliseconds.
     named_trip: u16,
+    /// RING-42: what it would add to COMMIT, and the number of the JOIN that said so.
+    entry: Option<(u64, Entry)>,
+    /// Since when it is eligible.
+    since: Instant,
 }
 
 /// A link that went down under a configuration.
@@ -85,7 +92,7 @@ impl Candidates {
             return false;
         }
         let until = self.partings.get(&node).map_or(now, |parting| now + unsteady(parting.count, timing));
-        self.eligible.insert(node, Candidate { until, ..Candidate::default() });
+        self.eligible.insert(node, Candidate { until, since: now, ..Candidate::default() });
         true
     }
 
@@ -106,6 +113,12 @@ impl Candidates {
         if let Some(candidate) = self.eligible.get_mut(node) {
             candidate.mtu = mtu;
         }
+    }
+
+    /// Whether the paths from `me` to all of these were tried.
+    pub(crate) fn are_tried(&self, me: &NodeId, members: &[NodeId]) -> bool {
+        let tried = |node: &NodeId| self.eligible.get(node).is_some_and(|candidate| candidate.mtu > 0);
+        members.iter().all(|node| node == me || tried(node))
     }
 
     /// What the path to `node` carries.
@@ -162,6 +175,26 @@ impl Candidates {
         hears.into_iter().collect()
     }
 
+    /// RING-43: nodes that have said nothing yet, and whose link has only just come up over a long
+    /// path: it proved that both hear each other.
+    pub(crate) fn fresh(&self, now: Instant) -> impl Iterator<Item = &NodeId> {
+        let fresh = move |candidate: &Candidate| {
+            let far = candidate.trip >= FAR && candidate.until <= now;
+            far && candidate.report.is_none() && now.since(candidate.since) < candidate.trip * FRESH_TRIPS
+        };
+        self.eligible.iter().filter(move |(_, candidate)| fresh(candidate)).map(|(node, _)| node)
+    }
+
+    /// RING-42: what `node` would add to COMMIT, as its last JOIN says.
+    pub(crate) fn entry(&self, node: &NodeId) -> Option<&Entry> {
+        let candidate = self.eligible.get(node)?;
+        candidate
+            .entry
+            .as_ref()
+            .filter(|(number, _)| *number == candidate.join_number)
+            .map(|(_, entry)| entry)
+    }
+
     pub(crate) fn report(&self, node: &NodeId) -> Option<&Report> {
         self.eligible.get(node)?.report.as_ref()
     }
@@ -176,6 +209,9 @@ impl Candidates {
         }
         candidate.join_number = candidate.join_number.max(join.number);
         candidate.named_trip = join.trip;
+        if let Some(entry) = &join.entry {
+            candidate.entry = Some((join.number, entry.clone()));
+        }
         let report = Some(Report::of(join));
         let news = candidate.report != report;
         candidate.report = report;

@@ -8,49 +8,57 @@
 //! to recover. A COMMIT is repeated until the next stage shows at the receiver. If that does not
 //! show in time, or if a member gathers, a gather begins.
 
+use crate::before::Early;
 use crate::context::{Context, Step};
 use crate::data::{Data, RingHandle};
+use crate::entry::entry;
 use crate::key::Contribution;
-use crate::message::{CommitToken, Control, Join, Last, OldRing, Token, neighbours};
+use crate::message::{CommitToken, Control, Entry, Join, Last, Token, neighbours};
 use crate::order::Order;
 use crate::output::{Cause, Output};
 use bytes::Bytes;
 use core::fmt;
-use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{Instant, NodeId};
 use std::collections::BTreeSet;
 
 /// A COMMIT that is repeated until the next stage is seen. Its frame holds contributions, and is
 /// not printed.
 pub(crate) struct Repeat {
-    to: NodeId,
+    to: Vec<NodeId>,
     frame: Bytes,
     at: Instant,
 }
 
 impl fmt::Debug for Repeat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Repeat(to {}, {} bytes, at {:?})", self.to, self.frame.len(), self.at)
+        write!(out, "Repeat(to {:?}, {} bytes, at {:?})", self.to, self.frame.len(), self.at)
     }
 }
 
 impl Repeat {
-    /// Sends `token` to the member after this node, now and again.
-    pub(crate) fn start(now: Instant, token: &CommitToken, ctx: &mut Context) -> Self {
-        let to = neighbours(&token.order(), &ctx.config.me).map_or(ctx.config.me, |(_, after)| after);
+    /// Sends `token` to these, now and again.
+    pub(crate) fn start(now: Instant, token: &CommitToken, to: Vec<NodeId>, ctx: &mut Context) -> Self {
         let frame = Control::Commit(token.clone()).encode();
-        ctx.out.push_back(Output::Send { to, frame: frame.clone() });
-        Self { to, frame, at: now + ctx.config.timing.commit_repeat }
+        let repeat = Self { to, frame, at: now + ctx.config.timing.commit_repeat };
+        repeat.send(ctx);
+        repeat
     }
 
-    pub(crate) fn is_to(&self, node: &NodeId) -> bool {
-        self.to == *node
+    fn send(&self, ctx: &mut Context) {
+        let to = self.to.iter();
+        ctx.out.extend(to.map(|to| Output::Send { to: *to, frame: self.frame.clone() }));
+    }
+
+    /// This member needs it no more. Whether that is the last of them.
+    pub(crate) fn hears(&mut self, node: &NodeId) -> bool {
+        self.to.retain(|to| to != node);
+        self.to.is_empty()
     }
 
     pub(crate) fn timeout(&mut self, now: Instant, ctx: &mut Context) {
         if self.at <= now {
             self.at = now + ctx.config.timing.commit_repeat;
-            ctx.out.push_back(Output::Send { to: self.to, frame: self.frame.clone() });
+            self.send(ctx);
         }
     }
 
@@ -59,15 +67,9 @@ impl Repeat {
     }
 }
 
-/// What this node brings along.
-pub(crate) fn old_ring(old: Option<&Order>) -> OldRing {
-    old.map_or_else(OldRing::default, |old| OldRing {
-        id: Some(old.id),
-        held: old.held(),
-        delivered: old.delivered(),
-        safe: old.safe,
-        obligations: old.obligations,
-    })
+/// The member after this node.
+pub(crate) fn after(token: &CommitToken, ctx: &Context) -> NodeId {
+    neighbours(&token.order(), &ctx.config.me).map_or(ctx.config.me, |(_, after)| after)
 }
 
 /// Waiting for the second rotation.
@@ -77,22 +79,11 @@ pub(crate) struct Commit {
     /// The nodes given up in the gather before.
     pub(crate) given_up: BTreeSet<NodeId>,
     token: CommitToken,
-    mine: OldRing,
-    contribution: Contribution,
-    /// What it said of its paths, and of its round trips.
-    mtu: u16,
-    trip: u16,
+    mine: Entry,
     repeat: Repeat,
     deadline: Instant,
-    /// What others sent in the new ring that have the second COMMIT already.
-    early: Vec<(NodeId, Data)>,
-    /// The first token, if it came before the second COMMIT.
-    first: Option<(NodeId, Token)>,
+    early: Early,
 }
-
-/// Most packets of the new ring that are kept until the second COMMIT comes; more are asked for
-/// later, as lost ones are.
-const EARLY_MAX: usize = 2 * NODES_MAX;
 
 impl Commit {
     /// Adds this node's old ring, its contribution and what its paths carry to `token`, and passes
@@ -106,56 +97,30 @@ impl Commit {
         ctx: &mut Context,
     ) -> Self {
         ctx.attempt(&token.id);
-        let mine = old_ring(old.as_ref());
-        token.old_rings.push(mine);
-        token.contributions.push(contribution.clone());
-        let mtu = ctx.candidates.smallest_path(&ctx.config.me, &token.members);
-        token.mtus.push(mtu);
-        let trip = ctx.candidates.longest_trip(&token.members).as_millis();
-        let trip = u16::try_from(trip).unwrap_or(u16::MAX);
-        token.trips.push(trip);
-        let repeat = Repeat::start(now, &token, ctx);
+        let mine = entry(old.as_ref(), contribution, &token.members, (&ctx.config.me, &ctx.candidates));
+        token.add(mine.clone());
+        let repeat = Repeat::start(now, &token, vec![after(&token, ctx)], ctx);
         let deadline = now + ctx.config.timing.commit;
-        Self {
-            old,
-            given_up,
-            token,
-            mine,
-            contribution,
-            mtu,
-            trip,
-            repeat,
-            deadline,
-            early: Vec::new(),
-            first: None,
-        }
+        Self { old, given_up, token, mine, repeat, deadline, early: Early::default() }
     }
 
     /// A packet: kept if it is of this attempt's ring.
     pub(crate) fn data(&mut self, from: NodeId, data: Data) {
-        if data.ring == RingHandle::of(&self.token.id.nonce)
-            && self.has(&from)
-            && self.early.len() < EARLY_MAX
-        {
-            self.early.push((from, data));
+        if data.ring == RingHandle::of(&self.token.id.nonce) && self.has(&from) {
+            self.early.data(from, data);
         }
     }
 
     /// A token: kept if it is of this attempt's ring.
     pub(crate) fn token(&mut self, from: NodeId, token: Token) {
         if token.ring == self.token.id.nonce && self.has(&from) {
-            self.first = Some((from, token));
+            self.early.token(from, token);
         }
     }
 
-    /// The packets that came early.
-    pub(crate) fn take_packets(&mut self) -> Vec<(NodeId, Data)> {
+    /// What came early.
+    pub(crate) fn take_early(&mut self) -> Early {
         core::mem::take(&mut self.early)
-    }
-
-    /// The token that came early.
-    pub(crate) fn take_token(&mut self) -> Option<(NodeId, Token)> {
-        self.first.take()
     }
 
     fn represents(&self, ctx: &Context) -> bool {
@@ -170,11 +135,8 @@ impl Commit {
             return if newer { Step::Commit(Box::new(token)) } else { Step::Stay };
         }
         let me = &ctx.config.me;
-        let unchanged = token.members == self.token.members
-            && token.old_ring(me) == Some(&self.mine)
-            && token.mtu_of(me) == Some(self.mtu)
-            && token.trip_of(me) == Some(self.trip)
-            && token.contribution(me) == Some(&self.contribution); // RING-24
+        let mine = token.entry(me).is_some_and(|entry| entry == self.mine); // RING-24
+        let unchanged = token.members == self.token.members && mine;
         let complete = token.old_rings.len() == token.members.len();
         let wanted = if self.represents(ctx) { 1 } else { 2 };
         if unchanged && complete && token.rotation == wanted && before(&token, ctx) == Some(from) {

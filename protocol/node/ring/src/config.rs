@@ -2,6 +2,8 @@
 
 use crate::error::StoredError;
 use core::time::Duration;
+/// From this round trip on a ring is far: it saves rotations of the token (RING-34, RING-35).
+pub(crate) use folkmoot_base::limits::FAR;
 use folkmoot_base::limits::{FRAME_BYTES_MAX, NODES_MAX, PATH_BYTES_BASE, UNRELIABLE_BYTES_MAX};
 use folkmoot_base::{Mutant, NodeId};
 
@@ -48,10 +50,8 @@ pub(crate) const UNRELIABLE_BYTES_SENT_MAX: usize = UNRELIABLE_BYTES_MAX + 4 * 1
 /// The highest number of a pass of the token that is accepted from a peer; a ring would need
 /// centuries to reach it.
 pub(crate) const TOKEN_SEQ_MAX: u64 = 1 << 50;
-/// From this round trip on a ring is far: it saves rotations of the token (RING-34, RING-35).
-pub(crate) const FAR: Duration = Duration::from_millis(20);
 /// So often the token of such a ring waits for answers at one visit.
-pub(crate) const ANSWERS_MAX: u8 = 4;
+pub(crate) const ANSWERS_MAX: u8 = 6;
 /// How many attempts a node remembers so as not to take part in another of the same handle.
 pub(crate) const HANDLES_KEPT: usize = 16;
 

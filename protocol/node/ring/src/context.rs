@@ -1,18 +1,21 @@
 //! What all states of one node share: timing, ring number, candidates, queue and outputs.
 
 use crate::candidates::Candidates;
-use crate::config::{Config, HANDLES_KEPT, RING_SEQ_STEP_MAX, Timing};
+use crate::config::{Config, FAR, HANDLES_KEPT, RING_SEQ_STEP_MAX, Timing};
 use crate::data::RingHandle;
+use crate::entry::entry;
 use crate::hearing::Report;
 use crate::key::Contribution;
 use crate::merging::Merging;
-use crate::message::{CommitToken, Control, Join, Last, RingNonce};
+use crate::message::{CommitToken, Control, Entry, Join, Last, RingNonce};
+use crate::order::Order;
 use crate::output::{Cause, Change, Counters, Output, Phase};
 use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
 use crate::suspects::Suspects;
 use crate::times::second_longest;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
 use bytes::Bytes;
+use folkmoot_base::limits::NODES_MAX;
 use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, NodeId, Persist, draw};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -53,6 +56,8 @@ pub(crate) struct Context {
     /// How far the ring or attempt that was left last came.
     pub(crate) last: Option<Last>,
     pub(crate) suspects: Suspects,
+    /// For the next entries that this node makes: one for each time that its mind changes.
+    stock: Vec<Contribution>,
     pub(crate) refused: u64,
     /// Of the rings and attempts that were left.
     pub(crate) counters: Counters,
@@ -78,6 +83,7 @@ impl Context {
             merging: Merging::default(),
             last: None,
             suspects: Suspects::default(),
+            stock: Vec::new(),
             refused: 0,
             counters: Counters::default(),
             congested: false,
@@ -149,6 +155,26 @@ impl Context {
         Contribution::draw(entropy)
     }
 
+    /// Draws what the next entry needs, while there is randomness.
+    pub(crate) fn stock(&mut self, entropy: &mut dyn Entropy) {
+        while self.stock.len() < STOCK {
+            let contribution = self.contribution(entropy);
+            self.stock.push(contribution);
+        }
+    }
+
+    /// RING-42: what this node adds to COMMIT for these members, if they are far, and the paths to
+    /// them were tried.
+    pub(crate) fn entry(&mut self, old: Option<&Order>, members: &[NodeId]) -> Option<Entry> {
+        let tried = self.candidates.are_tried(&self.config.me, members);
+        let late = self.config.danger.is(Danger::RingEntriesLate);
+        if !tried || late || self.config.timing.trip < FAR {
+            return None;
+        }
+        let contribution = self.stock.pop()?;
+        Some(entry(old, contribution, members, (&self.config.me, &self.candidates)))
+    }
+
     fn reserve(&mut self, ring_seq: u64) {
         self.reserved = ring_seq.saturating_add(RESERVE);
         if self.config.danger.is(Danger::RingForgetsNumber) {
@@ -163,30 +189,64 @@ impl Context {
         self.said = None;
     }
 
-    /// Sends JOIN to every eligible node.
-    pub(crate) fn say_to_all(&mut self, report: &Report, current: Option<ConfigurationId>) {
+    /// Sends JOIN to every eligible node; to one of them with an entry.
+    pub(crate) fn say_to_all(
+        &mut self,
+        now: Instant,
+        report: &Report,
+        current: Option<ConfigurationId>,
+        entry: Option<&(NodeId, Entry)>,
+    ) {
         self.told.clone_from(&report.hears);
-        let frame = self.join(report, current);
+        let frame = self.join(now, report, current, None);
+        let whole = entry.map(|(to, entry)| (*to, self.join(now, report, current, Some(entry.clone()))));
         for to in self.candidates.eligible() {
-            self.out.push_back(Output::Send { to: *to, frame: frame.clone() });
+            let whole = whole.as_ref().filter(|(node, _)| node == to).map(|(_, frame)| frame.clone());
+            self.out.push_back(Output::Send { to: *to, frame: whole.unwrap_or_else(|| frame.clone()) });
         }
     }
 
     /// Sends JOIN to the eligible nodes with which this node does not want to be.
-    pub(crate) fn say_to_outsiders(&mut self, report: &Report, current: Option<ConfigurationId>) {
-        let frame = self.join(report, current);
+    pub(crate) fn say_to_outsiders(
+        &mut self,
+        now: Instant,
+        report: &Report,
+        current: Option<ConfigurationId>,
+    ) {
+        let frame = self.join(now, report, current, None);
         for to in self.candidates.eligible().filter(|to| !report.wants(to)) {
             self.out.push_back(Output::Send { to: *to, frame: frame.clone() });
         }
     }
 
     /// Sends JOIN to one node.
-    pub(crate) fn say(&mut self, to: NodeId, report: &Report, current: Option<ConfigurationId>) {
-        let frame = self.join(report, current);
+    pub(crate) fn say(
+        &mut self,
+        now: Instant,
+        to: NodeId,
+        report: &Report,
+        (current, entry): (Option<ConfigurationId>, Option<Entry>),
+    ) {
+        let frame = self.join(now, report, current, entry);
         self.out.push_back(Output::Send { to, frame });
     }
 
-    fn join(&mut self, report: &Report, current: Option<ConfigurationId>) -> Bytes {
+    fn join(
+        &mut self,
+        now: Instant,
+        report: &Report,
+        current: Option<ConfigurationId>,
+        entry: Option<Entry>,
+    ) -> Bytes {
+        let unheard = self.config.danger.is(Danger::RingFreshUnheard);
+        let fresh: BTreeSet<NodeId> = report
+            .hears
+            .iter()
+            .chain(self.candidates.fresh(now).filter(|_| !unheard))
+            .take(NODES_MAX)
+            .copied()
+            .collect();
+        let report = &Report { hears: fresh.into_iter().collect(), ..report.clone() };
         if self.said.as_ref() != Some(report) {
             self.join_number = self.join_number.saturating_add(1);
             self.said = Some(report.clone());
@@ -200,6 +260,7 @@ impl Context {
             current,
             last: self.last,
             trip: self.candidates.own_trip(),
+            entry,
         };
         Control::Join(join).encode()
     }
@@ -223,7 +284,7 @@ impl Context {
         let hears = self.hears(now);
         let deaf = !join.hears(&me) && hears.binary_search(&to).is_ok();
         if (join.asks_for(&me) || deaf) && self.candidates.may_answer(now, &to) {
-            self.say(to, &Report { hears, wants: members.to_vec(), bound: true }, current);
+            self.say(now, to, &Report { hears, wants: members.to_vec(), bound: true }, (current, None));
         }
     }
 
@@ -241,6 +302,9 @@ impl Context {
         }
     }
 }
+
+/// So many contributions are in stock.
+const STOCK: usize = 4;
 
 /// How often a nonce is drawn until its handle is a new one (RING-22).
 const NONCE_DRAWS: usize = 8;

@@ -16,9 +16,12 @@
 //! 1995, membership.
 //! Departures: docs/protocol/ring.md, docs/decisions/0009-cliques.md.
 
+use crate::before::Early;
+use crate::config::FAR;
 use crate::context::{Context, Step};
+use crate::data::Data;
 use crate::hearing::{Report, choice};
-use crate::message::{CommitToken, Join, Last, neighbours};
+use crate::message::{CommitToken, Entry, Join, Last, Token, neighbours};
 use crate::order::Order;
 use crate::output::Cause;
 use core::time::Duration;
@@ -53,6 +56,15 @@ pub(crate) struct Gather {
     decide_at: Option<Instant>,
     /// Set while all agree and the representative's commit token is awaited.
     commit_at: Option<Instant>,
+    /// RING-42: what this node has said that it adds to COMMIT. From then on it takes nothing more
+    /// of the old configuration (ORD-09).
+    entry: Option<Entry>,
+    /// It has said one in this gather.
+    has_said: bool,
+    /// How long the representative waits for the entries of others.
+    propose_at: Option<Instant>,
+    /// What others sent in the ring whose COMMIT is on its way.
+    early: Early,
 }
 
 impl Gather {
@@ -76,6 +88,10 @@ impl Gather {
             alone_at: now + timing.alone,
             decide_at: None,
             commit_at: None,
+            entry: None,
+            has_said: false,
+            propose_at: None,
+            early: Early::default(),
         };
         ctx.begin_gather();
         gather.send(now, ctx);
@@ -92,7 +108,52 @@ impl Gather {
         self.sent_at = now;
         self.join_at = now + ctx.config.timing.join_repeat;
         let current = self.old.as_ref().map(|old| old.id);
-        ctx.say_to_all(&self.report(), current);
+        let entry = self.entry_for(ctx);
+        ctx.say_to_all(now, &self.report(), current, entry.as_ref());
+    }
+
+    /// RING-42: the node that would make COMMIT, and what this node would add.
+    fn entry_for(&mut self, ctx: &mut Context) -> Option<(NodeId, Entry)> {
+        let to = *self.wants.first().filter(|node| **node != ctx.config.me)?;
+        if self.entry.is_none() {
+            self.entry = ctx.entry(self.old.as_ref(), &self.wants);
+            self.has_said |= self.entry.is_some();
+        }
+        Some((to, self.entry.clone()?))
+    }
+
+    /// Whether this node takes late packets of the old configuration.
+    pub(crate) fn takes_late(&self) -> bool {
+        self.entry.is_none()
+    }
+
+    /// Whether a packet is of another ring than the old one.
+    pub(crate) fn is_of_another(&self, data: &Data) -> bool {
+        self.old.as_ref().is_none_or(|old| old.handle() != data.ring)
+    }
+
+    /// A packet of another ring than the old one: kept, if a COMMIT that is whole may come.
+    pub(crate) fn data(&mut self, from: NodeId, data: Data) {
+        if self.entry.is_some() && self.wants.binary_search(&from).is_ok() {
+            self.early.data(from, data);
+        }
+    }
+
+    /// A token: likewise.
+    pub(crate) fn token(&mut self, from: NodeId, token: Token) {
+        if self.entry.is_some() && self.wants.binary_search(&from).is_ok() {
+            self.early.token(from, token);
+        }
+    }
+
+    pub(crate) fn take_early(&mut self) -> Early {
+        core::mem::take(&mut self.early)
+    }
+
+    /// The path to a node was tried: what this node says may be whole now, at the next timeout,
+    /// which is now.
+    pub(crate) fn tried(&mut self, now: Instant) {
+        self.join_at = now;
     }
 
     /// Schedules a JOIN to all for soon.
@@ -104,9 +165,10 @@ impl Gather {
         self.join_at = self.join_at.min(at);
     }
 
-    fn answer(&self, to: NodeId, ctx: &mut Context) {
+    fn answer(&mut self, now: Instant, to: NodeId, ctx: &mut Context) {
         let current = self.old.as_ref().map(|old| old.id);
-        ctx.say(to, &self.report(), current);
+        let entry = self.entry_for(ctx).filter(|(node, _)| *node == to).map(|(_, entry)| entry);
+        ctx.say(now, to, &self.report(), (current, entry));
     }
 
     /// A JOIN. Its sender is eligible, and its content is kept. `news`: it says something new.
@@ -126,7 +188,7 @@ impl Gather {
         let step = self.review(now, news || first, ctx);
         let deaf = !join.hears(&ctx.config.me) && self.hears.contains(&from);
         if matches!(step, Step::Stay) && deaf && ctx.candidates.may_answer(now, &from) {
-            self.answer(from, ctx);
+            self.answer(now, from, ctx);
         }
         step
     }
@@ -145,6 +207,7 @@ impl Gather {
         };
         if changed || wants != self.wants {
             self.wants = wants;
+            (self.entry, self.propose_at) = (None, None);
             self.waited = 0;
             self.consensus_at = now + ctx.config.timing.consensus;
             self.commit_at = None;
@@ -186,7 +249,7 @@ impl Gather {
             *node == me || said.is_some_and(|said| said.wants == self.wants)
         };
         if !self.wants.iter().all(agrees) {
-            self.commit_at = None;
+            (self.commit_at, self.propose_at) = (None, None);
             return Step::Stay;
         }
         if self.hears.len() <= 1 && self.given_up.is_empty() && now < self.alone_at {
@@ -198,7 +261,7 @@ impl Gather {
             return self.review(now, true, ctx);
         }
         if self.wants.first() == Some(&me) {
-            return Step::Propose(self.wants.clone());
+            return if self.is_ready(now, ctx) { Step::Propose(self.wants.clone()) } else { Step::Stay };
         }
         if self.commit_at.is_none() {
             self.commit_at = Some(now + ctx.config.timing.commit);
@@ -209,19 +272,48 @@ impl Gather {
         Step::Stay
     }
 
-    /// COMMIT in its first rotation, for exactly the set that is wanted here (RING-09).
-    pub(crate) fn commit(&self, from: NodeId, token: CommitToken, ctx: &Context) -> Step {
+    /// RING-42: whether the representative makes COMMIT now: at once where nobody is far; else when
+    /// it has all entries, or has waited for a round trip.
+    fn is_ready(&mut self, now: Instant, ctx: &Context) -> bool {
+        let timing = &ctx.config.timing;
+        let me = ctx.config.me;
+        if timing.trip < FAR || has_entries(&self.wants, ctx) && ctx.candidates.are_tried(&me, &self.wants) {
+            return true;
+        }
+        *self.propose_at.get_or_insert(now + timing.trip) <= now
+    }
+
+    /// COMMIT in its first rotation, for exactly the set that is wanted here (RING-09), or whole.
+    pub(crate) fn commit(&self, from: NodeId, token: CommitToken, ctx: &mut Context) -> Step {
+        if token.rotation == 2 {
+            return self.whole_commit(from, token, ctx);
+        }
         if token.members != self.wants || !is_turn(&token, from, ctx) {
             return Step::Stay;
         }
         Step::Commit(Box::new(token))
     }
 
+    /// RING-42: a COMMIT that is whole counts if it has what this node has said.
+    fn whole_commit(&self, from: NodeId, token: CommitToken, ctx: &mut Context) -> Step {
+        let me = &ctx.config.me;
+        let mine = self.entry.is_some() && token.entry(me) == self.entry;
+        let agreed = token.members == self.wants && from == token.id.representative;
+        if agreed && mine && ctx.may_attempt(&token.id) {
+            return Step::Recover(Box::new(token));
+        }
+        if self.has_said && token.members.binary_search(me).is_ok() {
+            // The others may be in that ring. What this node says from now on is younger.
+            ctx.learn(token.id.ring_seq);
+        }
+        Step::Stay
+    }
+
     /// A node came or went. One that came hears from us; one that went changes what we say, at the
     /// next timeout, which is now.
     pub(crate) fn peer(&mut self, now: Instant, node: NodeId, eligible: bool, ctx: &mut Context) {
         if eligible {
-            return self.answer(node, ctx);
+            return self.answer(now, node, ctx);
         }
         self.heard.remove(&node);
         self.join_at = now;
@@ -280,8 +372,14 @@ impl Gather {
             _ => self.consensus_at,
         };
         let decide = self.decide_at.filter(|_| !self.decided);
-        [Some(first), Some(self.join_at), self.commit_at, decide].into_iter().flatten().min()
+        let more = [self.commit_at, self.propose_at, decide];
+        [first, self.join_at].into_iter().chain(more.into_iter().flatten()).min()
     }
+}
+
+/// Whether all others of these have said what they add to COMMIT.
+pub(crate) fn has_entries(members: &[NodeId], ctx: &Context) -> bool {
+    members.iter().all(|node| *node == ctx.config.me || ctx.candidates.entry(node).is_some())
 }
 
 /// Whether this COMMIT, in its first rotation, is for us to fill in now, and from the node that

@@ -18,6 +18,7 @@
 //! node sent. Does not rely on: delivery, order or uniqueness of frames, or clocks. Does not defend
 //! against members that lie about the order. Rules and messages: docs/protocol/ring.md.
 
+mod before;
 mod candidates;
 mod circuit;
 mod commit;
@@ -25,6 +26,7 @@ mod config;
 mod context;
 pub mod data;
 mod early;
+mod entry;
 mod error;
 mod finish;
 mod gather;
@@ -41,6 +43,7 @@ mod output;
 mod pace;
 mod paths;
 mod pieces;
+mod propose;
 mod queue;
 mod recover;
 mod settle;
@@ -63,9 +66,9 @@ use bytes::Bytes;
 use commit::Commit;
 use context::{Context, Step};
 use data::{Class, Data};
-use folkmoot_base::{ConfigurationId, Danger, Entropy, Instant, Lead, NodeId, Service};
+use folkmoot_base::{Danger, Entropy, Instant, Lead, NodeId, Service};
 use gather::Gather;
-use message::{CommitToken, Control, Frame, Join, Token};
+use message::{CommitToken, Control, Frame, Held, Join, Token};
 use operational::Operational;
 use order::Order;
 use recover::Recover;
@@ -102,8 +105,9 @@ impl Ring {
         entropy: &mut dyn Entropy,
     ) -> Result<(), RingError> {
         let done = self.take_frame(now, from, frame, entropy);
-        if done.is_err() {
-            self.ctx.refused = self.ctx.refused.saturating_add(1);
+        match done {
+            Ok(()) => self.ctx.stock(entropy),
+            Err(_) => self.ctx.refused = self.ctx.refused.saturating_add(1),
         }
         done
     }
@@ -138,6 +142,7 @@ impl Ring {
                 }
                 Ok(())
             }
+            Frame::Control(Control::Held(held)) => self.take_held(from, held),
             Frame::Control(Control::Ask(ask)) => {
                 let circuit = match self.state.as_mut() {
                     Some(State::Operational(state)) => Some(&mut state.circuit),
@@ -162,10 +167,12 @@ impl Ring {
             Some(State::Recover(state)) if data.ring == state.circuit.order.handle() => {
                 state.data(now, from, data)
             }
+            Some(State::Gather(state)) if state.is_of_another(&data) => {
+                state.data(from, data);
+                Ok(())
+            }
             // ORD-09: once its commit entry has said what this node holds, it takes no more of that.
-            Some(state)
-                if matches!(state, State::Gather(_)) || ctx.config.danger.is(Danger::RingTakesLate) =>
-            {
+            Some(state) if state.takes_late() || ctx.config.danger.is(Danger::RingTakesLate) => {
                 if let Some(old) = state.old_mut() {
                     old.late(&from, data);
                 }
@@ -176,6 +183,16 @@ impl Ring {
                 Ok(())
             }
             _ => Ok(()), // Of a ring that has ended, or is not ours: stale.
+        }
+    }
+
+    /// RING-40: HELD counts in the configuration that is installed.
+    fn take_held(&mut self, from: NodeId, held: Held) -> Result<(), RingError> {
+        match self.state.as_mut() {
+            Some(State::Operational(state)) if held.ring == state.circuit.order.ring() => {
+                state.held(from, held, &mut self.ctx)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -200,6 +217,10 @@ impl Ring {
                 step
             }
             Some(State::Commit(state)) => {
+                state.token(from, token);
+                Step::Stay
+            }
+            Some(State::Gather(state)) => {
                 state.token(from, token);
                 Step::Stay
             }
@@ -322,6 +343,7 @@ impl Ring {
 
     /// The time that [`Self::poll_timeout`] named has come.
     pub fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        self.ctx.stock(entropy);
         let ctx = &mut self.ctx;
         let step = match self.state.as_mut() {
             Some(State::Operational(state)) => state.timeout(now, ctx),
@@ -396,25 +418,6 @@ impl Ring {
         Some(state)
     }
 
-    /// Makes the commit token of a new attempt.
-    fn propose(&mut self, now: Instant, members: Vec<NodeId>, entropy: &mut dyn Entropy) {
-        let ring_seq = self.ctx.ring_seq.saturating_add(1);
-        let nonce = self.ctx.draw_nonce(entropy);
-        let id = ConfigurationId { ring_seq, representative: self.ctx.config.me, nonce };
-        let alone = members.len() <= 1;
-        let (contributions, mtus) = (Vec::new(), Vec::new());
-        let (old_rings, trips) = (Vec::new(), Vec::new());
-        let token = CommitToken { id, members, old_rings, contributions, mtus, trips, rotation: 1 };
-        if !alone {
-            self.commit(now, token, entropy);
-            return;
-        }
-        self.ctx.attempt(&id);
-        let old_ring = commit::old_ring(self.state.as_ref().and_then(State::installed));
-        let (old_rings, mtus, trips) = (vec![old_ring], vec![u16::MAX], vec![0]);
-        self.recover(now, CommitToken { old_rings, mtus, trips, ..token }, entropy);
-    }
-
     fn commit(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
         let Some((old, given_up)) = self.leave_attempt() else { return };
         self.ctx.trace(Phase::Commit, Cause::Agreed);
@@ -424,15 +427,26 @@ impl Ring {
     }
 
     fn recover(&mut self, now: Instant, token: CommitToken, entropy: &mut dyn Entropy) {
-        let (early, token_before) = match self.state.as_mut() {
-            Some(State::Commit(state)) => (state.take_packets(), state.take_token()),
-            _ => Default::default(),
+        let early = match self.state.as_mut() {
+            Some(State::Commit(state)) => state.take_early(),
+            Some(State::Gather(state)) => state.take_early(),
+            _ => before::Early::default(),
+        };
+        let before::Early { packets, first: token_before } = early.of(&token.id);
+        let me = self.ctx.config.me;
+        let to = match self.state.as_ref() {
+            Some(State::Gather(_)) => {
+                self.ctx.attempt(&token.id);
+                let makes = token.id.representative == me;
+                token.members.iter().filter(|node| makes && **node != me).copied().collect()
+            }
+            _ => vec![commit::after(&token, &self.ctx)],
         };
         let Some((old, given_up)) = self.leave_attempt() else { return };
         let alone = token.members.len() <= 1;
         self.ctx.trace(Phase::Recover, if alone { Cause::Alone } else { Cause::Committed });
-        let mut recover = Recover::new(now, token, old, given_up, &mut self.ctx);
-        for (from, data) in early {
+        let mut recover = Recover::new(now, token, old, (given_up, to), &mut self.ctx);
+        for (from, data) in packets {
             // What is illegal is as good as lost.
             let _ = recover.data(now, from, data);
         }

@@ -7,13 +7,14 @@
 //! | TOKEN | member → the next in the ring | after its visit |
 //! | HURRY | member with something to send → who holds the token, by the rule | the ring is idle |
 //! | ASK | member that misses the token → every member that it has not heard since; in answer | the token is late |
+//! | HELD | member that holds a safe message → all other members | the ring is far |
 //! | JOIN | gathering node → every eligible node | gather, every `join_repeat` |
 //! | JOIN | any node → an eligible node outside its ring | when what it says changes, then every `report_repeat`; in answer |
 //! | COMMIT | member → the next in the ring; twice round | the set is agreed |
 //!
 //! DATA has a layout of its own: [`crate::data`]. The others:
 //! ```text
-//! version 1 | kind 1..5 | TLS presentation language
+//! version 1 | kind 1..6 | TLS presentation language
 //! ```
 
 use crate::config::{
@@ -55,6 +56,9 @@ pub enum Control {
     /// Asks whether the receiver is there.
     #[tls_codec(discriminant = 5)]
     Ask(Ask),
+    /// Says what the receiver need not wait for the token to hear.
+    #[tls_codec(discriminant = 6)]
+    Held(Held),
 }
 
 /// JOIN.
@@ -77,6 +81,21 @@ pub struct Join {
     /// How far the ring or attempt that it left for this gather came.
     pub last: Option<Last>,
     /// The longest round trip that it has measured, in milliseconds.
+    pub trip: u16,
+    /// RING-42: what it would add to COMMIT, for the node that would make it.
+    pub entry: Option<Entry>,
+}
+
+/// What a member adds to COMMIT, said beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Entry {
+    /// What it brings.
+    pub old_ring: OldRing,
+    /// What it adds to the secret of the new ring.
+    pub contribution: Contribution,
+    /// As in COMMIT.
+    pub mtu: u16,
+    /// As in COMMIT.
     pub trip: u16,
 }
 
@@ -185,6 +204,15 @@ pub struct Ask {
     pub answer: u8,
 }
 
+/// HELD.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Held {
+    /// Which ring.
+    pub ring: RingNonce,
+    /// The sender holds all places up to here.
+    pub held: u32,
+}
+
 /// Any frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a token comes with every visit: it takes no allocation")]
@@ -229,7 +257,7 @@ impl Control {
             Self::Join(join) => join.is_legal(),
             Self::Commit(token) => token.is_legal(),
             Self::Token(token) => token.is_legal(),
-            Self::Hurry(_) => true,
+            Self::Hurry(_) | Self::Held(_) => true,
             Self::Ask(ask) => ask.answer <= 1,
         }
     }
@@ -266,6 +294,7 @@ impl Join {
             && self.bound <= 1
             && self.ring_seq <= RING_SEQ_MAX
             && self.last.is_none_or(|last| last.late <= STALLED)
+            && self.entry.as_ref().is_none_or(|entry| entry.old_ring.is_legal())
     }
 }
 
@@ -304,6 +333,24 @@ impl CommitToken {
     /// The contribution of `node`, if it has one yet.
     pub fn contribution(&self, node: &NodeId) -> Option<&Contribution> {
         self.contributions.get(self.turn(node)?)
+    }
+
+    /// What `node` has added, if it has.
+    pub(crate) fn entry(&self, node: &NodeId) -> Option<Entry> {
+        Some(Entry {
+            old_ring: *self.old_ring(node)?,
+            contribution: self.contribution(node)?.clone(),
+            mtu: self.mtu_of(node)?,
+            trip: self.trip_of(node)?,
+        })
+    }
+
+    /// Adds what the next member in the order of visits has to add.
+    pub(crate) fn add(&mut self, entry: Entry) {
+        self.old_rings.push(entry.old_ring);
+        self.contributions.push(entry.contribution);
+        self.mtus.push(entry.mtu);
+        self.trips.push(entry.trip);
     }
 
     fn turn(&self, node: &NodeId) -> Option<usize> {

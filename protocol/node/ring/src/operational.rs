@@ -12,7 +12,7 @@ use crate::data::{Class, Data, packet_bytes};
 use crate::error::RingError;
 use crate::hearing::Report;
 use crate::merging::newcomer;
-use crate::message::{CommitToken, Hurry, Join, Token};
+use crate::message::{CommitToken, Held, Hurry, Join, Token};
 use crate::order::place_order;
 use crate::output::{Cause, Counters, Output};
 use crate::queue::Message;
@@ -58,16 +58,23 @@ impl Operational {
             Self { circuit, formed_by, repeat, since: now, look_at, repeats, lacking, unreliable };
         operational.circuit.order.deliver_ready(&mut ctx.out);
         match token {
-            Some(token) if operational.circuit.may_wait(&ctx.config) => {
-                operational.circuit.wait_for_answers(now, token);
-            }
-            Some(token) => operational.visit(now, token, ctx),
+            Some(token) => operational.first_visit(now, token, ctx),
             None => operational.send_alone(ctx),
         }
         operational
     }
 
+    /// The layers above answer the new configuration.
+    fn first_visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
+        let Some(token) = self.circuit.wait_for_packets(now, token, &ctx.config) else { return };
+        if self.circuit.may_wait(&ctx.config) {
+            return self.circuit.wait_for_answers(now, token);
+        }
+        self.visit(now, token, ctx);
+    }
+
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
+        let Some(token) = self.circuit.wait_for_packets(now, token, &ctx.config) else { return };
         // What the safe line of this visit allows is delivered before this visit numbers anything.
         let before = ctx.out.len();
         self.circuit.order.deliver_ready(&mut ctx.out);
@@ -128,6 +135,22 @@ impl Operational {
         }
     }
 
+    /// RING-40: a member says how far it holds the order.
+    pub(crate) fn held(&mut self, from: NodeId, held: Held, ctx: &mut Context) -> Result<(), RingError> {
+        if !self.circuit.held_came(&from, held) {
+            return Err(RingError::PeerIllegal { peer: from, rule: "RING-40" });
+        }
+        self.agree_on_held(ctx);
+        Ok(())
+    }
+
+    /// Delivers what has become safe by what members hold.
+    fn agree_on_held(&mut self, ctx: &mut Context) {
+        if self.circuit.agree_on_held(&ctx.config, &mut ctx.out) {
+            self.circuit.order.deliver_ready(&mut ctx.out);
+        }
+    }
+
     /// RING-31: an unreliable packet counts only from the member that numbered it.
     fn unreliable(&mut self, from: NodeId, packet: &Data, ctx: &mut Context) -> Result<(), RingError> {
         let order = &self.circuit.order;
@@ -169,13 +192,14 @@ impl Operational {
             return Ok(Step::Gather(Cause::NumbersSpent));
         }
         self.visit(now, token, ctx);
+        self.agree_on_held(ctx);
         self.tell_lacking(now, ctx);
         Ok(Step::Stay)
     }
 
     /// Whoever sends in this ring has the second COMMIT.
     fn hears(&mut self, from: &NodeId) {
-        self.repeat.take_if(|repeat| repeat.is_to(from));
+        self.repeat.take_if(|repeat| repeat.hears(from));
     }
 
     /// RING-23: the token comes several times in the half of `stall` that is left. The first name
@@ -211,6 +235,8 @@ impl Operational {
         }
         if stored == Stored::New {
             self.circuit.order.deliver_ready(&mut ctx.out);
+            self.circuit.have_packets_come(now);
+            self.agree_on_held(ctx);
             self.circuit.heed(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
         }
         Ok(())
@@ -288,9 +314,9 @@ impl Operational {
         let outsiders = ctx.candidates.has_outsiders(members);
         let report = Report { hears, wants: members.to_vec(), bound: true };
         if self.repeats > 0 {
-            ctx.say_to_all(&report, Some(self.circuit.order.id));
+            ctx.say_to_all(now, &report, Some(self.circuit.order.id), None);
         } else if outsiders {
-            ctx.say_to_outsiders(&report, Some(self.circuit.order.id));
+            ctx.say_to_outsiders(now, &report, Some(self.circuit.order.id));
         }
         let again = self.repeats > 0 || outsiders;
         self.repeats = self.repeats.saturating_sub(1);
@@ -322,6 +348,7 @@ impl Operational {
             });
         }
         self.circuit.order.deliver_ready(&mut ctx.out);
+        self.agree_on_held(ctx);
         ctx.watch_queue();
         Step::Stay
     }

@@ -5,6 +5,7 @@
 //! the links cut what is too long, and another configuration is made. If it carries more, the next
 //! configuration will use that.
 
+use crate::config::FAR;
 use crate::times::patience;
 use crate::{Ring, State};
 use core::time::Duration;
@@ -16,6 +17,11 @@ impl Ring {
     /// configuration comes soon.
     pub fn path(&mut self, now: Instant, node: NodeId, mtu: u16) {
         self.ctx.candidates.set_path(&node, mtu);
+        if let Some(State::Gather(state)) = self.state.as_mut()
+            && self.ctx.config.timing.trip >= FAR
+        {
+            state.tried(now);
+        }
         if let Some(State::Operational(state)) = self.state.as_mut()
             && state.too_narrow(&self.ctx).is_some()
         {

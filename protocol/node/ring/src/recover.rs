@@ -172,12 +172,12 @@ struct Stage {
 }
 
 impl Recover {
-    /// All old rings are known: passes them on (second rotation) and begins.
+    /// All old rings are known: passes them on to these (second rotation) and begins.
     pub(crate) fn new(
         now: Instant,
         mut token: CommitToken,
         old: Option<Order>,
-        given_up: BTreeSet<NodeId>,
+        (given_up, to): (BTreeSet<NodeId>, Vec<NodeId>),
         ctx: &mut Context,
     ) -> Self {
         token.rotation = 2;
@@ -185,7 +185,7 @@ impl Recover {
         ctx.out.push_back(Output::Key(KeyChange::Attempt(RingKeys::of(&token))));
         let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
         let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
-        let repeat = (!circuit.is_alone()).then(|| Repeat::start(now, &token, ctx));
+        let repeat = (!circuit.is_alone() && !to.is_empty()).then(|| Repeat::start(now, &token, to, ctx));
         let new = token.is_far_and_new(ctx.config.danger);
         Self { old, circuit, plan, given_up, token, new, repeat, stage: Stage::default(), since: now }
     }
@@ -241,7 +241,7 @@ impl Recover {
 
     /// Whoever sends in the new ring has the second COMMIT.
     fn hears(&mut self, from: &NodeId) {
-        self.repeat.take_if(|repeat| repeat.is_to(from));
+        self.repeat.take_if(|repeat| repeat.hears(from));
     }
 
     /// All ENDs are here, and all members are known to have them.

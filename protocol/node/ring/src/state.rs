@@ -37,6 +37,11 @@ impl State {
         }
     }
 
+    /// Whether late packets of the installed configuration are taken (ORD-09).
+    pub(crate) fn takes_late(&self) -> bool {
+        matches!(self, Self::Gather(state) if state.takes_late())
+    }
+
     /// The order of the installed configuration, to be recovered.
     pub(crate) fn into_old(self) -> Option<Order> {
         match self {

@@ -38,10 +38,10 @@ impl Timing {
         let many = VISIT.saturating_mul(members.saturating_sub(FEW));
         Self {
             trip: self.trip.max(trip),
-            token_loss: (self.token_loss + many).max(rotation + trip * 2),
+            token_loss: (self.token_loss + many).max(rotation + trip * 3 / 2),
             // An answer takes a round trip, and what is lost is asked once more.
-            ask: self.ask.max(trip * 3 / 2),
-            token_repeat: self.token_repeat.max(trip / 4),
+            ask: self.ask.max(trip * 5 / 4),
+            token_repeat: self.token_repeat.max(trip / 8),
             join_repeat: self.join_repeat.max(trip / 4),
             consensus: self.consensus.max(trip * 4),
             alone: self.alone.max(trip),

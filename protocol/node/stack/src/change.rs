@@ -2,7 +2,8 @@
 //! transcript in their order.
 
 use crate::{Node, RingEvent};
-use base::{ConfigurationId, Entropy, Instant, Locator, MemberId, NodeId};
+use base::limits::FAR;
+use base::{ConfigurationId, Danger, Entropy, Instant, Locator, MemberId, NodeId};
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
@@ -52,10 +53,14 @@ impl Node {
             && !self.way.is_leaving()
             && !self.syncing.is_on_other(&node);
         let equal = self.syncing.mark(&node) == Some(self.records.mark());
-        if let Some(eligible) = self.peers.judge(&node, may, equal) {
+        // NODE-25: over a long path the ring begins while it is tried.
+        let trip = self.links.path(&node).map(|path| path.trip).unwrap_or_default();
+        let far = trip >= FAR && !self.config.danger.is(Danger::NodeTriesFirst);
+        if let Some(eligible) = self.peers.judge(&node, may, far, equal) {
             self.ring.peer(now, node, eligible);
-            if let Some(mtu) = self.peers.mtu(&node) {
-                self.tell_path(now, node, mtu);
+            match self.peers.mtu(&node) {
+                Some(mtu) => self.tell_path(now, node, mtu),
+                None => self.ring.trip(node, trip),
             }
         }
     }

@@ -124,7 +124,8 @@ impl HalfOpen {
         let common = own.common(from, claim.node, &proof)?;
         let (indices, seal) = ((self.index, proof.index), own.seal(&mut self.handshake)?);
         let association = Association::new(now, common, indices, claim.node < node, seal);
-        Ok(Some(Proved { claim, certificate: proof.certificate.0, start, association }))
+        let trip = now.since(self.started);
+        Ok(Some(Proved { claim, certificate: proof.certificate.0, start, association, trip }))
     }
 
     /// A message that did not open may have advanced the cipher's state: make the state again from

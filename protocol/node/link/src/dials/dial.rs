@@ -32,6 +32,8 @@ pub(super) struct Dial {
     wait: Duration,
     /// The first wait for an answer (LINK-35).
     first: Duration,
+    /// When the Hello with a cookie left first.
+    asked: Instant,
     exchange: Exchange,
     noise: Bytes,
     cookie: Cookie,
@@ -70,6 +72,7 @@ impl Dial {
             resend: now,
             wait: RESEND_FIRST,
             first: RESEND_FIRST,
+            asked: now,
             exchange,
             noise,
             cookie: Cookie::default(),
@@ -137,6 +140,7 @@ impl Dial {
         self.cookie = cookie;
         self.cookies = self.cookies.saturating_add(1);
         if self.cookies == 1 {
+            self.asked = now;
             // At most so long, and less if it answers an earlier one: rather too early than too late.
             let trip = now.since(self.repeated);
             self.first = (trip + trip / 2).clamp(RESEND_FIRST, RESEND_MAX);
@@ -208,7 +212,8 @@ impl Dial {
         let indices = (self.index, proof.index);
         let association = Association::new(now, common, indices, node < claim.node, own.seal(handshake)?);
         self.wait = self.first;
-        let proved = Proved { claim, certificate: proof.certificate.0, start, association };
+        let trip = now.since(self.asked);
+        let proved = Proved { claim, certificate: proof.certificate.0, start, association, trip };
         self.stage = Stage::Finish(Box::new(proved), datagrams);
         Ok(())
     }

@@ -145,12 +145,13 @@ impl Peers {
         wanted: bool,
         around: &mut Around<'_>,
     ) {
-        let Proved { claim, certificate, start, association } = proved;
+        let Proved { claim, certificate, start, association, trip } = proved;
         let (node, common, rostered_claim) = (claim.node, association.common(), claim.rostered);
         around.out.count_handshake();
         around.routes.set(association.index(), Route::Peer(node));
         let who = (certificate.clone(), start);
-        let peer = Peer::new(now, at.clone(), who, (wanted, self.company.has(&node)), association);
+        let mut peer = Peer::new(now, at.clone(), who, (wanted, self.company.has(&node)), association);
+        peer.path.suppose(trip);
         self.all.insert(node, peer);
         self.guests_grew |= !wanted;
         around.out.trace(format!("link to {node} at {at} is up"));

@@ -62,6 +62,8 @@ pub(super) struct Path {
     /// The number of the last ping.
     pinged: Option<u64>,
     rtt: Rtt,
+    /// LINK-40: what the handshake says of a round trip, until one was measured.
+    supposed: Duration,
     /// So many of the last round trips were other than before.
     surprises: u8,
 }
@@ -79,6 +81,7 @@ impl Path {
             answers: Bucket::new(PROBES_ANSWERED_BURST, PROBES_ANSWERED_PER_SECOND, now),
             pinged: None,
             rtt: Rtt::default(),
+            supposed: Duration::ZERO,
             surprises: 0,
         }
     }
@@ -114,9 +117,14 @@ impl Path {
         Some(self.mtu)
     }
 
-    /// What a round trip takes now; zero if none was measured.
+    /// A round trip takes about so long: nothing was measured yet.
+    pub(super) fn suppose(&mut self, trip: Duration) {
+        self.supposed = trip;
+    }
+
+    /// What a round trip takes now, as far as is known.
     pub(super) fn trip(&self) -> Duration {
-        self.rtt.trip().unwrap_or_default()
+        self.rtt.trip().unwrap_or(self.supposed)
     }
 
     /// LINK-36: for how long a peer may be silent, if a quick one may for `least`.

@@ -255,3 +255,23 @@ fn link_33_guests_get_no_probes() {
     assert_eq!(long(&net, 0, 0, 640) + long(&net, 1, 0, 640), 0);
     assert_eq!(net.parties[0].links.path(&node_of(2)).unwrap().mtu, 1_200);
 }
+
+/// Before any ping or probe was answered.
+#[test]
+fn link_40_the_handshake_says_how_long_a_round_trip_takes() {
+    let mut net = Net::new(2);
+    net.delay = 100_000;
+    net.dial(0, 1);
+    let mut first = [None; 2];
+    for _ in 0..600 {
+        net.run_ms(1);
+        for (at, trip) in first.iter_mut().enumerate() {
+            let peer = node_of(if at == 0 { 2 } else { 1 });
+            *trip = trip.or_else(|| net.parties[at].links.path(&peer).map(|path| (path.trip, path.rtt)));
+        }
+    }
+    for trip in first {
+        let (trip, measured) = trip.unwrap();
+        assert!(measured.is_none() && (195..=230).contains(&trip.as_millis()), "{trip:?} {measured:?}");
+    }
+}

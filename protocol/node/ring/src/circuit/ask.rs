@@ -84,7 +84,8 @@ impl Circuit {
 
     /// The members that were asked and said nothing, if they had time enough to answer.
     pub(crate) fn silent(&self, now: Instant, timing: &Timing) -> Vec<NodeId> {
-        let enough = |asking: &Asking| now.since(asking.since) >= timing.ask * 3 / 4;
+        let enough = (timing.ask * 3 / 4).max(timing.trip * 9 / 8);
+        let enough = |asking: &Asking| now.since(asking.since) >= enough;
         let Some(asking) = self.asking.filter(enough) else { return Vec::new() };
         let members = self.order.members.iter().enumerate();
         members.filter(|(index, _)| asking.heard & bit(*index) == 0).map(|(_, node)| *node).collect()

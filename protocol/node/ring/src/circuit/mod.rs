@@ -11,6 +11,7 @@
 //! token passes it straight to such a member, which then makes the record of them.
 
 mod ask;
+mod held;
 mod pass;
 mod visit;
 
@@ -27,6 +28,7 @@ use ask::Asking;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{ConfigurationId, Danger, Instant, NodeId, Pool};
+use held::Said;
 use std::sync::Arc;
 
 /// Where new packets come from: the queue of messages, or what is to be recovered.
@@ -62,6 +64,8 @@ struct IdleToken {
     token: Token,
     until: Instant,
     answers: bool,
+    /// RING-41: it waits for packets that its records name, up to this place.
+    packets: Option<u64>,
 }
 
 /// What this member did on the last visit.
@@ -82,6 +86,7 @@ pub(crate) struct Circuit {
     counters: Counters,
     mine: u8,
     token_seq: u64,
+    said: Said,
     /// The number of the last token passed on here, and to whom; 0 if there is none yet.
     passed_seq: u64,
     passed_to: NodeId,
@@ -131,6 +136,7 @@ impl Circuit {
             passed_to: config.me,
             order: Order::new(id, members, mine, config.danger),
             token_seq: 0,
+            said: Said::default(),
             last: Visit::default(),
             visited: false,
             fresh: Vec::new(),
@@ -269,7 +275,7 @@ impl Circuit {
         let by_visits = config.danger.is(Danger::RingSafeByVisits);
         let lost = token.records < self.last.records
             || token.places < self.last.places
-            || token.held() < self.order.safe && !by_visits;
+            || token.held() < self.said.by_token && !by_visits;
         let far = token.places.saturating_sub(self.order.safe) > STORE_PACKETS_MAX;
         if lost || far || token.members.len() != self.size() {
             return Err(illegal("RING-08"));
@@ -288,6 +294,7 @@ impl Circuit {
         self.loss_at = now + config.timing.token_loss;
         self.asking = None;
         // ORD-01: nobody else gives this member's packets places.
+        self.forget_who_asked(token);
         let by_others = config.danger.is(Danger::RingOrdersOthers);
         for record in token.members.records().filter(|record| record.source != self.mine || by_others) {
             self.order.keep_record(record);
@@ -309,7 +316,11 @@ impl Circuit {
         }
         let by_visits = config.danger.is(Danger::RingSafeByVisits);
         let safe = if by_visits { self.last.places.min(held.into()) } else { token.held() };
+        self.said.by_token = self.said.by_token.max(safe);
         self.order.safe = self.order.safe.max(safe);
+        for (index, member) in token.members.iter().enumerate() {
+            self.said.says(index, member.held.into());
+        }
     }
 
     /// Whether the last token said that a member lacks something.

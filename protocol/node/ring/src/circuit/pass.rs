@@ -2,7 +2,7 @@
 
 use super::visit::begins_with_messages;
 use super::{Circuit, IdleToken, Lost, Passed, Source};
-use crate::config::{Config, Timing};
+use crate::config::{Config, FAR, Timing};
 use crate::message::{Control, Hurry, Token};
 use crate::output::Output;
 use crate::pace::Pace;
@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 
 /// Room for a token without many requests; a longer one takes room of its own.
 const TOKEN_BYTES_MAX: usize = 512;
-/// After so many repetitions the pauses between them double.
-const REPEATS_STEADY: u32 = 6;
+/// After so many repetitions the pauses between them double: in a near ring, and in a far one.
+const REPEATS_STEADY: [u32; 2] = [6, 12];
 
 impl Circuit {
     /// ORD-04: who gets the token next. A member that n passes left out comes first. So each gets
@@ -54,7 +54,7 @@ impl Circuit {
             self.idle_span = config.timing.idle_hold;
         }
         if self.rests_at() == self.mine && idle && !self.hurried {
-            self.idle = Some(IdleToken { token, until: now + self.idle_span, answers: false });
+            self.idle = Some(IdleToken { token, until: now + self.idle_span, answers: false, packets: None });
             self.idle_span = (self.idle_span.saturating_mul(2)).min(config.timing.idle_hold_max);
             drop(rest);
             self.fresh = fresh;
@@ -140,6 +140,12 @@ impl Circuit {
         }
     }
 
+    /// A member that asked for the token, and had it since this member last had it, waits no more.
+    pub(super) fn forget_who_asked(&mut self, token: &Token) {
+        let passes = |index: u8| token.members.get(usize::from(index)).map(|member| member.passes);
+        self.asked_by = self.asked_by.filter(|asked| passes(*asked) >= passes(self.mine));
+    }
+
     fn let_go(&mut self, now: Instant, source: &mut dyn Source, config: &Config, out: &mut VecDeque<Output>) {
         if self.awaits_answers() {
             return; // It goes on at once.
@@ -191,7 +197,9 @@ impl Circuit {
         }
         if let Some(passed) = self.passed.as_mut().filter(|passed| passed.at <= now) {
             passed.repeats = passed.repeats.saturating_add(1);
-            let doublings = passed.repeats.saturating_sub(REPEATS_STEADY).min(16);
+            let [near, far] = REPEATS_STEADY;
+            let steady = if config.timing.trip >= FAR { far } else { near };
+            let doublings = passed.repeats.saturating_sub(steady).min(16);
             passed.at = now + config.timing.token_repeat.saturating_mul(1 << doublings);
             self.counters.tokens_repeated = self.counters.tokens_repeated.saturating_add(1);
             out.push_back(Output::Send { to: passed.to, frame: passed.frame.clone() });

@@ -13,6 +13,9 @@ use bytes::Bytes;
 use folkmoot_base::{Danger, Instant};
 use std::collections::VecDeque;
 
+/// A token waits for this part of a round trip for packets that it has overtaken.
+const OVERTAKEN: u32 = 32;
+
 impl Circuit {
     /// The rest of a visit: serves requests, sends new packets, puts what this member has sent in
     /// the order, and passes the token on, or holds it if all is quiet.
@@ -168,21 +171,44 @@ impl Circuit {
 
     /// RING-35: whether the token may wait for answers now.
     pub(crate) fn may_wait(&self, config: &Config) -> bool {
-        config.timing.trip >= FAR && self.answers > 0 && !self.is_alone()
+        let off = config.danger.is(Danger::RingTokenHurries);
+        config.timing.trip >= FAR && self.answers > 0 && !self.is_alone() && !off
     }
 
     /// RING-35: keeps the token until this node has answered what it brought: that takes no time,
     /// but answers that come after the token has gone wait for a rotation.
     pub(crate) fn wait_for_answers(&mut self, now: Instant, token: Token) {
         self.answers = self.answers.saturating_sub(1);
-        self.idle = Some(IdleToken { token, until: now, answers: true });
+        self.idle = Some(IdleToken { token, until: now, answers: true, packets: None });
+    }
+
+    /// RING-41: keeps a token that has overtaken packets, for a small part of a round trip: what
+    /// they bring is answered at this visit, and not one rotation later.
+    pub(crate) fn wait_for_packets(&mut self, now: Instant, token: Token, config: &Config) -> Option<Token> {
+        let off = config.danger.is(Danger::RingTokenOvertakes);
+        let waits = !off && config.timing.trip >= FAR && self.order.held() < token.places && !self.is_alone();
+        if !waits {
+            return Some(token);
+        }
+        let (until, packets) = (now + config.timing.trip / OVERTAKEN, Some(token.places));
+        self.idle = Some(IdleToken { token, until, answers: true, packets });
+        None
+    }
+
+    /// If all packets are here for which the token waits, it goes on when they are answered.
+    pub(crate) fn have_packets_come(&mut self, now: Instant) {
+        let held = self.order.held();
+        if let Some(idle) = self.idle.as_mut().filter(|idle| idle.packets.is_some_and(|last| held >= last)) {
+            (idle.packets, idle.until) = (None, now);
+        }
     }
 
     /// A packet leaves for the first time: under the ring key, unless this is the first round of
     /// the token. Then others may not have the key yet, and it goes over the links (RING-34). A
     /// record goes as the packets before it do (`keyed`): those of a recovery go over the links.
     pub(super) fn first_time(&self, frame: Bytes, keyed: bool) -> Output {
-        if keyed && self.counters.visits > 1 {
+        let at_once = self.order.danger.is(Danger::RingSealsFirstRound);
+        if keyed && (self.counters.visits > 1 || at_once) {
             return Output::first_time(&self.others, frame);
         }
         Output::Multicast { to: self.others.clone(), frame }

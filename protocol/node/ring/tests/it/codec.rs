@@ -7,7 +7,7 @@ use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
 use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, Record, RingHandle, put_piece};
 use folkmoot_ring::given::{Given, Span};
 use folkmoot_ring::message::{
-    CommitToken, Control, Frame, Hurry, Join, NOBODY, OldRing, Recent, Request, Token, Visited,
+    CommitToken, Control, Entry, Frame, Held, Hurry, Join, NOBODY, OldRing, Recent, Request, Token, Visited,
 };
 use folkmoot_ring::names::{Name, put_names};
 use folkmoot_ring::{CONTRIBUTION_BYTES, Contribution};
@@ -35,12 +35,27 @@ fn old_ring(seed: u64) -> OldRing {
     }
 }
 
+fn entry(seed: u64) -> Entry {
+    let contribution = Contribution::new([seed as u8; CONTRIBUTION_BYTES]);
+    Entry { old_ring: old_ring(seed), contribution, mtu: seed as u16, trip: 9 }
+}
+
 fn controls() -> impl Strategy<Value = Control> {
     let join = (1..=NODES_MAX, any::<u8>(), any::<u32>(), 0..=1_u8).prop_map(|(n, wanted, seq, bound)| {
         let hears = nodes(n);
         let wants = hears.iter().take(usize::from(wanted) % n).copied().collect();
         let ring_seq = seq.into();
-        Control::Join(Join { hears, wants, bound, number: 9, ring_seq, current: None, last: None, trip: 7 })
+        Control::Join(Join {
+            hears,
+            wants,
+            bound,
+            number: 9,
+            ring_seq,
+            current: None,
+            last: None,
+            trip: 7,
+            entry: (seq % 2 == 0).then(|| entry(seq.into())),
+        })
     });
     let commit = (1..=NODES_MAX, any::<u32>(), any::<u64>()).prop_map(|(n, seq, seed)| {
         let members = nodes(n);
@@ -72,7 +87,8 @@ fn controls() -> impl Strategy<Value = Control> {
             requests,
         })
     });
-    prop_oneof![join, commit, token, Just(Control::Hurry(Hurry { ring: [9; 16] }))]
+    let held = any::<u32>().prop_map(|held| Control::Held(Held { ring: [9; 16], held }));
+    prop_oneof![join, commit, token, held, Just(Control::Hurry(Hurry { ring: [9; 16] }))]
 }
 
 fn begun(head: Head, class: Class) -> BytesMut {

@@ -179,6 +179,7 @@ fn the_ring_number_is_on_disk_before_a_frame_shows_it() {
         current: None,
         last: None,
         trip: 0,
+        entry: None,
     };
     ring.frame(Instant(1), node(1), Control::Join(join).encode(), &mut rng).unwrap();
     let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
@@ -248,6 +249,7 @@ fn a_commit_token_waits_for_no_disk() {
             current: None,
             last: None,
             trip: 0,
+            entry: None,
         };
         ring.frame(at, node(1), Control::Join(join).encode(), &mut rng).unwrap();
         let outputs: Vec<Output> = std::iter::from_fn(|| ring.poll_output()).collect();
@@ -281,7 +283,17 @@ fn ring_10_a_join_that_wants_whom_it_does_not_hear_is_refused() {
 fn rule_broken_by(hears: Vec<NodeId>, wants: Vec<NodeId>) -> &'static str {
     let mut ring = Ring::new(Config::new(node(0)), 0, Instant(0));
     ring.peer(Instant(0), node(1), true);
-    let join = Join { hears, wants, bound: 0, number: 1, ring_seq: 1, current: None, last: None, trip: 0 };
+    let join = Join {
+        hears,
+        wants,
+        bound: 0,
+        number: 1,
+        ring_seq: 1,
+        current: None,
+        last: None,
+        trip: 0,
+        entry: None,
+    };
     match ring.frame(Instant(0), node(1), Control::Join(join).encode(), &mut Rng(1)) {
         Err(RingError::PeerIllegal { peer, rule }) if peer == node(1) => rule,
         other => panic!("taken: {other:?}"),

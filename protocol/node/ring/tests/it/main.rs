@@ -23,6 +23,7 @@ mod pair;
 mod paths;
 mod reach;
 mod rules;
+mod saves;
 mod schedules;
 mod times;
 mod unreliable;

@@ -45,7 +45,17 @@ pub fn picture(ring: &Ring) -> String {
 /// A JOIN of the peer while it gathers; it wants all nodes that it hears.
 pub fn join(number: u64, hears: &[usize]) -> Join {
     let hears: Vec<NodeId> = hears.iter().map(|i| node(*i)).collect();
-    Join { wants: hears.clone(), hears, bound: 0, number, ring_seq: 5, current: None, last: None, trip: 0 }
+    Join {
+        wants: hears.clone(),
+        hears,
+        bound: 0,
+        number,
+        ring_seq: 5,
+        current: None,
+        last: None,
+        trip: 0,
+        entry: None,
+    }
 }
 
 pub fn begun(head: Head, class: Class) -> BytesMut {

@@ -82,11 +82,13 @@ impl Peers {
         moved
     }
 
-    /// Whether the ring may have this peer: only if it `may` take part and its path was tried, and
-    /// to begin with only if its transcript equals ours. The answer if it is another than before.
-    pub(crate) fn judge(&mut self, node: &NodeId, may: bool, equal: bool) -> Option<bool> {
+    /// Whether the ring may have this peer: only if it `may` take part and its path was tried, or
+    /// is `far`, and to begin with only if its transcript equals ours. The answer if it is another
+    /// than before.
+    pub(crate) fn judge(&mut self, node: &NodeId, may: bool, far: bool, equal: bool) -> Option<bool> {
         let peer = self.linked.get_mut(node)?;
-        let eligible = may && peer.mtu.is_some() && (peer.eligible || equal);
+        let known = peer.mtu.is_some() || far || peer.eligible;
+        let eligible = may && known && (peer.eligible || equal);
         (core::mem::replace(&mut peer.eligible, eligible) != eligible).then_some(eligible)
     }
 

@@ -125,7 +125,7 @@ fn ring_30_who_is_stopped_for_three_hundred_milliseconds_costs_nothing() {
 #[test]
 fn ring_29_a_ring_stands_though_many_datagrams_are_lost() {
     for loss in [13, 51] {
-        for trip in [100, 50_000, 200_000, 600_000] {
+        for trip in TRIPS {
             let (mut net, _) = founded(3, trip);
             net.loss = loss;
             let before = net.installed();

@@ -33,6 +33,8 @@ pub struct Keys {
     pub breaches: Vec<String>,
     /// Packets sealed, and opened.
     pub counts: (u64, u64),
+    /// Packets that came to somebody who had no keys of that ring.
+    pub lost: u64,
 }
 
 impl Keys {
@@ -85,7 +87,11 @@ impl Keys {
         let Ok(Frame::Data(Data { sender, ring, .. })) = Frame::decode(frame.clone()) else { return None };
         let held = self.held.get(&who)?;
         let mut keys = [&held.installed, &held.attempt].into_iter().flatten();
-        let (from, mine) = keys.find(|keys| keys.ring == ring)?.senders.get(usize::from(sender))?;
+        let Some(keys) = keys.find(|keys| keys.ring == ring) else {
+            self.lost += 1;
+            return None;
+        };
+        let (from, mine) = keys.senders.get(usize::from(sender))?;
         assert_eq!(*mine.expose(), key, "n{who} has another key of n{}", index(from));
         self.counts.1 += 1;
         Some(*from)

@@ -285,6 +285,7 @@ impl World {
             ring.peer(now, node(j), eligible);
             if self.delay.0 >= 10_000 {
                 ring.trip(node(j), Duration::from_micros(2 * self.delay.1));
+                ring.path(Instant(self.now), node(j), 1_452);
             }
         }
         self.drain(i);
