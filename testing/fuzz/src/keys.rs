@@ -180,6 +180,7 @@ impl Keyed {
             members: vec![party(1), party(2)],
             brought,
             transitional_set: vec![self.me],
+            last: party(1),
             cause: Cause::Join,
         };
         self.take(Input::View(view));

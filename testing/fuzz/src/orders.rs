@@ -37,6 +37,16 @@ impl Rings {
         Self { now, rings, dice: Dice(5), wire: VecDeque::new(), said: Vec::new() }
     }
 
+    /// The same, far from each other.
+    fn far() -> Self {
+        let mut rings = Self::new();
+        for (which, peer) in [(0, 2), (1, 1)] {
+            rings.rings[which].trip(node(peer), Duration::from_millis(40));
+            rings.rings[which].path(rings.now, node(peer), 1_452);
+        }
+        rings
+    }
+
     fn drain(&mut self, which: usize) {
         let mut count = 0;
         while let Some(output) = self.rings[which].poll_output() {
@@ -137,6 +147,21 @@ pub fn ring_operational(data: &[u8]) {
     rings.run(data);
 }
 
+/// What the peer says where both are far from each other.
+fn distant_frames() -> Vec<Bytes> {
+    let mut rings = Rings::far();
+    rings.form();
+    for which in [0, 1] {
+        let message = (Lead::NONE, Bytes::from_static(b"safe"));
+        rings.rings[which].submit(rings.now, 0, Service::Safe, message).unwrap();
+    }
+    for _ in 0..20 {
+        rings.pass(Duration::from_millis(10));
+        rings.carry(32);
+    }
+    rings.said
+}
+
 /// Seeds: the peer's frames, by themselves, while a ring is formed, and on a ring that stands.
 pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
     let mut rings = Rings::new();
@@ -156,15 +181,24 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
         }
     }
     let standing: Vec<Bytes> = std::mem::take(&mut rings.said);
+    let distant = distant_frames();
     let few = |frames: &[Bytes]| script(frames.iter().take(6).map(|frame| (0, frame)));
     let mut kinds: Vec<Vec<u8>> = Vec::new();
-    for frame in forming.iter().chain(&standing) {
+    for frame in forming.iter().chain(&standing).chain(&distant) {
         // The class of DATA, the kind of all others.
         let kind = |frame: &[u8]| if frame[0] == 1 { frame[1] } else { frame[0] };
         if !kinds.iter().any(|have| kind(have) == kind(frame)) {
             kinds.push(frame.to_vec());
         }
     }
+    // A JOIN with an entry.
+    kinds.extend(
+        distant
+            .iter()
+            .filter(|frame| frame[..2] == [1, 1])
+            .max_by_key(|one| one.len())
+            .map(|one| one.to_vec()),
+    );
     let driven =
         script([(6, &b"mine"[..]), (7, &[0, 9]), (5, &[0, 40]), (0x86, b"its"), (7, &[0, 30]), (5, &[1, 0])]);
     [kinds, vec![few(&forming), driven.clone()], vec![few(&standing), few(&forming), driven]]

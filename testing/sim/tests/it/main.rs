@@ -4,6 +4,7 @@
 use folkmoot_sim::flood::heap::Counting;
 
 mod carriers;
+mod distant;
 mod flood;
 mod runs;
 

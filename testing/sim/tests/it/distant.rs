@@ -1,0 +1,171 @@
+//! Groups of members that are far from each other: one second and eight round trips from a cold
+//! start, or from a SIGKILL, until all have one view with its key.
+
+use folkmoot_base::Danger;
+use folkmoot_identity::Scheme;
+use folkmoot_sim::machine::Role;
+use folkmoot_sim::net::{CALM, Weather};
+use folkmoot_sim::record::{Disk, Entry, Player, What};
+use folkmoot_sim::schedule::Schedule;
+use folkmoot_sim::stack::company;
+use folkmoot_sim::world::{Options, World};
+use std::collections::BTreeSet;
+
+/// Round trips, in microseconds.
+const TRIPS: [u64; 5] = [100, 50_000, 200_000, 600_000, 1_000_000];
+const FOUNDERS: [Player; 3] = [0, 1, 2];
+
+/// Three founders who know where the others are, so far from each other; datagrams may overtake one
+/// another.
+fn world(trip: u64, seed: u64, danger: Option<Danger>) -> World {
+    let weather = Weather { delay_min: trip / 2, delay_max: trip / 2 + trip / 2_000, ..CALM };
+    let drawn = Schedule::draw_calm(seed);
+    let schedule = Schedule {
+        players: 3,
+        founders: 3,
+        votes: 1,
+        scheme: Scheme::Plain,
+        weather,
+        far: 0,
+        seconds: 0,
+        calm: true,
+        steps: Vec::new(),
+        ..drawn
+    };
+    let options = Options { notes: true, danger: danger.map(|danger| (danger, None)), ..Options::default() };
+    let mut world = World::new(&schedule, company(&schedule), options);
+    FOUNDERS.iter().for_each(|player| world.boot(*player, Role::Founder, Disk::Fresh));
+    world
+}
+
+/// The first seeds in whose networks all paths carry whole datagrams: a narrow one is looked for in
+/// more rounds.
+fn seeds(count: usize) -> Vec<u64> {
+    let wide = |seed: &u64| {
+        let mut world = world(100, *seed, None);
+        let ways = FOUNDERS.iter().flat_map(|from| FOUNDERS.iter().map(move |to| (*from, *to)));
+        ways.filter(|(from, to)| from != to).all(|(from, to)| world.net.carry(0, from, to, 1_452).len() == 1)
+    };
+    (1..).filter(wide).take(count).collect()
+}
+
+/// When the last of `who` was told of a view of exactly these, counting from `since`.
+fn viewed(world: &World, who: &[Player], since: u64) -> Option<u64> {
+    let all: BTreeSet<Player> = who.iter().copied().collect();
+    let first = |player: Player| {
+        let entries = world.record.entries.iter().filter(|entry| entry.at >= since);
+        let mut of = entries.filter(|entry| entry.process.player == player);
+        of.find(|entry| matches!(&entry.what, What::View(view) if view.members == all)).map(|entry| entry.at)
+    };
+    let times: Option<Vec<u64>> = who.iter().map(|player| first(*player)).collect();
+    times?.into_iter().max()
+}
+
+/// How long that takes, in microseconds.
+fn until(world: &mut World, who: &[Player], since: u64) -> u64 {
+    while world.now < since + 60_000_000 {
+        world.play_until(world.now + 10_000);
+        if let Some(at) = viewed(world, who, since) {
+            return at - since;
+        }
+    }
+    panic!("no view of {who:?}:\n{}", story(world, since, 1_000_000));
+}
+
+/// What happened when, in round trips.
+fn story(world: &World, since: u64, trip: u64) -> String {
+    let line = |entry: &Entry| {
+        let at = (entry.at - since) as f64 / trip as f64;
+        let what = match &entry.what {
+            What::Note(layer, text) if *layer != "admission" => format!("{layer}: {text}"),
+            What::View(view) => format!("a view of {:?}, with its key", view.members),
+            _ => return None,
+        };
+        Some(format!("{at:7.2} m{} {what}\n", entry.process.player))
+    };
+    world.record.entries.iter().filter(|entry| entry.at >= since).filter_map(line).collect()
+}
+
+/// One second and eight round trips.
+fn limit(trip: u64) -> u64 {
+    1_000_000 + 8 * trip
+}
+
+/// A group that stands, and how long it took to form.
+fn formed(trip: u64, seed: u64, danger: Option<Danger>) -> (World, u64) {
+    let mut world = world(trip, seed, danger);
+    let took = until(&mut world, &FOUNDERS, 0);
+    (world, took)
+}
+
+/// Where the round trips go. To read it: `cargo test -p folkmoot-sim --test it distant::
+/// -- --nocapture`.
+#[test]
+fn a_distant_group_forms_and_forms_again_in_these_steps() {
+    let (trip, seed) = (1_000_000, seeds(1)[0]);
+    let (mut world, took) = formed(trip, seed, None);
+    println!("{took} us from a cold start, in round trips:\n{}", story(&world, 0, trip));
+    world.play_until(world.now + 20 * trip);
+    let killed = world.now;
+    world.crash(2, 0);
+    let took = until(&mut world, &[0, 1], killed);
+    println!("{took} us from a SIGKILL, in round trips:\n{}", story(&world, killed, trip));
+}
+
+#[test]
+fn three_distant_members_have_a_key_within_a_second_and_eight_round_trips() {
+    for trip in TRIPS {
+        let took: Vec<u64> = seeds(6).iter().map(|seed| formed(trip, *seed, None).1).collect();
+        println!("{trip} us: {took:?}");
+        assert!(took.iter().all(|took| *took <= limit(trip)), "{trip}: {took:?}");
+    }
+}
+
+/// At any moment of a token's round.
+#[test]
+fn two_of_three_distant_members_have_another_key_within_a_second_and_eight_round_trips_of_a_sigkill() {
+    let seed = seeds(1)[0];
+    for trip in TRIPS {
+        let mut all = Vec::new();
+        for moment in 0..12 {
+            let (mut world, _) = formed(trip, seed, None);
+            world.play_until(world.now + 10_000_000 + 4 * trip + moment * (trip / 8 + 13_000));
+            let (killed, lost) = (world.now, (moment % 3) as Player);
+            world.crash(lost, 0);
+            let rest: Vec<Player> = FOUNDERS.into_iter().filter(|player| *player != lost).collect();
+            all.push(until(&mut world, &rest, killed));
+        }
+        println!("{trip} us: {all:?}");
+        assert!(all.iter().all(|took| *took <= limit(trip)), "{trip}: {all:?}");
+    }
+}
+
+/// The slowest of some groups, in round trips of a second, if a rule is off.
+fn slowest(danger: Option<Danger>) -> u64 {
+    seeds(3).iter().map(|seed| formed(1_000_000, *seed, danger).1).max().unwrap() / 10_000
+}
+
+/// Each of them saves something: without any one of them three members need longer.
+#[test]
+fn without_any_of_these_rules_a_distant_group_needs_longer() {
+    let best = slowest(None);
+    println!("{best} hundredths of a round trip");
+    for danger in [
+        Danger::RingTokenHurries,
+        Danger::RingHeldByToken,
+        Danger::RingTokenOvertakes,
+        Danger::RingEntriesLate,
+        Danger::RingFreshUnheard,
+        Danger::KeyingNearAlways,
+        Danger::KeyingSharesLate,
+    ] {
+        let late = slowest(Some(danger));
+        println!("{danger:?}: {late}");
+        assert!(late >= best + 40, "{danger:?}: {late}");
+    }
+}
+
+#[test]
+fn node_25_a_ring_gathers_while_its_long_paths_are_tried() {
+    assert!(slowest(Some(Danger::NodeTriesFirst)) >= slowest(None) + 40);
+}
