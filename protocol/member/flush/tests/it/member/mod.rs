@@ -16,6 +16,7 @@ use folkmoot_group::Mark;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "few of them, in tests")]
 pub enum Event {
     View(View),
     Sent(ViewId, Bytes),
