@@ -5,7 +5,7 @@
 use crate::Lacking;
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_base::{GroupId, Head, Indication, Locator, NodeId, Party, Service, ViewId};
+use folkmoot_base::{ConfigurationId, GroupId, Head, Indication, Locator, NodeId, Party, Said, Service};
 
 /// Member → node.
 #[derive(Debug, Clone)]
@@ -23,21 +23,10 @@ pub enum ToNode {
         /// Which party.
         party: Party,
     },
-    /// Join a group: one ordered message. Every node refuses it unless its roster has the party's
-    /// member.
-    Join {
-        /// Which party.
-        party: Party,
-        /// Which group.
-        group: GroupId,
-    },
-    /// Leave a group: one ordered message.
-    Leave {
-        /// Which party.
-        party: Party,
-        /// Which group.
-        group: GroupId,
-    },
+    /// Order what a party says that changes who is in a group, signed by its member: one ordered
+    /// message. Every node refuses a join unless its roster has the party's member. If enough
+    /// members complain of a party, it is removed (K4).
+    Word(Box<Said>),
     /// Multicast to a group, in order.
     Send {
         /// The sender.
@@ -48,26 +37,6 @@ pub enum ToNode {
         service: Service,
         /// The content; opaque here.
         payload: Bytes,
-    },
-    /// Order a complaint: `suspect` is silent in `view` (the newest notice's id). If enough members
-    /// complain, the suspect is removed (K4).
-    Complain {
-        /// The complainer.
-        party: Party,
-        /// In which group.
-        group: GroupId,
-        /// In which view.
-        view: Box<ViewId>,
-        /// The suspect.
-        suspect: Party,
-    },
-    /// Order a notice with cause `Refresh`: the same parties, a new key. One party asks, not all
-    /// of them.
-    Refresh {
-        /// The party that asks.
-        party: Party,
-        /// In which group.
-        group: GroupId,
     },
     /// Order this item of the transcript of this charter. The node verifies it first, as every
     /// other node will.
@@ -146,6 +115,8 @@ pub enum ToMember {
     /// The node joined or formed a configuration with these nodes; from now on groups can be
     /// joined.
     Configuration {
+        /// Which: parties name it in what they sign.
+        id: ConfigurationId,
         /// The nodes.
         nodes: Vec<NodeId>,
         /// How long members there wait for a step of one another, if that is longer than usual: the

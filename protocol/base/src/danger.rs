@@ -182,6 +182,14 @@ pub enum Danger {
     LineNoTie,
     /// Group: keeps members of lost nodes in its list.
     GroupKeepsLost,
+    /// Group: believes words that nobody signed (GRP-20, GRP-24).
+    GroupBelievesAnyone,
+    /// Group: takes a word again, in another configuration or after a later word (GRP-21, GRP-23).
+    GroupHearsAgain,
+    /// Flush: believes words that nobody signed (FLU-20).
+    FlushBelievesAnyone,
+    /// Flush: an earlier FLUSH_OK replaces a later one (FLU-21).
+    FlushHearsAgain,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.
     FlushNoWait,
     /// Flush: a party sends early messages before all are known to have the view (FLU-10).

@@ -27,6 +27,7 @@ mod suite;
 mod time;
 mod view;
 mod whole;
+mod word;
 
 pub use bucket::Bucket;
 pub use buffer::{Buffer, Framed};
@@ -49,3 +50,6 @@ pub use suite::{Cipher, Keying, ModuleName};
 pub use time::{Instant, UnixTime};
 pub use view::{Cause, ConfigurationId, ViewId};
 pub use whole::whole;
+#[cfg(feature = "danger")]
+pub use word::ToySignatures;
+pub use word::{Join, Proof, Said, Says, Signatures, WORD_LABEL, Word};

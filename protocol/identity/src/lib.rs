@@ -61,7 +61,7 @@ pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, CsrError, RequestError, VoteError};
 pub use folkmoot_signing::{
-    GroupKey, KeyKind, Mode, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
+    GroupKey, KeyKind, Mode, Prover, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
 };
 pub use founder::{FOUNDERS_MAX, Founder};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds};

@@ -26,6 +26,7 @@ pub mod plain;
 pub mod plain_ed25519;
 pub mod plain_rsa;
 mod polynomial;
+mod proof;
 pub mod rsa;
 mod rsa_spki;
 mod run;
@@ -40,6 +41,7 @@ pub use error::SigningError;
 pub use folkmoot_groups::{Edwards, P256, PrimeGroup, Ristretto};
 pub use group_key::{GroupKey, KeyKind};
 pub use plain::{Signature, SigningKey, VerifyingKey};
+pub use proof::Prover;
 pub use run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, SIGNERS_MAX};
 pub use scheme::{Mode, Scheme};
 

@@ -7,11 +7,12 @@ use core::time::Duration;
 use folkmoot_base::{
     Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Party, Pool, Secret, Service, SignatureBytes,
 };
-use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For};
+use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For, Signed};
 use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
 use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
 use folkmoot_session::{Body, Bundle, Config as SessionConfig, Opened, Session};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 const GROUP: GroupId = GroupId([9; 32]);
 const OUTPUTS_MAX: usize = 4_096;
@@ -29,6 +30,16 @@ fn party(number: u8) -> Party {
     }
 }
 
+fn flush_config() -> FlushConfig {
+    let signatures = Arc::new(frames::AnySignature);
+    FlushConfig { me: party(1), group: GROUP, signatures, danger: Mutant::NONE }
+}
+
+/// The word of party 2.
+fn signed(control: FlushControl) -> Bytes {
+    flush_message::encode(&Signed::sign(control, &party(2), &frames::AnySignature))
+}
+
 /// The flush layer of member 1; its own words come back to it.
 struct Flushing {
     flush: Flush,
@@ -38,17 +49,14 @@ struct Flushing {
 impl Flushing {
     /// In a view with member 2, installed and known to be.
     fn steady() -> Self {
-        let mut flushing = Self {
-            flush: Flush::new(FlushConfig { me: party(1), group: GROUP, danger: Mutant::NONE }, HEADS),
-            order: 0,
-        };
+        let mut flushing = Self { flush: Flush::new(flush_config(), HEADS), order: 0 };
         flushing.notice();
         let view = view_id(GROUP, 1);
         for control in [
-            FlushControl::FlushOk { view, heads: HEADS, brings: Vec::new().into(), reached: None },
+            FlushControl::FlushOk { view, number: 1, heads: HEADS, brings: Vec::new().into(), reached: None },
             FlushControl::FlushReceived { view },
         ] {
-            flushing.frame(party(2), flush_message::encode(&control));
+            flushing.frame(party(2), signed(control));
         }
         flushing
     }
@@ -109,17 +117,17 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
     let tag = flush_message::ViewTag::of(&view_id(GROUP, 1));
     let header = flush_message::data_header(&tag, Service::Agreed, For::Session, 0);
     let word = [header.as_slice(), b"a word"].concat();
-    let ok = |order| {
-        flush_message::encode(&FlushControl::FlushOk {
+    let ok = |order: u64| {
+        signed(FlushControl::FlushOk {
             view: view_id(GROUP, order),
+            number: u32::try_from(order).unwrap_or_default(),
             heads: HEADS,
             brings: Vec::new().into(),
             reached: None,
         })
         .to_vec()
     };
-    let received =
-        |order| flush_message::encode(&FlushControl::FlushReceived { view: view_id(GROUP, order) }).to_vec();
+    let received = |order| signed(FlushControl::FlushReceived { view: view_id(GROUP, order) }).to_vec();
     let change =
         script([(0, word.clone()), (4, vec![]), (6, vec![]), (0, ok(2)), (0, received(2)), (7, vec![1])]);
     let lost = script([(4, vec![]), (0, ok(3)), (5, vec![]), (4, vec![]), (6, vec![]), (0, ok(3))]);

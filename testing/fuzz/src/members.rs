@@ -7,7 +7,7 @@ use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Cause, Indication, Instant, Party, Service, UnixTime};
 use folkmoot_flush::message::For;
-use folkmoot_identity::Identity;
+use folkmoot_identity::{Identity, Prover};
 use folkmoot_member::{Command, Event, Member};
 use std::collections::VecDeque;
 
@@ -28,6 +28,7 @@ impl Above {
         above.member.clock(above.now, NOW, &mut above.dice);
         above.member.command(above.now, Command::Join { group: world().group() }, &mut above.dice);
         above.word(ToMember::Configuration {
+            id: crate::frames::configuration(1),
             nodes: world().founders.iter().map(Identity::node).collect(),
             patience: core::time::Duration::ZERO,
         });
@@ -142,26 +143,26 @@ fn above_after(data: &[u8]) -> Option<Above> {
 
 /// Seeds: admission, flush and keying words wrapped as the member wraps them.
 pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    use folkmoot_flush::message::{Control, Signed, encode};
     let open = script(admission.iter().rev().take(2).map(|word| (0, [&[OPEN], &word[..]].concat())));
     let admit = world().admit();
     let view = crate::frames::view_id(world().group(), 1);
     let heads = world().transcript.digest();
-    let ok = |view| folkmoot_flush::message::Control::FlushOk {
-        view,
-        heads,
-        brings: Vec::new().into(),
-        reached: None,
+    let flush = |sender: &Identity, port: u16, control: Control| {
+        let signatures = Prover::new(sender.key().clone());
+        encode(&Signed::sign(control, &Party::new(sender.member(), port), &signatures)).to_vec()
     };
-    let received = |view| folkmoot_flush::message::Control::FlushReceived { view };
-    let flush = |control| folkmoot_flush::message::encode(&control).to_vec();
+    let ok = |view| Control::FlushOk { view, number: 1, heads, brings: Vec::new().into(), reached: None };
+    let received = |view| Control::FlushReceived { view };
+    let (mine, theirs) = (&world().founders[0], &world().founders[1]);
     let tag = folkmoot_flush::message::ViewTag::of(&view);
     let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to, 0);
     let keying = [head(For::Keying).as_slice(), &[1]].concat();
     let sealed = [head(For::Session).as_slice(), &[0; 40]].concat();
     let two = vec![
         (4, vec![2]),
-        (0, flush(ok(view))),
-        (0, flush(received(view))),
+        (0, flush(theirs, PORTS[0], ok(view))),
+        (0, flush(theirs, PORTS[0], received(view))),
         (0, keying),
         (0, sealed),
         (8, b"hi".to_vec()),
@@ -173,8 +174,8 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
         (4, vec![0]),
         (8, b"alone".to_vec()),
         (4, vec![0b00_1001]),
-        (0x50, flush(ok(next))),
-        (0x50, flush(received(next))),
+        (0x50, flush(mine, PORTS[1], ok(next))),
+        (0x50, flush(mine, PORTS[1], received(next))),
         (5, vec![0b00_1001]),
         (6, vec![2, 0]),
     ];

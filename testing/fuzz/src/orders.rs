@@ -1,16 +1,19 @@
 //! Ring and group: frames of a peer that may say anything. They meet a node that gathers, a node
 //! that is on a ring, and the ordered path.
 
-use crate::frames::{configuration, member, node, party};
+use crate::frames::{self, AnySignature, configuration, member, node, party};
 use crate::script::{Dice, number, owned, script, steps};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::PARTIES_MAX;
-use folkmoot_base::{Cause, Framed, GroupId, Head, Instant, Lead, NodeId, Party, Service};
-use folkmoot_group::message::{Tables, handle_of, tables_of};
+use folkmoot_base::{
+    Cause, Framed, GroupId, Head, Instant, Join, Lead, NodeId, Party, Said, Says, Service, Signatures, Word,
+};
+use folkmoot_group::message::{Scope, Tables, handle_of, tables_of};
 use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// More outputs than this at once, and a peer could flood the caller: a ring keeps 4,096 packets at
 /// most.
@@ -217,6 +220,12 @@ const PORTS: [u16; 2] = [0, 258];
 /// A charter that the ring carries.
 const CARRIED: GroupId = GroupId([12; 32]);
 
+const SCOPE: Scope = Scope { ring: GROUP, tables: GROUP };
+
+fn group_config() -> GroupConfig {
+    GroupConfig::new(node(1), GROUP, Arc::new(AnySignature))
+}
+
 /// A node's group layer, and the place in the order; and the tables of a charter that it carries,
 /// which have places of their own here.
 struct Ordered {
@@ -225,6 +234,8 @@ struct Ordered {
     places: u64,
     configuration: u64,
     order: u64,
+    /// The number of the last word of a party here.
+    number: u64,
     /// What node 1 ordered.
     said: Vec<Bytes>,
 }
@@ -232,13 +243,13 @@ struct Ordered {
 impl Ordered {
     fn new() -> Self {
         let carries = [CARRIED].into();
-        let mut group = Group::new(GroupConfig { carries, ..GroupConfig::new(node(1)) });
+        let mut group = Group::new(GroupConfig { carries, ..group_config() });
         group.mark(mark(Vec::new()));
         PORTS.iter().for_each(|port| group.attach(party(1, *port)).unwrap());
-        let mut carried = Group::new(GroupConfig { of: Some(CARRIED), ..GroupConfig::new(node(1)) });
+        let mut carried = Group::new(GroupConfig { of: Some(CARRIED), ..group_config() });
         carried.mark(mark(Vec::new()));
         carried.attach(party(3, 0)).unwrap();
-        Self { group, carried, places: 0, configuration: 0, order: 0, said: Vec::new() }
+        Self { group, carried, places: 0, configuration: 0, order: 0, number: 0, said: Vec::new() }
     }
 
     fn begin(&mut self) {
@@ -297,6 +308,14 @@ impl Ordered {
     }
 }
 
+fn join(group: GroupId, node: NodeId, configuration: u64) -> Says {
+    Says::Join(Join { group, node, configuration: frames::configuration(configuration) })
+}
+
+fn said(party: Party, number: u64, says: Says) -> Said {
+    Said::sign(Word { party, number, says }, &AnySignature)
+}
+
 fn holds(member: folkmoot_base::MemberId) -> bool {
     [1, 2, 3].iter().any(|number| self::member(*number) == member)
 }
@@ -323,8 +342,12 @@ fn ordered_after(data: &[u8]) -> Ordered {
             }
             _ => {
                 let me = party(1, PORTS[usize::from(op >> 4) % PORTS.len()]);
-                let _ = ordered.group.join(me, GROUP);
-                let _ = ordered.carried.join(party(3, 0), if op & 16 == 0 { CARRIED } else { GROUP });
+                ordered.number += 1;
+                let says = join(GROUP, node(1), ordered.configuration);
+                let _ = ordered.group.say(said(me, ordered.number, says));
+                let group = if op & 16 == 0 { CARRIED } else { GROUP };
+                let says = join(group, node(1), ordered.configuration);
+                let _ = ordered.carried.say(said(party(3, 0), ordered.number, says));
                 let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body));
                 if op & 8 != 0 {
                     ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
@@ -343,31 +366,35 @@ fn ordered_after(data: &[u8]) -> Ordered {
 
 /// Seeds: each message by itself, and a life of a group.
 pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
-    use folkmoot_group::message::{Control, GroupState, Joined, Stamp, State, data_lead, encode};
+    use folkmoot_group::message::{
+        Control, Declaration, Declared, GroupState, Joined, SignedJoin, Stamp, State, data_lead, encode,
+    };
     let other = mark(vec![[3; 16]]);
-    let joined = |party: Party, order| Joined { party, stamp: Stamp { ring_seq: 1, order } };
+    let proof = || AnySignature.sign(b"folkmoot fuzz", &[]);
+    let signed = |number| SignedJoin { configuration: configuration(1), number, proof: proof() };
+    let joined =
+        |party: Party, order| Joined { party, stamp: Stamp { ring_seq: 1, order }, join: signed(order) };
     let (first, second) = (party(2, 0), party(2, 7));
     let members = vec![joined(first, 1), joined(second, 2)];
     let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }];
     let same = mark(Vec::new());
     // The notice of the second join below.
     let view = crate::frames::view_id(GROUP, 6);
-    let state = Control::State(State {
-        configuration: configuration(1),
-        mark: same.clone(),
-        charters: Vec::new(),
-        groups,
-    });
+    let node_says = |says| Control::Node(Declared::sign(says, SCOPE, &AnySignature));
+    let says = |party, number, says| Control::Party(said(party, number, says));
+    let state = State { configuration: configuration(1), mark: same.clone(), charters: Vec::new(), groups };
+    let state = node_says(Declaration::State(state));
+    let complaint = Says::Complain { configuration: configuration(1), view, suspect: party(1, 0) };
     let controls = [
-        Control::Join { party: first, group: GROUP },
-        Control::Join { party: second, group: GROUP },
-        Control::Leave { party: first, group: GROUP },
-        Control::Detach { party: first },
-        Control::Refresh { party: second, group: GROUP },
-        Control::Complain { party: second, view, suspect: party(1, 0) },
+        says(first, 3, join(GROUP, node(2), 1)),
+        says(second, 3, join(GROUP, node(2), 1)),
+        says(first, 4, Says::Leave { group: GROUP }),
+        node_says(Declaration::Detach { party: first, number: 4 }),
+        says(second, 5, Says::Refresh { view }),
+        says(second, 6, complaint),
         Control::Item { item: vec![1, 2, 3].into() },
         state.clone(),
-        Control::Mark { configuration: configuration(1), mark: other },
+        node_says(Declaration::Mark { configuration: configuration(1), number: 1, mark: other }),
     ];
     let mut messages: Vec<Vec<u8>> = controls.iter().map(|control| encode(control).to_vec()).collect();
     for sender in [first, second, party(3, 0)] {
@@ -384,16 +411,16 @@ pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
     let head = [&[0xC1][..], &handle_of(&CARRIED.0)].concat();
     let within = |control: &Control| [&head[..], &encode(control)].concat();
     let carried = [
-        encode(&Control::State(carries)).to_vec(),
-        within(&Control::State(of)),
-        within(&Control::Join { party: second, group: CARRIED }),
+        encode(&node_says(Declaration::State(carries))).to_vec(),
+        within(&node_says(Declaration::State(of))),
+        within(&says(second, 3, join(CARRIED, node(2), 1))),
         within(&Control::Item { item: vec![1, 2, 3].into() }),
-        within(&Control::Detach { party: first }),
+        within(&node_says(Declaration::Detach { party: first, number: 4 })),
         [data_lead(node(2), &CARRIED, &second).as_slice(), b"a word"].concat(),
     ];
     let carried = script(carried.into_iter().map(|message| (0, message)).chain([(7, b"hello".to_vec())]));
     let idle = State { configuration: configuration(1), mark: same, charters: Vec::new(), groups: vec![] };
-    let idle = encode(&Control::State(idle)).to_vec();
+    let idle = encode(&node_says(Declaration::State(idle))).to_vec();
     let life = |state: Vec<u8>| {
         let steps = [(0, state), (7, b"hello".to_vec()), (0x17, b"hello".to_vec())];
         script(

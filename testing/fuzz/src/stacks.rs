@@ -5,9 +5,11 @@ use crate::script::{Dice, number, owned, script, steps};
 use crate::world::{NOW, world};
 use bytes::Bytes;
 use core::time::Duration;
-use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToNode};
-use folkmoot_base::{Instant, Locator, NodeId, Party, Service, StoreKey, digest};
-use folkmoot_identity::Identity;
+use folkmoot_attach::{Embedded, Ground, GroundOutput, Input, Output, ToMember, ToNode};
+use folkmoot_base::{
+    ConfigurationId, Instant, Join, Locator, NodeId, Party, Said, Says, Service, StoreKey, Word, digest,
+};
+use folkmoot_identity::{Identity, Prover};
 use folkmoot_link::{self as link, Channel, IdentityCredentials, Links};
 use folkmoot_member::{Command, Config as MemberConfig, Event, Member};
 use folkmoot_node::{Config as NodeConfig, Node, Sync};
@@ -46,6 +48,8 @@ struct Linked {
     peer: Links<IdentityCredentials>,
     dice: Dice,
     outputs: usize,
+    /// The number of the last word of a party.
+    number: u64,
 }
 
 impl Linked {
@@ -54,7 +58,7 @@ impl Linked {
         let links =
             Links::new(link::Config::new(world().group()), IdentityCredentials::new(peer.clone()), &mut dice);
         let node = node_of(&world().founders[0], HOME, &[]).expect("a legal charter");
-        let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0 };
+        let mut linked = Self { now: Instant(1_000_000), node, peer: links, dice, outputs: 0, number: 0 };
         let parties = PORTS.map(|port| Party::new(world().founders[0].member(), port));
         for party in parties {
             linked.node.member(
@@ -68,11 +72,20 @@ impl Linked {
         dialled.expect("the first dial");
         linked.carry();
         assert!(linked.node.locator(&peer.node()).is_some(), "an honest handshake ends");
-        for party in parties {
-            let join = ToNode::Join { party, group: world().group() };
-            linked.node.member(linked.now, join, &mut linked.dice);
-        }
         linked
+    }
+
+    /// Both parties join in this configuration.
+    fn join(&mut self, configuration: ConfigurationId) {
+        let host = &world().founders[0];
+        let says = Says::Join(Join { group: world().group(), node: host.node(), configuration });
+        for port in PORTS {
+            self.number += 1;
+            let party = Party::new(host.member(), port);
+            let word = Word { party, number: self.number, says: says.clone() };
+            let said = Said::sign(word, &Prover::new(host.key().clone()));
+            self.node.member(self.now, ToNode::Word(Box::new(said)), &mut self.dice);
+        }
     }
 
     /// Carries datagrams until there are none. The peer's machine hears, and answers nothing by
@@ -93,9 +106,14 @@ impl Linked {
                     _ => {}
                 }
             }
+            let mut began = None;
             while let Some(output) = self.node.poll_output() {
                 self.outputs += 1;
                 assert!(self.outputs <= OUTPUTS_MAX, "no end of outputs");
+                if let GroundOutput::Member(ToMember::Configuration { id, .. }) = &output {
+                    quiet = false;
+                    began = Some(*id);
+                }
                 if let GroundOutput::Transmit(AWAY, bytes) = output {
                     quiet = false;
                     let _ = self.peer.handle(
@@ -104,6 +122,9 @@ impl Linked {
                         &mut self.dice,
                     );
                 }
+            }
+            if let Some(configuration) = began {
+                self.join(configuration);
             }
             if quiet {
                 return;

@@ -19,6 +19,8 @@ pub(crate) const EARLY_VIEWS_MAX: usize = 200;
 /// What a party says with FLUSH_OK.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FlushOk {
+    /// Grows with each that the party says.
+    pub(crate) number: u32,
     /// Digest of the heads of its transcript.
     pub(crate) heads: Digest,
     /// What its layer above brings along.
@@ -29,6 +31,11 @@ pub(crate) struct FlushOk {
 
 /// What each party last said. Two parties of one member speak each for itself.
 pub(crate) type FlushOks = BTreeMap<Party, FlushOk>;
+
+/// FLU-21: whether `party` has said this, or something later, before.
+pub(crate) fn is_stale(flush_oks: &FlushOks, party: &Party, number: u32) -> bool {
+    flush_oks.get(party).is_some_and(|last| number <= last.number)
+}
 
 /// The newest notice, not yet installed.
 #[derive(Debug)]
@@ -109,6 +116,11 @@ pub(crate) struct Unnoticed {
 }
 
 impl Unnoticed {
+    /// What has come for `view`.
+    pub(crate) fn of(&self, view: &ViewId) -> Option<&FlushOks> {
+        self.views.get(view).map(|(_, flush_oks)| flush_oks)
+    }
+
     /// Keeps a FLUSH_OK; `false` if there is no room.
     pub(crate) fn keep(&mut self, view: ViewId, party: Party, flush_ok: FlushOk) -> bool {
         if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {

@@ -16,6 +16,12 @@ pub enum FlushError {
         #[source]
         source: DecodeError,
     },
+    /// A word in the name of a party that its member did not sign.
+    #[error("a word in the name of {0} is not signed by its member")]
+    PeerForged(Party),
+    /// A FLUSH_OK that is older than one that came before it.
+    #[error("an older word of {0} comes again")]
+    PeerStale(Party),
     /// A party sent a message in a view that it is not in, or no longer in.
     #[error("{0} is not present in the view")]
     PeerNotPresent(Party),

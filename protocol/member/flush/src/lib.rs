@@ -23,6 +23,7 @@ mod error;
 mod installed;
 pub mod message;
 mod output;
+mod words;
 
 pub use error::FlushError;
 pub use output::{Output, View};
@@ -31,10 +32,13 @@ use agree::{FlushOk, Pending, Unnoticed};
 use bytes::Bytes;
 use core::time::Duration;
 use early::Late;
-use folkmoot_base::{Blob, Buffer, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, ViewId};
+use folkmoot_base::{
+    Blob, Buffer, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, Signatures, ViewId,
+};
 use installed::{Installed, install};
 use message::{BRINGS_BYTES_MAX, Control, DataHeader, For, Frame, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// Bytes in front of the payload of an agreed, safe or unreliable message.
 pub const DATA_HEADER_BYTES: usize = 5;
@@ -48,6 +52,8 @@ pub struct Config {
     pub me: Party,
     /// This group.
     pub group: GroupId,
+    /// Our member's signatures, and the judgement of all others.
+    pub signatures: Arc<dyn Signatures>,
     /// What a mutant does wrong.
     pub danger: Mutant,
 }
@@ -95,6 +101,7 @@ pub struct Flush {
     brings: Blob,
     /// The FLUSH_OK that we last sent, and whether it is still on its way.
     said: Option<(ViewId, FlushOk)>,
+    said_number: u32,
     saying: bool,
     leaving: bool,
 }
@@ -117,6 +124,7 @@ impl Flush {
             authorised: false,
             brings: Blob::from(Bytes::new()),
             said: None,
+            said_number: 0,
             saying: false,
             leaving: false,
         }
@@ -210,15 +218,7 @@ impl Flush {
             }
             // FLU-10: these words decide by their places.
             Frame::Control(_) if service < Service::Agreed => Err(FlushError::PeerService(sender)),
-            Frame::Control(Control::FlushOk { view, heads, brings, reached }) => {
-                self.flush_ok_came(now, sender, view, FlushOk { heads, brings, reached })
-            }
-            Frame::Control(Control::FlushReceived { view }) => {
-                if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
-                    installed.received(sender);
-                }
-                Ok(())
-            }
+            Frame::Control(signed) => self.control(now, sender, *signed),
         }
     }
 
@@ -409,56 +409,6 @@ impl Flush {
         self.out.push_back(Output::Deliver { sender, service, to, payload });
     }
 
-    fn flush_ok_came(
-        &mut self,
-        now: Instant,
-        sender: Party,
-        view: ViewId,
-        flush_ok: FlushOk,
-    ) -> Result<(), FlushError> {
-        if view.group != self.config.group {
-            return Err(FlushError::PeerUnknownView(sender));
-        }
-        if sender == self.config.me {
-            self.saying = false;
-        }
-        if let Some(pending) = self.pending.as_mut().filter(|pending| pending.view == view) {
-            if !pending.members.contains(&sender) {
-                return Err(FlushError::PeerNotPresent(sender));
-            }
-            pending.flush_oks.insert(sender, flush_ok);
-            if let Some(heads) = pending.agreed() {
-                self.install(heads, sender);
-                return Ok(());
-            }
-        } else if self.newest.is_none_or(|newest| newest < view)
-            && !self.unnoticed.keep(view, sender, flush_ok)
-        {
-            return Err(FlushError::PeerUnknownView(sender));
-        }
-        self.speak(now);
-        Ok(())
-    }
-
-    /// Sends our FLUSH_OK for the newest notice, if we may, and no earlier one is still on its way.
-    fn speak(&mut self, now: Instant) {
-        let Some(pending) = &mut self.pending else { return };
-        if !self.authorised || self.leaving {
-            return;
-        }
-        pending.wait(now, self.patience);
-        let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
-        let reached = self.installed.as_ref().and_then(Installed::reached);
-        let said = Some((view, FlushOk { heads, brings: brings.clone(), reached: reached.clone() }));
-        if self.saying || self.said == said {
-            return;
-        }
-        self.said = said;
-        self.saying = true;
-        let bytes = message::encode(&Control::FlushOk { view, heads, brings, reached });
-        self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
-    }
-
     fn install(&mut self, heads: Digest, last: Party) {
         let Some(pending) = self.pending.take() else { return };
         let danger = self.config.danger;
@@ -477,10 +427,10 @@ impl Flush {
         if danger.is(Danger::FlushRepeatsView) {
             self.out.push_back(Output::View(Box::new(view.clone())));
         }
-        let bytes = message::encode(&Control::FlushReceived { view: view.id });
+        let id = view.id;
         self.out.push_back(Output::View(Box::new(view)));
         if !self.leaving {
-            self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
+            self.multicast(Control::FlushReceived { view: id });
         }
     }
 }

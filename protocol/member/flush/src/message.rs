@@ -6,6 +6,9 @@
 //! | FLUSH_RECV | each party, once in a view → all | I have installed it |
 //! | Data | a party → all | a message of the layer above, in that view |
 //!
+//! The first two are signed by the sender's member: any node of the ring can make packets in
+//! another's name. What is in Data is sealed or signed by the layers above.
+//!
 //! No frame names a party. The sender is the one that the group layer names, and the parties of a
 //! view are those of its notice.
 //!
@@ -21,8 +24,10 @@
 use crate::{DATA_HEADER_BYTES, EARLY_HEADER_BYTES};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Blob, Buffer, DecodeError, Digest, Service, ViewId, digest};
+use folkmoot_base::{Blob, Buffer, DecodeError, Digest, Party, Proof, Service, Signatures, ViewId, digest};
 
+/// The domain label of every [`Control`].
+const LABEL: &[u8] = b"folkmoot flush word v1";
 const DATA: u8 = 0xD0;
 const SESSION_BIT: u8 = 2;
 /// The highest four bits of the first byte of data.
@@ -94,6 +99,8 @@ pub enum Control {
     FlushOk {
         /// The view to come: the newest notice.
         view: ViewId,
+        /// Grows with each that the sender says.
+        number: u32,
         /// Digest of the heads of the sender's transcript.
         heads: Digest,
         /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this
@@ -111,11 +118,37 @@ pub enum Control {
     },
 }
 
+/// A control message with the signature of its sender's member.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Signed {
+    /// The message.
+    pub control: Control,
+    /// By its sender's member.
+    pub proof: Proof,
+}
+
+impl Signed {
+    /// `sender` says this; these signatures are its member's.
+    pub fn sign(control: Control, sender: &Party, signatures: &dyn Signatures) -> Self {
+        let proof = signatures.sign(LABEL, &signed_bytes(&control, sender));
+        Self { control, proof }
+    }
+
+    /// Whether the member of `sender` signed it.
+    pub(crate) fn is_of(&self, sender: &Party, signatures: &dyn Signatures) -> bool {
+        signatures.verify(&sender.member.0, LABEL, &signed_bytes(&self.control, sender), &self.proof)
+    }
+}
+
+fn signed_bytes(control: &Control, sender: &Party) -> Vec<u8> {
+    [&sender.to_bytes(), codec::encode(control).as_slice()].concat()
+}
+
 /// Any frame of this layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// For this layer.
-    Control(Control),
+    Control(Box<Signed>),
     /// For the layer above.
     Data {
         /// In which view it was sent.
@@ -132,8 +165,8 @@ pub enum Frame {
 }
 
 /// Encodes a control message.
-pub fn encode(control: &Control) -> Bytes {
-    codec::encode(control).into()
+pub fn encode(signed: &Signed) -> Bytes {
+    codec::encode(signed).into()
 }
 
 /// The head of a message.
@@ -175,8 +208,8 @@ pub fn decode(bytes: impl Into<Buffer>) -> Result<Frame, DecodeError> {
     let mut bytes = bytes.into();
     let kind = bytes.first().copied().unwrap_or_default();
     if kind & KIND != DATA {
-        let control = codec::decode(&bytes.freeze())?;
-        return check(&control).map(|()| Frame::Control(control));
+        let signed: Signed = codec::decode(&bytes.freeze())?;
+        return check(&signed.control).map(|()| Frame::Control(Box::new(signed)));
     }
     let code = kind & !KIND & !SESSION_BIT;
     let service = CODES.iter().find(|(_, of)| *of == code).map(|(service, _)| *service);

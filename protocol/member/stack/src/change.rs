@@ -6,9 +6,8 @@ use crate::credentials::Who;
 use crate::group_stack::{GroupStack, Installed, Parts};
 use crate::returns::News;
 use crate::{Member, SendError};
-use base::{Buffer, Cause, Danger, Entropy, GroupId, Instant, Party, Service, ViewId};
+use base::{Buffer, Cause, Danger, Entropy, GroupId, Instant, Join, Party, Says, Service, ViewId};
 use bytes::Bytes;
-use folkmoot_attach::ToNode;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, message::For};
 use folkmoot_identity::Minority;
@@ -41,6 +40,7 @@ impl Member {
             me: self.party(),
             group,
             heads: self.transcript.digest(),
+            signatures: self.signatures.clone(),
             stored_instance: stored.as_deref(),
             step_deadline: self.config.step_deadline,
             patience: self.patience,
@@ -57,13 +57,14 @@ impl Member {
 
     /// Asks for every wanted group whose join has not taken effect, at most once a second each.
     pub(crate) fn ask_again(&mut self, now: Instant) {
-        if !self.configured || !self.is_in() {
+        if self.configuration.is_none() || !self.is_in() {
             return;
         }
         let due: Vec<GroupId> =
             self.stacks.iter_mut().filter_map(|(group, stack)| stack.asks(now).then_some(*group)).collect();
+        let Some(configuration) = self.configuration else { return };
         for group in due {
-            self.tell_node(ToNode::Join { party: self.party(), group });
+            self.speak(Says::Join(Join { group, node: self.config.node, configuration }));
         }
     }
 
@@ -78,7 +79,7 @@ impl Member {
             self.drop_stack(group);
         }
         if joined || asked {
-            self.tell_node(ToNode::Leave { party: self.party(), group });
+            self.speak(Says::Leave { group });
         }
     }
 
@@ -197,7 +198,7 @@ impl Member {
                 let view = keying::View { id, members, transitional_set, brought, last, cause };
                 self.ask_keying(now, group, keying::Input::View(view), entropy);
             }
-            flush::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
+            flush::Output::Complain { view, suspects } => self.complain(view, &suspects),
             flush::Output::Trace(text) => self.trace("flush", text),
         }
     }
@@ -269,7 +270,7 @@ impl Member {
         match output {
             keying::Output::FlushOk { brings } => self.flush_ok(now, group, brings),
             keying::Output::Send { service, bytes } => self.send_keying(group, service, &bytes),
-            keying::Output::Complain { view, suspects } => self.complain(group, view, &suspects),
+            keying::Output::Complain { view, suspects } => self.complain(view, &suspects),
             keying::Output::Persist(persist) => {
                 if let Some(value) = &persist.value {
                     self.instances.insert(group, value.clone());
@@ -328,10 +329,10 @@ impl Member {
         }
     }
 
-    fn complain(&mut self, group: GroupId, view: ViewId, suspects: &[Party]) {
+    fn complain(&mut self, view: ViewId, suspects: &[Party]) {
         for suspect in suspects {
-            let (party, view) = (self.party(), Box::new(view));
-            self.tell_node(ToNode::Complain { party, group, view, suspect: *suspect });
+            let Some(configuration) = self.configuration else { return };
+            self.speak(Says::Complain { configuration, view, suspect: *suspect });
         }
     }
 

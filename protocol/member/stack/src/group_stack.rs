@@ -2,7 +2,10 @@
 
 use crate::credentials::Who;
 use crate::returns::Returns;
-use base::{Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Party, Service, ViewId};
+use base::{
+    Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Party, Service, Signatures,
+    ViewId,
+};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
@@ -13,6 +16,7 @@ use folkmoot_keying::{self as keying, Keying, KeyingError};
 use folkmoot_session::{self as session, Body, Content, SealError, Session};
 use folkmoot_transcript::Roster;
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// How often a join is asked for again until a notice comes.
 const JOIN_AGAIN: Duration = Duration::from_millis(1_000);
@@ -67,6 +71,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) me: Party,
     pub(crate) group: GroupId,
     pub(crate) heads: Digest,
+    pub(crate) signatures: Arc<dyn Signatures>,
     pub(crate) stored_instance: Option<&'a [u8]>,
     pub(crate) step_deadline: Duration,
     pub(crate) patience: Duration,
@@ -77,6 +82,7 @@ pub(crate) struct Parts<'a> {
 impl GroupStack {
     pub(crate) fn new(parts: &Parts<'_>, now: Instant) -> Result<Self, KeyingError> {
         let &Parts { me, group, heads, danger, .. } = parts;
+        let signatures = Arc::clone(&parts.signatures);
         let keys = keying::Config { step_deadline: parts.step_deadline, danger };
         let sessions = session::Config {
             danger,
@@ -84,7 +90,7 @@ impl GroupStack {
             ..session::Config::default()
         };
         let mut stack = Self {
-            flush: Flush::new(flush::Config { me, group, danger }, heads),
+            flush: Flush::new(flush::Config { me, group, signatures, danger }, heads),
             keying: Keying::new(me, group, keys, parts.stored_instance)?,
             session: Session::new(me, group, sessions),
             held: VecDeque::new(),

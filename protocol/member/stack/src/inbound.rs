@@ -4,7 +4,7 @@ use crate::api::Event;
 use crate::change::Notice;
 use crate::message::Payload;
 use crate::{Member, Reached};
-use base::{Buffer, Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
+use base::{Buffer, ConfigurationId, Entropy, GroupId, Indication, Instant, NodeId, Party, Service};
 use core::time::Duration;
 use folkmoot_admission::Input;
 use folkmoot_attach::{Lacking, ToMember};
@@ -37,7 +37,9 @@ impl Member {
                 self.ask_door(now, Input::LinkDown(node), entropy);
                 self.post_link(now, node, false, entropy);
             }
-            ToMember::Configuration { nodes, patience } => self.configuration(now, nodes, patience, entropy),
+            ToMember::Configuration { id, nodes, patience } => {
+                self.configuration(now, (id, nodes), patience, entropy);
+            }
             ToMember::Lacking(lacking) => self.lacking(lacking),
             ToMember::Congested(congested) => {
                 self.congested = congested;
@@ -74,17 +76,21 @@ impl Member {
     fn configuration(
         &mut self,
         now: Instant,
-        nodes: Vec<NodeId>,
+        (id, nodes): (ConfigurationId, Vec<NodeId>),
         patience: Duration,
         entropy: &mut dyn Entropy,
     ) {
-        self.configured = true;
+        self.configuration = Some(id);
         self.patience = patience;
         // RING-33: two round trips for each node, and two more.
         let trips = u32::try_from(nodes.len().saturating_mul(2).saturating_add(2)).unwrap_or(u32::MAX);
         let near = self.config.danger.is(base::Danger::KeyingNearAlways);
         self.far = !near && patience >= base::limits::FAR.saturating_mul(trips);
-        self.stacks.values_mut().for_each(|stack| stack.wait(now, patience));
+        for stack in self.stacks.values_mut() {
+            stack.wait(now, patience);
+            // A join counts in the configuration that it names.
+            stack.ask_at = now;
+        }
         self.sight.configuration.clone_from(&nodes);
         self.sight.lacking = None;
         self.event(Event::Configuration { nodes });

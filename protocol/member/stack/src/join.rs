@@ -3,7 +3,7 @@
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
-use base::{Cause, Entropy, GroupId, Head, Instant, MemberId, StoreKey, UnixTime};
+use base::{Cause, Entropy, GroupId, Head, Instant, MemberId, Says, StoreKey, UnixTime};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
@@ -157,7 +157,7 @@ impl Member {
         for (node, host) in self.sight.reached() {
             self.ask_door(now, admission::Input::LinkUp { node, host }, entropy);
         }
-        if self.configured {
+        if self.configuration.is_some() {
             self.ask_door(now, admission::Input::Regrouped, entropy);
         }
     }
@@ -359,7 +359,7 @@ impl Member {
     /// What an item means for each group's stack, at its own place in the order. A notice comes
     /// with it, or a little later.
     fn follow_roster(&mut self, now: Instant, taken: &Taken) {
-        let (me, party, roster) = (self.me, self.party(), self.transcript.roster());
+        let (me, roster) = (self.me, self.transcript.roster());
         for stack in self.stacks.values_mut() {
             stack.follow(roster);
         }
@@ -373,7 +373,7 @@ impl Member {
                 if on_its_way {
                     // If we were admitted again before the join has its place in the order, nobody
                     // would be there to answer for it.
-                    self.tell_node(ToNode::Leave { party, group });
+                    self.speak(Says::Leave { group });
                 }
             }
         }

@@ -38,18 +38,25 @@ pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
 
 use attach::{ToNode, Upper, UpperOutput};
-use base::{Entropy, GroupId, Instant, MemberId, NodeId, Party, Persist, StoreKey, UnixTime};
+use base::{
+    ConfigurationId, Entropy, GroupId, Instant, MemberId, NodeId, Party, Persist, Said, Says, Signatures,
+    StoreKey, UnixTime, Word,
+};
 use bytes::Bytes;
 use core::ops::Bound;
 use core::time::Duration;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
-use folkmoot_identity::{MessageError, Signature, SignedMessage, Stamp};
+use folkmoot_identity::{MessageError, Prover, Signature, SignedMessage, Stamp};
 use folkmoot_letters::{Desk, Writer};
 use folkmoot_transcript::Transcript;
 use group_stack::GroupStack;
 use join::Joining;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// How many words a party may say in a second before its numbers run ahead of the clock.
+const WORDS_PER_SECOND: u64 = 1 << 20;
 
 /// One party: one of a member's programs in its groups. Port 0 also takes the member's part in
 /// admission (MEM-11).
@@ -71,7 +78,12 @@ pub struct Member {
     wanted: BTreeSet<GroupId>,
     /// The instance counters of keying, as they were persisted.
     instances: BTreeMap<GroupId, Bytes>,
-    configured: bool,
+    /// The node's present configuration: from then on groups can be joined.
+    configuration: Option<ConfigurationId>,
+    /// Signs what this party says to the nodes and parties of its groups.
+    signatures: Arc<dyn Signatures>,
+    /// The number of the last [`Word`].
+    number: u64,
     /// What the nodes of the present configuration say of their distance.
     patience: Duration,
     /// Whether its nodes are far from each other.
@@ -124,7 +136,9 @@ impl Member {
             stacks: BTreeMap::new(),
             wanted: BTreeSet::new(),
             instances: instances.collect(),
-            configured: false,
+            configuration: None,
+            signatures: Arc::new(Prover::new(config.identity.key().clone())),
+            number: 0,
             patience: Duration::ZERO,
             far: false,
             congested: false,
@@ -218,6 +232,15 @@ impl Member {
         self.tell_node(ToNode::Guest { from: self.party(), to, payload });
     }
 
+    /// Says something about a group, signed. Numbers grow with each word, and with the clock, so
+    /// that they go on after a restart.
+    fn speak(&mut self, says: Says) {
+        let clock = self.sight.clock.0.saturating_mul(WORDS_PER_SECOND);
+        self.number = self.number.saturating_add(1).max(clock);
+        let word = Word { party: self.party(), number: self.number, says };
+        self.tell_node(ToNode::Word(Box::new(Said::sign(word, &*self.signatures))));
+    }
+
     fn event(&mut self, event: Event) {
         if base::danger::ENABLED { self.break_event(event) } else { self.say(event) }
     }
@@ -273,7 +296,7 @@ impl Upper for Member {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let (able, me) = (self.configured && self.is_in(), self.party());
+        let (able, me) = (self.configuration.is_some() && self.is_in(), self.party());
         let charter = self.transcript.roster().charter();
         let stacks = self.stacks.values().filter_map(|stack| stack.poll_timeout(able, &me, charter)).min();
         [stacks, self.joining.poll_timeout(), self.writer.poll_timeout()].into_iter().flatten().min()

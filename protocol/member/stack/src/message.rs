@@ -47,7 +47,8 @@ pub(crate) fn open(message: &[u8]) -> Bytes {
 mod tests {
     use super::{Buffer, Bytes, Payload};
     use folkmoot_base::Service;
-    use folkmoot_flush::message::{Control, For, ViewTag, data_header, encode};
+    use folkmoot_base::{Blob, Proof, SignatureBytes};
+    use folkmoot_flush::message::{Control, For, Signed, ViewTag, data_header, encode};
 
     #[test]
     fn mem_01_what_is_open_is_told_from_flush_frames() {
@@ -61,7 +62,9 @@ mod tests {
             order: 3,
             group: folkmoot_base::GroupId([4; 32]),
         };
-        let mut frames = vec![Bytes::new(), encode(&Control::FlushReceived { view })];
+        let proof = Proof { key: Blob::default(), signature: SignatureBytes::NONE };
+        let received = Signed { control: Control::FlushReceived { view }, proof };
+        let mut frames = vec![Bytes::new(), encode(&received)];
         for (service, to) in
             [(Service::Agreed, For::Keying), (Service::Safe, For::Session), (Service::Fifo, For::Session)]
         {

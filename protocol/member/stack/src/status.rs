@@ -193,7 +193,7 @@ impl Member {
     }
 
     fn step(&self, stack: &GroupStack, now: Instant) -> String {
-        if !self.configured {
+        if self.configuration.is_none() {
             return "looking for the other nodes".into();
         }
         match (stack.flush.phase(), stack.keying.state()) {

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(crate) struct Audience {
     pub(crate) attached: BTreeSet<Party>,
+    /// The highest number among the words of each that went through this node.
+    numbers: BTreeMap<Party, u64>,
     /// Detach messages still on their way. Until they are back, the party hears nothing from
     /// before.
     detaching: BTreeMap<Party, u32>,
@@ -21,6 +23,21 @@ impl Audience {
     /// The attached parties of `member`.
     pub(crate) fn of(&self, member: MemberId) -> Vec<Party> {
         self.attached.range(parties_of(member)).copied().collect()
+    }
+
+    /// `party` says its word with this number.
+    pub(crate) fn says(&mut self, party: Party, number: u64) {
+        let highest = self.numbers.entry(party).or_default();
+        *highest = number.max(*highest);
+    }
+
+    /// The highest of them. A party that is gone has no other: what it says later, it says anew.
+    pub(crate) fn highest(&mut self, party: &Party) -> u64 {
+        let highest = self.numbers.get(party).copied().unwrap_or_default();
+        if !self.attached.contains(party) {
+            self.numbers.remove(party);
+        }
+        highest
     }
 
     pub(crate) fn detaching(&mut self, party: Party) {

@@ -3,7 +3,9 @@
 
 use crate::Output;
 use crate::audience::parties_of;
-use crate::message::{Handle, Joined, NoticeLabel, Noticed, STOOD_MAX, Speaker, Stamp, label_of, lowest};
+use crate::message::{
+    Handle, Joined, NoticeLabel, Noticed, STOOD_MAX, SignedJoin, Speaker, Stamp, label_of, lowest,
+};
 use folkmoot_base::{Cause, ConfigurationId, GroupId, Indication, MemberId, NodeId, Party, ViewId, digest};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -19,6 +21,8 @@ pub(crate) struct Resident {
     pub(crate) node: NodeId,
     /// The join that made it a party.
     pub(crate) stamp: Stamp,
+    /// What its member signed for that.
+    pub(crate) join: SignedJoin,
     /// Serial of the first notice that lists it.
     since: u64,
     /// The notices that its node named for it at the last merge: the party may still be in the
@@ -109,9 +113,10 @@ impl Circle {
     }
 
     /// Adds `party`, which was not in the group.
-    pub(crate) fn add(&mut self, party: Party, node: NodeId, stamp: Stamp, me: NodeId) {
+    pub(crate) fn add(&mut self, joined: Joined, node: NodeId, me: NodeId) {
         let since = self.serial.saturating_add(1);
-        self.residents.insert(party, Resident { node, stamp, since, stood: Vec::new() });
+        let Joined { party, stamp, join } = joined;
+        self.residents.insert(party, Resident { node, stamp, join, since, stood: Vec::new() });
         if node == me {
             self.local.insert(party);
         }
@@ -227,6 +232,11 @@ impl Circle {
         self.former.clear();
     }
 
+    /// The newest notice.
+    pub(crate) fn newest(&self) -> Option<ViewId> {
+        self.notice.as_ref().map(|notice| notice.view)
+    }
+
     /// The newest notice, if none of its parties was lost: for a State.
     pub(crate) fn noticed(&self) -> Option<Noticed> {
         let notice = self.notice.as_ref().filter(|_| self.lost.is_empty())?;
@@ -236,7 +246,8 @@ impl Circle {
     /// The local parties, as a State lists them.
     pub(crate) fn local_joined(&self) -> Vec<Joined> {
         let joined = |party: &Party| {
-            self.residents.get(party).map(|resident| Joined { party: *party, stamp: resident.stamp })
+            let Resident { stamp, join, .. } = self.residents.get(party)?;
+            Some(Joined { party: *party, stamp: *stamp, join: join.clone() })
         };
         self.local.iter().filter_map(joined).collect()
     }

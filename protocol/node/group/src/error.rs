@@ -26,6 +26,16 @@ pub enum GroupError {
         /// In which group.
         group: GroupId,
     },
+    /// A node ordered a word that whoever it speaks for did not sign.
+    #[error("{0} ordered a word that was not signed by the one that it speaks for")]
+    PeerForged(NodeId),
+    /// A word of a party that counted before, or is older than one that did, or is of another
+    /// configuration.
+    #[error("a word of {0} comes again, or too late")]
+    PeerStale(Party),
+    /// A party of a member of which too many parties have spoken in this configuration.
+    #[error("{0} is one party too many of its member")]
+    PeerTooManyParties(Party),
     /// A node sent data of a party that it does not host in the group.
     #[error("{0} sent data of a party that it does not host")]
     PeerSpokeForNobody(NodeId),

@@ -2,7 +2,7 @@
 //! same place in the order.
 //!
 //! ```text
-//!   attach, join, leave, send, complain, item              Notice, Transitional, Deliver, Removed (for each local party)
+//!   attach, say, send, item                                Notice, Transitional, Deliver, Removed (for each local party)
 //!                 |                                                          ^
 //!                 v                                                          |
 //!   [ Group ]   tables of all groups; State exchange at each configuration; complaints
@@ -30,6 +30,7 @@ pub mod message;
 mod ordered;
 mod output;
 mod state_exchange;
+mod words;
 
 pub use config::{Config, Roster};
 pub use error::GroupError;
@@ -41,11 +42,11 @@ use bytes::Bytes;
 use circle::{Circle, with_handle};
 use folkmoot_base::codec::BLOB_BYTES_MAX;
 use folkmoot_base::{
-    Cause, ConfigurationId, Framed, GroupId, Indication, Lead, MemberId, NodeId, Party, Service, ViewId,
+    Cause, ConfigurationId, Framed, GroupId, Indication, Lead, MemberId, NodeId, Party, Service,
 };
 use mark::MarkId;
 use message::{Control, Message, NODE_NUMBER, Stamp, number_of};
-use ordered::{Change, What};
+use ordered::Change;
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -69,11 +70,14 @@ pub struct Group {
     phase: Phase,
     /// Changes ordered while the tables are not merged; at most [`CHANGES_MAX`].
     changes: Vec<Change>,
+    /// GRP-21: the number of the last word of each party in this configuration.
+    spoken: BTreeMap<Party, u64>,
     /// The place of the message being delivered.
     place: u64,
     mark: Mark,
-    /// The mark that we last sent, and whether that message is still on its way.
+    /// The mark that we last sent, its number, and whether that message is still on its way.
     stated: MarkId,
+    stated_number: u32,
     stating: bool,
 }
 
@@ -108,9 +112,11 @@ impl Group {
             configuration: None,
             phase: Phase::Idle,
             changes: Vec::new(),
+            spoken: BTreeMap::new(),
             place: 0,
             mark: Mark::default(),
             stated: Mark::default().id(),
+            stated_number: 0,
             stating: false,
         }
     }
@@ -139,30 +145,6 @@ impl Group {
         Ok(())
     }
 
-    /// Orders that `party` joins `group`. Joining twice changes nothing.
-    ///
-    /// # Errors
-    /// [`GroupError::LocalNotAttached`], [`GroupError::LocalTooMany`].
-    pub fn join(&mut self, party: Party, group: GroupId) -> Result<(), GroupError> {
-        self.check_attached(party)?;
-        let me = self.config.me;
-        if self.residents.get(&me).is_some_and(|count| *count >= MEMBERSHIPS_MAX) {
-            return Err(GroupError::LocalTooMany);
-        }
-        self.order(&Control::Join { party, group });
-        Ok(())
-    }
-
-    /// Orders that `party` leaves `group`.
-    ///
-    /// # Errors
-    /// [`GroupError::LocalNotAttached`].
-    pub fn leave(&mut self, party: Party, group: GroupId) -> Result<(), GroupError> {
-        self.check_attached(party)?;
-        self.order(&Control::Leave { party, group });
-        Ok(())
-    }
-
     /// Orders `payload` to the parties of `group`. Services below agreed are passed to the ring as
     /// asked for.
     ///
@@ -182,36 +164,6 @@ impl Group {
         }
         let lead = message::data_lead(self.config.me, &group, &party);
         self.out.push_back(Output::Submit { party: number_of(&party), service, lead, payload });
-        Ok(())
-    }
-
-    /// Orders a complaint of `party` about `suspect` in the newest notice `view`.
-    ///
-    /// # Errors
-    /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
-    pub fn complain(
-        &mut self,
-        party: Party,
-        group: GroupId,
-        view: ViewId,
-        suspect: Party,
-    ) -> Result<(), GroupError> {
-        self.check_joined(party, group)?;
-        if view.group != group {
-            return Err(GroupError::LocalNotJoined(party, view.group));
-        }
-        self.order(&Control::Complain { party, view, suspect });
-        Ok(())
-    }
-
-    /// Orders a notice with cause `Refresh` for `group`: same parties, new key. One node asks, not
-    /// all of them.
-    ///
-    /// # Errors
-    /// [`GroupError::LocalNotAttached`], [`GroupError::LocalNotJoined`].
-    pub fn refresh(&mut self, party: Party, group: GroupId) -> Result<(), GroupError> {
-        self.check_joined(party, group)?;
-        self.order(&Control::Refresh { party, group });
         Ok(())
     }
 
@@ -355,48 +307,29 @@ impl Group {
 
     fn control(&mut self, peer: NodeId, control: Control, roster: &dyn Roster) -> Result<(), GroupError> {
         match control {
-            Control::Join { party, group } => self.change(peer, party, What::Join(group), roster),
-            Control::Leave { party, group } => self.change(peer, party, What::Leave(group), roster),
-            Control::Refresh { party, group } => self.change(peer, party, What::Refresh(group), roster),
-            Control::Detach { party } => {
-                if peer == self.config.me {
-                    self.audience.detached(&party);
-                }
-                self.change(peer, party, What::Detach, roster)
-            }
-            Control::Complain { party, view, suspect } if matches!(self.phase, Phase::Open) => {
-                self.complaint(peer, party, view, suspect)
-            }
-            // The merge decides who goes. A party that is still silent after it gets new
-            // complaints.
-            Control::Complain { .. } => Ok(()),
+            Control::Party(said) => self.hear_party(peer, said, roster),
+            Control::Node(declared) => self.hear_node(peer, declared, roster),
             Control::Item { item } => {
                 self.out.push_back(Output::Item(item.0));
                 Ok(())
             }
-            Control::State(state) => self.state(peer, state, roster),
-            Control::Mark { configuration, mark } => self.mark_came(peer, &configuration, mark, roster),
         }
     }
 
-    /// Applied now if the tables are merged; else as part of the merge.
-    fn change(
-        &mut self,
-        node: NodeId,
-        party: Party,
-        what: What,
-        roster: &dyn Roster,
-    ) -> Result<(), GroupError> {
-        let Some(current) = &self.configuration else { return Ok(()) };
-        let stamp = Stamp { ring_seq: current.id.ring_seq, order: self.place };
-        let change = Change { node, stamp, party, what };
+    /// The place of the message being delivered.
+    fn stamp(&self) -> Option<Stamp> {
+        let ring_seq = self.configuration.as_ref()?.id.ring_seq;
+        Some(Stamp { ring_seq, order: self.place })
+    }
+
+    fn take_change(&mut self, change: Change, roster: &dyn Roster) -> Result<(), GroupError> {
         if matches!(self.phase, Phase::Open) {
             let (groups, cause) = self.apply(&change, roster)?;
             self.notify(&groups, cause);
         } else if self.changes.len() < CHANGES_MAX {
             self.changes.push(change);
         } else {
-            self.trace(format!("a change of {party} is dropped: too many at once"));
+            self.trace(format!("a change of {} is dropped: too many at once", change.party));
         }
         Ok(())
     }
@@ -463,23 +396,10 @@ impl Group {
         joined.then_some(()).ok_or(GroupError::LocalNotJoined(party, group))
     }
 
-    fn order_detach(&mut self, party: Party) {
-        self.audience.detaching(party);
-        self.order(&Control::Detach { party });
-    }
-
     fn order(&mut self, control: &Control) {
         // A party's own words keep their order, and come after what it sent before.
         let party = control.party().map_or(NODE_NUMBER, number_of);
-        self.submit(party, message::encode(control));
-    }
-
-    fn submit_control(&mut self, bytes: Bytes) {
-        self.submit(NODE_NUMBER, bytes);
-    }
-
-    fn submit(&mut self, party: u16, payload: Bytes) {
-        let service = Service::Agreed;
+        let (service, payload) = (Service::Agreed, message::encode(control));
         let lead = self.config.of.as_ref().map_or(Lead::NONE, message::carried_lead);
         self.out.push_back(Output::Submit { party, service, lead, payload });
     }

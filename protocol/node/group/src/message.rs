@@ -2,13 +2,11 @@
 //!
 //! | message | from → to | means |
 //! |---|---|---|
-//! | Join, Leave | node of the party → all nodes | the party joins, leaves the group at this place |
-//! | Detach | node of the party → all nodes | the party is gone from all its groups |
-//! | Refresh | node of the party → all nodes | a notice without a change of parties |
-//! | Complain | node of the complainer → all nodes | the suspect is silent in that view |
-//! | Item | any node → all nodes | take this item of the transcript at this place |
-//! | State | each node, once in each configuration → all nodes | the mark of my transcript; my parties, by group |
-//! | Mark | node whose transcript changed during the state exchange → all nodes | the mark of my transcript now |
+//! | Party: Join, Leave, Refresh, Complain | node of the party → all nodes | what the party says, signed by its member |
+//! | Node: Detach | node of the party → all nodes | the party is gone from all its groups; signed by the node |
+//! | Node: State | each node, once in each configuration → all nodes | the mark of my transcript; my parties, by group, each with its signed join; signed by the node |
+//! | Node: Mark | node whose transcript changed during the state exchange → all nodes | the mark of my transcript now; signed by the node |
+//! | Item | any node → all nodes | take this item of the transcript at this place; it proves itself |
 //! | Data | node of the sender → all nodes | for the parties of the group |
 //!
 //! Data has a fixed head, and its payload is a slice of what was delivered:
@@ -30,88 +28,107 @@ use crate::mark::Mark;
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{
-    Blob, Buffer, ConfigurationId, DecodeError, Digest, Framed, GroupId, Lead, NodeId, Party, ViewId, digest,
+    Blob, Buffer, ConfigurationId, DecodeError, Digest, Framed, GroupId, Join, Lead, NodeId, Party, Proof,
+    Said, Says, Signatures, ViewId, Word, digest,
 };
 
 const DATA: u8 = 0xD1;
 const OWN_DATA: u8 = 0xE1;
 const CARRIED: u8 = 0xC1;
 
+/// The domain label of every [`Declaration`].
+const NODE_LABEL: &[u8] = b"folkmoot node word v1";
+
 /// A control message.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 #[repr(u8)]
 pub enum Control {
-    /// A party joins a group.
+    /// What a party says.
     #[tls_codec(discriminant = 1)]
-    Join {
-        /// Which party.
-        party: Party,
-        /// Which group.
-        group: GroupId,
-    },
-    /// A party leaves a group.
+    Party(Said),
+    /// What a node says of itself.
     #[tls_codec(discriminant = 2)]
-    Leave {
-        /// Which party.
-        party: Party,
-        /// Which group.
-        group: GroupId,
-    },
-    /// A party is gone from all groups.
-    #[tls_codec(discriminant = 3)]
-    Detach {
-        /// Which party.
-        party: Party,
-    },
-    /// A notice is wanted although nobody comes or goes.
-    #[tls_codec(discriminant = 4)]
-    Refresh {
-        /// Which party asks.
-        party: Party,
-        /// For which group.
-        group: GroupId,
-    },
-    /// A party is silent.
-    #[tls_codec(discriminant = 5)]
-    Complain {
-        /// The complainer.
-        party: Party,
-        /// In which view (it names the group).
-        view: ViewId,
-        /// The suspect.
-        suspect: Party,
-    },
+    Node(Declared),
     /// An item of the transcript.
     #[tls_codec(discriminant = 6)]
     Item {
         /// Its encoding.
         item: Blob,
     },
-    /// A node's part of the tables.
-    #[tls_codec(discriminant = 7)]
+}
+
+impl Control {
+    /// The party of the sending node whose word it is, or of which it is; none if it is the node's
+    /// own.
+    pub(crate) fn party(&self) -> Option<&Party> {
+        match self {
+            Self::Party(said) => Some(&said.word.party),
+            Self::Node(Declared { says: Declaration::Detach { party, .. }, .. }) => Some(party),
+            Self::Node(_) | Self::Item { .. } => None,
+        }
+    }
+}
+
+/// What a node says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Declaration {
+    /// A party is gone from all groups: every join of it at this node is over, up to this number.
+    #[tls_codec(discriminant = 1)]
+    Detach {
+        /// Which party.
+        party: Party,
+        /// The highest number among its words at this node.
+        number: u64,
+    },
+    /// The node's part of the tables.
+    #[tls_codec(discriminant = 2)]
     State(State),
-    /// Where a node's transcript stands.
-    #[tls_codec(discriminant = 8)]
+    /// Where the node's transcript stands.
+    #[tls_codec(discriminant = 3)]
     Mark {
         /// For which configuration.
         configuration: ConfigurationId,
+        /// Grows with each mark of the node in a configuration, from 1 on.
+        number: u32,
         /// The mark.
         mark: Mark,
     },
 }
 
-impl Control {
-    /// The party of the sending node whose word it is; none if it is the node's own.
-    pub(crate) fn party(&self) -> Option<&Party> {
-        match self {
-            Self::Join { party, .. }
-            | Self::Leave { party, .. }
-            | Self::Detach { party }
-            | Self::Refresh { party, .. }
-            | Self::Complain { party, .. } => Some(party),
-            Self::Item { .. } | Self::State(_) | Self::Mark { .. } => None,
-        }
+/// What a node says of itself, with its signature.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Declared {
+    /// What it says.
+    pub says: Declaration,
+    /// Signed by the node, for one ring and one of its tables.
+    pub proof: Proof,
+}
+
+impl Declared {
+    /// Signs what a node says.
+    pub fn sign(says: Declaration, scope: Scope, signatures: &dyn Signatures) -> Self {
+        let proof = signatures.sign(NODE_LABEL, &signed_bytes(&says, scope));
+        Self { says, proof }
     }
+
+    /// Whether `node` signed it, for this.
+    pub(crate) fn is_of(&self, node: &NodeId, scope: Scope, signatures: &dyn Signatures) -> bool {
+        signatures.verify(&node.0, NODE_LABEL, &signed_bytes(&self.says, scope), &self.proof)
+    }
+}
+
+/// What a declaration is for: a node may be on several rings, and each has several tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scope {
+    /// The group of the ring's charter.
+    pub ring: GroupId,
+    /// The group of the charter whose tables it is for.
+    pub tables: GroupId,
+}
+
+fn signed_bytes(says: &Declaration, scope: Scope) -> Vec<u8> {
+    [&scope.ring.0, &scope.tables.0, codec::encode(says).as_slice()].concat()
 }
 
 /// What a node says of itself once in each configuration. A node is the authority on its own
@@ -150,7 +167,7 @@ pub(crate) const STOOD_MAX: usize = 8;
 pub type NoticeLabel = [u8; 8];
 
 /// The label of the notice with this id.
-pub(crate) fn label_of(view: &ViewId) -> NoticeLabel {
+pub fn label_of(view: &ViewId) -> NoticeLabel {
     let whole = digest(&[b"folkmoot notice v1", &codec::encode(view)]);
     let mut label = NoticeLabel::default();
     label.iter_mut().zip(whole).for_each(|(to, from)| *to = from);
@@ -167,12 +184,34 @@ pub struct Noticed {
 }
 
 /// A party, and the join that made it one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Joined {
     /// Which party.
     pub party: Party,
-    /// Which join.
+    /// Where the join was ordered.
     pub stamp: Stamp,
+    /// That it joined at this node.
+    pub join: SignedJoin,
+}
+
+/// What its member signed when a party joined: with group, party and node this is the word.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct SignedJoin {
+    /// In which configuration it said so.
+    pub configuration: ConfigurationId,
+    /// The number of the word.
+    pub number: u64,
+    /// The signature.
+    pub proof: Proof,
+}
+
+impl SignedJoin {
+    /// The word that `party` signed, if this is a join of it at `node`.
+    pub(crate) fn said(&self, party: Party, group: GroupId, node: NodeId) -> Said {
+        let configuration = self.configuration;
+        let says = Says::Join(Join { group, node, configuration });
+        Said { word: Word { party, number: self.number, says }, proof: self.proof.clone() }
+    }
 }
 
 /// Where a join was ordered.

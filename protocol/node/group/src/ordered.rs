@@ -1,8 +1,8 @@
 //! Changes of the tables by ordered messages: at their place if the tables are merged, otherwise as
 //! part of the merge.
 
-use crate::circle::{Circle, notice_to};
-use crate::message::Stamp;
+use crate::circle::{Circle, Resident, notice_to};
+use crate::message::{Joined, SignedJoin, Stamp};
 use crate::{Group, GroupError, MEMBERSHIPS_MAX, Roster};
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
 use folkmoot_base::{Cause, Danger, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
@@ -20,15 +20,19 @@ pub(crate) struct Change {
     pub(crate) stamp: Stamp,
     /// The party.
     pub(crate) party: Party,
+    /// The number of its word; of a detach, the highest of those that are over.
+    pub(crate) number: u64,
     /// The change.
     pub(crate) what: What,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum What {
-    Join(GroupId),
+    Join(GroupId, SignedJoin),
     Leave(GroupId),
-    Refresh(GroupId),
+    Refresh(ViewId),
+    /// Nothing: the tables were not merged when it came. It does not count later.
+    Complain,
     Detach,
 }
 
@@ -43,19 +47,31 @@ impl Group {
         change: &Change,
         roster: &dyn Roster,
     ) -> Result<(Vec<GroupId>, Cause), GroupError> {
-        let Change { node, party, .. } = *change;
-        match change.what {
-            What::Join(group) => Ok((self.apply_join(change, group, roster), Cause::Join)),
+        let Change { node, party, number, .. } = *change;
+        if change.what != What::Detach {
+            self.take_turn(party, number, roster)?;
+        }
+        let again = self.config.danger.is(Danger::GroupHearsAgain);
+        match &change.what {
+            What::Join(group, join) => Ok((self.apply_join(change, *group, join, roster), Cause::Join)),
             What::Leave(group) => {
-                self.check_host(node, party, group)?;
-                Ok((self.take_out(party, group, Cause::Leave).into_iter().collect(), Cause::Leave))
+                self.check_host(node, party, *group)?;
+                // GRP-23: the join that it is about is over already.
+                if self.joined_by(party, *group) > Some(number) && !again {
+                    return Err(GroupError::PeerStale(party));
+                }
+                Ok((self.take_out(party, *group, Cause::Leave).into_iter().collect(), Cause::Leave))
             }
-            What::Refresh(group) => {
-                self.check_host(node, party, group)?;
-                Ok((vec![group], Cause::Refresh))
+            What::Refresh(view) => {
+                self.check_host(node, party, view.group)?;
+                let newest = self.circles.get(&view.group).and_then(Circle::newest);
+                let wanted = again || newest == Some(*view);
+                Ok((wanted.then_some(view.group).into_iter().collect(), Cause::Refresh))
             }
+            What::Complain => Ok((Vec::new(), Cause::Complaint)),
             What::Detach => {
-                let groups = self.groups_of(party, node);
+                let mut groups = self.groups_of(party, node);
+                groups.retain(|group| again || self.joined_by(party, *group) <= Some(number));
                 let left = groups.into_iter().filter_map(|group| self.take_out(party, group, Cause::Detach));
                 Ok((left.collect(), Cause::Detach))
             }
@@ -70,25 +86,44 @@ impl Group {
         Err(GroupError::PeerSpokeForAnother { peer, party, group })
     }
 
-    fn apply_join(&mut self, change: &Change, group: GroupId, roster: &dyn Roster) -> Vec<GroupId> {
+    /// The number of the word by which `party` joined `group`, if it is in it.
+    fn joined_by(&self, party: Party, group: GroupId) -> Option<u64> {
+        Some(self.circles.get(&group)?.resident(&party)?.join.number)
+    }
+
+    fn apply_join(
+        &mut self,
+        change: &Change,
+        group: GroupId,
+        join: &SignedJoin,
+        roster: &dyn Roster,
+    ) -> Vec<GroupId> {
         let (node, party) = (change.node, change.party);
-        if let Some(refusal) = self.refusal(change, group, roster) {
+        if let Some(refusal) = self.refusal(change, (group, join), roster) {
             if node == self.config.me {
                 self.indicate(party, Indication::Refused { group, refusal });
             }
             return Vec::new();
         }
-        let circle = self.circles.entry(group).or_default();
-        if circle.resident(&party).is_some() {
-            return Vec::new();
+        if self.circles.get(&group).and_then(|circle| circle.resident(&party)).is_some() {
+            if self.check_host(node, party, group).is_ok() {
+                return Vec::new();
+            }
+            self.take_out(party, group, Cause::Network);
         }
-        circle.add(party, node, change.stamp, self.config.me);
+        let joined = Joined { party, stamp: change.stamp, join: join.clone() };
+        self.circles.entry(group).or_default().add(joined, node, self.config.me);
         self.count(node, 1);
         vec![group]
     }
 
     /// GRP-05 to GRP-08: why this join is refused, by every node alike.
-    fn refusal(&self, change: &Change, group: GroupId, roster: &dyn Roster) -> Option<JoinRefusal> {
+    fn refusal(
+        &self,
+        change: &Change,
+        (group, join): (GroupId, &SignedJoin),
+        roster: &dyn Roster,
+    ) -> Option<JoinRefusal> {
         if !self.is_of_these(group) {
             return Some(JoinRefusal::OtherCharter);
         }
@@ -103,7 +138,11 @@ impl Group {
             return (groups >= GROUPS_MAX).then_some(JoinRefusal::TooManyGroups);
         };
         match circle.resident(&change.party) {
-            Some(resident) => (resident.node != change.node).then_some(JoinRefusal::Busy),
+            // GRP-22: a node that once hosted the party cannot keep it.
+            Some(Resident { node, join: before, .. }) => {
+                let moves = before.configuration != join.configuration && before.number < join.number;
+                (*node != change.node && !moves).then_some(JoinRefusal::Busy)
+            }
             None if circle.is_set_aside(&change.party.member, change.stamp.order) => {
                 Some(JoinRefusal::SetAside)
             }

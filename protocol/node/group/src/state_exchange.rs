@@ -13,9 +13,9 @@
 //! notice, not one for each change.
 //! Source: Spread's GROUPS state transfer. Departures: docs/protocol/group.md.
 
-use crate::circle::Circle;
+use crate::circle::{Circle, Resident};
 use crate::mark::MarkId;
-use crate::message::{Control, GroupState, Handle, Noticed, STOOD_MAX, Speaker, Stamp, State, encode};
+use crate::message::{Declaration, GroupState, Handle, Joined, Noticed, STOOD_MAX, Speaker, State};
 use crate::ordered::{Change, What};
 use crate::{Configuration, Group, GroupError, MARK_NAMES_MAX, MEMBERSHIPS_MAX, Mark, Output, Phase, Roster};
 use folkmoot_base::limits::{CHARTERS_MAX, GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
@@ -31,6 +31,13 @@ pub(crate) const CHANGES_MAX: usize = 65_536;
 const DEFERRED_MAX: usize = 1_024;
 /// Most bytes of those messages.
 const DEFERRED_BYTES_MAX: usize = 1024 * 1024;
+// The largest State fits a message of the ring. Of a membership: party 34, stamp 16, configuration
+// 56, number 8, key 95, signature 67. Of a group: id 32, notice 129, labels 66, length 4. Of the
+// rest: a mark of 32 KiB, and less than a kilobyte.
+const _: () = assert!(
+    MEMBERSHIPS_MAX * 276 + GROUPS_MAX * 231 + MARK_NAMES_MAX * 16 + CHARTERS_MAX * 32 + 1_024
+        < folkmoot_base::limits::ORDERED_BYTES_MAX
+);
 /// Most pairs of marks, ours and another's, for which a node provides in one configuration.
 const PROVIDED_MAX: usize = 4_096;
 
@@ -39,6 +46,8 @@ const PROVIDED_MAX: usize = 4_096;
 pub(crate) struct StateExchange {
     states: BTreeMap<NodeId, Vec<GroupState>>,
     marks: BTreeMap<NodeId, Mark>,
+    /// The number of the last mark of each.
+    numbers: BTreeMap<NodeId, u32>,
     /// Our marks and others' for which we have provided.
     provided: BTreeSet<(MarkId, MarkId)>,
     deferred: VecDeque<Deferred>,
@@ -81,6 +90,12 @@ enum Agreed {
     Differ,
 }
 
+impl Agreed {
+    fn is(&self, view: &ViewId) -> bool {
+        matches!(self, Self::Same(noticed) if noticed.view == *view)
+    }
+}
+
 impl Group {
     /// Starts the exchange for a configuration.
     pub(crate) fn begin(&mut self, id: ConfigurationId, members: &[NodeId], roster: &dyn Roster) {
@@ -88,6 +103,7 @@ impl Group {
         self.configuration = Some(Configuration { id, nodes: nodes.clone() });
         self.place = 0;
         self.settle_own_changes(roster);
+        self.spoken.clear();
         self.lose(&nodes, false);
         for circle in self.circles.values_mut() {
             circle.close_departing();
@@ -97,8 +113,9 @@ impl Group {
         let (mark, groups) = (self.mark.clone(), self.own_groups());
         let state = State { configuration: id, mark, charters, groups };
         self.stated = self.mark.id();
+        self.stated_number = 0;
         self.stating = true;
-        self.submit_control(encode(&Control::State(state)));
+        self.declare(Declaration::State(state));
     }
 
     /// Changes ordered since the tables were last merged: our own take effect now, and those of
@@ -111,13 +128,9 @@ impl Group {
         }
     }
 
-    fn apply_quietly(&mut self, change: &Change, roster: &dyn Roster) -> Vec<GroupId> {
-        match self.apply(change, roster) {
-            Ok((groups, _)) => groups,
-            Err(error) => {
-                self.trace(error.to_string());
-                Vec::new()
-            }
+    fn apply_quietly(&mut self, change: &Change, roster: &dyn Roster) {
+        if let Err(error) = self.apply(change, roster) {
+            self.trace(error.to_string());
         }
     }
 
@@ -159,7 +172,7 @@ impl Group {
             return Ok(());
         }
         check_state(peer, &state, self.config.of)?;
-        let Phase::Exchange(exchange) = &mut self.phase else {
+        let Phase::Exchange(exchange) = &self.phase else {
             return if matches!(self.phase, Phase::Split) {
                 Ok(())
             } else {
@@ -169,6 +182,8 @@ impl Group {
         if exchange.states.contains_key(&peer) {
             return Err(GroupError::PeerOutOfTurn(peer));
         }
+        self.check_joins(peer, &state)?;
+        let Phase::Exchange(exchange) = &mut self.phase else { return Ok(()) };
         exchange.states.insert(peer, state.groups);
         exchange.marks.insert(peer, state.mark);
         if self.config.of.is_none() {
@@ -184,17 +199,20 @@ impl Group {
         &mut self,
         peer: NodeId,
         configuration: &ConfigurationId,
-        mark: Mark,
+        (number, mark): (u32, Mark),
         roster: &dyn Roster,
     ) -> Result<(), GroupError> {
         if !self.is_current(configuration) {
             return Ok(());
         }
         check_mark(peer, &mark)?;
+        let again = self.config.danger.is(Danger::GroupHearsAgain);
         let Phase::Exchange(exchange) = &mut self.phase else { return Ok(()) };
-        if !exchange.states.contains_key(&peer) {
+        let last = exchange.numbers.get(&peer).copied().unwrap_or_default();
+        if !exchange.states.contains_key(&peer) || (number <= last && !again) {
             return Err(GroupError::PeerOutOfTurn(peer));
         }
+        exchange.numbers.insert(peer, number);
         exchange.marks.insert(peer, mark);
         self.after_mark(peer, roster);
         Ok(())
@@ -258,10 +276,12 @@ impl Group {
         if !matches!(self.phase, Phase::Exchange(_)) || self.stating || self.stated == self.mark.id() {
             return;
         }
-        let message = Control::Mark { configuration: configuration.id, mark: self.mark.clone() };
+        let configuration = configuration.id;
         self.stated = self.mark.id();
+        self.stated_number = self.stated_number.saturating_add(1);
         self.stating = true;
-        self.submit_control(encode(&message));
+        let (number, mark) = (self.stated_number, self.mark.clone());
+        self.declare(Declaration::Mark { configuration, number, mark });
     }
 
     /// GRP-10: for each mark, the first node that shows it provides what nodes with other marks
@@ -300,10 +320,15 @@ impl Group {
         }
         let mut refreshed = BTreeSet::new();
         for change in std::mem::take(&mut self.changes) {
-            let groups = self.apply_quietly(&change, roster);
-            if matches!(change.what, What::Refresh(_)) {
-                refreshed.extend(groups);
+            // Which notice is the newest all nodes know from what the hosts agree on. If they do
+            // not, there is a new one in any case.
+            if let What::Refresh(view) = &change.what
+                && agreed.get(&view.group).is_some_and(|said| said.is(view))
+                && self.check_host(change.node, change.party, view.group).is_ok()
+            {
+                refreshed.insert(view.group);
             }
+            self.apply_quietly(&change, roster);
         }
         self.sift(roster);
         self.notify_changed(&agreed, &refreshed);
@@ -320,8 +345,8 @@ impl Group {
         self.circles.iter().flat_map(residents).collect()
     }
 
-    /// Replaces the tables by the union of the States. If two nodes claim a party, the first node
-    /// has it.
+    /// Replaces the tables by the union of the States. If two nodes claim a party, the one has it
+    /// at which it joined last, by its own count (GRP-22).
     fn unite(&mut self, states: &BTreeMap<NodeId, Vec<GroupState>>) -> BTreeMap<GroupId, Agreed> {
         let me = self.config.me;
         let kept = self.kept_lost();
@@ -338,15 +363,17 @@ impl Group {
                 }
                 let circle = self.circles.entry(state.group).or_default();
                 for joined in &state.members {
-                    if circle.resident(&joined.party).is_none() {
-                        circle.add(joined.party, *node, joined.stamp, me);
+                    let before = circle.resident(&joined.party).map(|resident| resident.join.number);
+                    if before < Some(joined.join.number) {
+                        circle.remove(&joined.party);
+                        circle.add(joined.clone(), *node, me);
                         circle.came(&joined.party, &state.stood);
                     }
                 }
             }
         }
-        for (group, party, node, stamp) in kept {
-            self.circles.entry(group).or_default().add(party, node, stamp, me);
+        for (group, joined, node) in kept {
+            self.circles.entry(group).or_default().add(joined, node, me);
         }
         // The same set of groups everywhere, because GROUPS_MAX is counted on it.
         self.circles.retain(|_, circle| !circle.is_empty());
@@ -355,15 +382,17 @@ impl Group {
     }
 
     /// The residents of lost nodes, which the mutant keeps.
-    fn kept_lost(&self) -> Vec<(GroupId, Party, NodeId, Stamp)> {
+    fn kept_lost(&self) -> Vec<(GroupId, Joined, NodeId)> {
         let Some(configuration) = &self.configuration else { return Vec::new() };
         if !self.config.danger.is(Danger::GroupKeepsLost) {
             return Vec::new();
         }
         let residents = self.circles.iter().flat_map(|(group, circle)| {
-            circle.residents().map(|(party, resident)| (*group, *party, resident.node, resident.stamp))
+            circle.residents().map(|(party, Resident { node, stamp, join, .. })| {
+                (*group, Joined { party: *party, stamp: *stamp, join: join.clone() }, *node)
+            })
         });
-        residents.filter(|(_, _, node, _)| !configuration.nodes.contains(node)).collect()
+        residents.filter(|(_, _, node)| !configuration.nodes.contains(node)).collect()
     }
 
     fn recount(&mut self) {

@@ -95,7 +95,7 @@ impl Node {
         self.carried.iter_mut().for_each(|charter| charter.begin(id, &members));
         self.out.note(|| RingEvent::Regular { id, members: members.clone() });
         self.peers.configured(&members);
-        self.out.tell(ToMember::Configuration { nodes: members, patience });
+        self.out.tell(ToMember::Configuration { id, nodes: members, patience });
     }
 
     /// An item has its place in the order: it is taken and kept, and then acted on.

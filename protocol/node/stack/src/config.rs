@@ -2,12 +2,13 @@
 
 use crate::parts::SETTLE_DEADLINE;
 use crate::{Exchange, Timing, Versions};
-use base::{Locator, Mutant};
+use base::{Locator, Mutant, Signatures};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
-use folkmoot_identity::Identity;
+use folkmoot_identity::{Identity, Prover};
 use folkmoot_transcript::Transcript;
+use std::sync::Arc;
 
 /// The settings of a node.
 #[derive(Debug, Clone)]
@@ -59,6 +60,11 @@ impl Config {
             versions: Versions::OURS,
             danger: Mutant::NONE,
         }
+    }
+
+    /// Signs what this node says of itself, and judges what others say.
+    pub(crate) fn signatures(&self) -> Arc<dyn Signatures> {
+        Arc::new(Prover::new(self.identity.key().clone()))
     }
 
     /// Of the links, for a process that started then.

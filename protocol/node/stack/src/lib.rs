@@ -109,7 +109,7 @@ impl Node {
         let group = folkmoot_group::Config {
             carries: carried.ids().collect(),
             danger: config.danger,
-            ..folkmoot_group::Config::new(me)
+            ..folkmoot_group::Config::new(me, ring_charter, config.signatures())
         };
         let mut node = Self {
             me,

@@ -17,15 +17,10 @@ impl Node {
         let done = match message {
             ToNode::Attach { party, charter } => return self.attach(party, charter),
             ToNode::Detach { party } => return self.detach(party),
-            ToNode::Join { party, group } => self.tables(&group).join(party, group),
-            ToNode::Leave { party, group } => self.tables(&group).leave(party, group),
+            ToNode::Word(said) => self.tables(&said.word.says.group()).say(*said),
             ToNode::Send { party, group, service, payload } => {
                 self.tables(&group).send(party, group, service, payload)
             }
-            ToNode::Complain { party, group, view, suspect } => {
-                self.tables(&group).complain(party, group, *view, suspect)
-            }
-            ToNode::Refresh { party, group } => self.tables(&group).refresh(party, group),
             ToNode::Item(charter, item) => return self.order_own(&charter, &item),
             ToNode::Guest { from, to, payload } => {
                 if !self.say_indoors(from, to, &payload) {

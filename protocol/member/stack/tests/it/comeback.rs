@@ -1,12 +1,12 @@
 //! A member's certificate ran out while it was away, and it does not know this yet. That it was
 //! told to ask for admission is not forgotten.
 
-use crate::common::people::{Dice, NOW, PEOPLE, charter, decide, decide_holding, expulsion, gmc, id};
+use crate::common::people::{self, Dice, NOW, PEOPLE, charter, decide, decide_holding, expulsion, gmc, id};
 use attach::{ToMember, ToNode, Upper, UpperOutput};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach as attach;
-use folkmoot_base::{Instant, Locator, StoreKey, UnixTime};
+use folkmoot_base::{Instant, Locator, Says, StoreKey, UnixTime};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Member, keep_voucher};
 use folkmoot_transcript::{EXPIRE_SECONDS, Ending, Item, Kept, Transcript, Voucher, Vouching};
@@ -38,7 +38,7 @@ fn asks(dora: &mut Member) -> (usize, usize) {
                 assert_eq!(to, id(0).node());
                 requests += 1;
             }
-            UpperOutput::Node(ToNode::Join { .. }) => joins += 1,
+            UpperOutput::Node(ToNode::Word(said)) if matches!(said.word.says, Says::Join(_)) => joins += 1,
             _ => {}
         }
     }
@@ -56,7 +56,11 @@ fn returns(dora: &mut Member, told: bool, out: &(Bytes, UnixTime), again: &Bytes
     }
     dora.node(
         now,
-        ToMember::Configuration { nodes: vec![id(DORA).node()], patience: Duration::ZERO },
+        ToMember::Configuration {
+            id: people::CONFIGURATION,
+            nodes: vec![id(DORA).node()],
+            patience: Duration::ZERO,
+        },
         &mut dice,
     );
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
@@ -109,7 +113,11 @@ fn who_was_admitted_since_it_asked_asks_again_when_its_certificate_runs_out() {
     dora.command(now, Command::Apply, &mut dice);
     dora.node(
         now,
-        ToMember::Configuration { nodes: vec![id(DORA).node()], patience: Duration::ZERO },
+        ToMember::Configuration {
+            id: people::CONFIGURATION,
+            nodes: vec![id(DORA).node()],
+            patience: Duration::ZERO,
+        },
         &mut dice,
     );
     let up = ToMember::LinkUp { node: id(0).node(), rostered: true, at: Locator::memory(1) };
@@ -182,7 +190,11 @@ fn mem_08_who_was_expelled_does_not_ask_by_what_its_disk_has_kept() {
     dora.clock(now, NOW, &mut dice);
     dora.node(
         now,
-        ToMember::Configuration { nodes: vec![id(DORA).node()], patience: Duration::ZERO },
+        ToMember::Configuration {
+            id: people::CONFIGURATION,
+            nodes: vec![id(DORA).node()],
+            patience: Duration::ZERO,
+        },
         &mut dice,
     );
     dora.node(now, up, &mut dice);

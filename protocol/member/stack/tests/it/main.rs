@@ -19,3 +19,4 @@ mod roster;
 mod shares;
 mod stalled;
 mod together;
+mod words;

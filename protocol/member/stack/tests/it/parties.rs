@@ -1,9 +1,9 @@
 //! Several programs of one member: one of them alone is the voter.
 
-use crate::common::people::{Dice, NOW, PEOPLE, charter, id};
+use crate::common::people::{self, Dice, NOW, PEOPLE, charter, id};
 use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
-use folkmoot_base::Instant;
+use folkmoot_base::{Instant, Says};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Event, Member};
 
@@ -15,7 +15,11 @@ fn program(port: u16) -> (Member, Dice) {
     member.clock(Instant(1), NOW, &mut dice);
     member.node(
         Instant(1),
-        ToMember::Configuration { nodes: vec![id(0).node()], patience: Duration::ZERO },
+        ToMember::Configuration {
+            id: people::CONFIGURATION,
+            nodes: vec![id(0).node()],
+            patience: Duration::ZERO,
+        },
         &mut dice,
     );
     while member.poll_output().is_some() {}
@@ -64,7 +68,7 @@ fn mem_11_another_port_is_a_member_like_any() {
     let group = member.home();
     member.command(Instant(2), Command::Join { group }, &mut dice);
     let outputs: Vec<_> = core::iter::from_fn(|| member.poll_output()).collect();
-    let joins = |output: &&UpperOutput<Event>| matches!(output, UpperOutput::Node(ToNode::Join { party, .. }) if *party == member.party());
+    let joins = |output: &&UpperOutput<Event>| matches!(output, UpperOutput::Node(ToNode::Word(said)) if said.word.party == member.party() && matches!(said.word.says, Says::Join(_)));
     assert_eq!(outputs.iter().filter(joins).count(), 1, "{outputs:?}");
     assert_eq!((member.party().port, member.petitions().len()), (7, 0));
     assert!(member.signing(Instant(3)).is_none());

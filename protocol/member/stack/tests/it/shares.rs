@@ -2,7 +2,7 @@
 //! its expulsion, or when it starts, if it was stopped between the two. Method: real members on one
 //! perfect order, each with a disk; decisions are made with everybody's keys.
 
-use crate::common::people::{Dice, NOW, PEOPLE, decide, expulsion, id};
+use crate::common::people::{self, Dice, NOW, PEOPLE, decide, expulsion, id};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
@@ -59,7 +59,7 @@ impl Town {
         self.settle();
         // What starts hears first, from its node's configuration on.
         let nodes = (0..SEATS).map(|seat| id(seat).node()).collect();
-        let word = ToMember::Configuration { nodes, patience: Duration::ZERO };
+        let word = ToMember::Configuration { id: people::CONFIGURATION, nodes, patience: Duration::ZERO };
         self.members[who].as_mut().unwrap().node(Instant(self.now), word, &mut self.dice);
         self.settle();
     }

@@ -1,7 +1,7 @@
 //! MEM-07: whoever sends is told if nothing comes back.
 
 use crate::common::Moot;
-use crate::common::people::Dice;
+use crate::common::people::{self, Dice};
 use core::time::Duration;
 use folkmoot_attach::{Lacking, Stalled, ToMember, Upper};
 use folkmoot_base::Instant;
@@ -82,6 +82,9 @@ fn mem_10_who_lacks_what_was_sent_is_named() {
     assert_eq!((told, lacking, activity.as_str()), (vec![(peer, false)], None, "steady"));
     hear(&mut moot, lacks());
     let nodes = vec![moot.chairs[0].member.id().node()];
-    let (told, lacking, _) = hear(&mut moot, ToMember::Configuration { nodes, patience: Duration::ZERO });
+    let (told, lacking, _) = hear(
+        &mut moot,
+        ToMember::Configuration { id: people::CONFIGURATION, nodes, patience: Duration::ZERO },
+    );
     assert_eq!((told, lacking), (vec![], None), "nobody says that it has caught up");
 }

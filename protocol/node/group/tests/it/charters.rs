@@ -1,14 +1,15 @@
 //! Tables of charters that a ring carries beside its own: each has its one group, and nobody has a
 //! part in them whose node does not carry the charter. The test plays the ring for one node.
 
+use crate::bus::{RING, declared_for, joined_at, said};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::CHARTERS_MAX;
 use folkmoot_base::{
-    ConfigurationId, Danger, Framed, GroupId, Indication, JoinRefusal, Lead, MemberId, NodeId, Party,
-    Service, digest,
+    ConfigurationId, Danger, Framed, GroupId, Indication, Join, JoinRefusal, Lead, MemberId, NodeId, Party,
+    Says, Service, digest,
 };
 use folkmoot_group::message::{
-    self, Control, GroupState, Joined, Stamp, State, Tables, data_lead, handle_of, tables_of,
+    self, Control, Declaration, GroupState, Stamp, State, Tables, data_lead, handle_of, tables_of,
 };
 use folkmoot_group::{Config, Group, GroupError, Mark, Output, PACKAGE_BYTES_MAX};
 use proptest::prelude::*;
@@ -29,7 +30,7 @@ fn anna() -> Party {
 }
 
 fn ring(danger: Option<Danger>) -> Config {
-    Config { danger: danger.into(), ..Config::new(ME) }
+    crate::bus::config(ME, danger)
 }
 
 fn of(charter: GroupId, danger: Option<Danger>) -> Config {
@@ -38,15 +39,18 @@ fn of(charter: GroupId, danger: Option<Danger>) -> Config {
 
 struct Fed {
     group: Group,
+    /// The group of the charter of these tables.
+    tables: GroupId,
     place: u64,
 }
 
 impl Fed {
     fn new(config: Config) -> Self {
+        let tables = config.of.unwrap_or(RING);
         let mut group = Group::new(config);
         group.attach(anna()).unwrap();
         group.regular(ID, &[ME, OTHER], &all);
-        Self { group, place: 0 }
+        Self { group, tables, place: 0 }
     }
 
     fn control(&mut self, from: NodeId, control: Control) -> Result<(), GroupError> {
@@ -62,12 +66,13 @@ impl Fed {
         groups: Vec<GroupState>,
     ) -> Result<(), GroupError> {
         let state = State { configuration: ID, mark: Mark::default(), charters, groups };
-        self.control(from, Control::State(state))
+        let tables = self.tables;
+        self.control(from, declared_for(tables, from, Declaration::State(state)))
     }
 
     fn join(&mut self, group: GroupId) -> Vec<Indication> {
         self.outputs();
-        self.control(ME, Control::Join { party: anna(), group }).unwrap();
+        self.control(ME, joins(ME, anna(), group)).unwrap();
         let indications = self.outputs().into_iter().filter_map(|output| match output {
             Output::Member { to, indication } if to == anna() => Some(indication),
             _ => None,
@@ -80,8 +85,14 @@ impl Fed {
     }
 }
 
-fn hosting(group: GroupId, party: Party) -> GroupState {
-    let members = vec![Joined { party, stamp: Stamp { ring_seq: 0, order: 1 } }];
+/// `party` joins at `node`.
+fn joins(node: NodeId, party: Party, group: GroupId) -> Control {
+    let says = Says::Join(Join { group, node, configuration: ID });
+    Control::Party(said(party, 9, says))
+}
+
+fn hosting(node: NodeId, group: GroupId, party: Party) -> GroupState {
+    let members = vec![joined_at(node, party, group, Stamp { ring_seq: 0, order: 1 })];
     GroupState { group, noticed: None, stood: Vec::new(), members }
 }
 
@@ -106,9 +117,9 @@ fn grp_30_tables_of_a_carried_charter_have_its_group_and_no_other() {
 
     let mut fed = Fed::new(of(CHARTER, None));
     let out_of_turn = Err(GroupError::PeerOutOfTurn(OTHER));
-    assert_eq!(fed.state(OTHER, Vec::new(), vec![hosting(OPEN, anna())]), out_of_turn);
+    assert_eq!(fed.state(OTHER, Vec::new(), vec![hosting(OTHER, OPEN, anna())]), out_of_turn);
     assert_eq!(fed.state(OTHER, vec![CHARTER], Vec::new()), out_of_turn, "only the ring's tables say so");
-    assert_eq!(fed.state(OTHER, Vec::new(), vec![hosting(CHARTER, anna())]), Ok(()));
+    assert_eq!(fed.state(OTHER, Vec::new(), vec![hosting(OTHER, CHARTER, anna())]), Ok(()));
 }
 
 /// What a node says that it carries is for the tables of those charters. Anybody may say so of any
@@ -141,7 +152,7 @@ fn grp_31_charters_in_a_state_are_sorted_and_bounded() {
 #[test]
 fn grp_32_who_does_not_carry_a_charter_is_not_waited_for_and_has_no_part_in_it() {
     let mut fed = Fed::new(of(CHARTER, None));
-    fed.state(ME, Vec::new(), vec![hosting(CHARTER, anna())]).unwrap();
+    fed.state(ME, Vec::new(), vec![hosting(ME, CHARTER, anna())]).unwrap();
     assert!(!fed.group.is_settled());
     assert_eq!((fed.group.awaited(), fed.group.silent()), (vec![OTHER], vec![OTHER]));
     fed.group.without(OTHER, 9, &all);
@@ -156,21 +167,18 @@ fn grp_32_who_does_not_carry_a_charter_is_not_waited_for_and_has_no_part_in_it()
     let strange = Err(GroupError::PeerNotInConfiguration(OTHER));
     let item = Control::Item { item: vec![1].into() };
     assert_eq!(fed.control(OTHER, item), strange);
-    assert_eq!(
-        fed.control(OTHER, Control::Join { party: MemberId([6; 32]).into(), group: CHARTER }),
-        strange
-    );
+    assert_eq!(fed.control(OTHER, joins(OTHER, MemberId([6; 32]).into(), CHARTER)), strange);
 
     // What it said before goes with it.
     let mut fed = Fed::new(of(CHARTER, None));
-    fed.state(OTHER, Vec::new(), vec![hosting(CHARTER, MemberId([6; 32]).into())]).unwrap();
+    fed.state(OTHER, Vec::new(), vec![hosting(OTHER, CHARTER, MemberId([6; 32]).into())]).unwrap();
     fed.group.without(OTHER, 2, &all);
     assert!(!fed.group.is_settled(), "our own State is awaited");
     fed.state(ME, Vec::new(), Vec::new()).unwrap();
     assert!(fed.group.is_settled() && fed.group.members(CHARTER).is_empty());
     // Once the tables are merged, all have heard who carries the charter.
     fed.group.without(ME, 20, &all);
-    assert_eq!(fed.control(ME, Control::Join { party: anna(), group: CHARTER }), Ok(()));
+    assert_eq!(fed.control(ME, joins(ME, anna(), CHARTER)), Ok(()));
     assert_eq!(fed.group.members(CHARTER), [anna()]);
 }
 
@@ -208,7 +216,8 @@ fn messages_say_which_tables_they_are_for() {
         assert_eq!(tables_of(&mut read), Tables::Group(handle_of(&CHARTER.0)));
         assert_eq!(read, message, "data is left as it is");
     }
-    let control = message::encode(&Control::Detach { party: anna() });
+    let detach = Declaration::Detach { party: anna(), number: 1 };
+    let control = message::encode(&declared_for(CHARTER, ME, detach));
     assert_eq!(tables_of(&mut control.into()), Tables::Ring);
 }
 

@@ -1,11 +1,14 @@
 //! Every message reads back as it was written, and no other bytes read as it.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, ConfigurationId, DecodeError, GroupId, Head, MemberId, NodeId, Party, ViewId};
+use folkmoot_base::{
+    Blob, ConfigurationId, DecodeError, GroupId, Head, Join, MemberId, NodeId, Party, Proof, Said, Says,
+    ViewId, Word,
+};
 use folkmoot_group::Mark;
 use folkmoot_group::message::{
-    Control, GroupState, Joined, Message, Noticed, Speaker, Stamp, State, data_lead, decode, encode,
-    handle_of,
+    Control, Declaration, Declared, GroupState, Joined, Message, Noticed, SignedJoin, Speaker, Stamp, State,
+    data_lead, decode, encode, handle_of,
 };
 use proptest::prelude::*;
 
@@ -35,9 +38,53 @@ fn party() -> impl Strategy<Value = Party> {
     (any::<[u8; 32]>(), any::<u16>()).prop_map(|(member, port)| Party::new(MemberId(member), port))
 }
 
+fn proof() -> impl Strategy<Value = Proof> {
+    let key = prop::collection::vec(any::<u8>(), 0..100);
+    (key, any::<u64>()).prop_map(|(key, seed)| {
+        let mut signature = [0; 64];
+        signature[..8].copy_from_slice(&seed.to_be_bytes());
+        Proof { key: key.into(), signature: signature.into() }
+    })
+}
+
 fn joined() -> impl Strategy<Value = Joined> {
-    (party(), any::<u64>(), any::<u64>())
-        .prop_map(|(party, ring_seq, order)| Joined { party, stamp: Stamp { ring_seq, order } })
+    (party(), any::<u64>(), any::<u64>(), configuration(), proof()).prop_map(
+        |(party, number, order, configuration, proof)| {
+            let stamp = Stamp { ring_seq: number, order };
+            Joined { party, stamp, join: SignedJoin { configuration, number, proof } }
+        },
+    )
+}
+
+fn says() -> impl Strategy<Value = Says> {
+    let group = || any::<[u8; 32]>().prop_map(GroupId);
+    prop_oneof![
+        (group(), any::<[u8; 32]>().prop_map(NodeId), configuration())
+            .prop_map(|(group, node, configuration)| Says::Join(Join { group, node, configuration })),
+        group().prop_map(|group| Says::Leave { group }),
+        view().prop_map(|view| Says::Refresh { view }),
+        (configuration(), view(), party()).prop_map(|(configuration, view, suspect)| Says::Complain {
+            configuration,
+            view,
+            suspect
+        }),
+    ]
+}
+
+fn declaration() -> impl Strategy<Value = Declaration> {
+    let charters = prop::collection::vec(any::<[u8; 32]>().prop_map(GroupId), 0..4);
+    let states = (configuration(), mark(), charters, prop::collection::vec(group_state(), 0..4));
+    prop_oneof![
+        (party(), any::<u64>()).prop_map(|(party, number)| Declaration::Detach { party, number }),
+        states.prop_map(|(configuration, mark, charters, groups)| Declaration::State(State {
+            configuration,
+            mark,
+            charters,
+            groups
+        })),
+        (configuration(), any::<u32>(), mark())
+            .prop_map(|(configuration, number, mark)| { Declaration::Mark { configuration, number, mark } }),
+    ]
 }
 
 fn group_state() -> impl Strategy<Value = GroupState> {
@@ -52,28 +99,12 @@ fn group_state() -> impl Strategy<Value = GroupState> {
 }
 
 fn control() -> impl Strategy<Value = Control> {
-    let id = any::<[u8; 32]>;
-    let both = move || (party(), id().prop_map(GroupId));
-    let charters = prop::collection::vec(id().prop_map(GroupId), 0..4);
-    let states = (configuration(), mark(), charters, prop::collection::vec(group_state(), 0..4));
     prop_oneof![
-        both().prop_map(|(member, group)| Control::Join { party: member, group }),
-        both().prop_map(|(member, group)| Control::Leave { party: member, group }),
-        both().prop_map(|(member, group)| Control::Refresh { party: member, group }),
-        party().prop_map(|member| Control::Detach { party: member }),
-        (party(), view(), party()).prop_map(|(party, view, suspect)| Control::Complain {
-            party,
-            view,
-            suspect
+        (party(), any::<u64>(), says(), proof()).prop_map(|(party, number, says, proof)| {
+            Control::Party(Said { word: Word { party, number, says }, proof })
         }),
+        (declaration(), proof()).prop_map(|(says, proof)| Control::Node(Declared { says, proof })),
         prop::collection::vec(any::<u8>(), 0..64).prop_map(|item| Control::Item { item: Blob::from(item) }),
-        states.prop_map(|(configuration, mark, charters, groups)| Control::State(State {
-            configuration,
-            mark,
-            charters,
-            groups
-        })),
-        (configuration(), mark()).prop_map(|(configuration, mark)| Control::Mark { configuration, mark }),
     ]
 }
 

@@ -12,5 +12,7 @@ mod bus;
 mod charters;
 mod codec;
 mod contract;
+mod declarations;
 mod limits;
 mod parties;
+mod words;

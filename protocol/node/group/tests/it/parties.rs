@@ -1,11 +1,12 @@
 //! Several parties of one member in one group.
 
+use crate::bus::joined_at;
 use crate::limits::{Fed, GROUP, ME, OTHER, member};
 use bytes::Bytes;
 use folkmoot_base::limits::PARTIES_MAX;
-use folkmoot_base::{Cause, Indication, JoinRefusal, Party, Service, ViewId};
+use folkmoot_base::{Cause, Indication, JoinRefusal, NodeId, Party, Says, Service, ViewId};
 use folkmoot_group::GroupError;
-use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp};
+use folkmoot_group::message::{self, GroupState, Stamp};
 
 /// Program `port` of the member with this number.
 fn party(number: usize, port: u16) -> Party {
@@ -48,7 +49,7 @@ fn grp_13_parties_of_one_member_come_speak_and_go_one_by_one() {
         };
         assert_eq!(fed.indications(), [expected.clone(), expected], "for each of the two that live here");
     }
-    fed.control(ME, Control::Leave { party: party(1, 7), group: GROUP }).unwrap();
+    fed.say(ME, party(1, 7), Says::Leave { group: GROUP }).unwrap();
     let (_, now, removed, cause) = notice(&mut fed);
     assert_eq!((removed, cause), (vec![party(1, 7)], Cause::Leave));
     assert!(now.contains(&party(1, 0)));
@@ -63,8 +64,8 @@ fn grp_13_nobody_speaks_for_another_port() {
         let lead = message::data_lead(node, &GROUP, &speaker);
         let forged = Bytes::from([lead.as_slice(), b"forged"].concat());
         assert_eq!(fed.bytes(node, forged), Err(GroupError::PeerSpokeForNobody(node)), "{speaker}");
-        let leave = Control::Leave { party: speaker, group: GROUP };
-        assert!(matches!(fed.control(node, leave), Err(GroupError::PeerSpokeForAnother { .. })));
+        let leave = fed.say(node, speaker, Says::Leave { group: GROUP });
+        assert!(matches!(leave, Err(GroupError::PeerSpokeForAnother { .. })));
     }
     assert_eq!(fed.group.members(GROUP).len(), 5);
 }
@@ -90,18 +91,14 @@ fn grp_13_many_programs_are_one_voice_in_complaints() {
     fed.join(OTHER, party(3, 0), GROUP);
     fed.join(OTHER, party(4, 0), GROUP);
     let (view, ..) = notice(&mut fed);
-    let mut complain = |complainer| {
-        let complaint = Control::Complain { party: complainer, view, suspect: party(1, 0) };
-        fed.control(OTHER, complaint)
-    };
+    let mut complain = |complainer| fed.complain(OTHER, complainer, view, party(1, 0));
     complain(party(2, 0)).unwrap();
     for port in 1..20 {
         assert_eq!(complain(party(2, port)), Err(GroupError::PeerComplaint(party(2, port))));
     }
     complain(party(3, 0)).unwrap();
     assert_eq!(fed.group.members(GROUP).len(), 23);
-    let complaint = Control::Complain { party: party(4, 0), view, suspect: party(1, 0) };
-    fed.control(OTHER, complaint).unwrap();
+    fed.complain(OTHER, party(4, 0), view, party(1, 0)).unwrap();
     assert_eq!(fed.group.members(GROUP).len(), 22, "three of four members complained");
 }
 
@@ -113,8 +110,7 @@ fn grp_13_a_silent_party_is_set_aside_and_comes_back_under_no_other_port() {
     fed.join(ME, party(1, 0), GROUP);
     fed.join(ME, party(1, 7), GROUP);
     let (view, ..) = notice(&mut fed);
-    let complaint = Control::Complain { party: party(1, 0), view, suspect: party(1, 7) };
-    fed.control(ME, complaint).unwrap();
+    fed.complain(ME, party(1, 0), view, party(1, 7)).unwrap();
     assert_eq!(fed.group.members(GROUP), [party(1, 0)]);
     fed.indications();
     fed.join(ME, party(1, 7), GROUP);
@@ -137,8 +133,7 @@ fn grp_14_the_second_silent_party_takes_all_of_its_member_along() {
     let silent = |fed: &mut Fed, port: u16| {
         let (view, ..) = notice(fed);
         for (node, complainer) in [(ME, party(1, 0)), (OTHER, party(3, 0))] {
-            fed.control(node, Control::Complain { party: complainer, view, suspect: party(2, port) })
-                .unwrap();
+            fed.complain(node, complainer, view, party(2, port)).unwrap();
         }
         fed.group.members(GROUP).len()
     };
@@ -165,13 +160,14 @@ fn grp_13_no_member_fills_a_group_alone() {
     fed.join(OTHER, party(2, 0), GROUP);
     assert_eq!(fed.group.members(GROUP).len(), PARTIES_MAX + 1);
     // Nor when two sides meet, each with as many as there may be.
-    let side = |from: u16| {
+    let side = |node: NodeId, from: u16| {
         let stamp = Stamp { ring_seq: 0, order: 0 };
-        let members = (from..from + most).map(|port| Joined { party: party(1, port), stamp }).collect();
+        let joined = |port| joined_at(node, party(1, port), GROUP, stamp);
+        let members = (from..from + most).map(joined).collect();
         vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }]
     };
     let mut fed = Fed::new(&[]);
-    fed.state(ME, side(0));
-    fed.state(OTHER, side(1_000));
+    fed.state(ME, side(ME, 0));
+    fed.state(OTHER, side(OTHER, 1_000));
     assert_eq!(fed.group.members(GROUP).len(), PARTIES_MAX);
 }

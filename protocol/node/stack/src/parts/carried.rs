@@ -41,7 +41,7 @@ impl Carried {
             let tables = group::Config {
                 of: Some(of),
                 danger: config.danger,
-                ..group::Config::new(config.identity.node())
+                ..group::Config::new(config.identity.node(), ring, config.signatures())
             };
             let mut one = Charter { records, group: Group::new(tables) };
             one.tell_mark(true);

@@ -228,16 +228,15 @@ fn a_node_says_to_whom_of_its_members_it_speaks() {
         net.tell(here(who), ToNode::Attach { party: person(who).member().into(), charter: net.group });
     }
     net.until(MERGE, |net| net.together(&[0, 1])).expect("one ring of two nodes");
-    let group = net.node(0).transcript().group();
     for who in 0..4 {
-        net.tell(here(who), ToNode::Join { party: person(who).member().into(), group });
+        net.join_at(here(who), who, net.group);
     }
     let told = |net: &Net, who: usize| net.players[&here(who)].told.get(&person(who).member()).cloned();
     let all = |net: &Net| (0..4).all(|who| told(net, who) == Some((0..4).collect()));
     net.until(seconds(2), all).unwrap_or_else(|| panic!("{}", net.told()));
     assert_eq!(told(&net, 4), None, "it has not joined");
     // Member 2 leaves: its neighbour is told, it is not.
-    net.tell(0, ToNode::Leave { party: person(2).member().into(), group });
+    net.leave_at(0, 2);
     let rest = |net: &Net| [0, 1, 3].into_iter().all(|who| told(net, who) == Some([0, 1, 3].into()));
     net.until(seconds(2), rest).unwrap_or_else(|| panic!("{}", net.told()));
     assert_eq!(told(&net, 2), Some((0..4).collect()));

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use folkmoot_base::{
     Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Party, Service,
-    SignatureBytes, ViewId, digest, hmac_sha256,
+    SignatureBytes, ToySignatures, ViewId, digest, hmac_sha256,
 };
 use folkmoot_flush::message::{Control, For, Frame};
 use folkmoot_flush::{Flush, Output as Below, message as frames};
@@ -12,6 +12,7 @@ use folkmoot_keying::message::Envelope;
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, State, Terms, View};
 use folkmoot_model::{Effect, Kind, Ordered, Set, ViewNumber, Who, everybody};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const GROUP: GroupId = GroupId([9; 32]);
 const NOW: Instant = Instant(0);
@@ -118,7 +119,8 @@ pub struct Real {
 
 impl Real {
     pub fn new(me: Who, seats: Seats, off: Set, seed: u64, danger: Option<Danger>) -> Self {
-        let below = folkmoot_flush::Config { me: seats(me), group: GROUP, danger: danger.into() };
+        let signatures = Arc::new(ToySignatures(seats(me).member.0));
+        let below = folkmoot_flush::Config { me: seats(me), group: GROUP, signatures, danger: danger.into() };
         let above = Config { danger: danger.into(), ..Config::default() };
         let keying = Keying::new(seats(me), GROUP, above, None).unwrap();
         Self { me, seats, flush: Flush::new(below, heads(off)), keying, off, entropy: Seeded(seed) }
@@ -215,7 +217,8 @@ impl Real {
 
     fn sent(&mut self, service: Service, bytes: Bytes, wire: &mut Wire, told: &mut Vec<Effect>) {
         match frames::decode(&bytes).unwrap() {
-            Frame::Control(Control::FlushOk { view, brings, .. }) => {
+            Frame::Control(signed) => {
+                let Control::FlushOk { view, brings, .. } = signed.control else { return };
                 let view = number(&view);
                 wire.flush_oks.insert((self.me, view, self.off), bytes);
                 let brings = brings.0.get(1..33).map(|run| {
@@ -224,7 +227,6 @@ impl Real {
                 });
                 told.push(Effect::FlushOk { view, heads: self.off, brings });
             }
-            Frame::Control(Control::FlushReceived { .. }) => {}
             Frame::Data { payload, .. } => {
                 let envelope = Envelope::decode(&payload).unwrap();
                 let (view, kind) = (number(&envelope.view), kind(envelope.step));

@@ -4,7 +4,7 @@ use super::*;
 
 /// Party 0 of a view of three, which all are known to have.
 fn steady(danger: Option<Danger>) -> Flush {
-    let mut flush = Flush::new(Config { me: bus::member(0), group: GROUP, danger: danger.into() }, [0; 32]);
+    let mut flush = Flush::new(config(bus::member(0), danger), [0; 32]);
     flush.notice(T0, id(1), ids(&[0, 1, 2]), &[], Cause::Join).unwrap();
     for from in 0..3 {
         hear(&mut flush, from, &word(id(1), 0)).unwrap();
@@ -15,7 +15,7 @@ fn steady(danger: Option<Danger>) -> Flush {
 
 fn received(flush: &mut Flush) {
     for from in 0..3 {
-        hear(flush, from, &message::encode(&Control::FlushReceived { view: id(1) })).unwrap();
+        hear(flush, from, &unsigned(Control::FlushReceived { view: id(1) })).unwrap();
     }
     assert_eq!(flush.phase(), Phase::Steady);
 }
@@ -86,7 +86,7 @@ fn flu_10_words_of_flush_and_keying_have_places() {
     let keying = message::data_header(&ViewTag::of(&id(1)), Service::Fifo, For::Keying, 1);
     let frames = [
         word(id(2), 0),
-        message::encode(&Control::FlushReceived { view: id(1) }),
+        unsigned(Control::FlushReceived { view: id(1) }),
         Bytes::copy_from_slice(keying.as_slice()),
     ];
     for frame in &frames {
@@ -156,9 +156,7 @@ fn removed(danger: Option<Danger>) -> Vec<(Service, u8)> {
         Output::Multicast { bytes, .. } => Some(bytes.clone()),
         _ => None,
     });
-    let Ok(Frame::Control(Control::FlushOk { reached: Some(reached), .. })) =
-        message::decode(mine.clone().unwrap())
-    else {
+    let Some(Control::FlushOk { reached: Some(reached), .. }) = words::control(&mine.clone().unwrap()) else {
         panic!("it says how far it is")
     };
     if danger.is_none() {
@@ -167,7 +165,7 @@ fn removed(danger: Option<Danger>) -> Vec<(Service, u8)> {
     let tag = ViewTag::of(&id(1));
     let theirs = message::Reached { tag, parties: vec![message::Reach { place: 2, reliable: 3, fifo: 2 }] };
     let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
-    let theirs = message::encode(&Control::FlushOk { view, heads, brings, reached: Some(theirs) });
+    let theirs = unsigned(Control::FlushOk { view, number: next(), heads, brings, reached: Some(theirs) });
     hear(&mut flush, 1, &theirs).unwrap();
     hear(&mut flush, 0, &mine.unwrap()).unwrap();
     assert_eq!(flush.view(), Some(id(2)));
@@ -208,7 +206,8 @@ fn answered(danger: Option<Danger>) -> Vec<(Service, u8)> {
     let parties = vec![message::Reach { place: 2, reliable: 0, fifo: 1 }];
     let reached = Some(message::Reached { tag: ViewTag::of(&id(1)), parties });
     let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
-    hear(&mut flush, 1, &message::encode(&Control::FlushOk { view, heads, brings, reached })).unwrap();
+    hear(&mut flush, 1, &unsigned(Control::FlushOk { view, number: next(), heads, brings, reached }))
+        .unwrap();
     hear(&mut flush, 0, &word(id(2), 0)).unwrap();
     assert_eq!(flush.view(), Some(id(2)));
     all.extend(delivered(&mut flush));
@@ -274,7 +273,7 @@ fn flu_11_only_those_who_come_along_count() {
     let tag = ViewTag::of(&id(1));
     let says = message::Reached { tag, parties: vec![message::Reach { place: 2, reliable: 9, fifo: 9 }] };
     let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
-    let says = message::encode(&Control::FlushOk { view, heads, brings, reached: Some(says) });
+    let says = unsigned(Control::FlushOk { view, number: next(), heads, brings, reached: Some(says) });
     hear(&mut flush, 3, &says).unwrap();
     hear(&mut flush, 0, &word(id(2), 0)).unwrap();
     assert_eq!(flush.view(), Some(id(2)));

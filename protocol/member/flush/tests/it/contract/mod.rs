@@ -5,16 +5,21 @@
 mod early;
 mod parties;
 mod schedules;
+mod words;
 
 use crate::member::bus::{self, Bus, GROUP, item, removal};
-use crate::member::{Event, Manner, Member, check, heal, joined, new_bus, pass};
+use crate::member::{Event, Manner, Member, check, config, heal, joined, new_bus, pass};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::limits::STEP_DEADLINE;
-use folkmoot_base::{Cause, ConfigurationId, Danger, Instant, Mutant, NodeId, Party, Service, ViewId};
-use folkmoot_flush::message::{self, Control, For, Frame, ViewTag};
-use folkmoot_flush::{Config, Flush, FlushError, Output, Phase, View};
+use folkmoot_base::{
+    Blob, Cause, ConfigurationId, Danger, Instant, NodeId, Party, Proof, Service, SignatureBytes,
+    ToySignatures, ViewId,
+};
+use folkmoot_flush::message::{self, Control, For, Frame, Signed, ViewTag};
+use folkmoot_flush::{Flush, FlushError, Output, Phase, View};
 use proptest::prelude::*;
+use words::{brought, next, said_by, unsigned};
 
 fn ids(indices: &[usize]) -> Vec<Party> {
     indices.iter().map(|index| bus::member(*index)).collect()
@@ -240,7 +245,7 @@ fn id(order: u64) -> ViewId {
 }
 
 fn lone() -> Flush {
-    Flush::new(Config { me: bus::member(0), group: GROUP, danger: Mutant::NONE }, [0; 32])
+    Flush::new(config(bus::member(0), None), [0; 32])
 }
 
 fn outputs(flush: &mut Flush) -> Vec<Output> {
@@ -248,8 +253,9 @@ fn outputs(flush: &mut Flush) -> Vec<Output> {
 }
 
 fn word(view: ViewId, heads: u8) -> Bytes {
-    message::encode(&Control::FlushOk {
+    unsigned(Control::FlushOk {
         view,
+        number: next(),
         heads: [heads; 32],
         brings: Bytes::new().into(),
         reached: None,
@@ -257,7 +263,8 @@ fn word(view: ViewId, heads: u8) -> Bytes {
 }
 
 fn hear(flush: &mut Flush, from: usize, bytes: &Bytes) -> Result<(), FlushError> {
-    flush.frame(T0, bus::member(from), Service::Agreed, bytes)
+    let sender = bus::member(from);
+    flush.frame(T0, sender, Service::Agreed, said_by(sender, bytes))
 }
 
 /// Members 0 and 1 in view 1.
@@ -279,7 +286,7 @@ fn a_member_alone_installs_at_its_own_word() {
     let Some(Output::Multicast { bytes, .. }) = flush.poll_output() else { panic!("no word") };
     hear(&mut flush, 0, &bytes).unwrap();
     assert_eq!((flush.view(), flush.phase()), (Some(id(1)), Phase::Verify));
-    hear(&mut flush, 0, &message::encode(&Control::FlushReceived { view: id(1) })).unwrap();
+    hear(&mut flush, 0, &unsigned(Control::FlushReceived { view: id(1) })).unwrap();
     assert_eq!(flush.phase(), Phase::Steady);
 }
 
@@ -418,8 +425,9 @@ fn a_notice_must_follow_and_list_us() {
 // --- whatever happens ---
 
 fn bringing(view: ViewId, brings: &'static [u8]) -> Bytes {
-    message::encode(&Control::FlushOk {
+    unsigned(Control::FlushOk {
         view,
+        number: next(),
         heads: [0; 32],
         brings: Bytes::from_static(brings).into(),
         reached: None,
@@ -438,12 +446,13 @@ fn flu_09_all_learn_what_each_brings_and_nobody_brings_much() {
         _ => None,
     });
     let mine = mine.unwrap();
-    assert_eq!(mine, bringing(id(2), b"mine"));
+    assert_eq!(brought(&mine), Some((id(2), Bytes::from_static(b"mine"))));
     hear(&mut flush, 0, &mine).unwrap();
     hear(&mut flush, 1, &bringing(id(2), b"first")).unwrap();
     hear(&mut flush, 1, &bringing(id(2), b"last")).unwrap();
-    let much = message::encode(&Control::FlushOk {
+    let much = unsigned(Control::FlushOk {
         view: id(2),
+        number: next(),
         heads: [0; 32],
         brings: long.into(),
         reached: None,
@@ -458,6 +467,9 @@ fn flu_09_all_learn_what_each_brings_and_nobody_brings_much() {
     // Repeated for each notice until a view is installed, and not for the change after that.
     flush.notice(T0, id(3), ids(&[0, 1]), &[bus::member(2)], Cause::Leave).unwrap();
     flush.flush_ok(T0, Bytes::new()).unwrap();
-    let said = outputs(&mut flush);
-    assert!(said.contains(&Output::Multicast { service: Service::Agreed, bytes: bringing(id(3), b"") }));
+    let said = outputs(&mut flush).into_iter().find_map(|output| match output {
+        Output::Multicast { service: Service::Agreed, bytes } => brought(&bytes),
+        _ => None,
+    });
+    assert_eq!(said, Some((id(3), Bytes::new())));
 }

@@ -14,11 +14,11 @@ fn three() -> Vec<Party> {
 }
 
 fn flush_of(me: Party) -> Flush {
-    Flush::new(Config { me, group: GROUP, danger: Mutant::NONE }, [0; 32])
+    Flush::new(config(me, None), [0; 32])
 }
 
 fn says(flush: &mut Flush, from: Party, bytes: &Bytes) -> Result<(), FlushError> {
-    flush.frame(T0, from, Service::Agreed, bytes)
+    flush.frame(T0, from, Service::Agreed, said_by(from, bytes))
 }
 
 /// The three in view 1.
@@ -61,7 +61,7 @@ fn the_flush_ok_of_one_party_does_not_count_for_its_members_other() {
     assert_eq!((view.members, view.transitional_set), (three(), vec![party(1, 0)]));
     assert_eq!(view.brought, [&b"mine"[..], b"zero", b"two"]);
     // Neither does its FLUSH_RECV.
-    let received = message::encode(&Control::FlushReceived { view: id(1) });
+    let received = unsigned(Control::FlushReceived { view: id(1) });
     for (from, phase) in [(1, Phase::Verify), (0, Phase::Verify), (2, Phase::Steady)] {
         says(&mut flush, three()[from], &received).unwrap();
         assert_eq!(flush.phase(), phase);
@@ -113,12 +113,15 @@ fn the_words_of_our_members_other_party_are_not_ours() {
     flush.notice(T0, id(1), three(), &[], Cause::Join).unwrap();
     let [Output::Multicast { ref bytes, .. }] = outputs(&mut flush)[..] else { panic!("one word") };
     // Ours is still on its way, whatever comes of the other one: new heads have to wait.
-    says(&mut flush, party(2, 2), bytes).unwrap();
+    let forged = says(&mut flush, party(2, 2), bytes);
+    assert_eq!(forged, Err(FlushError::PeerForged(party(2, 2))), "one key, and another port");
+    says(&mut flush, party(2, 2), &word(id(1), 0)).unwrap();
     flush.heads(T0, [9; 32]);
     assert_eq!(outputs(&mut flush), []);
     says(&mut flush, party(2, 0), bytes).unwrap();
-    let again = Output::Multicast { service: Service::Agreed, bytes: word(id(1), 9) };
-    assert_eq!(outputs(&mut flush), [again]);
+    let [Output::Multicast { ref bytes, .. }] = outputs(&mut flush)[..] else { panic!("one word") };
+    let Ok(Frame::Control(signed)) = message::decode(bytes) else { panic!("no word of flush") };
+    assert!(matches!(signed.control, Control::FlushOk { heads, .. } if heads == [9; 32]));
 }
 
 /// One member cannot outvote the others through many ports.

@@ -10,9 +10,10 @@ pub mod check;
 
 use bus::{Bus, Call, GROUP, Upper};
 use bytes::Bytes;
-use folkmoot_base::{Danger, Digest, Indication, Instant, Party, Service, ViewId, digest};
-use folkmoot_flush::{Config, Flush, Output, View};
+use folkmoot_base::{Danger, Digest, Indication, Instant, Party, Service, ToySignatures, ViewId, digest};
+use folkmoot_flush::{Config, Flush, Output, Phase, View};
 use folkmoot_group::Mark;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,12 @@ pub enum Manner {
     Prompt,
     /// Answers when the test says so.
     Slow,
+}
+
+/// The settings of a party whose signatures anybody can make.
+pub fn config(me: Party, danger: Option<Danger>) -> Config {
+    let signatures = Arc::new(ToySignatures(me.member.0));
+    Config { me, group: GROUP, signatures, danger: danger.into() }
 }
 
 pub struct Member {
@@ -60,8 +67,7 @@ impl Member {
     pub fn join(&mut self) {
         self.wants = true;
         if self.flush.is_none() {
-            let config = Config { me: self.me, group: GROUP, danger: self.danger.into() };
-            self.flush = Some(Flush::new(config, self.heads));
+            self.flush = Some(Flush::new(config(self.me, self.danger), self.heads));
             self.lives.push(Vec::new());
         }
         self.calls.push(Call::Join);
@@ -72,6 +78,10 @@ impl Member {
         if let Some(flush) = &mut self.flush {
             flush.leave();
             self.calls.push(Call::Leave);
+            // Its join may never take effect. Then nobody would say that it is out.
+            if flush.phase() == Phase::Joining {
+                self.flush = None;
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, NodeId, Party, Service, ViewId,
+    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, NodeId, Party, Says, Service, ViewId,
 };
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Config, Event, Member};
@@ -107,7 +107,8 @@ impl Moot {
         };
         for number in 0..seats {
             moot.clock(number);
-            moot.hear(number, ToMember::Configuration { nodes: Vec::new(), patience: Duration::ZERO });
+            let id = people::CONFIGURATION;
+            moot.hear(number, ToMember::Configuration { id, nodes: Vec::new(), patience: Duration::ZERO });
             moot.command(number, Command::Join { group });
         }
         moot
@@ -190,8 +191,12 @@ impl Moot {
         self.chairs[number].outbox.pop_front();
         self.sides[at].order += 1;
         match word {
-            ToNode::Join { .. } => self.change(at, number, true),
-            ToNode::Leave { .. } => self.change(at, number, false),
+            ToNode::Word(said) => match said.word.says {
+                Says::Join(_) => self.change(at, number, true),
+                Says::Leave { .. } => self.change(at, number, false),
+                Says::Complain { .. } => self.complaints += 1,
+                Says::Refresh { .. } => {}
+            },
             ToNode::Send { service, payload, .. } => {
                 let circle = self.sides[at].circle.clone();
                 if circle.contains(&number) {
@@ -204,7 +209,6 @@ impl Moot {
                     self.tell(&circle, &word);
                 }
             }
-            ToNode::Complain { .. } => self.complaints += 1,
             ToNode::Item(_, item) => drop(self.enter(at, &item)),
             _ => {}
         }

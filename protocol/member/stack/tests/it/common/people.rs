@@ -1,7 +1,10 @@
 //! Real keys, a charter, and valid items.
 
 use bytes::Bytes;
-use folkmoot_base::{Blob, Digest, Entropy, GroupName, MemberId, Party, SignatureBytes, UnixTime, digest};
+use folkmoot_base::{
+    Blob, ConfigurationId, Digest, Entropy, GroupName, MemberId, NodeId, Party, SignatureBytes, UnixTime,
+    digest,
+};
 use folkmoot_identity::{
     CharterDraft, Founder, Gmc, GmcBody, Identity, Minority, Signature, SignedCharter, Verdict, VoteProof,
 };
@@ -13,6 +16,10 @@ use std::sync::LazyLock;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
 const LATER: UnixTime = UnixTime(2_000_000_000);
+
+/// Of the nodes, where there is only one.
+pub const CONFIGURATION: ConfigurationId =
+    ConfigurationId { ring_seq: 1, representative: NodeId([0; 32]), nonce: [0; 16] };
 
 /// A random stream that repeats for its seed.
 pub struct Dice(pub u64);

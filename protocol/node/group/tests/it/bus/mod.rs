@@ -10,11 +10,13 @@
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, Digest, GroupId, Head, Indication, Instant, MemberId, NodeId, Party,
-    Service, ViewId,
+    Cause, ConfigurationId, Danger, Digest, GroupId, Head, Indication, Instant, Join, MemberId, NodeId,
+    Party, Said, Says, Service, ToySignatures, ViewId, Word,
 };
+use folkmoot_group::message::{Control, Declaration, Declared, Joined, Scope, SignedJoin, Stamp};
 use folkmoot_group::{Config, Group, Mark, Output};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 /// What a member asks of its node.
 pub enum Call {
@@ -33,6 +35,34 @@ pub trait Upper {
 }
 
 pub const GROUP: GroupId = GroupId([7; 32]);
+/// Of the ring's charter.
+pub const RING: GroupId = GroupId([8; 32]);
+
+/// The settings of a node whose signatures anybody can make.
+pub fn config(me: NodeId, danger: Option<Danger>) -> Config {
+    let signatures = Arc::new(ToySignatures(me.0));
+    Config { danger: danger.into(), ..Config::new(me, RING, signatures) }
+}
+
+/// A word that `party` signed.
+pub fn said(party: Party, number: u64, says: Says) -> Said {
+    signed_by(party.member, party, number, says)
+}
+
+/// A word of `party` that somebody else signed.
+pub fn signed_by(signer: MemberId, party: Party, number: u64, says: Says) -> Said {
+    Said::sign(Word { party, number, says }, &ToySignatures(signer.0))
+}
+
+/// What `node` says of itself, for the tables of a carried charter.
+pub fn declared_for(tables: GroupId, node: NodeId, says: Declaration) -> Control {
+    Control::Node(Declared::sign(says, Scope { ring: RING, tables }, &ToySignatures(node.0)))
+}
+
+/// What `node` says of itself.
+pub fn declared(node: NodeId, says: Declaration) -> Control {
+    declared_for(RING, node, says)
+}
 
 pub fn node(index: usize) -> NodeId {
     NodeId([u8::try_from(index + 1).unwrap(); 32])
@@ -68,6 +98,19 @@ fn rostered(items: &BTreeSet<Bytes>, member: MemberId) -> bool {
     !items.iter().any(|item| item[0] == 1 && node(usize::from(item[1])).member() == member)
 }
 
+/// `party` in the State of `node`, with its signed join.
+pub fn joined_at(node: NodeId, party: Party, group: GroupId, stamp: Stamp) -> Joined {
+    let (configuration, number) = (configuration_of(1), stamp.order + 1);
+    let says = Says::Join(Join { group, node, configuration });
+    let proof = said(party, number, says).proof;
+    Joined { party, stamp, join: SignedJoin { configuration, number, proof } }
+}
+
+/// A configuration that the first node made.
+pub fn configuration_of(ring_seq: u64) -> ConfigurationId {
+    ConfigurationId { ring_seq, representative: node(0), nonce: [0; 16] }
+}
+
 pub struct Host<U> {
     pub group: Group,
     pub upper: U,
@@ -80,6 +123,10 @@ pub struct Host<U> {
     pub refused: usize,
     queue: VecDeque<(Service, Bytes)>,
     ring: usize,
+    /// The number of its member's last word.
+    pub number: u64,
+    /// Its member asked to join.
+    wants: bool,
 }
 
 struct Ring {
@@ -99,7 +146,7 @@ impl<U: Upper> Bus<U> {
     /// `count` nodes, all in one configuration, with an attached member each.
     pub fn new(count: usize, danger: Option<Danger>, mut upper: impl FnMut(usize) -> U) -> Self {
         let host = |index: usize| {
-            let mut group = Group::new(Config { danger: danger.into(), ..Config::new(node(index)) });
+            let mut group = Group::new(config(node(index), danger));
             group.attach(member(index)).unwrap();
             group.mark(mark(0, &BTreeSet::new()));
             let upper = upper(index);
@@ -112,6 +159,8 @@ impl<U: Upper> Bus<U> {
                 refused: 0,
                 queue: VecDeque::new(),
                 ring: usize::MAX,
+                number: 0,
+                wants: false,
             }
         };
         let hosts = (0..count).map(host).collect();
@@ -123,21 +172,12 @@ impl<U: Upper> Bus<U> {
     /// Handles what the members and the group ask for, until both are quiet.
     pub fn pump(&mut self, index: usize) {
         loop {
-            let host = &mut self.hosts[index];
-            let me = member(index);
-            let calls = host.upper.calls();
+            let calls = self.hosts[index].upper.calls();
             let quiet = calls.is_empty();
             for call in calls {
-                // A member may be told that it is out just after it has sent something: refusals
-                // are not failures here.
-                let _ = match call {
-                    Call::Join => host.group.join(me, GROUP),
-                    Call::Leave => host.group.leave(me, GROUP),
-                    Call::Send(service, bytes) => host.group.send(me, GROUP, service, bytes),
-                    Call::Complain(view, suspect) => host.group.complain(me, GROUP, view, suspect),
-                };
+                self.call(index, call);
             }
-            let Some(output) = host.group.poll_output() else {
+            let Some(output) = self.hosts[index].group.poll_output() else {
                 if quiet {
                     return;
                 }
@@ -145,6 +185,56 @@ impl<U: Upper> Bus<U> {
             };
             self.output(index, output);
         }
+    }
+
+    /// A member may be told that it is out just after it has sent something: refusals are not
+    /// failures here.
+    fn call(&mut self, index: usize, call: Call) {
+        let configuration = self.configuration(index);
+        let says = match call {
+            Call::Join => Says::Join(Join { group: GROUP, node: node(index), configuration }),
+            Call::Leave => Says::Leave { group: GROUP },
+            Call::Complain(view, suspect) => Says::Complain { configuration, view, suspect },
+            Call::Send(service, bytes) => {
+                let _ = self.hosts[index].group.send(member(index), GROUP, service, bytes);
+                return;
+            }
+        };
+        self.say(index, says);
+    }
+
+    /// The member of node `index` says this.
+    pub fn say(&mut self, index: usize, says: Says) {
+        let host = &mut self.hosts[index];
+        match says {
+            Says::Join(_) => host.wants = true,
+            Says::Leave { .. } => host.wants = false,
+            _ => {}
+        }
+        host.number += 1;
+        let _ = host.group.say(said(member(index), host.number, says));
+    }
+
+    /// The configuration in which node `index` is.
+    pub fn configuration(&self, index: usize) -> ConfigurationId {
+        self.rings[self.hosts[index].ring].id
+    }
+
+    /// A node that forges packets has this ordered in the name of another.
+    pub fn forge(&mut self, victim: usize, control: &Control) {
+        let bytes = folkmoot_group::message::encode(control);
+        let ring = self.hosts[victim].ring;
+        self.rings[ring].log.push((victim, Service::Agreed, bytes));
+    }
+
+    /// What the ring that node `index` is in has ordered so far.
+    pub fn log(&self, index: usize) -> Vec<Bytes> {
+        self.rings[self.hosts[index].ring].log.iter().map(|(_, _, bytes)| bytes.clone()).collect()
+    }
+
+    /// What the first ring ordered.
+    pub fn first_log(&self) -> Vec<Bytes> {
+        self.rings[0].log.iter().map(|(_, _, bytes)| bytes.clone()).collect()
     }
 
     fn output(&mut self, index: usize, output: Output) {
@@ -279,6 +369,10 @@ impl<U: Upper> Bus<U> {
             host.ring = self.rings.len() - 1;
             let items = &host.items;
             host.group.regular(id, &members, &|member: MemberId| rostered(items, member));
+            // A join counts in the configuration that it names.
+            if host.wants && !host.group.members(GROUP).contains(&member(*index)) {
+                self.call(*index, Call::Join);
+            }
             self.pump(*index);
         }
     }

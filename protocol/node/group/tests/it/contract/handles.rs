@@ -1,9 +1,9 @@
 //! Two groups whose ids begin alike, and what needs a place in the order.
 
 use super::joined;
-use crate::bus::{GROUP, member, node};
+use crate::bus::{GROUP, member, node, said};
 use bytes::Bytes;
-use folkmoot_base::{Indication, MemberId, Service};
+use folkmoot_base::{Indication, Join, MemberId, Says, Service};
 use folkmoot_group::message::{self, Control};
 use folkmoot_group::{GroupError, Output};
 
@@ -19,7 +19,8 @@ fn grp_04_of_two_groups_with_one_handle_it_is_the_one_that_has_the_sender() {
     let host = &mut bus.hosts[0];
     let all = |_: MemberId| true;
     let third = member(7);
-    let join = message::encode(&Control::Join { party: third, group: other });
+    let join = Says::Join(Join { group: other, node: node(1), configuration: id });
+    let join = message::encode(&Control::Party(said(third, 1, join)));
     host.group.deliver(id, Some(900), node(1), Service::Agreed, join, &all).unwrap();
     for (sender, heard) in [(member(1), true), (third, false)] {
         let data = Bytes::from([message::data_lead(node(1), &GROUP, &sender).as_slice(), b"word"].concat());
@@ -43,7 +44,8 @@ fn grp_15_what_changes_tables_has_a_place_in_the_order() {
     let id = bus.hosts[0].upper.newest().0.configuration;
     let host = &mut bus.hosts[0];
     let all = |_: MemberId| true;
-    let leave = message::encode(&Control::Leave { party: member(1), group: GROUP });
+    let leave = said(member(1), 900, Says::Leave { group: GROUP });
+    let leave = message::encode(&Control::Party(leave));
     for service in [Service::Unreliable, Service::Reliable, Service::Fifo, Service::Causal] {
         let result = host.group.deliver(id, None, node(1), service, leave.clone(), &all);
         assert_eq!(result, Err(GroupError::PeerService(node(1))));
@@ -62,7 +64,8 @@ fn grp_16_who_was_taken_out_is_heard_early_until_the_configuration_ends() {
     let id = bus.hosts[0].upper.newest().0.configuration;
     let host = &mut bus.hosts[0];
     let all = |_: MemberId| true;
-    let leave = message::encode(&Control::Leave { party: member(1), group: GROUP });
+    let leave = said(member(1), 900, Says::Leave { group: GROUP });
+    let leave = message::encode(&Control::Party(leave));
     host.group.deliver(id, Some(900), node(1), Service::Agreed, leave, &all).unwrap();
     while host.group.poll_output().is_some() {}
     let lead = |from| message::data_lead(node(1), &GROUP, &member(from));

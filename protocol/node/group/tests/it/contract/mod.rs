@@ -5,14 +5,14 @@ mod schedules;
 
 mod handles;
 
-use crate::bus::{Bus, Call, GROUP, Upper, item, member, node, removal};
+use crate::bus::{Bus, Call, GROUP, Upper, config, declared, item, joined_at, member, node, removal, said};
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, NodeId, Party,
+    Cause, ConfigurationId, Danger, GroupId, Indication, Instant, JoinRefusal, MemberId, NodeId, Party, Says,
     Service, ViewId,
 };
-use folkmoot_group::message::{self, Control, GroupState, Joined, Stamp, State};
-use folkmoot_group::{Config, Group, GroupError, MARK_NAMES_MAX, Mark, Output};
+use folkmoot_group::message::{self, Control, Declaration, GroupState, Stamp, State};
+use folkmoot_group::{Group, GroupError, MARK_NAMES_MAX, Mark, Output};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -285,7 +285,7 @@ fn grp_12_complaints_count_among_those_of_the_view_they_name() {
     let mut bus = joined(3);
     let old = bus.hosts[0].upper.newest().0;
     let mut bus = {
-        bus.hosts[0].group.leave(member(0), GROUP).unwrap();
+        bus.say(0, Says::Leave { group: GROUP });
         bus.settle();
         bus
     };
@@ -349,7 +349,8 @@ fn grp_12_a_view_from_before_a_merge_counts_among_those_who_were_in_it() {
 #[test]
 fn a_refresh_is_a_notice_with_the_same_members() {
     let mut bus = joined(2);
-    bus.hosts[0].group.refresh(member(0), GROUP).unwrap();
+    let view = bus.hosts[0].upper.newest().0;
+    bus.say(0, Says::Refresh { view });
     bus.settle();
     let (_, now, removed, cause) = bus.hosts[1].upper.newest();
     assert_eq!((now, removed, cause), (members(&[0, 1]), Vec::new(), Cause::Refresh));
@@ -385,10 +386,10 @@ fn the_mutant_keeps_the_lost() {
 const ID: ConfigurationId = ConfigurationId { ring_seq: 1, representative: NodeId([1; 32]), nonce: [0; 16] };
 
 fn fed(state: State) -> (Group, Result<(), GroupError>) {
-    let mut group = Group::new(Config::new(node(0)));
+    let mut group = Group::new(config(node(0), None));
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0), node(1)], &all);
-    let bytes = message::encode(&Control::State(state));
+    let bytes = message::encode(&declared(node(1), Declaration::State(state)));
     let result = group.deliver(ID, Some(0), node(1), Service::Agreed, bytes, &all);
     (group, result)
 }
@@ -399,8 +400,9 @@ fn state(groups: Vec<GroupState>) -> State {
 
 fn one(group: u8, who: &[usize]) -> GroupState {
     let stamp = Stamp { ring_seq: 0, order: 0 };
-    let members = who.iter().map(|index| Joined { party: member(*index), stamp }).collect();
-    GroupState { group: GroupId([group; 32]), noticed: None, stood: Vec::new(), members }
+    let group = GroupId([group; 32]);
+    let members = who.iter().map(|index| joined_at(node(1), member(*index), group, stamp)).collect();
+    GroupState { group, noticed: None, stood: Vec::new(), members }
 }
 
 #[test]
@@ -411,7 +413,7 @@ fn grp_03_states_are_sorted_whole_and_said_once() {
     assert_eq!(fed(state(vec![one(1, &[])])).1, refused);
     let (mut group, first) = fed(state(vec![one(1, &[1])]));
     assert_eq!(first, Ok(()));
-    let again = message::encode(&Control::State(state(Vec::new())));
+    let again = message::encode(&declared(node(1), Declaration::State(state(Vec::new()))));
     assert_eq!(group.deliver(ID, Some(1), node(1), Service::Agreed, again, &|_: MemberId| true), refused);
 }
 
@@ -449,7 +451,7 @@ fn a_mark_names_the_lowest_of_many() {
 
 #[test]
 fn grp_01_what_is_no_message_is_refused() {
-    let mut group = Group::new(Config::new(node(0)));
+    let mut group = Group::new(config(node(0), None));
     let all = |_: MemberId| true;
     group.regular(ID, &[node(0)], &all);
     for bytes in [&b""[..], b"\x09", b"\x01\x63", b"\xD1short"] {
@@ -471,7 +473,8 @@ fn grp_04_a_node_speaks_only_for_its_own() {
         Bytes::from([message::data_lead(node(1), &GROUP, &member(0)).as_slice(), b"not mine"].concat());
     let result = host.group.deliver(id, Some(900), node(1), Service::Agreed, forged, &all);
     assert_eq!(result, Err(GroupError::PeerSpokeForNobody(node(1))));
-    let leave = message::encode(&Control::Leave { party: member(0), group: GROUP });
+    let leave = said(member(0), 900, Says::Leave { group: GROUP });
+    let leave = message::encode(&Control::Party(leave));
     assert!(host.group.deliver(id, Some(901), node(1), Service::Agreed, leave, &all).is_err());
     assert!(host.group.poll_output().is_none());
 }

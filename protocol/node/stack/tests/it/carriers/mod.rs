@@ -47,7 +47,7 @@ fn settled(net: &Net, who: usize) -> Vec<bool> {
 fn sit(net: &mut Net, carrier: usize, who: usize, group: GroupId) {
     let party = person(who).member().into();
     net.tell(carrier, ToNode::Attach { party, charter: group });
-    net.tell(carrier, ToNode::Join { party, group });
+    net.join_at(carrier, who, group);
 }
 
 /// All four voters are in their groups.

@@ -3,6 +3,7 @@
 mod charters;
 pub mod hollow;
 pub mod papers;
+mod words;
 
 use bytes::Bytes;
 use charters::{ca, charter_naming};
@@ -10,8 +11,8 @@ pub use charters::{charter, charter_of, charter_under, charter_with};
 use core::time::Duration;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
-    Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, Mutant, NodeId, Persist, StoreKey,
-    UnixTime, digest,
+    ConfigurationId, Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, Mutant, NodeId, Persist,
+    StoreKey, UnixTime, digest,
 };
 use folkmoot_identity::Identity;
 use folkmoot_node::{Config, Node, Phase, Versions};
@@ -90,6 +91,9 @@ pub struct Player {
     pub guests: Vec<(MemberId, NodeId)>,
     /// The members in the last notice to each member here.
     pub told: BTreeMap<MemberId, BTreeSet<usize>>,
+    /// Its present configuration, and the members here that want to be in the group.
+    configuration: Option<ConfigurationId>,
+    wants: BTreeSet<(usize, GroupId)>,
 }
 
 pub struct Net {
@@ -274,6 +278,8 @@ impl Net {
             twice: 0,
             guests: Vec::new(),
             told: BTreeMap::new(),
+            configuration: None,
+            wants: BTreeSet::new(),
         };
         self.players.insert(who, player);
     }
@@ -282,10 +288,6 @@ impl Net {
         let now = Instant(self.now);
         self.players.get_mut(&who).unwrap().party.member(now, word, &mut self.dice);
         self.drain(who);
-    }
-
-    pub fn join(&mut self, who: usize) {
-        self.tell(who, ToNode::Join { party: person(who).member().into(), group: self.group });
     }
 
     pub fn node(&self, who: usize) -> &Node {
@@ -367,6 +369,12 @@ impl Net {
                     player.other_lines.push((node, theirs, ours));
                 }
                 GroundOutput::Member(ToMember::RunsTwice { .. }) => player.twice += 1,
+                GroundOutput::Member(ToMember::Configuration { id, .. }) => {
+                    player.configuration = Some(id);
+                    for member in player.wants.clone() {
+                        self.say_join(who, member, id);
+                    }
+                }
                 GroundOutput::Trace(trace) => {
                     player.installed +=
                         usize::from(trace.layer == "ring" && trace.text.starts_with("operational"));

@@ -1,0 +1,44 @@
+//! What the members above the nodes say of their group.
+
+use super::{Net, person};
+use folkmoot_attach::ToNode;
+use folkmoot_base::{ConfigurationId, GroupId, Join, Said, Says, Word};
+use folkmoot_identity::Prover;
+
+impl Net {
+    pub fn join(&mut self, who: usize) {
+        self.join_at(who, who, self.group);
+    }
+
+    /// The member of `who` lives on the node `at`, and joins this group there: in its present
+    /// configuration, and again in each later one.
+    pub fn join_at(&mut self, at: usize, who: usize, group: GroupId) {
+        let player = self.players.get_mut(&at).unwrap();
+        player.wants.insert((who, group));
+        if let Some(configuration) = player.configuration {
+            self.say_join(at, (who, group), configuration);
+        }
+    }
+
+    pub(super) fn say_join(
+        &mut self,
+        at: usize,
+        (who, group): (usize, GroupId),
+        configuration: ConfigurationId,
+    ) {
+        let node = person(at).node();
+        self.say(at, who, Says::Join(Join { group, node, configuration }));
+    }
+
+    pub fn leave_at(&mut self, at: usize, who: usize) {
+        self.players.get_mut(&at).unwrap().wants.remove(&(who, self.group));
+        self.say(at, who, Says::Leave { group: self.group });
+    }
+
+    fn say(&mut self, at: usize, who: usize, says: Says) {
+        self.count += 1;
+        let word = Word { party: person(who).member().into(), number: self.count, says };
+        let said = Said::sign(word, &Prover::new(person(who).key().clone()));
+        self.tell(at, ToNode::Word(Box::new(said)));
+    }
+}
