@@ -9,7 +9,7 @@ use folkmoot_base::limits::PARTIES_MAX;
 use folkmoot_base::{
     Cause, Framed, GroupId, Head, Instant, Join, Lead, NodeId, Party, Said, Says, Service, Signatures, Word,
 };
-use folkmoot_group::message::{Scope, Tables, handle_of, tables_of};
+use folkmoot_group::message::{Joined, Scope, SignedJoin, Stamp, Tables, handle_of, tables_of};
 use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
@@ -364,16 +364,17 @@ fn ordered_after(data: &[u8]) -> Ordered {
     ordered
 }
 
+/// The party in a State, by its join in the first configuration.
+fn joined(party: Party, number: u64) -> Joined {
+    let proof = AnySignature.sign(b"folkmoot fuzz", &[]);
+    let join = SignedJoin { configuration: configuration(1), number, proof };
+    Joined { party, stamp: Stamp { ring_seq: 1, order: number }, join }
+}
+
 /// Seeds: each message by itself, and a life of a group.
 pub(crate) fn group_seeds() -> [Vec<Vec<u8>>; 2] {
-    use folkmoot_group::message::{
-        Control, Declaration, Declared, GroupState, Joined, SignedJoin, Stamp, State, data_lead, encode,
-    };
+    use folkmoot_group::message::{Control, Declaration, Declared, GroupState, State, data_lead, encode};
     let other = mark(vec![[3; 16]]);
-    let proof = || AnySignature.sign(b"folkmoot fuzz", &[]);
-    let signed = |number| SignedJoin { configuration: configuration(1), number, proof: proof() };
-    let joined =
-        |party: Party, order| Joined { party, stamp: Stamp { ring_seq: 1, order }, join: signed(order) };
     let (first, second) = (party(2, 0), party(2, 7));
     let members = vec![joined(first, 1), joined(second, 2)];
     let groups = vec![GroupState { group: GROUP, noticed: None, stood: Vec::new(), members }];
