@@ -26,7 +26,8 @@ const SERVICES: [Service; 6] =
 struct Rings {
     now: Instant,
     rings: [Ring; 2],
-    dice: Dice,
+    /// One each: what a node draws does not depend on whether the peer plays along.
+    dice: [Dice; 2],
     wire: VecDeque<(usize, Bytes)>,
     said: Vec<Bytes>,
 }
@@ -37,7 +38,7 @@ impl Rings {
         let mut rings = [1, 2].map(|number| Ring::new(Config::new(node(number)), 0, now));
         rings[0].peer(now, node(2), true);
         rings[1].peer(now, node(1), true);
-        Self { now, rings, dice: Dice(5), wire: VecDeque::new(), said: Vec::new() }
+        Self { now, rings, dice: [Dice(5), Dice(6)], wire: VecDeque::new(), said: Vec::new() }
     }
 
     /// The same, far from each other.
@@ -67,7 +68,7 @@ impl Rings {
     }
 
     fn frame(&mut self, to: usize, from: NodeId, frame: Bytes) {
-        let _ = self.rings[to].frame(self.now, from, frame, &mut self.dice);
+        let _ = self.rings[to].frame(self.now, from, frame, &mut self.dice[to]);
         self.drain(to);
     }
 
@@ -83,7 +84,7 @@ impl Rings {
         self.now = self.now + span;
         for which in [0, 1] {
             if self.rings[which].poll_timeout().is_some_and(|at| at <= self.now) {
-                self.rings[which].timeout(self.now, &mut self.dice);
+                self.rings[which].timeout(self.now, &mut self.dice[which]);
                 self.drain(which);
             }
         }
