@@ -66,6 +66,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[15], format!("{SIM} --flood 600 --json")),
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
         (&[16, 18], format!("{BENCH} compare --json")),
+        (&[16, 18], format!("{BENCH} compare --multicast auto --json")),
         (&[17], format!("{BENCH} compare --mode latency --json")),
         (&[17], format!("{BENCH} compare --mode services --json")),
         (&[16], format!("{BENCH} stacks --json")),
