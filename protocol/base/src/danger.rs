@@ -182,6 +182,8 @@ pub enum Danger {
     LineNoTie,
     /// Group: keeps members of lost nodes in its list.
     GroupKeepsLost,
+    /// Group: does not say that a member was struck while tables are not merged (GRP-17).
+    GroupStruckUntold,
     /// Group: believes words that nobody signed (GRP-20, GRP-24).
     GroupBelievesAnyone,
     /// Group: takes a word again, in another configuration or after a later word (GRP-21, GRP-23).

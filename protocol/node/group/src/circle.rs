@@ -216,14 +216,19 @@ impl Circle {
             .collect();
         for (party, node) in &gone {
             self.remove(party);
-            if self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(party)) {
-                self.lost.insert(*party);
-            }
+            self.note_lost(*party);
             if heard {
                 self.departing.insert(*party, *node);
             }
         }
         gone.into_iter().map(|(party, _)| party).collect()
+    }
+
+    /// A party is lost: if the newest notice has it, another one is needed.
+    pub(crate) fn note_lost(&mut self, party: Party) {
+        if self.notice.as_ref().is_some_and(|notice| notice.members.contains_key(&party)) {
+            self.lost.insert(party);
+        }
     }
 
     /// From here on, the lost parties are not heard any more.

@@ -201,13 +201,20 @@ impl Group {
     }
 
     /// The item just delivered removed these members from the roster: they leave all groups at
-    /// that place, with that cause.
+    /// that place, with that cause. If there can be no notice now, the others hear that they are
+    /// lost: they may never be in a configuration where the notice comes (GRP-17).
     pub fn roster_changed(&mut self, removed: &[(MemberId, Cause)]) {
-        let touched = self.strike(removed);
+        let struck = self.strike(removed);
+        if !matches!(self.phase, Phase::Open) {
+            self.tell_struck(&struck);
+        }
         match self.phase {
             Phase::Open => {
-                for (group, cause) in touched {
-                    self.notify(&[group], cause);
+                let mut seen = BTreeSet::new();
+                for (group, _, cause) in struck {
+                    if seen.insert(group) {
+                        self.notify(&[group], cause);
+                    }
                 }
             }
             // Our State may list them: an ordered message removes them again, at one place for all.

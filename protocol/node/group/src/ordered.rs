@@ -6,7 +6,6 @@ use crate::message::{Joined, SignedJoin, Stamp};
 use crate::{Group, GroupError, MEMBERSHIPS_MAX, Roster};
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
 use folkmoot_base::{Cause, Danger, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
-use std::collections::BTreeSet;
 
 /// Number of places in the order for which a member set aside by complaints may not join again.
 pub(crate) const SET_ASIDE_PLACES: u64 = 32;
@@ -238,9 +237,8 @@ impl Group {
 
     /// Removes the members that the roster lost from all groups, at the place of the item just
     /// delivered.
-    pub(crate) fn strike(&mut self, removed: &[(MemberId, Cause)]) -> Vec<(GroupId, Cause)> {
-        let mut touched: Vec<(GroupId, Cause)> = Vec::new();
-        let mut seen = BTreeSet::new();
+    pub(crate) fn strike(&mut self, removed: &[(MemberId, Cause)]) -> Vec<(GroupId, Party, Cause)> {
+        let mut struck = Vec::new();
         for (member, cause) in removed {
             let seats = |(group, circle): (&GroupId, &Circle)| {
                 circle.parties(*member).map(|party| (*group, party)).collect::<Vec<_>>()
@@ -248,11 +246,9 @@ impl Group {
             let seats: Vec<(GroupId, Party)> = self.circles.iter().flat_map(seats).collect();
             for (group, party) in seats {
                 self.take_out(party, group, *cause);
-                if seen.insert(group) {
-                    touched.push((group, *cause));
-                }
+                struck.push((group, party, *cause));
             }
         }
-        touched
+        struck
     }
 }

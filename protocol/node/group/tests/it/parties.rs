@@ -1,10 +1,12 @@
 //! Several parties of one member in one group.
 
 use crate::bus::joined_at;
-use crate::limits::{Fed, GROUP, ME, OTHER, member};
+use crate::limits::{Fed, GROUP, ID, ME, OTHER, member};
 use bytes::Bytes;
 use folkmoot_base::limits::PARTIES_MAX;
-use folkmoot_base::{Cause, Indication, JoinRefusal, NodeId, Party, Says, Service, ViewId};
+use folkmoot_base::{
+    Cause, ConfigurationId, Danger, Indication, JoinRefusal, MemberId, NodeId, Party, Says, Service, ViewId,
+};
 use folkmoot_group::GroupError;
 use folkmoot_group::message::{self, GroupState, Stamp};
 
@@ -77,6 +79,27 @@ fn grp_13_the_roster_removes_a_member_with_all_its_parties() {
     let expelled = Indication::Removed { group: GROUP, cause: Cause::Expelled };
     assert_eq!(fed.indications(), [expelled.clone(), expelled]);
     assert_eq!(fed.group.members(GROUP).len(), 3);
+}
+
+/// The roster loses a member while the tables of a new configuration are not merged. What is
+/// ordered behind is said to those who are left, and the member may never hear it.
+#[test]
+fn grp_17_who_is_struck_before_the_merge_is_lost_at_that_place() {
+    for danger in [None, Some(Danger::GroupStruckUntold)] {
+        let mut fed = Fed::broken(&[party(1, 0)], danger);
+        fed.state(ME, Vec::new());
+        fed.state(OTHER, Vec::new());
+        fed.join(ME, party(1, 0), GROUP);
+        fed.join(OTHER, party(2, 0), GROUP);
+        fed.indications();
+        let next = ConfigurationId { ring_seq: 2, ..ID };
+        fed.group.transitional(&[ME, OTHER]);
+        fed.group.regular(next, &[ME, OTHER], &|_: MemberId| true);
+        fed.group.roster_changed(&[(member(2).member, Cause::Expelled)]);
+        let lost = Indication::Transitional { group: GROUP, lost: vec![party(2, 0)] };
+        let expected = if danger.is_none() { vec![lost] } else { Vec::new() };
+        assert_eq!(fed.indications(), expected, "{danger:?}");
+    }
 }
 
 /// The liar: a member complains with each of its programs. Members are counted, so one of four
