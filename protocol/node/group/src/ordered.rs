@@ -3,7 +3,7 @@
 
 use crate::circle::{Circle, Resident, notice_to};
 use crate::message::{Joined, SignedJoin, Stamp};
-use crate::{Group, GroupError, MEMBERSHIPS_MAX, Roster};
+use crate::{Group, GroupError, MEMBERSHIPS_MAX, Output, Roster};
 use folkmoot_base::limits::{GROUPS_MAX, MEMBERS_MAX, PARTIES_MAX};
 use folkmoot_base::{Cause, Danger, GroupId, Indication, JoinRefusal, MemberId, NodeId, Party, ViewId};
 
@@ -250,5 +250,21 @@ impl Group {
             }
         }
         struck
+    }
+
+    /// GRP-17: members were struck from the roster while tables are not merged. Those who were in a
+    /// group with them hear that they are lost, before anything that is ordered behind.
+    pub(crate) fn tell_struck(&mut self, struck: &[(GroupId, Party, Cause)]) {
+        if self.config.danger.is(Danger::GroupStruckUntold) {
+            return;
+        }
+        for (group, party, _) in struck {
+            let Some(circle) = self.circles.get_mut(group) else { continue };
+            circle.note_lost(*party);
+            for to in circle.local().iter().filter(|party| self.audience.hears(party)) {
+                let indication = Indication::Transitional { group: *group, lost: vec![*party] };
+                self.out.push_back(Output::Member { to: *to, indication });
+            }
+        }
     }
 }

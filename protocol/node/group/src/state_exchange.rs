@@ -161,22 +161,6 @@ impl Group {
         }
     }
 
-    /// GRP-17: members were struck from the roster while tables are not merged. Those who were in a
-    /// group with them hear that they are lost, before anything that is ordered behind.
-    pub(crate) fn tell_struck(&mut self, struck: &[(GroupId, Party, Cause)]) {
-        if self.config.danger.is(Danger::GroupStruckUntold) {
-            return;
-        }
-        for (group, party, _) in struck {
-            let Some(circle) = self.circles.get_mut(group) else { continue };
-            circle.note_lost(*party);
-            for to in circle.local().iter().filter(|party| self.audience.hears(party)) {
-                let indication = Indication::Transitional { group: *group, lost: vec![*party] };
-                self.out.push_back(Output::Member { to: *to, indication });
-            }
-        }
-    }
-
     /// A node's State came.
     pub(crate) fn state(
         &mut self,
