@@ -109,6 +109,9 @@ impl Trains {
 /// Sorts by address, and then by train: the first ones of all addresses, then the second ones.
 fn take_turns(batch: &mut [(Locator, Bytes)], most: usize) {
     batch.sort_by(|(one, _), (other, _)| one.cmp(other));
+    if batch.first().map(|(to, _)| to) == batch.last().map(|(to, _)| to) {
+        return; // One address alone has all turns.
+    }
     let mut places: Vec<(usize, usize)> = Vec::with_capacity(batch.len());
     let (mut turn, mut latest) = (0_usize, 0);
     let mut rest = &*batch;
