@@ -43,12 +43,14 @@ pub enum Aim {
     Far,
     /// Somebody's datagrams are held up; it dies, and they arrive while the others recover.
     Straggler,
+    /// Somebody asks, others answer, and the answers arrive before the question.
+    Answers,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 13] = [
+pub const AIMS: [(&str, Aim); 14] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
@@ -61,6 +63,7 @@ pub const AIMS: [(&str, Aim); 13] = [
     ("readers", Aim::Readers),
     ("far", Aim::Far),
     ("straggler", Aim::Straggler),
+    ("answers", Aim::Answers),
     ("takeover", Aim::Takeover),
 ];
 
@@ -123,6 +126,7 @@ impl Aim {
             Self::Readers => crate::hosts::readers(rng),
             Self::Far => far(rng),
             Self::Straggler => straggler(round, rng),
+            Self::Answers => answers(round, rng),
         }
     }
 }
@@ -216,10 +220,22 @@ fn far(rng: &mut Rng) -> Vec<(When, Step)> {
     steps
 }
 
+/// Some of what one says is held up. Whoever heard it answers, and the answers go through.
+fn answers(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let question = Step::Send { who: round, service: Service::Causal, bytes: 100, count: 3 };
+    vec![
+        (When::After(rng.range(0, LONG_MICROS)), Step::Withhold { from: round, micros: 20_000 }),
+        (When::After(rng.range(0, 1_000)), question),
+        (When::After(rng.range(500, 5_000)), Step::Chorus(Service::Causal)),
+        (When::After(rng.range(500, 15_000)), Step::Chorus(Service::Causal)),
+        (When::After(20_000), Step::Release),
+    ]
+}
+
 /// All speak, and what one says reaches some, reaches others late, or not at all. Then it dies.
 /// What is late comes while the others have agreed on the next ring, and do not have it yet.
 fn straggler(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
-    let (micros, word) = (rng.range(500, 12_000), ["commit", "recover"].get(rng.below(2)));
+    let (micros, word) = (rng.range(500, 12_000), ["gather", "commit", "recover"].get(rng.below(3)));
     let hook = Hook { layer: "ring", word: word.copied().unwrap_or("recover") };
     let mut steps = vec![
         (When::After(LONG_MICROS), Step::Chorus(Service::Agreed)),
@@ -234,8 +250,8 @@ fn straggler(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
     }
     steps.extend([
         (When::After(rng.range(0, micros)), Step::Crash { who: round, after: None }),
-        // The token is missed after a second, and whoever is silent a little later.
-        (When::After(1_100_000), Step::Chorus(Service::Agreed)),
+        // Whoever is silent is missed a little later.
+        (When::After(100_000), Step::Chorus(Service::Agreed)),
         (When::On(hook, rng.range(0, 2_000)), Step::Release),
         (When::After(LONG_MICROS), Step::Restart(0)),
     ]);

@@ -85,7 +85,7 @@ pub const MUTANTS: [Mutant; 64] = [
     at_all("transitional-set-2", Danger::FlushWholeTransitional),
     aimed(Aim::Roster, at_one("transitional-set-3", Danger::FlushWholeTransitional)),
     at_all("fifo-order", Danger::RingNoOrder),
-    at_all("causal-order", Danger::RingCausalAsFifo),
+    aimed(Aim::Answers, at_all("causal-order", Danger::RingCausalAsFifo)),
     at_all("total-order", Danger::RingNoOrder),
     at_all("safe-delivery", Danger::RingSafeAsAgreed),
     at_all("self-delivery", Danger::RingDropsOwn),
