@@ -9,8 +9,11 @@ use folkmoot_base::{Mutant, NodeId};
 
 /// Packets that all members together may send in one rotation of the token.
 pub const WINDOW_PACKETS: u32 = 400;
+/// So many of the longest packets of an Ethernet leave in one call to the system. Bounds are
+/// multiples of it, so that few calls are for a few packets only.
+const TRAIN_PACKETS: u32 = 44;
 /// Packets that one member may send on one visit of the token.
-pub(crate) const VISIT_PACKETS: u32 = 100;
+pub(crate) const VISIT_PACKETS: u32 = 3 * TRAIN_PACKETS;
 /// How far the highest number may run ahead of what all members are known to hold. A slow member
 /// stops the numbering here.
 pub(crate) const GAP_PACKETS_MAX: u64 = 1_200;
@@ -19,7 +22,7 @@ pub const STORE_PACKETS_MAX: u64 = 4_096;
 /// Most requests for retransmission that a token carries.
 pub const REQUESTS_MAX: usize = 64;
 /// Most packets that follow the token instead of preceding it (accelerated ring).
-pub(crate) const ACCELERATED_PACKETS: usize = 40;
+pub(crate) const ACCELERATED_PACKETS: usize = TRAIN_PACKETS as usize;
 /// Packets that always precede the token, so that at small load the data arrives before the token.
 pub(crate) const LEADING_PACKETS: usize = 8;
 /// The highest ring number accepted from a peer: far above any that a ring can reach, and far below
