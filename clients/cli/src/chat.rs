@@ -55,6 +55,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         voucher,
         charter,
         policy_hook,
+        carries: Vec::new(),
         notes,
         apply: true,
         multicast: Multicast::Off,
@@ -72,7 +73,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
 pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Failure> {
     let apply = run.apply;
     if let Ok(mut control) = Control::connect(folder).await {
-        if !run.heads.is_empty() {
+        if !run.heads.is_empty() || !run.carries.is_empty() {
             let hint = "a member runs on this folder already. Stop it, and give the same command again";
             return Err(Failure::new(Exit::Usage, hint));
         }

@@ -3,6 +3,7 @@
 use crate::args::{Fault, Receive, Resolve, Send, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
+use crate::member::carried;
 use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
@@ -281,9 +282,10 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
         let about = format!("{about}\n{}", line_about(&status));
         format!(
-            "{}\n{about}{authority}{below}\n{}{refusals}",
+            "{}\n{about}{authority}{below}\n{}{refusals}{}",
             paint(Paint::Bold, &head),
-            people(&status, |_| true)
+            people(&status, |_| true),
+            carried::text(&status)
         )
     });
     Ok(())

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
-    AuthorityStatus, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal, RunningMember,
-    RuntimeError as Error, Twice,
+    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal,
+    RunningMember, RuntimeError as Error, Twice,
 };
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
@@ -40,13 +40,14 @@ impl Folkmoot {
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
         let Options { state, listen, seeds, heads, voucher, replicated, multicast, .. } = options;
-        let Options { clock_ahead, danger_keep_keys, .. } = options;
+        let Options { carries, clock_ahead, danger_keep_keys, .. } = options;
         let options = folkmoot_runtime::Options {
             state,
             listen,
             seeds,
             heads,
             voucher,
+            carries,
             replicated,
             multicast,
             clock_ahead,
@@ -289,6 +290,14 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn twice(&self) -> Result<Vec<Twice>, Error> {
         self.running.handle.look(|machine, now, _| machine.ground.twice(now)).await
+    }
+
+    /// The charters that this node carries beside its own, and how each stands.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn carrying(&self) -> Result<Vec<Carrying>, Error> {
+        self.running.handle.look(|machine, _, _| machine.ground.carrying()).await
     }
 
     /// The requests for admission that are open.

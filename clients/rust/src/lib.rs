@@ -40,9 +40,9 @@ pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Party, Service, UnixTime, ViewId,
 };
 pub use folkmoot_runtime::{
-    AuthorityStatus, DealerState, Event, Exchange, KnownHead, LetterEvent, LettersError, Origin, Path,
-    Petition, Proposal, Refusal, RuntimeError as Error, SendError, Standing, StateError, StateFolder,
-    StoreError, Theirs, Twice, Versions, Voucher,
+    AuthorityStatus, CarryError, Carrying, DealerState, Event, Exchange, KnownHead, LetterEvent,
+    LettersError, Origin, Path, Petition, Proposal, Refusal, RuntimeError as Error, SendError, Standing,
+    StateError, StateFolder, StoreError, Theirs, Twice, Versions, Voucher,
 };
 pub use folkmoot_transport::{Faults, MULTICAST_PORT};
 
@@ -52,8 +52,8 @@ pub mod tools {
     pub use folkmoot_attach::{Attached, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
     pub use folkmoot_base::{Entropy, Instant};
     pub use folkmoot_runtime::{
-        Attempts, Command, Handle, Household, Machine, MemberHandle, MemberStack, Node, Note, Opened,
+        Attempts, Command, Handle, Household, Lodger, Machine, MemberHandle, MemberStack, Node, Note, Opened,
         Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, in_words,
-        prepare, wall_clock,
+        prepare, prepare_with, wall_clock,
     };
 }

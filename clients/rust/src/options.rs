@@ -32,6 +32,10 @@ pub struct Options {
     /// What a member gave with its ticket: a newcomer shows it with its requests, and does not wait
     /// behind strangers. It is kept in the folder.
     pub voucher: Option<Voucher>,
+    /// Files with the signed charters of groups that this node carries beside its own. Such a group
+    /// has members and voters of its own: they have no say in this member's group, nor this member
+    /// in theirs. Name them at each start.
+    pub carries: Vec<PathBuf>,
     /// Of an authority's process: whether it has replicas. What it issues then comes out as
     /// [`Event::Log`](crate::Event::Log), and is told once it comes back by
     /// [`Folkmoot::logged`](crate::Folkmoot::logged).
@@ -56,6 +60,7 @@ impl Options {
             seeds: Vec::new(),
             heads: Vec::new(),
             voucher: None,
+            carries: Vec::new(),
             replicated: false,
             multicast: false,
             clock_ahead: Duration::ZERO,
@@ -81,6 +86,13 @@ impl Options {
     #[must_use]
     pub fn head(mut self, head: KnownHead) -> Self {
         self.heads.push(head);
+        self
+    }
+
+    /// Carries the group whose signed charter this file holds, too.
+    #[must_use]
+    pub fn carry(mut self, charter: impl Into<PathBuf>) -> Self {
+        self.carries.push(charter.into());
         self
     }
 }

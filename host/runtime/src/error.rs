@@ -1,6 +1,7 @@
 //! Why the runtime refused or stopped. Every text says which file or setting, and what to do next.
 
-use folkmoot_base::UnixTime;
+use folkmoot_base::limits::CHARTERS_MAX;
+use folkmoot_base::{GroupId, UnixTime};
 use std::path::PathBuf;
 
 /// Why a store could not be opened, read or written. Nothing was changed on disk by the attempt.
@@ -148,6 +149,53 @@ pub enum StateError {
     },
 }
 
+/// Why a node does not carry the charters that it was told to carry.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CarryError {
+    /// The file holds no charter, or one that is not valid.
+    #[error(
+        "{path} is no charter that a node can carry: {detail}. Ask a founder of that group for charter.cms as all founders signed it"
+    )]
+    LocalNotCharter {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// It is the charter of the node's own ring.
+    #[error("{path} is the charter of this node's own ring, whose group it carries anyway. Leave it out")]
+    LocalOwn {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Two files are one charter.
+    #[error("{first} and {second} are the same charter. Name it once")]
+    LocalTwice {
+        /// The file that was named first.
+        first: PathBuf,
+        /// The other one.
+        second: PathBuf,
+    },
+    /// There are more than a node carries.
+    #[error(
+        "{count} charters are too many: a node carries at most {CHARTERS_MAX} beside its own ring's. Name fewer here, and the others at \
+         another ring"
+    )]
+    LocalTooMany {
+        /// How many were named.
+        count: usize,
+    },
+    /// A party is to live on the node by a charter that the node does not carry.
+    #[error(
+        "this node does not carry the charter of the group {group}. Name its file among those that the node carries"
+    )]
+    LocalNotCarried {
+        /// The group that the charter founds.
+        group: GroupId,
+    },
+}
+
 /// Why the runtime did not start, refused a call, or ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -158,6 +206,9 @@ pub enum RuntimeError {
     /// The state folder.
     #[error(transparent)]
     State(#[from] StateError),
+    /// The charters to carry.
+    #[error(transparent)]
+    Carry(#[from] CarryError),
     /// The transport.
     #[error("transport: {0}")]
     LocalTransport(String),

@@ -11,6 +11,7 @@
 //! is full; a damaged folder gives an error that names the file and what to do, never a panic; two
 //! processes never run on one folder.
 
+mod carry;
 mod clock;
 mod engine;
 mod entropy;
@@ -28,17 +29,18 @@ mod wire;
 pub use clock::{Clock, wall_clock};
 pub use engine::{Counters, Note, ORDERS_WAITING_MAX, Sending, UpperStack};
 pub use entropy::OsEntropy;
-pub use error::{RuntimeError, StateError, StoreError};
+pub use error::{CarryError, RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{
-    Household, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with, prepare,
+    Household, Lodger, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with,
+    prepare, prepare_with,
 };
 pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
 pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
-    AuthorityStatus, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member, Node, Office,
-    Origin, Path, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError, Standing, Theirs,
-    Timing, Twice, Versions, stored_ring_seq,
+    AuthorityStatus, Carrying, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member,
+    Node, Office, Origin, Path, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError,
+    Standing, Theirs, Timing, Twice, Versions, stored_ring_seq,
 };
 pub use state::{Lock, StateFolder, in_words, write_whole};
 pub use store::{FORMAT, Store, Writer};

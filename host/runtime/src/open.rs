@@ -1,9 +1,10 @@
 //! From a state folder to a running member.
 
+use crate::carry::{self, der};
 use crate::stacks::{Member, Node};
 use crate::{
-    Clock, Handle, Lock, MemberStack, OsEntropy, Running, RuntimeError, StateError, StateFolder, Store,
-    UpperStack, start,
+    CarryError, Clock, Handle, Lock, MemberStack, OsEntropy, Running, RuntimeError, StateError, StateFolder,
+    Store, UpperStack, start,
 };
 use bytes::Bytes;
 use core::fmt::Debug;
@@ -14,7 +15,7 @@ use folkmoot_member::keep_voucher;
 use folkmoot_node::Timing;
 use folkmoot_transcript::{KnownHead, Voucher, await_head};
 use folkmoot_transport::{Faults, Transport};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,6 +40,9 @@ pub struct Options {
     pub heads: Vec<KnownHead>,
     /// What a member gave with its ticket: a newcomer shows it with its requests.
     pub voucher: Option<Voucher>,
+    /// Files with the signed charters of groups that the node carries beside its ring's own. They
+    /// are named anew at each start.
+    pub carries: Vec<PathBuf>,
     /// Of an authority's process: whether it has replicas, so that what it issues waits for the log
     /// that they share.
     pub replicated: bool,
@@ -111,6 +115,19 @@ pub struct Prepared {
     lock: Lock,
 }
 
+/// Somebody who lives on a node beside its host.
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Lodger {
+    /// Whose program.
+    pub identity: Identity,
+    /// Which of its programs.
+    pub port: u16,
+    /// The group whose charter, which the node carries, has it as a member or is asked by it;
+    /// nothing: the ring's own.
+    pub charter: Option<GroupId>,
+}
+
 /// The parties of one node.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -169,9 +186,24 @@ pub fn prepare(
     others: &[(Identity, u16)],
     timing: Timing,
 ) -> Result<Prepared, RuntimeError> {
+    let lodger = |(identity, port): &(Identity, u16)| Lodger {
+        identity: identity.clone(),
+        port: *port,
+        charter: None,
+    };
+    prepare_with(options, &others.iter().map(lodger).collect::<Vec<_>>(), timing)
+}
+
+/// As [`prepare`]; some of those who live on the node are members by charters that it carries.
+///
+/// # Errors
+/// As [`open`], and [`CarryError::LocalNotCarried`].
+#[doc(hidden)]
+pub fn prepare_with(options: Options, lodgers: &[Lodger], timing: Timing) -> Result<Prepared, RuntimeError> {
     // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
     let folder = StateFolder::at(&options.state);
     let (identity, charter) = credentials(&folder)?;
+    let carried = carry::charters(&options.carries, &charter.charter().group())?;
     let lock = folder.lock()?;
     let mut store = Store::open(&folder.store_path())?;
     let told = options.heads.iter().map(await_head).chain(options.voucher.iter().map(keep_voucher));
@@ -186,14 +218,19 @@ pub fn prepare(
         false => transport,
     };
     let clock = Clock::start().ahead(options.clock_ahead);
-    let floors = Floors { identity: &identity, charter: &charter, options: &options, stored: &stored };
-    let node = floors.node(transport.local(), timing, &clock)?;
-    let seat = |of: &Identity, port: u16| {
-        floors.member(of, port, &node).map(|member| (member.party(), MemberStack::new(member)))
+    let floors = Floors {
+        identity: &identity,
+        charter: &charter,
+        carried: &carried,
+        options: &options,
+        stored: &stored,
     };
-    let others: Vec<_> =
-        others.iter().map(|(of, port)| seat(of, *port)).collect::<Result<_, RuntimeError>>()?;
-    let (me, host) = seat(&identity, 0)?;
+    let node = floors.node(transport.local(), timing, &clock)?;
+    let seat = |lodger: &Lodger| {
+        floors.member(lodger, &node).map(|member| (member.party(), MemberStack::new(member)))
+    };
+    let others: Vec<_> = lodgers.iter().map(seat).collect::<Result<_, RuntimeError>>()?;
+    let (me, host) = seat(&Lodger { identity: identity.clone(), port: 0, charter: None })?;
     let distinct: BTreeSet<&Party> = others.iter().map(|(party, _)| party).chain([&me]).collect();
     if distinct.len() <= others.len() {
         return Err(refuse("two programs of one member have the same port: give each another"));
@@ -207,6 +244,7 @@ pub fn prepare(
 struct Floors<'a> {
     identity: &'a Identity,
     charter: &'a SignedCharter,
+    carried: &'a BTreeMap<GroupId, SignedCharter>,
     options: &'a Options,
     stored: &'a [(StoreKey, Bytes)],
 }
@@ -215,35 +253,40 @@ impl Floors<'_> {
     fn node(&self, locator: Locator, timing: Timing, clock: &Clock) -> Result<Node, RuntimeError> {
         let mut entropy = OsEntropy::new().map_err(RuntimeError::LocalStart)?;
         let timeouts = self.charter.charter().timeouts();
-        let mut config = folkmoot_node::Config::new(self.identity.clone(), self.charter_der(), locator);
+        let mut config = folkmoot_node::Config::new(self.identity.clone(), der(self.charter), locator);
+        config.carries = self.carried.values().map(der).collect();
         config.seeds.clone_from(&self.options.seeds);
         config.silence = milliseconds(timeouts.silence_ms, config.silence);
         config.lookup = milliseconds(timeouts.lookup_ms, config.lookup);
         // Nodes are given up on after members, never before.
-        let steps = milliseconds(timeouts.step_ms, Duration::ZERO).saturating_mul(2);
-        config.settle = config.settle.max(steps);
+        for charter in self.carried.values().chain([self.charter]) {
+            let step = milliseconds(charter.charter().timeouts().step_ms, Duration::ZERO);
+            config.settle = config.settle.max(step.saturating_mul(2));
+        }
         config.timing = timing;
         config.started = clock.started();
         Node::new(config, self.stored, clock.now(), &mut entropy).map_err(refuse)
     }
 
-    fn member(&self, of: &Identity, port: u16, node: &Node) -> Result<Member, RuntimeError> {
-        let timeouts = self.charter.charter().timeouts();
-        let mut config = folkmoot_member::Config::new(of.clone(), self.charter_der());
+    fn member(&self, lodger: &Lodger, node: &Node) -> Result<Member, RuntimeError> {
+        let Lodger { identity: of, port, charter: by } = lodger;
+        let charter = match by {
+            Some(group) => self.carried.get(group).ok_or(CarryError::LocalNotCarried { group: *group })?,
+            None => self.charter,
+        };
+        let mut config = folkmoot_member::Config::new(of.clone(), der(charter));
         config.node = node.id();
-        config.port = port;
-        config.step_deadline = milliseconds(timeouts.step_ms, config.step_deadline);
+        config.port = *port;
+        config.step_deadline = milliseconds(charter.charter().timeouts().step_ms, config.step_deadline);
         config.replicated = self.options.replicated;
         config.danger_keeps_keys = self.options.danger_keep_keys;
-        if of.node() == node.id() && port == 0 {
+        if of.node() == node.id() && *port == 0 {
             return Member::new(config, self.stored).map_err(refuse);
         }
-        let own = stored_for(&Party::new(of.member(), port), self.stored);
-        Member::with_transcript(config, node.transcript().clone(), &own).map_err(refuse)
-    }
-
-    fn charter_der(&self) -> Bytes {
-        Bytes::copy_from_slice(self.charter.der())
+        let own = stored_for(&Party::new(of.member(), *port), self.stored);
+        let known = by.as_ref().and_then(|group| node.carried(group));
+        let transcript = known.unwrap_or_else(|| node.transcript()).clone();
+        Member::with_transcript(config, transcript, &own).map_err(refuse)
     }
 }
 

@@ -190,7 +190,7 @@ impl StateFolder {
 }
 
 /// Reads a file of at most [`FILE_BYTES_MAX`] bytes.
-fn read(path: &Path) -> Result<Vec<u8>, StateError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, StateError> {
     let open = File::open(path).map_err(|error| file(path, &error))?;
     let mut out = Vec::new();
     open.take(FILE_BYTES_MAX + 1).read_to_end(&mut out).map_err(|error| file(path, &error))?;

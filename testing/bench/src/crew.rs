@@ -357,6 +357,7 @@ fn hire(
         seeds: Vec::new(),
         heads: Vec::new(),
         voucher: None,
+        carries: Vec::new(),
         replicated: false,
         multicast: false,
         clock_ahead: Duration::ZERO,

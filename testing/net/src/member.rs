@@ -35,6 +35,7 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
         seeds: seeds.collect::<Result<Vec<Locator>, String>>()?,
         heads: Vec::new(),
         voucher: None,
+        carries: Vec::new(),
         replicated: false,
         clock_ahead: Duration::ZERO,
         danger_keep_keys: false,

@@ -94,6 +94,7 @@ impl From<AuthorityRun> for Run {
             charter,
             policy_hook,
             heads: Vec::new(),
+            carries: Vec::new(),
             multicast: Multicast::Off,
             voucher: None,
             notes: Vec::new(),

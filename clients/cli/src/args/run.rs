@@ -20,6 +20,10 @@ pub(crate) struct Run {
     /// The signed charter. It is copied to the folder the first time.
     #[arg(long, value_name = "FILE")]
     pub(crate) charter: Option<PathBuf>,
+    /// The signed charter of a group that this node carries beside its own: its members and voters
+    /// have no say in this one. You can give it up to 64 times, and give it at each start.
+    #[arg(long = "carry", value_name = "FILE")]
+    pub(crate) carries: Vec<PathBuf>,
     /// Lets a program vote. It gets one JSON object for each request, and answers approve,
     /// reject or wait (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]

@@ -4,7 +4,7 @@ use super::find::find;
 use super::journal::{Journal, timed};
 use super::process::Process;
 use super::propose::How;
-use super::{names, render, trouble};
+use super::{carried, names, render, trouble};
 use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::{self, Ordering};
@@ -97,12 +97,13 @@ impl Process {
                 machine.upper.member.status(now),
                 machine.ground.refusals(now),
                 machine.ground.twice(now),
-                (machine.ground.paths(), machine.ground.reaches_all()),
+                (machine.ground.paths(), machine.ground.reaches_all(), machine.ground.carrying()),
                 known,
                 now,
             )
         };
-        let (status, refusals, twice, (paths, multicast), known, now) = self.moot.handle().look(look).await?;
+        let (status, refusals, twice, (paths, multicast, carries), known, now) =
+            self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
@@ -122,6 +123,7 @@ impl Process {
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
             fields.insert("multicast".into(), json!(multicast));
+            fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());
             fields.insert("removed".into(), json!(self.picture.removed));

@@ -6,6 +6,7 @@
 //! ```
 
 mod answer;
+pub(crate) mod carried;
 pub(crate) mod concerns;
 mod csr;
 mod decide;
@@ -74,6 +75,7 @@ pub(crate) async fn run(
     options.seeds.clone_from(&run.at);
     options.heads.clone_from(&run.heads);
     options.voucher.clone_from(&run.voucher);
+    options.carries.clone_from(&run.carries);
     options.replicated = run.replica.replicas.is_some();
     options.multicast = run.multicast == Multicast::Auto;
     options.clock_ahead = Duration::from_secs(run.clock_ahead);

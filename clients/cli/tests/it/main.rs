@@ -10,6 +10,7 @@
 )]
 
 mod authority;
+mod carriers;
 mod chat;
 mod common;
 mod contacts;

@@ -132,6 +132,7 @@ impl Moot {
             seeds: self.places.iter().map(|place| place.at.clone()).collect(),
             heads: Vec::new(),
             voucher: None,
+            carries: Vec::new(),
             replicated: false,
             multicast: false,
             clock_ahead: Duration::ZERO,

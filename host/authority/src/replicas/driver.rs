@@ -175,6 +175,7 @@ pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> 
         seeds,
         heads: Vec::new(),
         voucher: None,
+        carries: Vec::new(),
         replicated: false,
         multicast: false,
         clock_ahead: Duration::ZERO,

@@ -18,7 +18,43 @@ use folkmoot_group::message::{Tables, tables_of};
 use folkmoot_group::{self as group, Group};
 use folkmoot_transcript::Transcript;
 
+/// How a charter stands that a node carries beside its ring's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Carrying {
+    /// The group that it founds.
+    pub group: GroupId,
+    /// The group's name.
+    pub name: String,
+    /// How many members the charter's roster has, as far as this node knows.
+    pub members: usize,
+    /// The parties in the group, at whichever node; nobody as long as the tables are not merged.
+    pub parties: Vec<Party>,
+    /// How many of those that are members by this charter, or ask to be, are attached here.
+    pub attached: usize,
+    /// Whether all nodes that carry it have the same transcript of it, and the same tables.
+    pub settled: bool,
+}
+
 impl Node {
+    /// The charters that it carries beside its ring's, and how each stands.
+    pub fn carrying(&self) -> Vec<Carrying> {
+        let carrying = |(group, charter): (GroupId, &Charter)| {
+            let roster = charter.records.transcript().roster();
+            let settled = charter.group.is_settled();
+            let parties = if settled { charter.group.members(group) } else { Vec::new() };
+            Carrying {
+                group,
+                name: roster.charter().name().as_str().to_owned(),
+                members: roster.len(),
+                parties,
+                attached: self.out.parties_of(&group).count(),
+                settled,
+            }
+        };
+        self.carried.ids().zip(self.carried.iter()).map(carrying).collect()
+    }
+
     /// The transcript of a charter that this node carries, as it verified it: a party that is a
     /// member by it starts from there.
     pub fn carried(&self, charter: &GroupId) -> Option<&Transcript> {

@@ -38,6 +38,7 @@ mod sync;
 #[cfg(test)]
 mod trials;
 
+pub use carried::Carrying;
 pub use config::Config;
 pub use error::NodeError;
 pub use events::{Counters, RingEvent};

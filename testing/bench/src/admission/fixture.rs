@@ -204,6 +204,7 @@ impl Fixture {
             seeds,
             heads: Vec::new(),
             voucher: None,
+            carries: Vec::new(),
             replicated: false,
             multicast: false,
             clock_ahead: Duration::ZERO,

@@ -102,13 +102,14 @@ async fn live(state: &Path, at: folkmoot_base::Locator) {
     let listen = "127.0.0.1:0".parse().unwrap();
     let (replicated, clock_ahead, danger_keep_keys) = (false, std::time::Duration::ZERO, false);
     let (state, seeds, heads, voucher) = (state.into(), vec![at], Vec::new(), None);
-    let multicast = false;
+    let (multicast, carries) = (false, Vec::new());
     let options = Options {
         state,
         listen,
         seeds,
         heads,
         voucher,
+        carries,
         replicated,
         multicast,
         clock_ahead,
