@@ -7,7 +7,7 @@ use crate::member::carried;
 use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
 use crate::member::render::event_text;
-use crate::show::{Paint, data, harmless, line, many, paint, short, table};
+use crate::show::{Paint, data, harmless, line, many, many_of, paint, short, table};
 use crate::values::head as head_of;
 use folkmoot_base::hex;
 use serde_json::{Value, json};
@@ -282,13 +282,25 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
         let about = format!("{about}\n{}", line_about(&status));
         format!(
-            "{}\n{about}{authority}{below}\n{}{refusals}{}",
+            "{}\n{about}{authority}{below}\n{}{refusals}{}{}",
             paint(Paint::Bold, &head),
             people(&status, |_| true),
-            carried::text(&status)
+            carried::text(&status),
+            given_up(&status)
         )
     });
     Ok(())
+}
+
+/// How many unreliable messages never left this node, if there are any.
+fn given_up(status: &Value) -> String {
+    match status.get("given_up").and_then(Value::as_u64).unwrap_or_default() {
+        0 => String::new(),
+        count => format!(
+            "\n{} given up here since the start: too many at once, or no ring stood",
+            many_of(count, "unreliable message")
+        ),
+    }
 }
 
 /// How many decisions there are, what stands beside them, and what contradicts them.
@@ -410,6 +422,14 @@ pub(crate) async fn fault(folder: &Path, fault: Fault) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_given_up_is_told_if_there_is_any() {
+        let told = |count: u64| given_up(&json!({ "given_up": count }));
+        assert_eq!(told(0), "");
+        assert!(told(1).starts_with("\n1 unreliable message given up here"), "{}", told(1));
+        assert!(told(2).starts_with("\n2 unreliable messages given up here"), "{}", told(2));
+    }
 
     #[test]
     fn an_answer_says_what_became_of_the_vote() {

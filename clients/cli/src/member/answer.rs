@@ -98,11 +98,12 @@ impl Process {
                 machine.ground.refusals(now),
                 machine.ground.twice(now),
                 (machine.ground.paths(), machine.ground.reaches_all(), machine.ground.carrying()),
+                machine.ground.counters().ring.given_up,
                 known,
                 now,
             )
         };
-        let (status, refusals, twice, (paths, multicast, carries), known, now) =
+        let (status, refusals, twice, (paths, multicast, carries), given_up, known, now) =
             self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
@@ -123,6 +124,7 @@ impl Process {
             fields.insert("name".into(), self.moot.name().into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
             fields.insert("multicast".into(), json!(multicast));
+            fields.insert("given_up".into(), given_up.into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
             fields.extend(known);
             fields.insert("refusals".into(), refusals.iter().map(render::refusal_json).collect());

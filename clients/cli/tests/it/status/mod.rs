@@ -12,11 +12,13 @@
 //! forms.rs   ben's charter lacks hybrid links never-seen, seen from either side, with the reason
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
 //! twice.rs   cleo's folder is copied, and runs   the earlier process ends; present, with the reason
+//! given_up.rs    unreliable messages find no ring    counted, and told
 //! unread.rs  nobody reads anna's output        she answers, and stops as told
 //! ```
 
 mod aside;
 mod forms;
+mod given_up;
 mod split;
 mod twice;
 mod unread;
