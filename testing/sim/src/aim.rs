@@ -45,12 +45,14 @@ pub enum Aim {
     Straggler,
     /// Somebody asks, others answer, and the answers arrive before the question.
     Answers,
+    /// The nodes are carriers, and one of them forges words.
+    Forger,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 14] = [
+pub const AIMS: [(&str, Aim); 15] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
@@ -64,6 +66,7 @@ pub const AIMS: [(&str, Aim); 14] = [
     ("far", Aim::Far),
     ("straggler", Aim::Straggler),
     ("answers", Aim::Answers),
+    ("forger", Aim::Forger),
     ("takeover", Aim::Takeover),
 ];
 
@@ -101,6 +104,7 @@ impl Aim {
             Self::Disks => schedule.hosts.slow(&mut rng),
             Self::Clocks => schedule.hosts.skew(&mut rng),
             Self::Far => schedule.far = TRIP_MICROS_MAX,
+            Self::Forger => crate::forger::take(schedule, &mut rng),
             _ => {}
         }
         if self == Self::Roster {
@@ -127,6 +131,7 @@ impl Aim {
             Self::Far => far(rng),
             Self::Straggler => straggler(round, rng),
             Self::Answers => answers(round, rng),
+            Self::Forger => crate::forger::steps(round, rng),
         }
     }
 }

@@ -22,14 +22,16 @@ pub(crate) fn add(schedule: &mut Schedule) {
 
 /// Whether the nodes of this schedule are carriers.
 pub fn fits(schedule: &Schedule) -> bool {
-    let apart = |step: &Step| {
-        matches!(step, Step::RestartOld { .. } | Step::Copy { .. } | Step::Endure | Step::Lie { .. })
-    };
     schedule.carriers
         && schedule.founders == schedule.players
         && schedule.scheme == Scheme::Plain
         && !schedule.robbed
-        && !schedule.steps.iter().any(|(_, step)| apart(step))
+        && !schedule.steps.iter().any(|(_, step)| is_apart(step))
+}
+
+/// Whether a schedule with this step does not fit.
+pub(crate) fn is_apart(step: &Step) -> bool {
+    matches!(step, Step::RestartOld { .. } | Step::Copy { .. } | Step::Endure | Step::Lie { .. })
 }
 
 #[cfg(test)]

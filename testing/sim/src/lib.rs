@@ -15,6 +15,7 @@ pub mod carriers;
 pub mod check;
 pub mod disk;
 pub mod flood;
+pub mod forger;
 mod hosts;
 pub mod lie;
 pub mod lines;

@@ -93,6 +93,8 @@ pub struct Schedule {
     /// Whether nodes are carriers with keys and a charter of their own, where the schedule fits
     /// ([`crate::carriers`]).
     pub carriers: bool,
+    /// Whose node forges, if nodes are carriers ([`crate::forger`]).
+    pub forger: Option<u8>,
     /// The disks and clocks.
     pub hosts: Hosts,
     /// A player whose node is crooked throughout, and how (only in runs that ask for one).
@@ -171,6 +173,7 @@ impl Schedule {
             far: 0,
             seconds: 0,
             carriers: false,
+            forger: None,
             hosts: Hosts::default(),
             crooked: None,
             robbed: false,
@@ -183,6 +186,7 @@ impl Schedule {
         }
         crate::speech::add(&mut schedule);
         crate::carriers::add(&mut schedule);
+        crate::forger::add(&mut schedule);
         schedule
     }
 }

@@ -5,6 +5,7 @@ mod actor;
 mod carriers;
 mod clerk;
 mod company;
+mod forger;
 mod kind;
 mod scribe;
 mod slander;

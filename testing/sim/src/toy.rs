@@ -115,6 +115,7 @@ mod tests {
             far: 0,
             seconds: 0,
             carriers: false,
+            forger: None,
             hosts: crate::hosts::Hosts::default(),
             keying: folkmoot_base::Keying::default(),
             hybrid: false,

@@ -13,6 +13,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("danger_seal_answer", "seals an answer as a liar does, in tests of the rules"),
     ("danger_keys", "hands the simulator's thief what a member has"),
     ("danger_say", "says what a node that floods or lies says, in the simulator and in tests"),
+    ("danger_order", "orders what a carrier forges, in the simulator"),
     ("danger_links", "lends the simulator the links of a node that lies on them"),
     ("danger_start", "shows what a peer has proved, for tests that play it back"),
     ("door_counters", "the bench of floods reads them"),

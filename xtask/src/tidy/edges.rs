@@ -93,7 +93,8 @@ const MAY: &[(&str, &[&str])] = &[
         ],
     ),
     // Admission and signing for what it reads of votes and sharings between the stacks and in
-    // transcripts; link for the nodes of an attacker.
+    // transcripts; link for the nodes of an attacker; group and flush for the words of a carrier
+    // that forges.
     (
         "folkmoot-sim",
         &[
@@ -104,6 +105,8 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-attach",
             "folkmoot-link",
             "folkmoot-node",
+            "folkmoot-group",
+            "folkmoot-flush",
             "folkmoot-admission",
             "folkmoot-member",
         ],

@@ -282,7 +282,7 @@ pub fn data_lead(node: NodeId, group: &GroupId, sender: &Party) -> Lead {
 }
 
 /// The head of a control message for the tables of a charter that the ring carries.
-pub(crate) fn carried_lead(charter: &GroupId) -> Lead {
+pub fn carried_lead(charter: &GroupId) -> Lead {
     Lead::of(&[&[CARRIED], &handle_of(&charter.0)])
 }
 
@@ -359,7 +359,7 @@ pub(crate) const NODE_NUMBER: u16 = 0;
 
 /// A number for a party of this node: what it orders keeps its order. Two parties that happen to
 /// have one number take turns as one.
-pub(crate) fn number_of(party: &Party) -> u16 {
+pub fn number_of(party: &Party) -> u16 {
     let [a, b, ..] = party.member.0;
     u16::from_be_bytes([a, b]).wrapping_add(party.port)
 }

@@ -47,7 +47,7 @@ pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Ti
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
 pub use parts::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
 
-use base::{Entropy, Instant, Locator, NodeId, StoreKey};
+use base::{Entropy, Instant, Lead, Locator, NodeId, Service, StoreKey};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_group::Group;
@@ -55,8 +55,8 @@ use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
 use parts::{
-    Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Syncing, Twins, Way,
-    start_number, start_row, stored_number,
+    Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Submission, Syncing,
+    Twins, Way, start_number, start_row, stored_number,
 };
 
 /// One node: the three layers, the parts, and what goes between them.
@@ -210,6 +210,19 @@ impl Node {
         for peer in self.peers.all() {
             self.send_sync(now, peer, message);
         }
+        self.settle(now, entropy);
+    }
+
+    /// Orders whatever it likes, as a carrier does that says words in the names of others.
+    #[doc(hidden)]
+    pub fn danger_order(
+        &mut self,
+        now: Instant,
+        party: u16,
+        (lead, payload): (Lead, Bytes),
+        entropy: &mut dyn Entropy,
+    ) {
+        self.submit(now, Submission { party, service: Service::Agreed, lead, payload });
         self.settle(now, entropy);
     }
 

@@ -4,6 +4,7 @@
 //! players' group depends on being alone.
 
 use super::company::Names;
+use super::forger::{Forger, Rumours};
 use super::tap::{Desk, Tap};
 use crate::machine::Entrance;
 use crate::record::Player;
@@ -12,6 +13,7 @@ use crate::schedule::Schedule;
 use bytes::Bytes;
 use folkmoot_attach::stored_for;
 use folkmoot_base::{GroupId, GroupName, Locator, NodeId, Party, StoreKey, UnixTime};
+use folkmoot_group::message::Scope;
 use folkmoot_identity::{CharterDraft, Identity, SignedCharter};
 use folkmoot_member::Member;
 use std::sync::Arc;
@@ -26,20 +28,38 @@ pub(super) struct Carriers {
     others: Vec<Identity>,
     other: Bytes,
     other_group: GroupId,
+    ring_group: GroupId,
+    seed: u64,
+    /// Whose node forges, and what it hears.
+    forger: Option<(Player, Rumours)>,
 }
 
 impl Carriers {
     pub(super) fn new(schedule: &Schedule) -> Self {
         let nodes = people(schedule, "carrier", schedule.players);
         let others = people(schedule, "other", 2);
-        let (ring, _) = charter(schedule, "ring", &nodes);
+        let (ring, ring_group) = charter(schedule, "ring", &nodes);
         let (other, other_group) = charter(schedule, "other", &others);
-        Self { nodes, ring, others, other, other_group }
+        let forger = crate::forger::of(schedule).map(|forger| (forger, Rumours::default()));
+        Self { nodes, ring, others, other, other_group, ring_group, seed: schedule.seed, forger }
     }
 
     /// The nodes, in the order of their players.
     pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().map(Identity::node)
+    }
+
+    /// Where everything is noted that programs say, if a node forges.
+    pub(super) fn rumours(&self) -> Option<Rumours> {
+        self.forger.as_ref().map(|(_, rumours)| rumours.clone())
+    }
+
+    /// What a player's node does if it forges. `own`: those of this group who are attached there.
+    pub(super) fn forger(&self, entrance: &Entrance<'_>, own: Vec<Party>, group: GroupId) -> Option<Forger> {
+        let (player, rumours) = self.forger.as_ref().filter(|(player, _)| *player == entrance.player)?;
+        let rng = Rng::new(self.seed, "forgeries", entrance.life.into());
+        let scope = Scope { ring: self.ring_group, tables: group };
+        Some(Forger::new(rng, self.nodes.get(usize::from(*player))?, rumours.clone(), own, scope))
     }
 
     /// The settings of a player's node.

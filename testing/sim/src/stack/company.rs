@@ -161,9 +161,13 @@ impl Company {
             Role::Stranger { contact } => vec![locator(contact)],
         };
         let node = Node::new(config, &stored, Instant(0), entropy).map_err(|error| error.to_string())?;
-        let tap = Tap::new(node, (entrance.player, entrance.life), Arc::clone(&self.names));
+        let mut tap = Tap::new(node, (entrance.player, entrance.life), Arc::clone(&self.names));
         let first = Party::from(identity.member());
         let second = Party::new(first.member, SECOND_PORT);
+        if let Some(carriers) = &self.carriers {
+            tap.rumours = carriers.rumours();
+            tap.forger = carriers.forger(entrance, vec![first, second], self.group);
+        }
         let host = self.desk(&tap, entrance, identity.clone(), 0, &stored)?;
         let runs = self.seconds.checked_shr(entrance.player.into()).unwrap_or(0) & 1 == 1;
         let other = if runs {

@@ -8,6 +8,7 @@
 //! into.
 
 use super::company::Names;
+use super::forger::{Forger, Rumours};
 use super::kind::{self, Kind, Run};
 use super::scribe::sharing_name;
 use crate::machine::{Crooked, Mute, Told, is_second};
@@ -88,6 +89,10 @@ pub struct Tap {
     /// What both taps of one life saw.
     pub board: Board,
     names: Arc<Names>,
+    /// Where everything is noted that programs say, if there is a carrier that forges.
+    pub(super) rumours: Option<Rumours>,
+    /// What the node does if it is that carrier.
+    pub(super) forger: Option<Forger>,
     rng: Rng,
     out: VecDeque<GroundOutput>,
 }
@@ -101,6 +106,8 @@ impl Tap {
             crooked: None,
             board: Board::default(),
             names,
+            rumours: None,
+            forger: None,
             rng: Rng::new(u64::from(player), "crooked", u64::from(life)),
             out: VecDeque::new(),
         }
@@ -417,7 +424,11 @@ fn bit(player: Player) -> u8 {
 
 impl Ground for Tap {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
+        let word = self.rumours.as_ref().is_some_and(|rumours| rumours.note(&message));
         self.node.member(now, message, entropy);
+        if let Some(forger) = self.forger.as_mut().filter(|_| word) {
+            forger.hear(&mut self.node, now, entropy);
+        }
     }
 
     fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy) {
@@ -430,6 +441,9 @@ impl Ground for Tap {
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {
         self.node.clock(now, time, entropy);
+        if let Some(forger) = &mut self.forger {
+            forger.tick(&mut self.node, now, entropy);
+        }
     }
 
     fn timeout(&mut self, now: Instant, entropy: &mut dyn Entropy) {
