@@ -120,12 +120,18 @@ pub enum Danger {
     RingTokenHurries,
     /// Ring: only the token says how far members hold the order (RING-40).
     RingHeldByToken,
+    /// Ring: HELD is said in rings of any size (RING-45).
+    RingHeldByMany,
     /// Ring: the token waits for no packets that it has overtaken (RING-41).
     RingTokenOvertakes,
+    /// Ring: whoever asked for the token before it came there gets it again (RING-44).
+    RingHeedsLateHurry,
     /// Ring: nobody says beforehand what it adds to COMMIT (RING-42).
     RingEntriesLate,
     /// Ring: whoever has said nothing is not heard, however it came (RING-43).
     RingFreshUnheard,
+    /// Ring: COMMIT does not wait for a node whose long link has just come up (RING-43).
+    RingFreshLeft,
     /// Ring: own messages are dropped from the queue when the configuration changes.
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.

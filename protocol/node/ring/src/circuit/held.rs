@@ -15,6 +15,10 @@ use crate::output::Output;
 use folkmoot_base::{Danger, NodeId};
 use std::collections::VecDeque;
 
+/// RING-45: in a larger ring HELD would cost more than it saves: each of n members says it to all
+/// others, up to once for each of n messages.
+const HELD_MEMBERS_MAX: usize = 8;
+
 /// How far each member said that it holds the order, on the token or by HELD.
 #[derive(Debug, Default)]
 pub(super) struct Said {
@@ -59,7 +63,8 @@ impl Circuit {
     pub(crate) fn agree_on_held(&mut self, config: &Config, out: &mut VecDeque<Output>) -> bool {
         let off = [Danger::RingSafeByVisits, Danger::RingHeldByToken];
         let off = off.into_iter().any(|danger| config.danger.is(danger));
-        if config.timing.trip < FAR || self.is_alone() || off {
+        let many = self.size() > HELD_MEMBERS_MAX && !config.danger.is(Danger::RingHeldByMany);
+        if config.timing.trip < FAR || self.is_alone() || off || many {
             return false;
         }
         let (held, before) = (self.order.held(), self.order.safe);

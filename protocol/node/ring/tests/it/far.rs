@@ -75,6 +75,35 @@ fn ring_34_until_the_token_has_been_round_packets_need_no_keys() {
     assert!(late(Some(Danger::RingSealsFirstRound)).1 > 0);
 }
 
+thread_local! {
+    static HELD: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How many HELDs so many distant nodes say for a safe message of each.
+fn helds(n: usize, danger: Option<Danger>) -> u32 {
+    HELD.set(0);
+    let mut world = world(n, 7, danger);
+    world.drop_frame = Some(|_, _, bytes| {
+        let held = matches!(Frame::decode(bytes.clone()), Ok(Frame::Control(Control::Held(_))));
+        HELD.set(HELD.get() + u32::from(held));
+        false
+    });
+    (0..n).for_each(|i| world.start(i));
+    world.settle(Duration::from_secs(60)).expect("one ring");
+    (0..n).for_each(|i| _ = world.submit(i, Service::Safe, 100));
+    world.ms(20_000);
+    assert_eq!(check::all(&world), Ok(()));
+    HELD.get()
+}
+
+#[test]
+fn ring_45_many_members_leave_it_to_the_token_to_say_what_all_hold() {
+    assert!(helds(3, None) > 0);
+    assert_eq!(helds(9, None), 0);
+    let many = helds(9, Some(Danger::RingHeldByMany));
+    assert!(many > 9 * 8 * 2, "{many}");
+}
+
 /// In one ring with a peer that is 100 ms away; a token of it has brought a safe message.
 pub fn brought() -> Pair {
     let mut pair = Pair::alone_with(Mutant::NONE);
