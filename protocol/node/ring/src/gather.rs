@@ -25,7 +25,7 @@ use crate::message::{CommitToken, Entry, Join, Last, Token, neighbours};
 use crate::order::Order;
 use crate::output::Cause;
 use core::time::Duration;
-use folkmoot_base::{Instant, NodeId};
+use folkmoot_base::{Danger, Instant, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Least time between two JOINs to all; changes within it are told together.
@@ -273,14 +273,22 @@ impl Gather {
     }
 
     /// RING-42: whether the representative makes COMMIT now: at once where nobody is far; else when
-    /// it has all entries, or has waited for a round trip.
+    /// it has all entries and a JOIN of whoever has just come (RING-43), or has waited for a round
+    /// trip.
     fn is_ready(&mut self, now: Instant, ctx: &Context) -> bool {
         let timing = &ctx.config.timing;
-        let me = ctx.config.me;
-        if timing.trip < FAR || has_entries(&self.wants, ctx) && ctx.candidates.are_tried(&me, &self.wants) {
+        if timing.trip < FAR || self.has_all(now, ctx) {
             return true;
         }
         *self.propose_at.get_or_insert(now + timing.trip) <= now
+    }
+
+    fn has_all(&self, now: Instant, ctx: &Context) -> bool {
+        let tried = ctx.candidates.are_tried(&ctx.config.me, &self.wants);
+        // Who is alone has waited already.
+        let hasty = self.wants.len() <= 1 || ctx.config.danger.is(Danger::RingFreshLeft);
+        let comes = |node: &NodeId| !hasty && !self.given_up.contains(node);
+        tried && has_entries(&self.wants, ctx) && !ctx.candidates.fresh(now).any(comes)
     }
 
     /// COMMIT in its first rotation, for exactly the set that is wanted here (RING-09), or whole.

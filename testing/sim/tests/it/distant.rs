@@ -118,8 +118,7 @@ fn three_distant_members_have_a_key_within_a_second_and_eight_round_trips() {
         let mut took: Vec<u64> = seeds(6).iter().map(|seed| formed(trip, *seed, None).1).collect();
         println!("{trip} us: {took:?}");
         took.sort_unstable();
-        // One in six needs half a round trip more, which at 1 s is 34 ms over the limit.
-        assert!(took[4] <= limit(trip) && took[5] <= limit(trip) + trip / 2, "{trip}: {took:?}");
+        assert!(took[5] <= limit(trip), "{trip}: {took:?}");
     }
 }
 
@@ -142,11 +141,18 @@ fn two_of_three_distant_members_have_another_key_within_a_second_and_eight_round
     }
 }
 
-/// The median of some groups, in hundredths of a round trip of a second, if a rule is off.
-fn usual(danger: Option<Danger>) -> u64 {
-    let mut took: Vec<u64> = seeds(3).iter().map(|seed| formed(1_000_000, *seed, danger).1).collect();
+/// Some groups, in hundredths of a round trip of a second, if a rule is off: the shortest time
+/// first.
+fn all(danger: Option<Danger>) -> [u64; 6] {
+    let took = seeds(6).into_iter().map(|seed| formed(1_000_000, seed, danger).1 / 10_000);
+    let mut took: Vec<u64> = took.collect();
     took.sort_unstable();
-    took[1] / 10_000
+    took.try_into().unwrap()
+}
+
+/// The median of them.
+fn usual(danger: Option<Danger>) -> u64 {
+    all(danger)[3]
 }
 
 /// Each of them saves something: without any one of them three members need longer.
@@ -159,6 +165,7 @@ fn without_any_of_these_rules_a_distant_group_needs_longer() {
         Danger::RingHeldByToken,
         Danger::RingTokenOvertakes,
         Danger::RingEntriesLate,
+        Danger::RingFreshUnheard,
         Danger::KeyingNearAlways,
         Danger::KeyingSharesLate,
     ] {
@@ -171,4 +178,12 @@ fn without_any_of_these_rules_a_distant_group_needs_longer() {
 #[test]
 fn node_25_a_ring_gathers_while_its_long_paths_are_tried() {
     assert!(usual(Some(Danger::NodeTriesFirst)) >= usual(None) + 40);
+}
+
+/// In one of six the token went to a member that had just had it.
+#[test]
+fn ring_44_a_hurry_that_the_token_has_overtaken_costs_nobody_half_a_round_trip() {
+    let (best, late) = (all(None)[5], all(Some(Danger::RingHeedsLateHurry))[5]);
+    println!("{best}, without the rule {late}");
+    assert!(late >= best + 40, "{best}, {late}");
 }

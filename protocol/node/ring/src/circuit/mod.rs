@@ -104,6 +104,8 @@ pub(crate) struct Circuit {
     hurried: bool,
     /// The member that asked for the token last.
     asked_by: Option<u8>,
+    /// How many passes ago this member had the token before this visit.
+    away: u16,
     hurry_at: Option<Instant>,
     loss_at: Instant,
     /// While the token is late.
@@ -147,6 +149,7 @@ impl Circuit {
             answers: 0,
             hurried: false,
             asked_by: None,
+            away: 0,
             hurry_at: None,
             loss_at: now + config.timing.token_loss,
             asking: None,

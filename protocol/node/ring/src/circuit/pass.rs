@@ -7,7 +7,7 @@ use crate::message::{Control, Hurry, Token};
 use crate::output::Output;
 use crate::pace::Pace;
 use bytes::Bytes;
-use folkmoot_base::{Instant, NodeId};
+use folkmoot_base::{Danger, Instant, NodeId};
 use std::collections::VecDeque;
 
 /// Room for a token without many requests; a longer one takes room of its own.
@@ -122,9 +122,25 @@ impl Circuit {
         config: &Config,
         out: &mut VecDeque<Output>,
     ) {
+        let asks = self.index_of(from);
+        if self.has_had_it_since(asks) && !config.danger.is(Danger::RingHeedsLateHurry) {
+            return; // RING-44: it had left before the token came to its sender.
+        }
         self.hurried = true;
-        self.asked_by = self.index_of(from);
+        self.asked_by = asks;
         self.let_go(now, source, config, out);
+    }
+
+    /// RING-44: whether the token, which waits here for answers, was with this member since this
+    /// node last had it.
+    fn has_had_it_since(&self, member: Option<u8>) -> bool {
+        let waiting = self.idle.as_ref().filter(|idle| idle.answers);
+        waiting.is_some_and(|idle| member.is_some_and(|member| self.had(&idle.token, member)))
+    }
+
+    /// Whether this member had `token` since this node last had it, before this visit.
+    fn had(&self, token: &Token, member: u8) -> bool {
+        token.members.get(usize::from(member)).is_some_and(|member| member.passes < self.away)
     }
 
     /// A packet came early: if the token is held here, it goes to the packet's sender.
@@ -142,8 +158,8 @@ impl Circuit {
 
     /// A member that asked for the token, and had it since this member last had it, waits no more.
     pub(super) fn forget_who_asked(&mut self, token: &Token) {
-        let passes = |index: u8| token.members.get(usize::from(index)).map(|member| member.passes);
-        self.asked_by = self.asked_by.filter(|asked| passes(*asked) >= passes(self.mine));
+        self.away = token.members.get(usize::from(self.mine)).map_or(0, |mine| mine.passes);
+        self.asked_by = self.asked_by.filter(|asked| !self.had(token, *asked));
     }
 
     fn let_go(&mut self, now: Instant, source: &mut dyn Source, config: &Config, out: &mut VecDeque<Output>) {

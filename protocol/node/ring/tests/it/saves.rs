@@ -230,9 +230,11 @@ fn ring_42_what_is_said_once_is_drawn_anew_for_the_next_attempt() {
     assert_eq!(pair.ring.status().phase, Phase::Gather);
 }
 
-/// This node would make COMMIT. Returns it, and how long it took.
-fn made(entry: Option<Entry>) -> (CommitToken, Duration) {
-    let mut pair = alone(Mutant::NONE);
+/// This node would make COMMIT. Returns it, and how long it took. The link to the peer, who says
+/// nothing, came up so long ago.
+fn made(entry: Option<Entry>, ago: Duration, danger: Mutant) -> (CommitToken, Duration) {
+    let mut pair = alone(danger);
+    pair.now = pair.now + ago;
     let began = pair.now;
     let asks = Control::Join(Join { entry, ..join(1, &[ME, OUTSIDER]) });
     pair.ring.frame(pair.now, node(OUTSIDER), asks.encode(), &mut Rng(1)).unwrap();
@@ -249,15 +251,29 @@ fn made(entry: Option<Entry>) -> (CommitToken, Duration) {
     }
 }
 
+fn others_entry() -> Entry {
+    let contribution = Contribution::new([5; 32]);
+    Entry { old_ring: OldRing::default(), contribution, mtu: 1_300, trip: 90 }
+}
+
 #[test]
 fn ring_42_the_representative_makes_commit_of_what_all_said_or_sends_it_round_after_a_round_trip() {
-    let contribution = Contribution::new([5; 32]);
-    let entry = Entry { old_ring: OldRing::default(), contribution, mtu: 1_300, trip: 90 };
-    let (token, took) = made(Some(entry.clone()));
+    let entry = others_entry();
+    let (token, took) = made(Some(entry.clone()), TRIP * 3, Mutant::NONE);
     assert_eq!((token.rotation, took), (2, Duration::ZERO));
     assert_eq!(token.contribution(&node(OUTSIDER)), Some(&entry.contribution));
-    let (token, took) = made(None);
+    let (token, took) = made(None, TRIP * 3, Mutant::NONE);
     assert_eq!((token.rotation, token.old_rings.len(), took), (1, 1, TRIP));
+}
+
+/// Without that, the node that comes a moment later costs another configuration. One that stays
+/// silent costs a round trip, and no more.
+#[test]
+fn ring_43_commit_waits_a_round_trip_at_most_for_a_node_whose_long_link_has_just_come_up() {
+    let (token, took) = made(Some(others_entry()), Duration::ZERO, Mutant::NONE);
+    assert_eq!((token.rotation, took), (2, TRIP));
+    let hasty = Some(Danger::RingFreshLeft).into();
+    assert_eq!(made(Some(others_entry()), Duration::ZERO, hasty).1, Duration::ZERO);
 }
 
 #[test]
