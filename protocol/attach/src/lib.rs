@@ -17,6 +17,7 @@ mod attached;
 mod embedded;
 mod message;
 mod status;
+pub mod wire;
 
 pub use attached::{Attached, TABLE, stored_for};
 pub use embedded::{Embedded, Input, Output};

@@ -1,5 +1,6 @@
 //! What the group layer of a node tells a member; attach carries it from one to the other.
 
+use crate::codec::codec_enum;
 use crate::{Buffer, Cause, GroupId, Party, Service, ViewId};
 
 /// What a party hears of one of its groups.
@@ -54,28 +55,30 @@ pub enum Indication {
     },
 }
 
-/// Why a join was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum JoinRefusal {
-    /// The roster does not have the member.
-    #[error("the roster does not have this member: ask for admission first")]
-    NotRostered,
-    /// The group has as many members as a group may have.
-    #[error("the group has as many members as a group may have")]
-    GroupFull,
-    /// The member has as many parties in the group as it may have.
-    #[error("this member has as many programs in the group as a member may have: end one first")]
-    TooManyParties,
-    /// The ring has as many groups as a ring may have.
-    #[error("the ring carries as many groups as it may")]
-    TooManyGroups,
-    /// Complaints set the member aside; it may come back a little later.
-    #[error("the others complained of silence: the member may come back a little later")]
-    SetAside,
-    /// The group has a charter of its own, and these tables are of another.
-    #[error("the group has a charter of its own, by which this node does not judge the join")]
-    OtherCharter,
-    /// Too many changes at once; try again.
-    #[error("too many changes at once: try again")]
-    Busy,
+codec_enum! {
+    /// Why a join was refused.
+    #[derive(thiserror::Error)]
+    pub enum JoinRefusal {
+        /// The roster does not have the member.
+        #[error("the roster does not have this member: ask for admission first")]
+        NotRostered = 1,
+        /// The group has as many members as a group may have.
+        #[error("the group has as many members as a group may have")]
+        GroupFull = 2,
+        /// The member has as many parties in the group as it may have.
+        #[error("this member has as many programs in the group as a member may have: end one first")]
+        TooManyParties = 3,
+        /// The ring has as many groups as a ring may have.
+        #[error("the ring carries as many groups as it may")]
+        TooManyGroups = 4,
+        /// Complaints set the member aside; it may come back a little later.
+        #[error("the others complained of silence: the member may come back a little later")]
+        SetAside = 5,
+        /// The group has a charter of its own, and these tables are of another.
+        #[error("the group has a charter of its own, by which this node does not judge the join")]
+        OtherCharter = 6,
+        /// Too many changes at once; try again.
+        #[error("too many changes at once: try again")]
+        Busy = 7,
+    }
 }

@@ -25,6 +25,7 @@ mod signature;
 pub mod store;
 mod suite;
 mod time;
+mod versions;
 mod view;
 mod whole;
 mod word;
@@ -48,6 +49,7 @@ pub use signature::{Algorithm, SIGNATURE_BYTES_MAX, SignatureBytes};
 pub use store::{Persist, StoreKey};
 pub use suite::{Cipher, Keying, ModuleName};
 pub use time::{Instant, UnixTime};
+pub use versions::Versions;
 pub use view::{Cause, ConfigurationId, ViewId};
 pub use whole::whole;
 #[cfg(feature = "danger")]

@@ -1,10 +1,12 @@
 //! Locators: where a transport finds a node.
 
+use crate::codec::{DeserializeBytes, Serialize, Size};
 use crate::digest;
 use crate::limits::LOCATOR_BYTES_MAX;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use core::str::FromStr;
+use std::io::Write;
 use std::sync::Arc;
 
 const MEMORY: &str = "memory";
@@ -151,6 +153,36 @@ impl fmt::Display for Locator {
 impl fmt::Debug for Locator {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
+    }
+}
+
+/// On the wire: the length of the text in one byte, then the text.
+impl Size for Locator {
+    fn tls_serialized_len(&self) -> usize {
+        self.to_string().len().saturating_add(1)
+    }
+}
+
+impl Serialize for Locator {
+    fn tls_serialize<W: Write>(&self, writer: &mut W) -> Result<usize, tls_codec::Error> {
+        let text = self.to_string();
+        let length = u8::try_from(text.len()).map_err(|_| tls_codec::Error::InvalidVectorLength)?;
+        length.tls_serialize(writer)?;
+        writer
+            .write_all(text.as_bytes())
+            .map_err(|_| tls_codec::Error::InvalidWriteLength("locator".into()))?;
+        Ok(text.len().saturating_add(1))
+    }
+}
+
+impl DeserializeBytes for Locator {
+    fn tls_deserialize_bytes(bytes: &[u8]) -> Result<(Self, &[u8]), tls_codec::Error> {
+        let (length, rest) = u8::tls_deserialize_bytes(bytes)?;
+        let (text, rest) = rest.split_at_checked(usize::from(length)).ok_or(tls_codec::Error::EndOfStream)?;
+        let text = std::str::from_utf8(text).map_err(|_| tls_codec::Error::DecodingError("utf-8".into()))?;
+        let locator: Self =
+            text.parse().map_err(|error: LocatorError| tls_codec::Error::DecodingError(error.to_string()))?;
+        Ok((locator, rest))
     }
 }
 

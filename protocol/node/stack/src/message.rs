@@ -36,6 +36,8 @@ const _: () = assert!(NAMES_MAX * 32 + 4096 < base::limits::LONG_FRAME_BYTES_MAX
 const _: () =
     assert!(LOCATORS_MAX * (40 + base::limits::LOCATOR_BYTES_MAX) < base::limits::LONG_FRAME_BYTES_MAX);
 const _: () = assert!(ITEM_BYTES_MAX == folkmoot_group::ITEM_BYTES_MAX);
+const _: () = assert!(ITEM_BYTES_MAX == folkmoot_attach::wire::ITEM_BYTES_MAX);
+const _: () = assert!(PACKAGE_BYTES_MAX == folkmoot_attach::wire::PACKAGE_BYTES_MAX);
 const _: () = assert!(ITEM_BYTES_MAX < PACKAGE_BYTES_MAX);
 
 /// A message on the transcript channel.
