@@ -40,7 +40,7 @@ const CLOCK_PERIOD: Duration = Duration::from_secs(1);
 /// So long a member that is told to stop waits until what it sent has left.
 const LEAVING_MAX: Duration = Duration::from_millis(500);
 
-/// What the engine needs to know of an upper floor beyond the stair.
+/// What the engine needs to know of an upper floor beyond attach.
 pub trait UpperStack: Upper {
     /// Whether a message to `group` would be sealed and sent now.
     fn can_send(&self, group: &GroupId) -> bool;

@@ -3,7 +3,7 @@
 //! leaves the machine as it was.
 //!
 //! ```text
-//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames, stair
+//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames, attach
 //! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, admission, stacks, members; signing: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, its own wishes.
@@ -19,6 +19,7 @@
 
 mod admission;
 mod asm;
+mod attach;
 mod dealers;
 mod frames;
 mod keys;
@@ -36,7 +37,6 @@ mod seeds;
 mod shares;
 mod sharing;
 mod stacks;
-mod stair;
 mod stored;
 mod values;
 mod world;
@@ -70,7 +70,7 @@ targets! {
     admission: admission_desk, admission_applicant;
     offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;
-    stair: stair_frames;
+    attach: attach_frames;
     stacks: node_peer, embedded_stranger, embedded_pair;
     members: member_words;
     stored: stored_state;

@@ -2,8 +2,8 @@
 
 use crate::world::world;
 use crate::{
-    admission, asm, dealers, frames, keys, letters, lines, links, members, offices, orders, replicas, runs,
-    shares, sharing, stacks, stair, stored, values,
+    admission, asm, attach, dealers, frames, keys, letters, lines, links, members, offices, orders, replicas,
+    runs, shares, sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -65,7 +65,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("member_words", members::member_seeds(&admission)),
         ("embedded_stranger", stranger),
         ("embedded_pair", stacks::pair_seeds()),
-        ("stair_frames", stair::stair_seeds()),
+        ("attach_frames", attach::attach_seeds()),
         ("stored_state", stored::stored_seeds()),
         ("shoup_forms", dealt),
         ("shoup_run", shoup),

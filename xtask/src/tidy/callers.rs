@@ -25,8 +25,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("upflow_first", "GDH's published test vectors are of this step"),
     ("historical_from_spki_der", "1,024-bit RSA, for checking old signatures only (DECISIONS C3)"),
     ("Enrol", "shares for members that lost theirs; the member's side is still to come"),
-    ("next_frame", "reads the stair off a socket; the program that opens one is still to come"),
-    ("VERSIONS", "what both sides of the stair's socket say first; the socket is still to come"),
+    ("next_frame", "reads attach off a socket; the program that opens one is still to come"),
+    ("VERSIONS", "what both sides of attach's socket say first; the socket is still to come"),
     ("decode_for_study", "tests and fuzz targets read moduli that are too small for production"),
 ];
 

@@ -1,4 +1,4 @@
-//! Why a frame of the stair is refused.
+//! Why a frame of attach is refused.
 
 use folkmoot_base::DecodeError;
 

@@ -1,4 +1,4 @@
-//! The first frame of each side: which versions of the stair it speaks.
+//! The first frame of each side: which versions of attach it speaks.
 //!
 //! A greeting is the same in all versions. Each side works out the version from both lists, so no
 //! answer can choose a lower one, and who shares none can name both lists.
@@ -8,15 +8,15 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize, Wire};
 use folkmoot_base::{DecodeError, Versions};
 
-/// The versions of the stair that this release speaks.
+/// The versions of attach that this release speaks.
 pub const VERSIONS: Versions = Versions::of(&[1]);
 
 /// Longest greeting, in bytes; a later one may have a little more behind what it has now, and is
 /// refused by this release.
 pub const GREETING_BYTES_MAX: usize = 64;
 
-const HELLO: [u8; 16] = *b"folkmoot stair >";
-const WELCOME: [u8; 16] = *b"folkmoot stair <";
+const HELLO: [u8; 16] = *b"folkmoot attach>";
+const WELCOME: [u8; 16] = *b"folkmoot attach<";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 struct Greeting {
@@ -70,7 +70,7 @@ impl Welcome {
 
 /// Both sides speak no version in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the other side speaks versions {theirs} of the stair, and this side speaks {ours}")]
+#[error("the other side speaks versions {theirs} of attach, and this side speaks {ours}")]
 pub struct NoCommonVersion {
     /// What this side speaks.
     pub ours: Versions,

@@ -1,4 +1,4 @@
-//! The stair on a wire: the messages between the stacks as bytes, for a program on the other side
+//! Attach on a wire: the messages between the stacks as bytes, for a program on the other side
 //! of a socket (docs/protocol/attach.md).
 //!
 //! ```text
@@ -10,7 +10,7 @@
 //! frame = length u32 | length of the head u32 | head | payload
 //! ```
 //! Neither side trusts the other. The head is a control message and has one encoding. Bytes that
-//! the stair only carries are the payload, which nobody copies.
+//! attach only carries are the payload, which nobody copies.
 
 mod down;
 mod error;

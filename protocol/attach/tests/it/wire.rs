@@ -1,4 +1,4 @@
-//! The stair on a wire: what is written is read as it was, and nothing else is read.
+//! Attach on a wire: what is written is read as it was, and nothing else is read.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use core::time::Duration;
@@ -253,14 +253,14 @@ fn att_02_the_highest_common_version_is_spoken_and_without_one_both_lists_are_na
     let (old, both, new) = (Versions::of(&[1]), Versions::of(&[1, 2]), Versions::of(&[2, 3]));
     assert_eq!((agree(old, both), agree(both, new)), (Ok(1), Ok(2)));
     let refused = agree(old, new).expect_err("none in common").to_string();
-    assert_eq!(refused, "the other side speaks versions 2, 3 of the stair, and this side speaks 1");
+    assert_eq!(refused, "the other side speaks versions 2, 3 of attach, and this side speaks 1");
     // A node that shares none says its list all the same, so the program can name both too.
     let mut out = BytesMut::new();
     Welcome { versions: new }.encode(&mut out);
     let theirs = Welcome::decode(&read(out, GREETING_BYTES_MAX)).expect("a welcome").versions;
     assert!(agree(old, theirs).is_err());
     let nothing = agree(old, Versions::of(&[])).expect_err("an empty list");
-    assert!(nothing.to_string().contains("versions none of the stair"), "{nothing}");
+    assert!(nothing.to_string().contains("versions none of attach"), "{nothing}");
 }
 
 #[test]

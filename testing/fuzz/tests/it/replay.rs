@@ -142,7 +142,7 @@ replays! {
     authority_message
     authority_office
     node_sync
-    stair_frames
+    attach_frames
     link_stranger
     link_wire
     link_liar

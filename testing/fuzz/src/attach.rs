@@ -1,4 +1,4 @@
-//! The stair on a wire: frames of a program for its node, and of a node for its program.
+//! Attach on a wire: frames of a program for its node, and of a node for its program.
 
 use bytes::{Bytes, BytesMut};
 use folkmoot_attach::wire::{Down, FrameError, Hello, Welcome, next_frame};
@@ -10,7 +10,7 @@ use folkmoot_base::{
 use std::time::Duration;
 
 /// A stream of frames, each read as a greeting, as a message up and as one down.
-pub fn stair_frames(data: &[u8]) {
+pub fn attach_frames(data: &[u8]) {
     let mut stream = BytesMut::from(data);
     while let Ok(Some(frame)) = next_frame(&mut stream, Down::FRAME_BYTES_MAX) {
         greeting(&frame);
@@ -46,7 +46,7 @@ fn same(frame: &BytesMut, encode: impl FnOnce(&mut BytesMut) -> Result<Bytes, Fr
 }
 
 /// One frame of each kind, and some in one stream.
-pub(crate) fn stair_seeds() -> Vec<Vec<u8>> {
+pub(crate) fn attach_seeds() -> Vec<Vec<u8>> {
     let mut seeds = vec![greetings()];
     seeds.extend(ups().into_iter().map(|message| whole(|out| message.encode(out))));
     seeds.extend(downs().into_iter().map(|message| {

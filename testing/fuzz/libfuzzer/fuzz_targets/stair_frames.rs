@@ -1,3 +1,0 @@
-#![no_main]
-
-folkmoot_libfuzzer::target!(stair_frames);
