@@ -20,6 +20,9 @@ pub const TRIP_MAX: Duration = Duration::from_millis(1_500);
 const FEW: u32 = 4;
 /// How long a member on a busy computer may have the token.
 const VISIT: Duration = Duration::from_millis(20);
+/// For each member the token of an idle ring is kept for so long at most: its rotation wakes them
+/// all, and there is no hurry to miss one of many a little earlier.
+const IDLE: Duration = Duration::from_millis(10);
 
 /// The time that the times of a configuration follow, in milliseconds: the second longest of those
 /// that its members name.
@@ -39,6 +42,7 @@ impl Timing {
         Self {
             trip: self.trip.max(trip),
             token_loss: (self.token_loss + many).max(rotation + trip * 3 / 2),
+            idle_hold_max: self.idle_hold_max.max(IDLE.saturating_mul(members)),
             // An answer takes a round trip, and what is lost is asked once more.
             ask: self.ask.max(trip * 5 / 4),
             token_repeat: self.token_repeat.max(trip / 8),
@@ -96,6 +100,8 @@ mod tests {
         let usual = Timing::default();
         assert_eq!(usual.over(Duration::ZERO, 3), usual);
         assert_eq!(usual.over(Duration::from_secs(3_600), 5), usual.over(TRIP_MAX, 5));
+        let held = |members| usual.over(Duration::ZERO, members).idle_hold_max;
+        assert_eq!((held(16), held(32)), (usual.idle_hold_max, usual.idle_hold_max * 2));
         let far = usual.over(Duration::from_millis(600), 3);
         assert!(far.token_loss >= Duration::from_millis(3 * 300 + 600) && far.token_loss > far.ask);
         assert!(far.ask > Duration::from_millis(600) && far.consensus > far.ask);
