@@ -9,7 +9,7 @@ use folkmoot_base::{Mutant, NodeId};
 
 /// Packets that all members together may send in one rotation of the token.
 pub const WINDOW_PACKETS: u32 = 400;
-/// So many of the longest packets of an Ethernet leave in one call to the system. Bounds are
+/// So many of the longest packets of an Ethernet leave in one call to the system. A visit sends
 /// multiples of it, so that few calls are for a few packets only.
 const TRAIN_PACKETS: u32 = 44;
 /// Packets that one member may send on one visit of the token.

@@ -115,10 +115,9 @@ fn a_distant_group_forms_and_forms_again_in_these_steps() {
 #[test]
 fn three_distant_members_have_a_key_within_a_second_and_eight_round_trips() {
     for trip in TRIPS {
-        let mut took: Vec<u64> = seeds(6).iter().map(|seed| formed(trip, *seed, None).1).collect();
+        let took: Vec<u64> = seeds(6).iter().map(|seed| formed(trip, *seed, None).1).collect();
         println!("{trip} us: {took:?}");
-        took.sort_unstable();
-        assert!(took[5] <= limit(trip), "{trip}: {took:?}");
+        assert!(took.iter().all(|took| *took <= limit(trip)), "{trip}: {took:?}");
     }
 }
 
