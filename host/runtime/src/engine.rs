@@ -18,9 +18,10 @@
 use crate::outcome::{Answer, Outcomes};
 use crate::sends::{Submission, Waiting};
 use crate::{Clock, OsEntropy, RuntimeError, StoreError, Wire};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use folkmoot_attach::{Embedded, Ground, Input, Output, Upper};
 use folkmoot_base::{GroupId, Instant, Locator, Service, UnixTime};
+use folkmoot_transport::Arrival;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -221,7 +222,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
     /// Waits for the next thing to do. Every branch can be dropped halfway without loss.
     async fn wake(
         &mut self,
-        inbox: &mut Vec<(Locator, BytesMut)>,
+        inbox: &mut Vec<(Locator, Arrival)>,
         ticks: &mut tokio::time::Interval,
     ) -> Wake<G, U> {
         if self.outcomes.is_behind() {
@@ -250,7 +251,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
     async fn datagrams(
         &mut self,
         result: std::io::Result<()>,
-        inbox: &mut Vec<(Locator, BytesMut)>,
+        inbox: &mut Vec<(Locator, Arrival)>,
     ) -> Result<(), RuntimeError> {
         if let Err(error) = result {
             // A datagram socket reports other people's troubles too: go on, unless it says nothing
@@ -268,12 +269,20 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         let alone = inbox.len();
         self.wire.take_to_all(inbox);
         // What came to all first: packets may go before the token that says so.
-        for (from, datagram) in inbox.drain(alone..) {
-            self.machine.handle(now, Input::ToAll(from, datagram), &mut self.entropy);
+        for (from, arrival) in inbox.drain(alone..) {
+            let input = match arrival {
+                Arrival::One(datagram) => Input::ToAll(from, datagram),
+                Arrival::Train(train) => Input::TrainToAll(from, train),
+            };
+            self.machine.handle(now, input, &mut self.entropy);
             gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
         }
-        for (from, datagram) in inbox.drain(..) {
-            self.machine.handle(now, Input::Datagram(from, datagram), &mut self.entropy);
+        for (from, arrival) in inbox.drain(..) {
+            let input = match arrival {
+                Arrival::One(datagram) => Input::Datagram(from, datagram),
+                Arrival::Train(train) => Input::Train(from, train),
+            };
+            self.machine.handle(now, input, &mut self.entropy);
             gather(&mut self.machine, &mut self.turn, &mut self.outcomes);
         }
         Ok(())
@@ -281,7 +290,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
 
     /// A timer has expired. What is in the socket came before that: perhaps it is what the timer
     /// waits for.
-    async fn timer(&mut self, inbox: &mut Vec<(Locator, BytesMut)>) -> Result<(), RuntimeError> {
+    async fn timer(&mut self, inbox: &mut Vec<(Locator, Arrival)>) -> Result<(), RuntimeError> {
         let result = self.wire.take(inbox);
         self.datagrams(result, inbox).await?;
         if self.machine.poll_timeout().is_some_and(|at| at <= self.clock.now()) {

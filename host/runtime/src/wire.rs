@@ -1,8 +1,8 @@
 //! What the engine asks of a transport: whole datagrams in batches, both ways.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use folkmoot_base::Locator;
-use folkmoot_transport::{Counters, Transport};
+use folkmoot_transport::{Arrival, Counters, Transport};
 use std::future::Future;
 use std::io;
 
@@ -14,13 +14,13 @@ pub trait Wire: Send + 'static {
     ///
     /// # Errors
     /// What the system said; the engine goes on unless nothing else comes any more.
-    fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> impl Future<Output = io::Result<()>> + Send;
+    fn recv(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> impl Future<Output = io::Result<()>> + Send;
 
     /// Appends what has come already, perhaps nothing, without waiting.
     ///
     /// # Errors
     /// As [`Self::recv`].
-    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()>;
+    fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> io::Result<()>;
 
     /// Sends a batch without waiting, what goes to one locator in its order; what does not fit is
     /// lost and counted. May leave the batch in another order.
@@ -35,7 +35,7 @@ pub trait Wire: Send + 'static {
 
     /// Appends what has come to all, perhaps nothing, without waiting. [`Self::recv`] ends for it,
     /// too.
-    fn take_to_all(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+    fn take_to_all(&mut self, batch: &mut Vec<(Locator, Arrival)>) {
         let _ = batch;
     }
 
@@ -51,11 +51,11 @@ pub trait Wire: Send + 'static {
 }
 
 impl Wire for Transport {
-    fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> impl Future<Output = io::Result<()>> + Send {
+    fn recv(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> impl Future<Output = io::Result<()>> + Send {
         Transport::recv(self, batch)
     }
 
-    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> io::Result<()> {
         Transport::take(self, batch)
     }
 
@@ -67,7 +67,7 @@ impl Wire for Transport {
         Transport::together(self, places)
     }
 
-    fn take_to_all(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+    fn take_to_all(&mut self, batch: &mut Vec<(Locator, Arrival)>) {
         Transport::take_to_all(self, batch);
     }
 

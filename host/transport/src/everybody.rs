@@ -8,8 +8,7 @@
 //! one network only (TTL 1). Whether all hear what goes there is not known here; the links try it.
 
 use crate::udp::Socket;
-use crate::{Counters, as_u64};
-use bytes::BytesMut;
+use crate::{Arrival, Counters, arrival, as_u64};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use folkmoot_base::{GroupId, Locator, digest};
 use socket2::{Domain, Protocol, SockRef, Type};
@@ -55,7 +54,7 @@ struct Joined {
     /// Where this node itself sends from.
     own: SocketAddr,
     /// Datagrams just received.
-    fresh: Vec<(Locator, BytesMut)>,
+    fresh: Vec<(Locator, Arrival)>,
 }
 
 impl Everybody {
@@ -91,7 +90,7 @@ impl Everybody {
     }
 
     /// What has come to all, without what this node sent itself.
-    pub(crate) fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+    pub(crate) fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>) {
         let Some(joined) = &mut self.joined else { return };
         if joined.fresh.is_empty()
             && let Err(error) = joined.socket.drain_ready(&mut joined.fresh, &mut self.counters)
@@ -101,7 +100,7 @@ impl Everybody {
         let own = Locator::udp(joined.own);
         let before = batch.len();
         batch.extend(joined.fresh.drain(..).filter(|(from, _)| *from != own));
-        let came = as_u64(batch.len().saturating_sub(before));
+        let came = as_u64(arrival::count(batch.get(before..).unwrap_or_default()));
         self.counters.received = self.counters.received.saturating_add(came);
     }
 }

@@ -1,7 +1,7 @@
 //! Faults on demand, for demos and tests: cut, drop, delay, lose what is long. When they are off,
 //! they cost one relaxed load.
 
-use crate::DELAYED_MAX;
+use crate::{Arrival, DELAYED_MAX};
 use bytes::BytesMut;
 use core::time::Duration;
 use folkmoot_base::Locator;
@@ -85,19 +85,21 @@ impl Faults {
     /// Moves what came to `batch`, or holds it; how many were cut, and how many did not fit.
     pub(crate) fn receive(
         &self,
-        fresh: &mut Vec<(Locator, BytesMut)>,
+        fresh: &mut Vec<(Locator, Arrival)>,
         delayed: &mut Delayed,
-        batch: &mut Vec<(Locator, BytesMut)>,
+        batch: &mut Vec<(Locator, Arrival)>,
     ) -> (u64, u64) {
         let now = self.lock();
         let (mut faulted, mut dropped) = (0_u64, 0_u64);
-        for (from, datagram) in fresh.drain(..) {
-            if !now.lets_pass(&from, &datagram) {
-                faulted = faulted.saturating_add(1);
-            } else if now.delay.is_zero() {
-                batch.push((from, datagram));
-            } else if !delayed.hold(Instant::now() + now.delay, from, datagram) {
-                dropped = dropped.saturating_add(1);
+        for (from, arrival) in fresh.drain(..) {
+            for datagram in arrival.datagrams() {
+                if !now.lets_pass(&from, &datagram) {
+                    faulted = faulted.saturating_add(1);
+                } else if now.delay.is_zero() {
+                    batch.push((from.clone(), Arrival::One(datagram)));
+                } else if !delayed.hold(Instant::now() + now.delay, from.clone(), datagram) {
+                    dropped = dropped.saturating_add(1);
+                }
             }
         }
         (faulted, dropped)
@@ -152,10 +154,11 @@ impl Delayed {
     }
 
     /// Appends what is due; how many.
-    pub(crate) fn take(&mut self, now: Instant, batch: &mut Vec<(Locator, BytesMut)>) -> u64 {
+    pub(crate) fn take(&mut self, now: Instant, batch: &mut Vec<(Locator, Arrival)>) -> u64 {
         let mut count = 0_u64;
         while let Some(first) = self.held.first_entry().filter(|first| first.key().0 <= now) {
-            batch.push(first.remove());
+            let (from, datagram) = first.remove();
+            batch.push((from, Arrival::One(datagram)));
             count = count.saturating_add(1);
         }
         count

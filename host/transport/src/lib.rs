@@ -10,19 +10,22 @@
 //! those of the paper's transport abstraction (Ferreira, Grothoff, Ruth 2003, §2): whole messages,
 //! unreliable, unordered; everything else is the link's.
 
+mod arrival;
 mod calls;
 mod everybody;
 mod faults;
 mod memory;
 mod ready;
+mod rooms;
 mod trains;
 mod udp;
 
+pub use arrival::Arrival;
 pub use everybody::MULTICAST_PORT;
 pub use faults::Faults;
 pub use memory::Hub;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use core::net::SocketAddr;
 use everybody::{Everybody, Meeting};
 use folkmoot_base::{GroupId, Locator};
@@ -71,7 +74,7 @@ pub struct Transport {
     /// The same, while a fault delays it.
     delayed_to_all: faults::Delayed,
     /// Datagrams just received; empty between calls, kept for its room.
-    fresh: Vec<(Locator, BytesMut)>,
+    fresh: Vec<(Locator, Arrival)>,
     /// Datagrams that faults let through; empty between calls.
     passed: Vec<(Locator, Bytes)>,
 }
@@ -140,7 +143,7 @@ impl Transport {
     ///
     /// # Errors
     /// The socket is gone; what a single peer provokes is no error.
-    pub async fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()> {
+    pub async fn recv(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> io::Result<()> {
         loop {
             let due = self.delayed.take(Instant::now(), batch);
             if due > 0 {
@@ -167,7 +170,7 @@ impl Transport {
     ///
     /// # Errors
     /// As [`Self::recv`].
-    pub fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> io::Result<()> {
+    pub fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> io::Result<()> {
         let due = self.delayed.take(Instant::now(), batch);
         self.counters.received = self.counters.received.saturating_add(due);
         self.wire.take(&mut self.fresh, &mut self.counters)?;
@@ -185,7 +188,7 @@ impl Transport {
     }
 
     /// Appends what has come to all, perhaps nothing, without waiting.
-    pub fn take_to_all(&mut self, batch: &mut Vec<(Locator, BytesMut)>) {
+    pub fn take_to_all(&mut self, batch: &mut Vec<(Locator, Arrival)>) {
         if !self.faults.any() {
             self.delayed_to_all.take(Instant::now(), batch);
             return self.everybody.take(batch);
@@ -199,7 +202,7 @@ impl Transport {
     }
 
     /// Lets what just came through the faults; whether anything is there now.
-    fn arrive(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> bool {
+    fn arrive(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> bool {
         let before = batch.len();
         if !self.faults.any() {
             batch.append(&mut self.fresh);
@@ -208,7 +211,7 @@ impl Transport {
             self.counters.faulted = self.counters.faulted.saturating_add(faulted);
             self.counters.dropped = self.counters.dropped.saturating_add(dropped);
         }
-        let came = batch.len().saturating_sub(before);
+        let came = arrival::count(batch.get(before..).unwrap_or_default());
         self.counters.received = self.counters.received.saturating_add(as_u64(came));
         came > 0
     }
@@ -242,18 +245,14 @@ impl Transport {
 }
 
 impl Wire {
-    async fn recv(
-        &mut self,
-        batch: &mut Vec<(Locator, BytesMut)>,
-        counters: &mut Counters,
-    ) -> io::Result<()> {
+    async fn recv(&mut self, batch: &mut Vec<(Locator, Arrival)>, counters: &mut Counters) -> io::Result<()> {
         match self {
             Self::Memory(port) => port.recv(batch).await,
             Self::Udp(socket) => socket.recv(batch, counters).await,
         }
     }
 
-    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>, counters: &mut Counters) -> io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>, counters: &mut Counters) -> io::Result<()> {
         match self {
             Self::Memory(port) => port.take(batch),
             Self::Udp(socket) => socket.drain(batch, counters)?,

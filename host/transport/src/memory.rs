@@ -1,14 +1,14 @@
 //! A network inside one process: ports joined by bounded queues.
 
-use crate::{BATCH_MAX, Counters, PORT_MAX, Transport, Wire};
-use bytes::{Bytes, BytesMut};
+use crate::{Arrival, BATCH_MAX, Counters, PORT_MAX, Transport, Wire};
+use bytes::Bytes;
 use folkmoot_base::Locator;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-type Datagram = (Locator, BytesMut);
+type Datagram = (Locator, Arrival);
 
 /// A network inside this process. Clone it to hand it around.
 #[derive(Debug, Clone, Default)]
@@ -70,8 +70,9 @@ impl Port {
         let ports = self.hub.lock();
         for (to, datagram) in batch {
             let port = to.as_memory().and_then(|number| ports.get(&number));
-            let sent =
-                port.is_some_and(|port| port.try_send((from.clone(), datagram.as_ref().into())).is_ok());
+            let sent = port.is_some_and(|port| {
+                port.try_send((from.clone(), Arrival::One(datagram.as_ref().into()))).is_ok()
+            });
             let counter = if sent { &mut counters.sent } else { &mut counters.dropped };
             *counter = counter.saturating_add(1);
         }

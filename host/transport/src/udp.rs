@@ -11,9 +11,10 @@
 
 use crate::calls::Calls;
 use crate::ready::Ready;
+use crate::rooms::{ROOM_BYTES, Room, Rooms};
 use crate::trains::{Train, Trains};
-use crate::{BATCH_MAX, Counters, as_u64};
-use bytes::{Bytes, BytesMut};
+use crate::{Arrival, BATCH_MAX, Counters, arrival, as_u64};
+use bytes::Bytes;
 use core::net::SocketAddr;
 use folkmoot_base::{Locator, Pool};
 use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
@@ -22,8 +23,9 @@ use std::io::{self, IoSliceMut};
 
 /// What we ask for as the socket's buffers, each way; the system may give less.
 const SOCKET_BYTES: usize = 8 * 1024 * 1024;
-/// Room for one received message: up to 64 datagrams that the system joined.
-const MESSAGE_BYTES: usize = 65_536;
+/// What the system joined to so many bytes is handed on where it is; what is shorter is copied, so
+/// that it does not keep a whole room.
+const TRAIN_BYTES_MIN: usize = ROOM_BYTES / 2;
 
 /// When the system is asked for datagrams.
 #[derive(Debug, Clone, Copy)]
@@ -39,9 +41,10 @@ pub(crate) struct Socket {
     socket: Ready,
     state: UdpSocketState,
     local: SocketAddr,
-    /// Where the system writes: room for long trains, most of which are short. What has come is
-    /// copied out once, into a buffer of its own, where it is opened.
-    room: Vec<u8>,
+    /// Where the system writes, a room for each message: up to 64 datagrams that it joined.
+    rooms: Vec<Room>,
+    /// Where rooms come from.
+    spare: Rooms,
     pool: Pool,
     trains: Trains,
     calls: Calls,
@@ -72,10 +75,11 @@ impl Socket {
             }
         }
         let local = socket.local_addr()?;
-        let room = vec![0; BATCH_SIZE.saturating_mul(MESSAGE_BYTES)];
+        let spare = Rooms::default();
+        let rooms = (0..BATCH_SIZE).map(|_| spare.room()).collect();
         let socket = Ready::new(socket)?;
         let (trains, calls) = (Trains::new(local), Calls::default());
-        Ok(Self { socket, state, local, room, pool: Pool::default(), trains, calls })
+        Ok(Self { socket, state, local, rooms, spare, pool: Pool::default(), trains, calls })
     }
 
     pub(crate) fn local(&self) -> Locator {
@@ -94,7 +98,7 @@ impl Socket {
 
     pub(crate) async fn recv(
         &mut self,
-        batch: &mut Vec<(Locator, BytesMut)>,
+        batch: &mut Vec<(Locator, Arrival)>,
         counters: &mut Counters,
     ) -> io::Result<()> {
         loop {
@@ -116,7 +120,7 @@ impl Socket {
     /// Takes what the socket has, up to [`BATCH_MAX`], whatever the runtime has heard of it.
     pub(crate) fn drain(
         &mut self,
-        batch: &mut Vec<(Locator, BytesMut)>,
+        batch: &mut Vec<(Locator, Arrival)>,
         counters: &mut Counters,
     ) -> io::Result<()> {
         self.drain_by(batch, Asks::Anyway, counters)
@@ -125,7 +129,7 @@ impl Socket {
     /// The same, if the runtime has heard that there is something.
     pub(crate) fn drain_ready(
         &mut self,
-        batch: &mut Vec<(Locator, BytesMut)>,
+        batch: &mut Vec<(Locator, Arrival)>,
         counters: &mut Counters,
     ) -> io::Result<()> {
         self.drain_by(batch, Asks::IfReady, counters)
@@ -133,11 +137,11 @@ impl Socket {
 
     fn drain_by(
         &mut self,
-        batch: &mut Vec<(Locator, BytesMut)>,
+        batch: &mut Vec<(Locator, Arrival)>,
         asks: Asks,
         counters: &mut Counters,
     ) -> io::Result<()> {
-        while batch.len() < BATCH_MAX {
+        while arrival::count(batch) < BATCH_MAX {
             match self.take(batch, asks, counters) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
@@ -153,14 +157,14 @@ impl Socket {
     /// it can, so a room that is not full says that there is no more, and saves asking again.
     fn take(
         &mut self,
-        batch: &mut Vec<(Locator, BytesMut)>,
+        batch: &mut Vec<(Locator, Arrival)>,
         asks: Asks,
         counters: &mut Counters,
     ) -> io::Result<bool> {
         let (socket, state) = (&self.socket, &self.state);
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let mut slices: Vec<IoSliceMut<'_>> =
-            self.room.chunks_exact_mut(MESSAGE_BYTES).map(IoSliceMut::new).collect();
+            self.rooms.iter_mut().map(|room| IoSliceMut::new(room.as_mut())).collect();
         let receives = &mut counters.receives;
         let mut count = 0;
         let mut recv = |socket: UdpSockRef<'_>| {
@@ -177,16 +181,19 @@ impl Socket {
         if count == 0 {
             done?;
         }
-        for (meta, message) in metas.iter().zip(&slices).take(count) {
-            let Some(message) = message.get(..meta.len).filter(|message| !message.is_empty()) else {
-                continue;
-            };
+        for (meta, room) in metas.iter().zip(&mut self.rooms).take(count) {
             let from = Locator::udp(meta.addr);
+            if meta.len >= TRAIN_BYTES_MIN {
+                let room = core::mem::replace(room, self.spare.room());
+                batch.push((from, Arrival::train(room, meta.len, meta.stride)));
+                continue;
+            }
+            let message = room.as_ref().get(..meta.len).unwrap_or_default();
             counters.copied = counters.copied.saturating_add(as_u64(message.len()));
-            for datagram in message.chunks(meta.stride.clamp(1, meta.len)) {
+            for datagram in message.chunks(meta.stride.max(1)) {
                 let mut bytes = self.pool.buffer(datagram.len());
                 bytes.extend_from_slice(datagram);
-                batch.push((from.clone(), bytes));
+                batch.push((from.clone(), Arrival::One(bytes)));
             }
         }
         Ok(more)

@@ -2,7 +2,7 @@
 
 use crate::{Ground, GroundOutput, Trace, Upper, UpperOutput};
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::{Entropy, Instant, Locator, Persist, UnixTime};
+use folkmoot_base::{Entropy, Instant, Locator, Persist, Train, UnixTime};
 use std::collections::VecDeque;
 
 /// What comes in from outside.
@@ -12,6 +12,10 @@ pub enum Input<C> {
     Datagram(Locator, BytesMut),
     /// A datagram that went to all by multicast.
     ToAll(Locator, BytesMut),
+    /// Datagrams that came together.
+    Train(Locator, Train),
+    /// Datagrams that came together, and went to all by multicast.
+    TrainToAll(Locator, Train),
     /// Where all of [`Output::Together`] are reached at once, if anywhere.
     Everybody(Option<Locator>),
     /// The system does not send datagrams of so many bytes to this locator.
@@ -60,6 +64,8 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         match input {
             Input::Datagram(from, datagram) => self.ground.datagram(now, from, datagram, entropy),
             Input::ToAll(from, datagram) => self.ground.datagram_to_all(now, from, datagram, entropy),
+            Input::Train(from, train) => self.ground.train(now, from, train, false, entropy),
+            Input::TrainToAll(from, train) => self.ground.train(now, from, train, true, entropy),
             Input::Everybody(at) => self.ground.everybody(now, at, entropy),
             Input::TooLong(to, bytes) => self.ground.too_long(now, to, bytes, entropy),
             Input::Command(command) => self.upper.command(now, command, entropy),

@@ -26,7 +26,7 @@ pub use status::{
     Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled, Trace,
 };
 
-use base::{Entropy, Instant, Locator, Party, Persist, UnixTime};
+use base::{Entropy, Instant, Locator, Party, Persist, Train, UnixTime};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base as base;
 
@@ -77,6 +77,23 @@ pub trait Ground {
         entropy: &mut dyn Entropy,
     ) {
         let _ = (now, from, datagram, entropy);
+    }
+    /// Datagrams came together, to this node alone or to all.
+    fn train(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        mut train: Train,
+        to_all: bool,
+        entropy: &mut dyn Entropy,
+    ) {
+        while let Some(datagram) = train.next_copied() {
+            if to_all {
+                self.datagram_to_all(now, from.clone(), datagram, entropy);
+            } else {
+                self.datagram(now, from.clone(), datagram, entropy);
+            }
+        }
     }
     /// What is sent to this locator goes to all of [`GroundOutput::Together`], as far as is known;
     /// `None`: there is no such locator.

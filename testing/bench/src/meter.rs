@@ -8,6 +8,7 @@ use folkmoot::tools::{
     Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperOutput, UpperStack,
 };
 use folkmoot::{Bytes, GroupId, Locator, Party, UnixTime};
+use folkmoot_base::Train;
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::Sub;
 use std::sync::Arc;
@@ -118,6 +119,10 @@ impl<G: Ground> Ground for Metered<G> {
         entropy: &mut dyn Entropy,
     ) {
         self.meter.time(|| self.stack.datagram_to_all(now, from, datagram, entropy));
+    }
+
+    fn train(&mut self, now: Instant, from: Locator, train: Train, to_all: bool, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.stack.train(now, from, train, to_all, entropy));
     }
 
     fn everybody(&mut self, now: Instant, at: Option<Locator>, entropy: &mut dyn Entropy) {

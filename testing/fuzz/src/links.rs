@@ -5,7 +5,7 @@ use crate::world::world;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Algorithm, Blob, Instant, Locator, NodeId, Secret, SignatureBytes, digest, draw};
+use folkmoot_base::{Algorithm, Blob, Instant, Locator, NodeId, Secret, SignatureBytes, Train, digest, draw};
 use folkmoot_identity::Identity;
 use folkmoot_link::message::{Control, Datagram, Probe, Proof};
 use folkmoot_link::{
@@ -81,6 +81,21 @@ impl<A: Credentials, B: Credentials> Pair<A, B> {
 
     fn tell_b(&mut self, input: Input) {
         let _ = self.b.handle(self.now, input, &mut self.dice);
+        self.drain_b();
+    }
+
+    /// These bytes come to b at once, as datagrams of `size` bytes.
+    fn ride(&mut self, bytes: &[u8], size: usize) {
+        let mut train = Train::new(bytes.to_vec(), bytes.len(), size);
+        while !train.is_empty() {
+            let before = train.count();
+            let _ = self.b.train(self.now, &PLACES[0], (&mut train, false), &mut self.dice);
+            assert!(train.count() < before, "a train that does not end");
+            self.drain_b();
+        }
+    }
+
+    fn drain_b(&mut self) {
         let mut count = 0;
         while let Some(output) = self.b.poll_output() {
             count += 1;
@@ -229,7 +244,13 @@ fn wire(exchange: Exchange, data: &[u8]) {
                     if op & 8 != 0 { Input::ToAll { from, bytes } } else { Input::Datagram { from, bytes } };
                 pair.tell_b(again);
             }
+            // What is under way comes together: in order if all is of one length.
+            6 if op & 8 != 0 => {
+                let all: Vec<Bytes> = pair.wires[0].drain(..).collect();
+                pair.ride(&all.concat(), all.first().map_or(1, Bytes::len));
+            }
             6 => pair.play(),
+            7 if op & 8 != 0 => pair.ride(body, usize::try_from(number(body)).unwrap()),
             _ => pair.pass(Duration::from_millis(number(body))),
         }
     }

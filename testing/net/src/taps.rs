@@ -6,7 +6,7 @@ use crate::parcel;
 use folkmoot::tools::{Command, MemberStack, Node, Note, Sending, UpperStack};
 use folkmoot::{Bytes, Event};
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
-use folkmoot_base::{Entropy, GroupId, Instant, Locator, Party, UnixTime};
+use folkmoot_base::{Entropy, GroupId, Instant, Locator, Party, Train, UnixTime};
 use folkmoot_sim::machine::Told;
 use folkmoot_sim::payload::shows_plaintext;
 use folkmoot_sim::record::{Leak, MessageId, Player, Shown, What};
@@ -143,6 +143,10 @@ impl Ground for Below {
         entropy: &mut dyn Entropy,
     ) {
         self.tap.datagram(now, from, datagram, entropy);
+    }
+
+    fn train(&mut self, now: Instant, from: Locator, train: Train, to_all: bool, entropy: &mut dyn Entropy) {
+        self.tap.train(now, from, train, to_all, entropy);
     }
 
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {

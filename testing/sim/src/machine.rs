@@ -124,8 +124,9 @@ const MOTIONS: Player = 100;
 /// What comes in.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// A datagram.
-    Datagram(Locator, Bytes),
+    /// A datagram, or several that came together: all of one length but for the last, which may be
+    /// shorter.
+    Datagrams(Locator, Vec<Bytes>),
     /// The application or the person speaks.
     Command(Command),
     /// The wall clock reads.

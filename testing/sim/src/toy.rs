@@ -60,9 +60,11 @@ impl Machine for Toy {
                 let text = "operational: sent".to_owned();
                 self.out.push_back(Output::Trace(Trace { layer: "ring", text }));
             }
-            Input::Datagram(_, bytes) => {
-                let plain: Vec<u8> = bytes.iter().map(|byte| byte ^ 0x55).collect();
-                self.out.push_back(Output::Told(Told::Message(plain.into())));
+            Input::Datagrams(_, all) => {
+                for bytes in all {
+                    let plain: Vec<u8> = bytes.iter().map(|byte| byte ^ 0x55).collect();
+                    self.out.push_back(Output::Told(Told::Message(plain.into())));
+                }
             }
             Input::Timeout => self.tick = Instant(now.0 + 50_000),
             _ => {}

@@ -17,6 +17,7 @@ mod second;
 mod signing;
 mod straggle;
 mod thief;
+mod trains;
 mod twice;
 
 pub use attacker::{Attacker, Forged};
@@ -307,13 +308,18 @@ impl World {
         }
         match event {
             Event::Arrive { to, from, bytes, forged } => {
-                self.net.arrived(self.site(to), bytes.len());
+                let (origin, train) = match forged {
+                    true => (Origin::Forged, vec![bytes]),
+                    false => (Origin::Honest, self.together(to, from, bytes)),
+                };
                 let from = Locator::memory(from);
-                let origin = if forged { Origin::Forged } else { Origin::Honest };
-                if !forged {
-                    self.attacker.see(from.clone(), to, self.life(to), &bytes);
+                for bytes in &train {
+                    self.net.arrived(self.site(to), bytes.len());
+                    if !forged {
+                        self.attacker.see(from.clone(), to, self.life(to), bytes);
+                    }
                 }
-                self.input(to, Input::Datagram(from, bytes), origin);
+                self.input(to, Input::Datagrams(from, train), origin);
             }
             Event::Wake { player, life, turn } => {
                 let chair = self.chairs.get_mut(usize::from(player));

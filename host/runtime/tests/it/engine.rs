@@ -7,6 +7,7 @@ use folkmoot_runtime::{
     Clock, EVENTS_WAITING_MAX, Note, Running, RuntimeError, SENDS_WAITING_MAX, Sending, Store, UpperStack,
     Wire, start,
 };
+use folkmoot_transport::Arrival;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -137,16 +138,17 @@ struct Witness {
 }
 
 impl Wire for Witness {
-    async fn recv(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
+    async fn recv(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> std::io::Result<()> {
         match self.inbox.recv().await {
-            Some(datagram) => batch.push((PEER, datagram.into())),
+            Some(datagram) => batch.push((PEER, Arrival::One(datagram.into()))),
             None => std::future::pending().await,
         }
         Ok(())
     }
-    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
+    fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> std::io::Result<()> {
         batch.extend(
-            std::iter::from_fn(|| self.inbox.try_recv().ok()).map(|datagram| (PEER, datagram.into())),
+            std::iter::from_fn(|| self.inbox.try_recv().ok())
+                .map(|datagram| (PEER, Arrival::One(datagram.into()))),
         );
         Ok(())
     }
@@ -304,11 +306,11 @@ impl Ground for Patient {
 struct Unheard(Option<Bytes>, mpsc::UnboundedSender<Bytes>);
 
 impl Wire for Unheard {
-    async fn recv(&mut self, _batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
+    async fn recv(&mut self, _batch: &mut Vec<(Locator, Arrival)>) -> std::io::Result<()> {
         std::future::pending().await
     }
-    fn take(&mut self, batch: &mut Vec<(Locator, BytesMut)>) -> std::io::Result<()> {
-        batch.extend(self.0.take().map(|datagram| (PEER, datagram.into())));
+    fn take(&mut self, batch: &mut Vec<(Locator, Arrival)>) -> std::io::Result<()> {
+        batch.extend(self.0.take().map(|datagram| (PEER, Arrival::One(datagram.into()))));
         Ok(())
     }
     fn send(&mut self, batch: &mut [(Locator, Bytes)]) {

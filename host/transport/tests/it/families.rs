@@ -20,7 +20,8 @@ fn at(address: &str, of: &Transport) -> Locator {
 async fn one(transport: &mut Transport) -> Option<(Locator, Bytes)> {
     let mut batch = Vec::new();
     let _ = timeout(Duration::from_millis(500), transport.recv(&mut batch)).await;
-    batch.pop().map(|(from, datagram)| (from, datagram.freeze()))
+    let (from, arrival) = batch.pop()?;
+    Some((from, arrival.datagrams().next()?.freeze()))
 }
 
 #[tokio::test]

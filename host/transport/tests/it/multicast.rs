@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use folkmoot_base::{GroupId, Locator};
-use folkmoot_transport::Transport;
+use folkmoot_transport::{Arrival, Transport};
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
@@ -35,7 +35,10 @@ async fn heard(one: &mut Transport, count: usize) -> Vec<(Locator, Bytes)> {
         one.take_to_all(&mut all);
     }
     assert!(alone.is_empty(), "what comes to all does not come to one alone");
-    all.into_iter().map(|(from, bytes)| (from, bytes.freeze())).collect()
+    let each = |(from, arrival): (Locator, Arrival)| {
+        arrival.datagrams().map(move |datagram| (from.clone(), datagram.freeze()))
+    };
+    all.into_iter().flat_map(each).collect()
 }
 
 fn said(at: &Option<Locator>, sizes: impl IntoIterator<Item = usize>) -> Vec<(Locator, Bytes)> {

@@ -11,13 +11,13 @@ use crate::message::{RING_DATA, TAG_BYTES};
 use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
 use crate::{RingKeys, Spent};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use bytes::{Buf as _, BufMut as _, BytesMut};
+use bytes::{BufMut as _, BytesMut};
 use core::fmt;
 use folkmoot_base::codec::WIRE_VERSION;
 use folkmoot_base::{Digest, NodeId, Secret, hmac_sha256};
 
 /// Version and kind.
-const PREFIX_BYTES: usize = 2;
+pub(crate) const PREFIX_BYTES: usize = 2;
 /// What is authenticated in the clear.
 const CLEAR_BYTES: usize = PREFIX_BYTES + RING_HEADER_BYTES;
 /// What sealing adds to a packet.
@@ -114,15 +114,14 @@ impl RingSeal {
         Ok(Numbered { key: *name, nonce })
     }
 
-    /// Opens a datagram in place: the packet is left. Returns who numbered it; `None` if it is not
-    /// sealed under the key of another member of this ring.
-    pub(crate) fn open(&self, header: &RingHeader, datagram: &mut BytesMut) -> Option<NodeId> {
+    /// Opens a datagram in place: the packet is what stands within [`PREFIX_BYTES`] and
+    /// [`TAG_BYTES`] then. Returns who numbered it; `None` if it is not sealed under the key of
+    /// another member of this ring.
+    pub(crate) fn open(&self, header: &RingHeader, datagram: &mut [u8]) -> Option<NodeId> {
         let sender = self.senders.get(usize::from(header.sender)).filter(|_| header.sender != self.mine)?;
         let (clear, rest) = datagram.split_first_chunk_mut::<CLEAR_BYTES>()?;
         let nonce = Nonce::assume_unique_for_key(header.nonce());
         sender.key.open_in_place(nonce, Aad::from(*clear), rest).ok()?;
-        datagram.truncate(datagram.len().saturating_sub(TAG_BYTES));
-        datagram.advance(PREFIX_BYTES);
         Some(sender.node)
     }
 }

@@ -2,13 +2,14 @@
 //! next. There are no others (LINK-30).
 
 use crate::call::{Around, Me};
-use crate::message::{RING_PROBE, ring_header};
+use crate::message::{RING_PROBE, TAG_BYTES, is_ring_data, ring_header};
 use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
-use crate::ring_seal::{ADDED_BYTES, Numbered, RingSeal};
+use crate::ring_seal::{ADDED_BYTES, Numbered, PREFIX_BYTES, RingSeal};
 use crate::{LinkError, RingKeys};
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
+use core::ops::Range;
 use folkmoot_base::codec::WIRE_VERSION;
-use folkmoot_base::{Danger, DecodeError, Locator, NodeId};
+use folkmoot_base::{Danger, DecodeError, Locator, NodeId, Train};
 
 /// The keys.
 #[derive(Debug, Default)]
@@ -80,8 +81,37 @@ impl Rings {
         mut datagram: BytesMut,
         around: &mut Around<'_>,
     ) -> Result<(NodeId, RingHeader, Bytes), LinkError> {
+        let (node, header) = self.open_in_place(from, &mut datagram)?;
+        around.out.count_opened();
+        datagram.truncate(datagram.len().saturating_sub(TAG_BYTES));
+        datagram.advance(PREFIX_BYTES);
+        Ok((node, header, datagram.freeze()))
+    }
+
+    /// LINK-28, for the packets at the front of a train: appends who numbered each, and where in
+    /// the train it is now. Ends before anything else, and before the first that does not open.
+    pub(crate) fn open_train(
+        &self,
+        from: &Locator,
+        train: &mut Train,
+        opened: &mut Vec<(NodeId, Range<usize>)>,
+        around: &mut Around<'_>,
+    ) {
+        while let Some(place) = train.place(opened.len()) {
+            let datagram = train.at(place.clone());
+            if !is_ring_data(datagram) || datagram.get(PREFIX_BYTES) == Some(&RING_PROBE) {
+                return;
+            }
+            let Ok((node, _)) = self.open_in_place(from, datagram) else { return };
+            around.out.count_opened();
+            let start = place.start.saturating_add(PREFIX_BYTES);
+            opened.push((node, start..place.end.saturating_sub(TAG_BYTES)));
+        }
+    }
+
+    fn open_in_place(&self, from: &Locator, datagram: &mut [u8]) -> Result<(NodeId, RingHeader), LinkError> {
         let malformed = |error| LinkError::WireMalformed(from.clone(), error);
-        let header = ring_header(&datagram).map_err(malformed)?;
+        let header = ring_header(datagram).map_err(malformed)?;
         match datagram.first() {
             Some(&WIRE_VERSION) => {}
             version => return Err(malformed(DecodeError::Version(version.copied().unwrap_or_default()))),
@@ -89,8 +119,7 @@ impl Rings {
         let mut seals = [&self.installed, &self.attempt].into_iter().flatten();
         let seal = seals.find(|seal| seal.ring() == header.ring);
         let seal = seal.ok_or_else(|| LinkError::WireOtherRing(from.clone()))?;
-        let node = seal.open(&header, &mut datagram).ok_or_else(|| LinkError::WireForged(from.clone()))?;
-        around.out.count_opened();
-        Ok((node, header, datagram.freeze()))
+        let node = seal.open(&header, datagram).ok_or_else(|| LinkError::WireForged(from.clone()))?;
+        Ok((node, header))
     }
 }

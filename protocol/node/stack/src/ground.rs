@@ -2,7 +2,7 @@
 
 use crate::{Node, Theirs};
 use attach::{Ground, GroundOutput, ToNode};
-use base::{Entropy, Instant, Locator, UnixTime};
+use base::{Entropy, Instant, Locator, Train, UnixTime};
 use bytes::BytesMut;
 use folkmoot_attach as attach;
 use folkmoot_base as base;
@@ -35,6 +35,21 @@ impl Ground for Node {
             return;
         }
         self.hear_datagram(now, folkmoot_link::Input::ToAll { from, bytes: datagram }, entropy);
+    }
+
+    fn train(
+        &mut self,
+        now: Instant,
+        from: Locator,
+        mut train: Train,
+        to_all: bool,
+        entropy: &mut dyn Entropy,
+    ) {
+        // What one datagram brings about may be needed to open the next.
+        while !train.is_empty() && self.superseded.is_none() {
+            let done = self.links.train(now, &from, (&mut train, to_all), entropy);
+            self.heard(now, done, entropy);
+        }
     }
 
     fn everybody(&mut self, now: Instant, at: Option<Locator>, entropy: &mut dyn Entropy) {
@@ -119,7 +134,12 @@ impl Ground for Node {
 impl Node {
     /// A datagram came, to us or to all.
     fn hear_datagram(&mut self, now: Instant, input: folkmoot_link::Input, entropy: &mut dyn Entropy) {
-        if let Err(error) = self.links.handle(now, input, entropy) {
+        let done = self.links.handle(now, input, entropy);
+        self.heard(now, done, entropy);
+    }
+
+    fn heard(&mut self, now: Instant, done: Result<(), LinkError>, entropy: &mut dyn Entropy) {
+        if let Err(error) = done {
             match &error {
                 LinkError::WireOtherForm { at, theirs } => {
                     self.turned_away(now, at, None, Theirs::Form(*theirs));

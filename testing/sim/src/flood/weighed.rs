@@ -47,7 +47,9 @@ impl Machine for Weighed {
         let machine = &mut self.machine;
         self.scales.weigh(|| {
             let input = match &input {
-                Input::Datagram(from, bytes) => Input::Datagram(from.clone(), copied(bytes)),
+                Input::Datagrams(from, all) => {
+                    Input::Datagrams(from.clone(), all.iter().map(copied).collect())
+                }
                 other => other.clone(),
             };
             machine.handle(now, input, entropy);

@@ -11,8 +11,9 @@ use crate::machine::{
 };
 use crate::record::{MessageId, Player, Shown, What};
 use crate::schedule::CHANGES;
+use bytes::Bytes;
 use folkmoot_attach::{self as attach, Attached, Embedded, Ground as _, ToNode, Trace};
-use folkmoot_base::{Digest, Entropy, GroupId, Instant, Party, Service};
+use folkmoot_base::{Digest, Entropy, GroupId, Instant, Party, Service, Train};
 use folkmoot_identity::Scheme;
 use folkmoot_member::{Event, SendError};
 use folkmoot_node::Sync;
@@ -327,6 +328,16 @@ impl Actor {
     }
 }
 
+fn train(all: impl Iterator<Item = Bytes>) -> Train {
+    let (mut whole, mut size) = (Vec::new(), 0);
+    for bytes in all {
+        size = bytes.len().max(size);
+        whole.extend_from_slice(&bytes);
+    }
+    let length = whole.len();
+    Train::new(whole, length, size)
+}
+
 /// Who lives there besides a player's programs, and in which group.
 fn others(
     stack: &Embedded<Tap, Attached<Desk>>,
@@ -369,7 +380,10 @@ impl Machine for Actor {
             _ => None,
         };
         let input = match input {
-            Input::Datagram(from, bytes) => attach::Input::Datagram(from, bytes.into()),
+            Input::Datagrams(from, mut all) => match all.pop() {
+                Some(bytes) if all.is_empty() => attach::Input::Datagram(from, bytes.into()),
+                last => attach::Input::Train(from, train(all.into_iter().chain(last))),
+            },
             Input::Clock(time) => attach::Input::Clock(time),
             Input::Timeout => attach::Input::Timeout,
             Input::Command(Command::Slander(how)) => {

@@ -17,7 +17,7 @@ use crate::rng::Rng;
 use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::{
-    Digest, Entropy, Indication, Instant, Locator, NodeId, Party, Service, UnixTime, ViewId,
+    Digest, Entropy, Indication, Instant, Locator, NodeId, Party, Service, Train, UnixTime, ViewId,
 };
 use folkmoot_identity::VoteKind;
 use folkmoot_member::{Command, Event, Member};
@@ -433,6 +433,10 @@ impl Ground for Tap {
 
     fn datagram(&mut self, now: Instant, from: Locator, datagram: BytesMut, entropy: &mut dyn Entropy) {
         self.node.datagram(now, from, datagram, entropy);
+    }
+
+    fn train(&mut self, now: Instant, from: Locator, train: Train, to_all: bool, entropy: &mut dyn Entropy) {
+        self.node.train(now, from, train, to_all, entropy);
     }
 
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {

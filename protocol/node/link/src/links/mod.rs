@@ -14,7 +14,7 @@ use crate::{
     RingKeyChange,
 };
 use bytes::Bytes;
-use folkmoot_base::{Entropy, Instant, Locator, NodeId};
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, Train};
 use parts::Parts;
 
 /// All links of one node.
@@ -76,6 +76,31 @@ impl<C: Credentials> Links<C> {
             }
         }
         Ok(())
+    }
+
+    /// Takes the next datagrams of a train, at least one: all packets of the ring at its front, or
+    /// else one other. Call it until the train is empty, and poll the outputs in between.
+    ///
+    /// # Errors
+    /// As [`Self::handle`].
+    pub fn train(
+        &mut self,
+        now: Instant,
+        from: &Locator,
+        (train, to_all): (&mut Train, bool),
+        entropy: &mut dyn Entropy,
+    ) -> Result<(), LinkError> {
+        let (parts, mut around) = self.split();
+        if parts.ring_packets(from, train, &mut around) {
+            return Ok(());
+        }
+        let Some(bytes) = train.next_copied() else { return Ok(()) };
+        let from = from.clone();
+        self.handle(
+            now,
+            if to_all { Input::ToAll { from, bytes } } else { Input::Datagram { from, bytes } },
+            entropy,
+        )
     }
 
     /// The parts, and what they are handed in a call.

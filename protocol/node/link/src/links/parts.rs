@@ -13,7 +13,8 @@ use crate::rings::Rings;
 use crate::routes::Route;
 use crate::{Channel, Exchange, LinkError, Numbered, Output};
 use bytes::{Bytes, BytesMut};
-use folkmoot_base::{Entropy, Instant, Locator, NodeId};
+use core::ops::Range;
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, Train};
 
 /// The parts.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Parts {
     formers: Formers,
     pub(super) rings: Rings,
     pub(super) cast: Cast,
+    /// Packets of a train: who numbered each, and where it is. Empty between calls.
+    opened: Vec<(NodeId, Range<usize>)>,
 }
 
 impl Parts {
@@ -35,6 +38,7 @@ impl Parts {
             formers: Formers::default(),
             rings: Rings::default(),
             cast: Cast::default(),
+            opened: Vec::new(),
         }
     }
 
@@ -126,6 +130,28 @@ impl Parts {
             Datagram::Reply(part) => self.dials.reply(now, from, &part, around),
             Datagram::Finish(part) => self.finish(now, from, &part, around),
         }
+    }
+
+    /// Takes the packets of the ring at the front of a train. They are opened where they are, and
+    /// share its memory from then on. Whether there were any.
+    pub(super) fn ring_packets(
+        &mut self,
+        from: &Locator,
+        train: &mut Train,
+        around: &mut Around<'_>,
+    ) -> bool {
+        let mut opened = core::mem::take(&mut self.opened);
+        self.rings.open_train(from, train, &mut opened, around);
+        let any = !opened.is_empty();
+        if any {
+            let whole = train.take(opened.len());
+            for (from, place) in opened.drain(..) {
+                let frame = whole.slice(place);
+                around.out.say(Output::Frame { from, channel: Channel::Ring, frame });
+            }
+        }
+        self.opened = opened;
+        any
     }
 
     /// Sends a packet of the ring to all of `to`: sealed once under the ring key if that may be,

@@ -20,5 +20,6 @@ mod multicast;
 mod paths;
 mod rest;
 mod ringkey;
+mod trains;
 mod twice;
 mod versions;
