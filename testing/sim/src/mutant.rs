@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 66] = [
+pub const MUTANTS: [Mutant; 70] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -123,6 +123,10 @@ pub const MUTANTS: [Mutant; 66] = [
     signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionTablesStay)),
     aimed(Aim::Forger, at_all("liveness", Danger::GroupBelievesAnyone)),
     aimed(Aim::Forger, calm(at_all("membership-precision", Danger::FlushBelievesAnyone))),
+    aimed(Aim::Forger, at_all("own-words", Danger::GroupBelievesAnyone)),
+    aimed(Aim::Forger, at_all("own-words", Danger::GroupHearsAgain)),
+    aimed(Aim::Forger, at_all("own-words", Danger::FlushBelievesAnyone)),
+    aimed(Aim::Forger, at_all("own-words", Danger::FlushHearsAgain)),
     aimed(Aim::Twice, at_all("twice", Danger::LinkAnyProcess)),
     aimed(Aim::Twice, at_all("twice", Danger::LinkBelievesStarts)),
     aimed(Aim::Readers, calm(at_all("slow-reader", Danger::HostWaitsForReader))),

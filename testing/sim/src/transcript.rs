@@ -1,6 +1,7 @@
 //! A run as text: one aligned line for each event, time first, then who, then what.
 
 use crate::record::{Entry, Leak, Player, Record, RingEvent, Ruling, Shown, What};
+use crate::word::{Notice, Ready, Word};
 use folkmoot_base::digest;
 use std::fmt::Write as _;
 
@@ -57,6 +58,7 @@ fn describe(what: &What) -> (&'static str, String) {
         }
         What::Confirmed(view) => ("confirms", view.to_string()),
         What::Heard(view, player) => ("hears", format!("player{player} confirm {view}")),
+        What::Word(word) => ("word", said(word)),
         What::Disturbed(effect) => ("DISTURBED", effect.clone()),
         What::Leaked(leak) => ("LEAK", leaked(leak)),
         What::Minute(minute) => ("minute", format!("{minute:?}")),
@@ -78,6 +80,24 @@ fn describe(what: &What) -> (&'static str, String) {
         What::Deaf(room) => ("deaf", format!("room for {room} events")),
         What::Reads => ("reads", String::new()),
         What::SlowReader(waiting) => ("STOPS", format!("{waiting} events wait for its application")),
+    }
+}
+
+fn said(word: &Word) -> String {
+    let ready = |Ready { view, number, heads: [one, two, ..] }: &Ready| {
+        format!("ready for {view}, {number}, heads {one:02x}{two:02x}")
+    };
+    match word {
+        Word::Joins => "joins".to_owned(),
+        Word::Leaves => "leaves".to_owned(),
+        Word::Refreshes(view) => format!("refreshes {view}"),
+        Word::Complains(_, view, suspect) => format!("complains of player{suspect} in {view}"),
+        Word::Ready(said) => ready(said),
+        Word::Has(view) => format!("has {view}"),
+        Word::Hears(player, said) => format!("hears player{player}: {}", ready(said)),
+        Word::Noticed(Notice { view, cause, members, removed }) => {
+            format!("hears of {view}, {cause:?}: {members:?} without {removed:?}")
+        }
     }
 }
 

@@ -36,6 +36,7 @@ mod no_duplication;
 mod numbers_once;
 mod one_decision;
 mod order;
+mod own_words;
 mod pooled_shares;
 mod safe_delivery;
 mod same_view_delivery;
@@ -102,7 +103,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 42] = [
+pub const ALL: [Checker; 43] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -131,6 +132,7 @@ pub const ALL: [Checker; 42] = [
     key_decision::CHECKER,
     key_confinement::CHECKER,
     disturbance::CHECKER,
+    own_words::CHECKER,
     numbers_once::CHECKER,
     what_was_acknowledged::CHECKER,
     log_silence::CHECKER,
