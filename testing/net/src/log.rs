@@ -35,6 +35,7 @@ pub(crate) enum Word {
     Left(String),
     Regular(String, BTreeSet<Player>),
     Transitional(String, BTreeSet<Player>),
+    RingKeys(usize, bool),
     RingSent(Player, String, u16),
     RingDelivered {
         sender: Player,
@@ -88,7 +89,8 @@ pub(crate) struct Line {
 /// The layers whose lines are told apart.
 const LAYERS: [&str; 8] = ["link", "node", "ring", "group", "flush", "keying", "session", "admission"];
 /// The kinds of numbers that are used once.
-const KINDS: [&str; 4] = ["nonce", "instance id", "nonce of a ring key", "unreliable packet"];
+const KINDS: [&str; 5] =
+    ["nonce", "instance id", "nonce of a ring key", "unreliable packet", "contribution to a ring key"];
 
 impl Sight {
     pub(crate) fn of(view: &Shown) -> Self {
@@ -146,6 +148,7 @@ impl Word {
         match event {
             RingEvent::Regular(id, nodes) => Self::Regular(text(id), nodes.clone()),
             RingEvent::Transitional { from, nodes } => Self::Transitional(text(from), nodes.clone()),
+            RingEvent::Keys(kept, attempt) => Self::RingKeys(*kept, *attempt),
             RingEvent::Sent(message, party) => Self::RingSent(message.sender, hex(&message.digest), *party),
             RingEvent::Delivered { message, configuration, number, service } => Self::RingDelivered {
                 sender: message.sender,
@@ -176,6 +179,7 @@ impl Word {
             Self::Transitional(from, nodes) => {
                 What::Ring(RingEvent::Transitional { from: read(&from)?, nodes })
             }
+            Self::RingKeys(kept, attempt) => What::Ring(RingEvent::Keys(kept, attempt)),
             Self::RingSent(sender, digest, party) => {
                 What::Ring(RingEvent::Sent(ring_message(sender, &digest)?, party))
             }
@@ -301,6 +305,7 @@ mod tests {
             What::Left("leave".into()),
             What::Ring(RingEvent::Regular(configuration, members.clone())),
             What::Ring(RingEvent::Transitional { from: configuration, nodes: members }),
+            What::Ring(RingEvent::Keys(2, true)),
             What::Ring(RingEvent::Sent(ring, 1)),
             What::Ring(delivered),
             What::Used("instance id", vec![1, 2]),

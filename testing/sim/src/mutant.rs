@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 70] = [
+pub const MUTANTS: [Mutant; 72] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -98,6 +98,8 @@ pub const MUTANTS: [Mutant; 70] = [
     at_all("numbers-once", Danger::RingForgetsNumber),
     at_all("numbers-once", Danger::RingSealsRepeats),
     at_all("numbers-once", Danger::RingRepeatsUnreliable),
+    at_all("numbers-once", Danger::RingSameContribution),
+    at_all("ring-keys", Danger::LinkKeepsRingKey),
     aimed(Aim::Disks, at_all("acknowledged-survives", Danger::HostSendsFirst)),
     at_all("acknowledged-survives", Danger::NodeForgetsItem),
     at_all("log-silence", Danger::SessionLogsPlaintext),

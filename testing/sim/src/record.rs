@@ -83,6 +83,9 @@ pub enum RingEvent {
         /// Who goes on together.
         nodes: BTreeSet<Player>,
     },
+    /// A ring's keys came or went. Of how many rings the node has keys now, and whether they came:
+    /// those of an attempt.
+    Keys(usize, bool),
     /// A message was handed to the ring by this node, for one of its parties.
     Sent(RingMessage, u16),
     /// A message was delivered.

@@ -120,6 +120,9 @@ fn ring(event: &RingEvent) -> String {
     match event {
         RingEvent::Regular(id, nodes) => format!("configuration {} nodes {nodes:?}", id.ring_seq),
         RingEvent::Transitional { from, nodes } => format!("signal of {} with {nodes:?}", from.ring_seq),
+        RingEvent::Keys(kept, attempt) => {
+            format!("keys of {kept} {}", if *attempt { "in an attempt" } else { "after one" })
+        }
         RingEvent::Sent(message, _) => format!("takes {}", name(message.digest)),
         RingEvent::Delivered { message, configuration, number, service } => {
             let service = format!("{service:?}").to_lowercase();

@@ -38,6 +38,7 @@ mod one_decision;
 mod order;
 mod own_words;
 mod pooled_shares;
+mod ring_keys;
 mod safe_delivery;
 mod same_view_delivery;
 mod self_delivery;
@@ -103,7 +104,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 43] = [
+pub const ALL: [Checker; 44] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -134,6 +135,7 @@ pub const ALL: [Checker; 43] = [
     disturbance::CHECKER,
     own_words::CHECKER,
     numbers_once::CHECKER,
+    ring_keys::CHECKER,
     what_was_acknowledged::CHECKER,
     log_silence::CHECKER,
     membership_precision::CHECKER,

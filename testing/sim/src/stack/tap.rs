@@ -128,6 +128,9 @@ impl Tap {
             if let folkmoot_node::RingEvent::Unreliable { digest } = &event {
                 self.tell(Told::Used("unreliable packet", digest.to_vec()));
             }
+            if let folkmoot_node::RingEvent::Keys { contributed: Some(name), .. } = &event {
+                self.tell(Told::Used("contribution to a ring key", name.to_vec()));
+            }
             if let Some(event) = self.ring_event(event) {
                 self.tell(Told::Ring(event));
             }
@@ -142,6 +145,7 @@ impl Tap {
             }
             // What has no place is not looked at here: the ring's own harness does that.
             folkmoot_node::RingEvent::Submitted { service, .. } if service < Service::Agreed => return None,
+            folkmoot_node::RingEvent::Keys { attempt, kept, .. } => RingEvent::Keys(kept, attempt),
             folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
                 RingEvent::Sent(named(me()?, digest), party)
             }
