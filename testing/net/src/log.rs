@@ -4,6 +4,7 @@
 //! A line is written before the datagrams that rely on it leave: so what one member caused at
 //! another stands behind its cause when the logs of all are sorted by time.
 
+use crate::said::Said;
 use crate::words::now;
 use folkmoot_base::codec::{self, decode, encode};
 use folkmoot_base::{ConfigurationId, Service, ViewId, hex, unhex};
@@ -47,6 +48,7 @@ pub(crate) enum Word {
     Used(String, String),
     Confirmed(String),
     Heard(String, Player),
+    Said(Said),
     LeakedToNode,
     /// A line of the log of a layer, for people.
     Note(String, String),
@@ -138,6 +140,7 @@ impl Word {
             What::Used(kind, value) => Self::Used((*kind).to_owned(), hex(value)),
             What::Confirmed(view) => Self::Confirmed(text(view)),
             What::Heard(view, player) => Self::Heard(text(view), *player),
+            What::Word(word) => Self::Said(Said::of(word)),
             What::Leaked(Leak::Node) => Self::LeakedToNode,
             What::Note(layer, text) => Self::Note((*layer).to_owned(), text.clone()),
             _ => return None,
@@ -193,6 +196,7 @@ impl Word {
             }
             Self::Confirmed(view) => What::Confirmed(read(&view)?),
             Self::Heard(view, player) => What::Heard(read(&view)?, player),
+            Self::Said(said) => What::Word(said.word()?),
             Self::LeakedToNode => What::Leaked(Leak::Node),
             Self::Note(layer, text) => {
                 let layer = LAYERS.into_iter().find(|known| *known == layer).unwrap_or("other");
@@ -219,11 +223,11 @@ fn service(of: u8) -> Option<Service> {
     SERVICES.into_iter().find(|known| *known as u8 == of)
 }
 
-fn text<T: codec::Serialize + codec::Size>(id: &T) -> String {
+pub(crate) fn text<T: codec::Serialize + codec::Size>(id: &T) -> String {
     hex(&encode(id))
 }
 
-fn read<T: codec::Wire>(text: &str) -> Option<T> {
+pub(crate) fn read<T: codec::Wire>(text: &str) -> Option<T> {
     decode(&unhex(text)?).ok()
 }
 
