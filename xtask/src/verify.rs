@@ -163,13 +163,14 @@ fn schemes() -> Result<(), String> {
 }
 
 /// Schedules for each module that the default does not choose, with votes on modules and ciphers,
-/// and with an attacker who has every former key.
+/// with an attacker who has every former key, and with a carrier that forges.
 fn modules() -> Result<(), String> {
     for module in crate::release::MODULES {
         simulate(&format!("--keying {module} --schedules 60"))?;
     }
     simulate("--aim charter --schedules 30")?;
-    simulate("--aim takeover --schedules 12")
+    simulate("--aim takeover --schedules 12")?;
+    simulate("--aim forger --schedules 12")
 }
 
 /// Licences, sources and duplicates by cargo-deny, where it is installed. They change with

@@ -2,20 +2,22 @@
 //! fail.
 
 use crate::judge::{EACH, Seen, judge};
-use folkmoot_base::Service;
+use folkmoot_base::{Cause, Service};
 use folkmoot_sim::record::{Entry, Process, RingEvent, What};
+use folkmoot_sim::word::{Notice, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A fault: what it is, which promise it breaks, and how it is put in. `None`: these logs have no
 /// place for it.
 type Fault = (&'static str, &'static str, fn(Seen) -> Option<Seen>);
 
-pub(crate) const FAULTS: [Fault; 5] = [
+pub(crate) const FAULTS: [Fault; 6] = [
     ("a safe message that one member lacks", "safe-delivery", without_a_safe_message),
     ("two messages in another order at one member", "total-order", with_two_swapped),
     ("three configurations for one change", "few-configurations", with_three_configurations),
     ("a configuration while nothing happens", "quiet", with_one_in_quiet),
     ("a number that is used twice", "numbers-once", with_a_number_twice),
+    ("a leave that nobody asked for", "own-words", with_a_leave),
 ];
 
 /// Which faults were put into logs so far.
@@ -117,6 +119,19 @@ fn with_a_number_twice(mut seen: Seen) -> Option<Seen> {
     let entries = &mut seen.record.entries;
     let place = entries.iter().position(|entry| matches!(entry.what, What::Used(..)))?;
     entries.insert(place, entries.get(place)?.clone());
+    Some(seen)
+}
+
+fn with_a_leave(mut seen: Seen) -> Option<Seen> {
+    let entries = &mut seen.record.entries;
+    let (place, at, process, shown) =
+        entries.iter().enumerate().find_map(|(place, entry)| match &entry.what {
+            What::View(shown) => Some((place + 1, entry.at, entry.process, shown.clone())),
+            _ => None,
+        })?;
+    let removed = BTreeSet::from([*shown.members.last()?]);
+    let notice = Notice { view: shown.id, cause: Cause::Leave, members: shown.members, removed };
+    entries.insert(place, Entry { at, process, what: What::Word(Word::Noticed(notice)) });
     Some(seen)
 }
 

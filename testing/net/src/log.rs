@@ -4,6 +4,7 @@
 //! A line is written before the datagrams that rely on it leave: so what one member caused at
 //! another stands behind its cause when the logs of all are sorted by time.
 
+use crate::said::Said;
 use crate::words::now;
 use folkmoot_base::codec::{self, decode, encode};
 use folkmoot_base::{ConfigurationId, Service, ViewId, hex, unhex};
@@ -35,6 +36,7 @@ pub(crate) enum Word {
     Left(String),
     Regular(String, BTreeSet<Player>),
     Transitional(String, BTreeSet<Player>),
+    RingKeys(usize, bool),
     RingSent(Player, String, u16),
     RingDelivered {
         sender: Player,
@@ -46,6 +48,7 @@ pub(crate) enum Word {
     Used(String, String),
     Confirmed(String),
     Heard(String, Player),
+    Said(Said),
     LeakedToNode,
     /// A line of the log of a layer, for people.
     Note(String, String),
@@ -88,7 +91,8 @@ pub(crate) struct Line {
 /// The layers whose lines are told apart.
 const LAYERS: [&str; 8] = ["link", "node", "ring", "group", "flush", "keying", "session", "admission"];
 /// The kinds of numbers that are used once.
-const KINDS: [&str; 4] = ["nonce", "instance id", "nonce of a ring key", "unreliable packet"];
+const KINDS: [&str; 5] =
+    ["nonce", "instance id", "nonce of a ring key", "unreliable packet", "contribution to a ring key"];
 
 impl Sight {
     pub(crate) fn of(view: &Shown) -> Self {
@@ -136,6 +140,7 @@ impl Word {
             What::Used(kind, value) => Self::Used((*kind).to_owned(), hex(value)),
             What::Confirmed(view) => Self::Confirmed(text(view)),
             What::Heard(view, player) => Self::Heard(text(view), *player),
+            What::Word(word) => Self::Said(Said::of(word)),
             What::Leaked(Leak::Node) => Self::LeakedToNode,
             What::Note(layer, text) => Self::Note((*layer).to_owned(), text.clone()),
             _ => return None,
@@ -146,6 +151,7 @@ impl Word {
         match event {
             RingEvent::Regular(id, nodes) => Self::Regular(text(id), nodes.clone()),
             RingEvent::Transitional { from, nodes } => Self::Transitional(text(from), nodes.clone()),
+            RingEvent::Keys(kept, attempt) => Self::RingKeys(*kept, *attempt),
             RingEvent::Sent(message, party) => Self::RingSent(message.sender, hex(&message.digest), *party),
             RingEvent::Delivered { message, configuration, number, service } => Self::RingDelivered {
                 sender: message.sender,
@@ -176,6 +182,7 @@ impl Word {
             Self::Transitional(from, nodes) => {
                 What::Ring(RingEvent::Transitional { from: read(&from)?, nodes })
             }
+            Self::RingKeys(kept, attempt) => What::Ring(RingEvent::Keys(kept, attempt)),
             Self::RingSent(sender, digest, party) => {
                 What::Ring(RingEvent::Sent(ring_message(sender, &digest)?, party))
             }
@@ -189,6 +196,7 @@ impl Word {
             }
             Self::Confirmed(view) => What::Confirmed(read(&view)?),
             Self::Heard(view, player) => What::Heard(read(&view)?, player),
+            Self::Said(said) => What::Word(said.word()?),
             Self::LeakedToNode => What::Leaked(Leak::Node),
             Self::Note(layer, text) => {
                 let layer = LAYERS.into_iter().find(|known| *known == layer).unwrap_or("other");
@@ -215,11 +223,11 @@ fn service(of: u8) -> Option<Service> {
     SERVICES.into_iter().find(|known| *known as u8 == of)
 }
 
-fn text<T: codec::Serialize + codec::Size>(id: &T) -> String {
+pub(crate) fn text<T: codec::Serialize + codec::Size>(id: &T) -> String {
     hex(&encode(id))
 }
 
-fn read<T: codec::Wire>(text: &str) -> Option<T> {
+pub(crate) fn read<T: codec::Wire>(text: &str) -> Option<T> {
     decode(&unhex(text)?).ok()
 }
 
@@ -301,6 +309,7 @@ mod tests {
             What::Left("leave".into()),
             What::Ring(RingEvent::Regular(configuration, members.clone())),
             What::Ring(RingEvent::Transitional { from: configuration, nodes: members }),
+            What::Ring(RingEvent::Keys(2, true)),
             What::Ring(RingEvent::Sent(ring, 1)),
             What::Ring(delivered),
             What::Used("instance id", vec![1, 2]),

@@ -17,6 +17,7 @@ mod log;
 mod member;
 mod parcel;
 mod report;
+mod said;
 mod scenarios;
 mod seat;
 mod stage;

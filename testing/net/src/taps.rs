@@ -63,6 +63,7 @@ impl Watch {
             Told::Used(kind, value) => self.note(&What::Used(kind, value)),
             Told::Confirmed(view) => self.note(&What::Confirmed(view)),
             Told::Heard(view, player) => self.note(&What::Heard(view, player)),
+            Told::Word(word) => self.note(&What::Word(word)),
             // Whatever is not sealed shows at its beginning: every message begins with a marked block.
             Told::Crossing(bytes) if shows_plaintext(bytes.get(..BEGINNING).unwrap_or(&bytes)) => {
                 self.note(&What::Leaked(Leak::Node));

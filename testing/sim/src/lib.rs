@@ -38,6 +38,7 @@ pub mod takeover;
 #[cfg(test)]
 mod toy;
 pub mod transcript;
+pub mod word;
 pub mod world;
 
 pub use record::Record;

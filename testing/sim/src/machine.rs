@@ -5,6 +5,7 @@
 
 use crate::lie::Thief;
 use crate::record::{Minute, Player, RingEvent, Shown, What};
+use crate::word::Word;
 use bytes::Bytes;
 use folkmoot_attach::Trace;
 use folkmoot_base::{Danger, Entropy, Instant, Locator, Persist, Service, UnixTime, ViewId};
@@ -173,6 +174,8 @@ pub enum Told {
     Confirmed(ViewId),
     /// The member hears that this player has the key of this view.
     Heard(ViewId, Player),
+    /// What the program says of itself in its group, or hears of another.
+    Word(Word),
     /// This player's node shows another line of decisions.
     OtherLine(Player),
     /// The person says yes to the request with this name.

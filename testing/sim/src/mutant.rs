@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 66] = [
+pub const MUTANTS: [Mutant; 72] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -98,6 +98,8 @@ pub const MUTANTS: [Mutant; 66] = [
     at_all("numbers-once", Danger::RingForgetsNumber),
     at_all("numbers-once", Danger::RingSealsRepeats),
     at_all("numbers-once", Danger::RingRepeatsUnreliable),
+    at_all("numbers-once", Danger::RingSameContribution),
+    at_all("ring-keys", Danger::LinkKeepsRingKey),
     aimed(Aim::Disks, at_all("acknowledged-survives", Danger::HostSendsFirst)),
     at_all("acknowledged-survives", Danger::NodeForgetsItem),
     at_all("log-silence", Danger::SessionLogsPlaintext),
@@ -123,6 +125,10 @@ pub const MUTANTS: [Mutant; 66] = [
     signing(Scheme::Frost, at_all("signing-liveness", Danger::AdmissionTablesStay)),
     aimed(Aim::Forger, at_all("liveness", Danger::GroupBelievesAnyone)),
     aimed(Aim::Forger, calm(at_all("membership-precision", Danger::FlushBelievesAnyone))),
+    aimed(Aim::Forger, at_all("own-words", Danger::GroupBelievesAnyone)),
+    aimed(Aim::Forger, at_all("own-words", Danger::GroupHearsAgain)),
+    aimed(Aim::Forger, at_all("own-words", Danger::FlushBelievesAnyone)),
+    aimed(Aim::Forger, at_all("own-words", Danger::FlushHearsAgain)),
     aimed(Aim::Twice, at_all("twice", Danger::LinkAnyProcess)),
     aimed(Aim::Twice, at_all("twice", Danger::LinkBelievesStarts)),
     aimed(Aim::Readers, calm(at_all("slow-reader", Danger::HostWaitsForReader))),

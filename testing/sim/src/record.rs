@@ -6,6 +6,7 @@
 //! reuse) is judged where it happens and recorded as an entry, too. So every checker is a function
 //! of a [`Record`], and can be tested on a written one.
 
+use crate::word::Word;
 use folkmoot_base::{ConfigurationId, Service, ViewId};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -82,6 +83,9 @@ pub enum RingEvent {
         /// Who goes on together.
         nodes: BTreeSet<Player>,
     },
+    /// A ring's keys came or went. Of how many rings the node has keys now, and whether they came:
+    /// those of an attempt.
+    Keys(usize, bool),
     /// A message was handed to the ring by this node, for one of its parties.
     Sent(RingMessage, u16),
     /// A message was delivered.
@@ -248,6 +252,8 @@ pub enum What {
     Confirmed(ViewId),
     /// It heard that this player has the key of this view.
     Heard(ViewId, Player),
+    /// What its program says of itself in its group, or hears of another.
+    Word(Word),
     /// A frame that was forged, or replayed after it had been taken, had an effect: which.
     Disturbed(String),
     /// A leak.

@@ -11,6 +11,7 @@ mod scribe;
 mod slander;
 pub mod tap;
 mod thief;
+mod words;
 
 pub(crate) use actor::Actor;
 pub use company::{Company, Names};

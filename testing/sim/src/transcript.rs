@@ -1,6 +1,7 @@
 //! A run as text: one aligned line for each event, time first, then who, then what.
 
 use crate::record::{Entry, Leak, Player, Record, RingEvent, Ruling, Shown, What};
+use crate::word::{Notice, Ready, Word};
 use folkmoot_base::digest;
 use std::fmt::Write as _;
 
@@ -57,6 +58,7 @@ fn describe(what: &What) -> (&'static str, String) {
         }
         What::Confirmed(view) => ("confirms", view.to_string()),
         What::Heard(view, player) => ("hears", format!("player{player} confirm {view}")),
+        What::Word(word) => ("word", said(word)),
         What::Disturbed(effect) => ("DISTURBED", effect.clone()),
         What::Leaked(leak) => ("LEAK", leaked(leak)),
         What::Minute(minute) => ("minute", format!("{minute:?}")),
@@ -81,6 +83,24 @@ fn describe(what: &What) -> (&'static str, String) {
     }
 }
 
+fn said(word: &Word) -> String {
+    let ready = |Ready { view, number, heads: [one, two, ..] }: &Ready| {
+        format!("ready for {view}, {number}, heads {one:02x}{two:02x}")
+    };
+    match word {
+        Word::Joins => "joins".to_owned(),
+        Word::Leaves => "leaves".to_owned(),
+        Word::Refreshes(view) => format!("refreshes {view}"),
+        Word::Complains(_, view, suspect) => format!("complains of player{suspect} in {view}"),
+        Word::Ready(said) => ready(said),
+        Word::Has(view) => format!("has {view}"),
+        Word::Hears(player, said) => format!("hears player{player}: {}", ready(said)),
+        Word::Noticed(Notice { view, cause, members, removed }) => {
+            format!("hears of {view}, {cause:?}: {members:?} without {removed:?}")
+        }
+    }
+}
+
 fn ruled(ruling: &Ruling) -> String {
     let names = |members: &[Option<Player>]| {
         let name = |one: &Option<Player>| one.map_or("?".to_owned(), |one| one.to_string());
@@ -100,6 +120,9 @@ fn ring(event: &RingEvent) -> String {
     match event {
         RingEvent::Regular(id, nodes) => format!("configuration {} nodes {nodes:?}", id.ring_seq),
         RingEvent::Transitional { from, nodes } => format!("signal of {} with {nodes:?}", from.ring_seq),
+        RingEvent::Keys(kept, attempt) => {
+            format!("keys of {kept} {}", if *attempt { "in an attempt" } else { "after one" })
+        }
         RingEvent::Sent(message, _) => format!("takes {}", name(message.digest)),
         RingEvent::Delivered { message, configuration, number, service } => {
             let service = format!("{service:?}").to_lowercase();

@@ -42,6 +42,10 @@ impl Rings {
         self.installed.as_ref().map(RingSeal::ring)
     }
 
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.installed.is_some()).saturating_add(self.attempt.is_some().into())
+    }
+
     /// A probe of ours that makes a datagram of so many bytes.
     pub(crate) fn probe(&mut self, number: u32, bytes: usize, around: &mut Around<'_>) -> Option<Bytes> {
         let mut packet = BytesMut::with_capacity(bytes);

@@ -15,7 +15,7 @@ use crate::data::RingHandle;
 use crate::message::CommitToken;
 use folkmoot_base::codec::tls_codec::Error;
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size};
-use folkmoot_base::{ConfigurationId, Entropy, NodeId, Secret, draw, hmac_sha256};
+use folkmoot_base::{ConfigurationId, Digest, Entropy, NodeId, Secret, draw, hmac_sha256};
 use std::io::Write;
 
 /// Length of a contribution.
@@ -26,6 +26,7 @@ const MEMBERS_MIN: usize = 3;
 
 const SECRET: &[u8] = b"folkmoot ring v1 secret";
 const SENDER: &[u8] = b"folkmoot ring v1 sender";
+const NAME: &[u8] = b"folkmoot ring v1 name of a contribution";
 
 /// What one member adds to the secret of one attempt (RING-24).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,11 @@ impl Contribution {
     /// A new one.
     pub(crate) fn draw(entropy: &mut dyn Entropy) -> Self {
         Self::new(draw(entropy))
+    }
+
+    /// Names it, and says nothing of it.
+    fn name(&self) -> Digest {
+        hmac_sha256(self.0.expose(), &[NAME])
     }
 }
 
@@ -69,6 +75,8 @@ pub struct RingKeys {
     pub ring: RingHandle,
     /// By index among the members. Empty in a ring of one or two, which needs none.
     pub senders: Vec<(NodeId, Secret<[u8; 32]>)>,
+    /// Names what this node contributed, for checkers of RING-24.
+    pub contributed: Option<Digest>,
 }
 
 /// What becomes of the keys.
@@ -85,15 +93,16 @@ pub enum KeyChange {
 }
 
 impl RingKeys {
-    /// The keys of the attempt that `token` makes known, once it is complete.
-    pub(crate) fn of(token: &CommitToken) -> Self {
+    /// The keys of the attempt that `token` makes known at `me`, once it is complete.
+    pub(crate) fn of(token: &CommitToken, me: &NodeId) -> Self {
         let ring = RingHandle::of(&token.id.nonce);
+        let contributed = token.contribution(me).map(Contribution::name);
         if token.members.len() < MEMBERS_MIN {
-            return Self { ring, senders: Vec::new() };
+            return Self { ring, senders: Vec::new(), contributed };
         }
         let secret = secret(token);
         let key = |node: &NodeId| (*node, sender_key(&secret, &token.id, node));
-        Self { ring, senders: token.members.iter().map(key).collect() }
+        Self { ring, senders: token.members.iter().map(key).collect(), contributed }
     }
 }
 
@@ -137,7 +146,7 @@ mod tests {
     }
 
     fn keys(token: &CommitToken) -> Vec<String> {
-        RingKeys::of(token).senders.iter().map(|(_, key)| hex(key.expose())).collect()
+        RingKeys::of(token, &NodeId([1; 32])).senders.iter().map(|(_, key)| hex(key.expose())).collect()
     }
 
     /// Worked out by another program, from docs/protocol/ring.md.

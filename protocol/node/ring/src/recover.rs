@@ -182,7 +182,7 @@ impl Recover {
     ) -> Self {
         token.rotation = 2;
         ctx.time_ring(&token);
-        ctx.out.push_back(Output::Key(KeyChange::Attempt(RingKeys::of(&token))));
+        ctx.out.push_back(Output::Key(KeyChange::Attempt(RingKeys::of(&token, &ctx.config.me))));
         let plan = Plan::new(old.as_ref(), &token, ctx.config.me);
         let circuit = Circuit::new(token.id, token.members.clone().into(), now, &ctx.config);
         let repeat = (!circuit.is_alone() && !to.is_empty()).then(|| Repeat::start(now, &token, to, ctx));

@@ -42,6 +42,15 @@ pub enum RingEvent {
         /// The nonce: no key has two packets with one (LINK-29).
         nonce: [u8; 12],
     },
+    /// The keys of an attempt at a ring are there, are installed, or the attempt has failed.
+    Keys {
+        /// Whether it is the first of these.
+        attempt: bool,
+        /// Names what this node contributed to it: no other attempt has the same (RING-24).
+        contributed: Option<Digest>,
+        /// Of how many rings the node has keys now (LINK-30).
+        kept: usize,
+    },
     /// The transitional signal.
     Transitional {
         /// The configuration that ends.

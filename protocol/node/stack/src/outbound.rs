@@ -65,14 +65,18 @@ impl Node {
 
     /// The ring makes the keys, and the links seal with them.
     pub(crate) fn change_key(&mut self, now: Instant, change: KeyChange, entropy: &mut dyn Entropy) {
+        let (mut attempt, mut contributed) = (false, None);
         let change = match change {
-            KeyChange::Attempt(RingKeys { ring, senders }) => {
+            KeyChange::Attempt(RingKeys { ring, senders, contributed: ours }) => {
+                (attempt, contributed) = (true, ours);
                 RingKeyChange::Attempt(folkmoot_link::RingKeys { ring: ring.0, senders })
             }
             KeyChange::Installed => RingKeyChange::Installed,
             KeyChange::Failed => RingKeyChange::Failed,
         };
         self.link_input(now, Input::RingKey(change), entropy);
+        let kept = self.links.rings();
+        self.out.note(|| RingEvent::Keys { attempt, contributed, kept });
     }
 
     pub(crate) fn link_input(&mut self, now: Instant, input: Input, entropy: &mut dyn Entropy) {

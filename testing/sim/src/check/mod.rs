@@ -36,7 +36,9 @@ mod no_duplication;
 mod numbers_once;
 mod one_decision;
 mod order;
+mod own_words;
 mod pooled_shares;
+mod ring_keys;
 mod safe_delivery;
 mod same_view_delivery;
 mod self_delivery;
@@ -102,7 +104,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 42] = [
+pub const ALL: [Checker; 44] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
@@ -131,7 +133,9 @@ pub const ALL: [Checker; 42] = [
     key_decision::CHECKER,
     key_confinement::CHECKER,
     disturbance::CHECKER,
+    own_words::CHECKER,
     numbers_once::CHECKER,
+    ring_keys::CHECKER,
     what_was_acknowledged::CHECKER,
     log_silence::CHECKER,
     membership_precision::CHECKER,

@@ -270,6 +270,7 @@ impl RingLife {
                     segment.transitional.get_or_insert((entry, nodes.clone()));
                 }
             }
+            RingEvent::Keys(..) => {}
             RingEvent::Sent(message, party) => self.sent.push((entry, *message, *party)),
             RingEvent::Delivered { message, configuration, number, service } => {
                 let place = RingPlace {

@@ -8,7 +8,7 @@ use folkmoot_base::{ConfigurationId, GroupId, NodeId, Service, ViewId};
 use std::collections::BTreeSet;
 
 /// A record being written.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Tale(pub(crate) Record);
 
 pub(crate) fn p(player: Player) -> Process {

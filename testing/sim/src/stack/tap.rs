@@ -11,9 +11,11 @@ use super::company::Names;
 use super::forger::{Forger, Rumours};
 use super::kind::{self, Kind, Run};
 use super::scribe::sharing_name;
+use super::words;
 use crate::machine::{Crooked, Mute, Told, is_second};
 use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
+use crate::word::Word;
 use bytes::{Bytes, BytesMut};
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::{
@@ -126,6 +128,9 @@ impl Tap {
             if let folkmoot_node::RingEvent::Unreliable { digest } = &event {
                 self.tell(Told::Used("unreliable packet", digest.to_vec()));
             }
+            if let folkmoot_node::RingEvent::Keys { contributed: Some(name), .. } = &event {
+                self.tell(Told::Used("contribution to a ring key", name.to_vec()));
+            }
             if let Some(event) = self.ring_event(event) {
                 self.tell(Told::Ring(event));
             }
@@ -140,6 +145,7 @@ impl Tap {
             }
             // What has no place is not looked at here: the ring's own harness does that.
             folkmoot_node::RingEvent::Submitted { service, .. } if service < Service::Agreed => return None,
+            folkmoot_node::RingEvent::Keys { attempt, kept, .. } => RingEvent::Keys(kept, attempt),
             folkmoot_node::RingEvent::Submitted { digest, party, .. } => {
                 RingEvent::Sent(named(me()?, digest), party)
             }
@@ -254,12 +260,20 @@ impl Desk {
         self.mark(Seen::Told(self.second, told));
     }
 
+    fn note(&mut self, word: Option<Word>) {
+        word.into_iter().for_each(|word| self.tell(Told::Word(word)));
+    }
+
     /// Takes over what the member has to say, so that marks made from now on come after it.
     fn drain(&mut self) {
         while let Some(output) = self.member.poll_output() {
             let goes_on = match &output {
                 UpperOutput::Node(ToNode::Send { payload, .. }) => self.look_down(payload),
                 UpperOutput::Node(ToNode::Item(_, item)) => self.look_at_item(item),
+                UpperOutput::Node(ToNode::Word(said)) => {
+                    self.note(words::said(said, &self.names));
+                    true
+                }
                 _ => true,
             };
             if goes_on {
@@ -286,6 +300,9 @@ impl Desk {
                 let muted = self.mute.get() == Some(step);
                 if let Some(view) = confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
+                }
+                if !muted && matches!(step, Mute::FlushOk | Mute::FlushReceived) {
+                    self.note(words::flushed(payload));
                 }
                 !muted
             }
@@ -331,6 +348,9 @@ impl Desk {
         {
             self.tell(Told::Heard(view, player));
         }
+        if let (Kind::Step(Mute::FlushOk, _), Some(player)) = (kind::of(payload), self.names.seat(sender)) {
+            self.note(words::heard(player, payload));
+        }
     }
 
     /// Who is in the group, and who no more, by the notice that the member is about to hear.
@@ -365,8 +385,9 @@ impl Upper for Desk {
     type Event = Event;
 
     fn node(&mut self, now: Instant, message: ToMember, entropy: &mut dyn Entropy) {
-        if let ToMember::Group(Indication::Notice { members, removed, .. }) = &message {
+        if let ToMember::Group(indication @ Indication::Notice { members, removed, .. }) = &message {
             self.look_at_notice(members, removed);
+            self.note(words::noticed(indication, &self.names));
         }
         if let ToMember::Group(Indication::Deliver { sender, payload, .. }) = &message {
             self.look_up(sender, payload);

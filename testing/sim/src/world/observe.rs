@@ -35,8 +35,7 @@ impl World {
                 None => What::Garbled(bytes.len()),
             },
             Told::Sent(message) => {
-                let chair = self.chair(player);
-                let view = chair.and_then(|chair| chair.view.as_ref()).map(|view| view.id);
+                let view = self.chair(player).and_then(|chair| chair.view.as_ref()).map(|view| view.id);
                 let service = self.services.get(&message).copied();
                 What::Sent(message, service.unwrap_or(folkmoot_base::Service::Agreed), view)
             }
@@ -73,6 +72,7 @@ impl World {
             Told::Used(kind, value) => What::Used(kind, value),
             Told::Confirmed(view) => What::Confirmed(view),
             Told::Heard(view, other) => What::Heard(view, other),
+            Told::Word(word) => What::Word(word),
             Told::Approved(request) => What::Approved(request),
             Told::Superseded(by) => {
                 self.disturbed(player, origin, "stopped");

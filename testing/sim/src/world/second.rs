@@ -113,6 +113,7 @@ impl World {
             Told::Used(kind, value) => What::Used(kind, value),
             Told::Confirmed(view) => What::Confirmed(view),
             Told::Heard(view, other) => What::Heard(view, other),
+            Told::Word(word) => What::Word(word),
             Told::Gone(other) => {
                 chair.knows_gone(other, true);
                 return self.seize_all(other);

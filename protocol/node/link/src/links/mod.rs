@@ -154,6 +154,11 @@ impl<C: Credentials> Links<C> {
         self.parts.cast.state()
     }
 
+    /// Of how many rings this node has keys (LINK-30).
+    pub fn rings(&self) -> usize {
+        self.parts.rings.len()
+    }
+
     /// Next output, until `None`.
     pub fn poll_output(&mut self) -> Option<Output> {
         loop {

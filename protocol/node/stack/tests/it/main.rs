@@ -19,6 +19,7 @@ mod net;
 mod paths;
 mod rings;
 mod sides;
+mod struck;
 mod times;
 mod transcripts;
 mod twins;

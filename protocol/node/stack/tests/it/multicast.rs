@@ -4,15 +4,28 @@
 use crate::net::{EVERYWHERE, Net, person, seconds};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
-use folkmoot_base::Service;
+use folkmoot_base::{Mutant, Service};
 use std::collections::BTreeSet;
 
 /// So many in one ring and one group; of multicasts these (from, to) are lost.
 fn ring(count: usize, deaf: &[(usize, usize)], seed: u64) -> Net {
+    ring_where(count, deaf, seed, |_| Mutant::NONE)
+}
+
+/// The same, in which this is wrong at each.
+pub(crate) fn ring_where(
+    count: usize,
+    deaf: &[(usize, usize)],
+    seed: u64,
+    danger: impl Fn(usize) -> Mutant,
+) -> Net {
     let all: Vec<usize> = (0..count).collect();
     let mut net = Net::new(count, seed);
     net.multicast = Some(deaf.iter().copied().collect());
-    all.iter().for_each(|who| net.start(count, *who, &(0..*who).collect::<Vec<_>>()));
+    for who in &all {
+        net.danger = danger(*who);
+        net.start(count, *who, &(0..*who).collect::<Vec<_>>());
+    }
     all.iter().for_each(|who| net.join(*who));
     let grouped = |net: &Net| all.iter().all(|who| net.players[who].notice.len() == count);
     let took = net.until(seconds(5), |net| net.together(&all) && grouped(net));

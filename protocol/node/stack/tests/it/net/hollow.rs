@@ -72,7 +72,7 @@ impl Hollow {
             }
             RingOutput::Key(change) => {
                 let change = match change {
-                    KeyChange::Attempt(RingKeys { ring, senders }) => {
+                    KeyChange::Attempt(RingKeys { ring, senders, .. }) => {
                         RingKeyChange::Attempt(folkmoot_link::RingKeys { ring: ring.0, senders })
                     }
                     KeyChange::Installed => RingKeyChange::Installed,

@@ -129,6 +129,8 @@ pub struct Net {
     pub carries: Vec<Bytes>,
     contacts: Vec<usize>,
     pub group: GroupId,
+    /// What went to all at once.
+    pub to_all: Vec<Bytes>,
     /// Messages that came to a party, by length.
     pub delivered: Vec<usize>,
     /// From whom, to whom, what, and whether it went to all.
@@ -175,6 +177,7 @@ impl Net {
             trip: None,
             stopped: None,
             multicast: None,
+            to_all: Vec::new(),
             delivered: Vec::new(),
             group,
             queue: BTreeMap::new(),
@@ -338,6 +341,7 @@ impl Net {
             match output {
                 GroundOutput::Transmit(at, bytes) if at == EVERYBODY => {
                     *self.sent.entry((who, EVERYWHERE)).or_default() += 1;
+                    self.to_all.push(bytes.clone());
                     let deaf = self.multicast.clone().unwrap_or_default();
                     let others: Vec<usize> = self.players.keys().copied().collect();
                     for to in others.into_iter().filter(|to| *to != who && !deaf.contains(&(who, *to))) {
