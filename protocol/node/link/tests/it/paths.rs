@@ -1,4 +1,5 @@
-//! LINK-31 to LINK-33, LINK-40, LINK-41: how long a datagram a path carries is found out, and nothing longer is sent.
+//! LINK-31 to LINK-33, LINK-40, LINK-41: how long a datagram a path carries is found out, and
+//! nothing longer is sent.
 
 use crate::common::{Named, Net, config, node_of, place};
 use core::time::Duration;

@@ -46,7 +46,8 @@ fn watch(_: usize, to: usize, bytes: &Bytes) -> bool {
 }
 
 /// The share of all passes that the liar gets, in hundredths, and the most passes for which a
-/// member waits. One member sends, and its packets come late, so the token waits for them (RING-41).
+/// member waits. One member sends, and its packets come late, so the token waits for them
+/// (RING-41).
 fn share(hop: u64, lies: bool, danger: Option<Danger>) -> (u32, u16) {
     let mut world = World::new(MEMBERS, 7, danger);
     (world.delay, world.detect) = ((hop, hop + hop / 40), (1_000, 1_000));
