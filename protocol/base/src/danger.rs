@@ -132,6 +132,9 @@ pub enum Danger {
     RingFreshUnheard,
     /// Ring: COMMIT does not wait for a node whose long link has just come up (RING-43).
     RingFreshLeft,
+    /// Ring: whoever hears this node and does not want it has chosen others, although no JOIN can
+    /// have reached it (RING-46).
+    RingFreshChose,
     /// Ring: own messages are dropped from the queue when the configuration changes.
     RingDropsOwn,
     /// Ring: a member installs the new configuration under another membership list.
@@ -255,6 +258,8 @@ pub enum Danger {
     LinkAnyVersion,
     /// Link: a peer is at whatever address it was heard at last, asked there or not (LINK-34).
     LinkBelievesAddresses,
+    /// Link: smaller datagrams wait until a long path has not carried the largest (LINK-41).
+    LinkSizesWait,
     /// Link: the keys of a ring stay when the next one is installed (LINK-30).
     LinkKeepsRingKey,
     /// Link: takes whatever comes by multicast, as if it had come to this node alone (LINK-37).

@@ -185,6 +185,15 @@ impl Candidates {
         self.eligible.iter().filter(move |(_, candidate)| fresh(candidate)).map(|(node, _)| node)
     }
 
+    /// RING-46: whether `node`, when it sent what came last, may have had no JOIN of ours: its link
+    /// is fresh for [`FRESH_TRIPS`] there, and what it says is on its way for part of another.
+    pub(crate) fn may_wait_for_us(&self, now: Instant, node: &NodeId) -> bool {
+        let waits = |candidate: &Candidate| {
+            candidate.trip >= FAR && now.since(candidate.since) < candidate.trip * (FRESH_TRIPS + 1)
+        };
+        self.eligible.get(node).is_some_and(waits)
+    }
+
     /// RING-42: what `node` would add to COMMIT, as its last JOIN says.
     pub(crate) fn entry(&self, node: &NodeId) -> Option<&Entry> {
         let candidate = self.eligible.get(node)?;

@@ -228,17 +228,23 @@ impl Gather {
             let patience = ctx.config.timing.consensus / 4;
             self.decide_at = Some((now + patience).min(self.began + patience.saturating_mul(4)));
         }
-        self.decided |= self.decide_at.is_some_and(|at| at <= now) || self.have_others_decided(ctx);
+        self.decided |= self.decide_at.is_some_and(|at| at <= now) || self.have_others_decided(now, ctx);
     }
 
     /// Whether all that we hear have chosen, or stay where they are. One of them has shorter round
-    /// trips, so it chose sooner, and does not wait until we would.
-    fn have_others_decided(&self, ctx: &Context) -> bool {
-        let others = || self.hears.iter().filter(|node| **node != ctx.config.me);
+    /// trips, so it chose sooner, and does not wait until we would. RING-46: a node that does not
+    /// want us, though it hears us, may wait for our JOIN.
+    fn have_others_decided(&self, now: Instant, ctx: &Context) -> bool {
+        let me = &ctx.config.me;
+        let others = || self.hears.iter().filter(|node| *node != me);
         let report = |node: &NodeId| ctx.candidates.report(node).filter(|_| self.heard.contains_key(node));
-        let chose = |report: &Report| !report.bound && report.wants != report.hears;
-        others().all(|node| report(node).is_some_and(|report| report.bound || chose(report)))
-            && others().any(|node| report(node).is_some_and(chose))
+        let chose = |node: &NodeId, report: &Report| {
+            let waits = report.hears(me) && !report.wants(me) && ctx.candidates.may_wait_for_us(now, node);
+            let waits = waits && !ctx.config.danger.is(Danger::RingFreshChose);
+            !report.bound && report.wants != report.hears && !waits
+        };
+        others().all(|node| report(node).is_some_and(|report| report.bound || chose(node, report)))
+            && others().any(|node| report(node).is_some_and(|report| chose(node, report)))
     }
 
     /// If all agree, the representative makes the commit token, and the others wait for it.

@@ -31,6 +31,10 @@ impl Report {
         Self { hears: join.hears.clone(), wants: join.wants.clone(), bound: join.bound == 1 }
     }
 
+    pub(crate) fn hears(&self, node: &NodeId) -> bool {
+        self.hears.binary_search(node).is_ok()
+    }
+
     pub(crate) fn wants(&self, node: &NodeId) -> bool {
         self.wants.binary_search(node).is_ok()
     }

@@ -27,7 +27,7 @@ use crate::start::SignedStart;
 use crate::{DownCause, LinkError, Output};
 use bytes::Bytes;
 use company::Company;
-use folkmoot_base::{Instant, Locator, NodeId};
+use folkmoot_base::{Danger, Instant, Locator, NodeId};
 use peer::Peer;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -96,7 +96,7 @@ impl Peers {
             around.out.trace(format!("{node} is {word} now"));
         }
         if member {
-            peer.path.begin(now);
+            peer.path.begin(now, around.own.is(Danger::LinkSizesWait));
             self.probe(now, node, around);
         }
     }

@@ -1,8 +1,8 @@
-//! LINK-31, LINK-32: how long a datagram the path to one peer carries (RFC 8899).
+//! LINK-31, LINK-32, LINK-41: how long a datagram the path to one peer carries (RFC 8899).
 //!
 //! ```text
 //!  member --search: full size--> answered: that is it
-//!                      | no answer
+//!                      | no answer; over a long path at once
 //!                      v
 //!           all sizes at once, a few rounds --> the largest that was answered
 //!  long datagrams leave --check: the size in use--> answered: as before
@@ -20,7 +20,7 @@ use crate::limits::{
     TRIP_NEWS,
 };
 use core::time::Duration;
-use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, PATH_BYTES_BASE};
+use folkmoot_base::limits::{DATAGRAM_BYTES_MAX, FAR, PATH_BYTES_BASE};
 use folkmoot_base::{Bucket, Instant};
 
 /// A probe on its way.
@@ -42,6 +42,10 @@ struct Search {
     best: usize,
     sent: Vec<Sent>,
     due: Instant,
+    /// LINK-41: all sizes go in the first round.
+    at_once: bool,
+    /// LINK-41: what was answered until then is told.
+    tell_at: Option<Instant>,
 }
 
 /// What the path to one peer carries.
@@ -132,11 +136,15 @@ impl Path {
         least.max(self.trip().min(SILENCE_TRIP_MAX) * SILENCE_TRIPS)
     }
 
-    /// Looks for the full size, if it was never looked for.
-    pub(super) fn begin(&mut self, now: Instant) {
-        if !self.settled && self.search.is_none() {
-            self.look_for(now, DATAGRAM_BYTES_MAX);
+    /// Looks for the full size, if it was never looked for. LINK-41: over a long path for all sizes
+    /// at once, unless they wait.
+    pub(super) fn begin(&mut self, now: Instant, wait: bool) {
+        if self.settled || self.search.is_some() {
+            return;
         }
+        self.look_for(now, DATAGRAM_BYTES_MAX);
+        let at_once = self.trip() >= FAR && !wait;
+        self.search.iter_mut().for_each(|search| search.at_once = at_once);
     }
 
     /// Checks the size in use soon: the peer is heard elsewhere.
@@ -147,7 +155,8 @@ impl Path {
     }
 
     fn look_for(&mut self, now: Instant, target: usize) {
-        self.search = Some(Search { target, rounds: 0, best: 0, sent: Vec::new(), due: now });
+        let (sent, at_once, tell_at) = (Vec::new(), false, None);
+        self.search = Some(Search { target, rounds: 0, best: 0, sent, due: now, at_once, tell_at });
     }
 
     /// A datagram of so many bytes left. Returns whether the path is to be checked.
@@ -169,7 +178,7 @@ impl Path {
     /// When to call [`Self::advance`].
     pub(super) fn due(&self) -> Option<Instant> {
         match &self.search {
-            Some(search) => Some(search.due),
+            Some(search) => Some(search.tell_at.map_or(search.due, |at| at.min(search.due))),
             None => (self.settled && self.mtu < DATAGRAM_BYTES_MAX).then_some(self.checked + PATH_RAISE),
         }
     }
@@ -183,7 +192,12 @@ impl Path {
         if self.search.is_none() {
             self.look_for(now, DATAGRAM_BYTES_MAX);
         }
+        let supposed = if self.rtt.smoothed().is_none() { self.supposed } else { Duration::ZERO };
         let Some(search) = self.search.as_mut() else { return Vec::new() };
+        self.settled |= search.tell_at.take_if(|at| *at <= now).is_some();
+        if now < search.due {
+            return Vec::new();
+        }
         self.settled |= search.rounds >= PROBE_ROUNDS_SETTLED && search.best > 0;
         if search.rounds >= PROBE_ROUNDS {
             self.end(now);
@@ -193,7 +207,8 @@ impl Path {
         let copies = if first { 1 } else { PROBE_TARGET_COPIES };
         let target = core::iter::repeat_n(search.target, copies);
         let (most, best) = (search.target, search.best);
-        let others = PATH_SIZES.into_iter().filter(|size| !first && *size < most && *size > best);
+        let one = first && !search.at_once;
+        let others = PATH_SIZES.into_iter().filter(|size| !one && *size < most && *size > best);
         let mut probes = Vec::new();
         for size in target.chain(others) {
             let number = self.next_number;
@@ -201,7 +216,9 @@ impl Path {
             search.sent.push(Sent { number, size, at: now });
             probes.push((number, size));
         }
-        search.due = now + self.rtt.wait(search.rounds);
+        // LINK-41: no answer can come before.
+        let least = if search.at_once { supposed * 5 / 4 } else { Duration::ZERO };
+        search.due = now + self.rtt.wait(search.rounds).max(least);
         search.rounds = search.rounds.saturating_add(1);
         probes
     }
@@ -230,6 +247,9 @@ impl Path {
         self.mtu = self.mtu.max(search.best);
         if search.best >= search.target {
             self.end(now);
+        } else if search.at_once && !self.settled {
+            let took = now.since(sent.at);
+            search.tell_at.get_or_insert(now + took / LATER_ANSWERS);
         }
         self.measure(now.since(sent.at));
     }
@@ -285,6 +305,9 @@ impl Path {
         (1..=SURPRISES_MAX).contains(&self.surprises)
     }
 }
+
+/// LINK-41: the answers to probes that left together come within this part of a round trip.
+const LATER_ANSWERS: u32 = 8;
 
 /// How many round trips in a row are measured again because they are other than before.
 const SURPRISES_MAX: u8 = 2;

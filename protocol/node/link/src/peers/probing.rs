@@ -56,6 +56,7 @@ impl Peers {
     ) {
         if let Some(peer) = self.all.get_mut(&node) {
             peer.path.answered(now, number, size.into());
+            peer.path.due().into_iter().for_each(|due| around.out.note(due));
         }
         self.tell_path(node, around);
     }

@@ -1,9 +1,11 @@
-//! LINK-31 to LINK-33: how long a datagram a path carries is found out, and nothing longer is sent.
+//! LINK-31 to LINK-33, LINK-40, LINK-41: how long a datagram a path carries is found out, and
+//! nothing longer is sent.
 
-use crate::common::{Net, node_of, place};
+use crate::common::{Named, Net, config, node_of, place};
 use core::time::Duration;
+use folkmoot_base::{Danger, Mutant};
 use folkmoot_link::message::{Control, Probe};
-use folkmoot_link::{Channel, Input, LinkError, Output, limits};
+use folkmoot_link::{Channel, Config, Input, LinkError, Output, limits};
 
 /// What node `who` was told of the path to the node with `name`, in order.
 fn told(net: &Net, who: usize, name: u8) -> Vec<u16> {
@@ -274,4 +276,91 @@ fn link_40_the_handshake_says_how_long_a_round_trip_takes() {
         let (trip, measured) = trip.unwrap();
         assert!(measured.is_none() && (195..=230).contains(&trip.as_millis()), "{trip:?} {measured:?}");
     }
+}
+
+/// A round trip, in ms.
+const LONG: u64 = 200;
+
+/// Two nodes, far from each other, whose path carries so much.
+fn far(mtu: usize, danger: Option<Danger>) -> Net {
+    let mut net = Net::new(0);
+    for name in [1, 2] {
+        let config = Config { danger: Mutant::from(danger), ..config() };
+        net.add(Named::new(name), config, [1, 2].map(node_of).into());
+    }
+    net.delay = LONG * 1_000 / 2;
+    narrow(&mut net, mtu);
+    net.dial(0, 1);
+    net
+}
+
+/// How long it takes until both know what their path carries, in ms, and what they are told then.
+fn known(net: &mut Net) -> (u64, Vec<u16>) {
+    for ms in 0..3_000 {
+        let told = [told(net, 0, 2), told(net, 1, 1)].concat();
+        if told.len() >= 2 {
+            return (ms, told);
+        }
+        net.run_ms(1);
+    }
+    panic!("nothing was told");
+}
+
+#[test]
+fn link_41_over_a_long_path_smaller_sizes_do_not_wait_for_the_largest() {
+    let wide = known(&mut far(1_452, None)).0;
+    for (carried, found) in [(1_451, 1_444), (1_400, 1_392), (1_280, 1_252), (1_200, 1_200)] {
+        let (ms, told) = known(&mut far(carried, None));
+        assert!(ms <= wide + LONG / 8 + 2, "{carried}: {ms} ms, {wide} ms for a wide path");
+        assert_eq!(told, [found; 2]);
+        let (late, _) = known(&mut far(carried, Some(Danger::LinkSizesWait)));
+        assert!(late >= ms + LONG, "{carried}: {late} ms without the rule");
+    }
+}
+
+/// In one datagram each, and no more than TCP sends at once to whom it knows nothing of.
+#[test]
+fn link_41_the_probes_of_a_wide_path_are_few() {
+    let mut net = far(1_452, None);
+    net.run_ms(4_000);
+    for who in [0, 1] {
+        let probes = net.log.iter().filter(|(_, at, datagram)| *at == place(who) && datagram.len() >= 640);
+        let bytes: usize = probes.clone().map(|(_, _, datagram)| datagram.len()).sum();
+        assert!(probes.count() <= 11 && bytes <= 10 * 1_460, "{bytes}");
+    }
+}
+
+/// The search goes on for the larger sizes, and takes back nothing.
+#[test]
+fn link_41_loss_does_not_make_a_long_path_narrow() {
+    let mut full = 0;
+    for seed in 1..60_u64 {
+        let mut net = far(1_452, None);
+        net.dice.0 = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        net.run_ms(2 * LONG + 50);
+        net.loss = 20;
+        net.run_ms(6_000);
+        full += usize::from(told(&net, 0, 2).last() == Some(&1_452));
+    }
+    assert!(full >= 58, "{full} of 59");
+}
+
+/// A peer answers before any probe of this search can have come there: it is told what every path
+/// is taken to carry, no less, and more as soon as that is answered.
+#[test]
+fn link_41_who_answers_small_sizes_early_gets_small_datagrams_until_it_answers_others() {
+    let mut net = far(1_452, None);
+    while net.parties[0].links.path(&node_of(2)).is_none() {
+        net.run_ms(1);
+    }
+    for number in 0..60 {
+        for size in [640, 1_000] {
+            let now = net.now;
+            net.parties[1].links.danger_say(now, node_of(1), &Control::Probed { number, size });
+        }
+    }
+    net.drain(1);
+    net.run_ms(4_000);
+    let told = told(&net, 0, 2);
+    assert_eq!((told.first(), told.iter().min(), told.last()), (Some(&1_200), Some(&1_200), Some(&1_452)));
 }

@@ -16,6 +16,7 @@ mod cut;
 mod early;
 mod far;
 mod harness;
+mod hurries;
 mod key;
 mod mutants;
 mod orders;

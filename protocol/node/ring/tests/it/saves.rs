@@ -1,4 +1,4 @@
-//! RING-40 to RING-43: what distant members say early, and who can lie about it.
+//! RING-40 to RING-43, RING-46: what distant members say early, and who can lie about it.
 
 use crate::far::{brought, turn};
 use crate::harness::{Rng, node};
@@ -301,4 +301,43 @@ fn ring_43_a_node_whose_long_link_has_just_come_up_is_named_as_heard_and_not_wan
         _ => None,
     });
     assert!(last.is_none_or(|hears| hears == [node(ME)]));
+}
+
+/// A node whose link came up so long ago hears this one, and says that it wants `PEER` and not this
+/// one. Returns whether this node forms a ring alone at once, and how long it gathers at most.
+fn left_out(ago: Duration, danger: Mutant) -> (bool, Duration) {
+    let mut pair = alone(danger);
+    pair.now = pair.now + ago;
+    let began = pair.now;
+    let bound = Join { bound: 1, wants: vec![node(OUTSIDER)], ..join(1, &[ME, OUTSIDER]) };
+    let others = vec![node(PEER), node(OUTSIDER)];
+    let wants = Join { wants: others, ..join(2, &[PEER, ME, OUTSIDER]) };
+    for join in [bound, wants.clone()] {
+        pair.ring.frame(pair.now, node(OUTSIDER), Control::Join(join).encode(), &mut Rng(1)).unwrap();
+    }
+    let at_once = pair.ring.status().phase == Phase::Operational;
+    while pair.ring.status().phase != Phase::Operational {
+        pair.now = pair.ring.poll_timeout().unwrap();
+        pair.ring.timeout(pair.now, &mut Rng(1));
+        // It says so again and again, whatever comes.
+        let again = Control::Join(Join { number: wants.number + 1, ..wants.clone() }).encode();
+        pair.ring.frame(pair.now, node(OUTSIDER), again, &mut Rng(1)).unwrap();
+    }
+    (at_once, pair.now.since(began))
+}
+
+/// It says so because no JOIN of this node has come there yet: with the next one it wants both.
+#[test]
+fn ring_46_a_node_that_waits_for_our_join_has_not_chosen_others() {
+    assert!(!left_out(Duration::ZERO, Mutant::NONE).0);
+    assert!(left_out(Duration::ZERO, Some(Danger::RingFreshChose).into()).0);
+}
+
+/// What it says counts when its link is older; and it holds up nobody for more than the time in
+/// which this node would choose by itself.
+#[test]
+fn ring_46_who_always_says_so_costs_four_round_trips_at_most() {
+    assert!(left_out(TRIP * 3, Mutant::NONE).0);
+    let took = left_out(Duration::ZERO, Mutant::NONE).1;
+    assert!(took <= TRIP * 4, "{took:?}");
 }
