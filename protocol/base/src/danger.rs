@@ -67,6 +67,12 @@ pub enum Danger {
     RingOwnLine,
     /// Ring: SAFE messages are delivered as soon as they are in order.
     RingSafeAsAgreed,
+    /// Ring: AGREED messages wait until all hold them, as SAFE ones do.
+    RingAgreedAsSafe,
+    /// Ring: a visit counts as quiet though a member lacks something (ORD-05).
+    RingRestsAnyway,
+    /// Ring: the token that is held in a ring that rests never goes round by itself (ORD-06).
+    RingRestsForGood,
     /// Ring: a place counts as safe at a member's second visit of the token, as if all had been
     /// visited between.
     RingSafeByVisits,

@@ -74,10 +74,11 @@ impl Operational {
     }
 
     fn visit(&mut self, now: Instant, token: Token, ctx: &mut Context) {
-        let Some(token) = self.circuit.wait_for_packets(now, token, &ctx.config) else { return };
-        // What the safe line of this visit allows is delivered before this visit numbers anything.
+        // What the token brings of records and of the safe line is delivered before this visit numbers
+        // anything, also while the token waits.
         let before = ctx.out.len();
         self.circuit.order.deliver_ready(&mut ctx.out);
+        let Some(token) = self.circuit.wait_for_packets(now, token, &ctx.config) else { return };
         if ctx.out.len() > before && self.circuit.may_wait(&ctx.config) {
             return self.circuit.wait_for_answers(now, token);
         }

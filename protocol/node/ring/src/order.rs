@@ -282,7 +282,8 @@ impl Order {
     fn next_place(&mut self, messages_too: bool) -> Option<(u8, u64)> {
         let (record, number) = self.at(&self.delivered)?;
         let class = self.packet(record.source, number)?.class;
-        let unsafe_yet = class == Class::Safe && self.delivered.place >= self.safe;
+        let as_safe = class == Class::Agreed && self.danger.is(Danger::RingAgreedAsSafe);
+        let unsafe_yet = (class == Class::Safe || as_safe) && self.delivered.place >= self.safe;
         if unsafe_yet && !self.danger.is(Danger::RingSafeAsAgreed) {
             return None;
         }

@@ -92,6 +92,14 @@ fn ord_07_fifo_on_arrival_has_gaps() {
 }
 
 #[test]
+fn ord_07_what_waits_for_more_than_it_must_is_seen() {
+    caught(Danger::RingNothingEarly, &["ORD-07: Reliable"]);
+    caught(Danger::RingNothingEarly, &["ORD-07: Fifo"]);
+    caught(Danger::RingNothingEarly, &["ORD-07: Causal"]);
+    caught(Danger::RingAgreedAsSafe, &["ORD-07: Agreed"]);
+}
+
+#[test]
 fn ord_17_causal_that_ignores_names_comes_before_what_it_needs() {
     caught(Danger::RingCausalAsFifo, &["ORD-17"]);
 }

@@ -9,6 +9,7 @@ pub mod peace;
 pub mod play;
 mod rng;
 mod services;
+mod waits;
 
 use names::indices;
 pub use names::{count_of, index, life_of, message_name, node};
@@ -21,6 +22,7 @@ use folkmoot_ring::message::{Control, Frame, Token};
 use folkmoot_ring::{Config, Delivery, Output, Ring, WINDOW_PACKETS, stored_ring_seq};
 use keys::Keys;
 use std::collections::{BTreeMap, BTreeSet};
+use waits::Waits;
 
 /// What a process was told, or did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +103,8 @@ pub struct World {
     pub trace: Option<Vec<String>>,
     pub errors: Vec<String>,
     pub keys: Keys,
+    /// By process.
+    waits: BTreeMap<usize, Waits>,
     /// Unreliable packets that were sent: by whom, and the frames.
     pub unreliable: BTreeSet<(usize, Bytes)>,
     /// Frames of this kind (second byte) from this node are dropped.
@@ -135,6 +139,7 @@ impl World {
             trace: None,
             errors: Vec::new(),
             keys: Keys::default(),
+            waits: BTreeMap::new(),
             unreliable: BTreeSet::new(),
             mute: None,
             drop_frame: None,
@@ -316,6 +321,7 @@ impl World {
             }
             self.output(i, output);
         }
+        self.judge_waits(i);
     }
 
     fn output(&mut self, i: usize, output: Output) {
@@ -332,6 +338,7 @@ impl World {
             }
             Output::Fresh { to, frame } => {
                 self.look(i, &frame);
+                self.comes(node(i), i, &frame);
                 let Some(key) = self.keys.seal(i, &frame) else { return };
                 for to in to.iter() {
                     self.send_sealed(i, index(to), key, frame.clone());
@@ -353,6 +360,8 @@ impl World {
                         message_name(&delivery.payload)
                     )
                 });
+                let delivered = &mut self.waits.entry(process).or_default().delivered;
+                delivered.extend(waits::name(&delivery.payload));
                 log(self, Event::Deliver(delivery));
             }
             Output::Transitional { from, survivors } => {
@@ -377,6 +386,7 @@ impl World {
                 assert!(sent <= WINDOW_PACKETS, "the window was exceeded: {sent}");
             }
             Ok(Frame::Control(Control::Commit(token))) => self.keys.contributes(from, &token),
+            Ok(Frame::Data(_)) => self.comes(node(from), from, &bytes),
             _ => {}
         }
         self.carry(from, to, bytes, |world, life, bytes| {
@@ -445,16 +455,6 @@ impl World {
                 }
             }
         }
-    }
-
-    pub fn take(&mut self, now: Instant, to: usize, from: NodeId, bytes: Bytes) {
-        self.frames += 1;
-        let mut rng = Rng(self.rng.next());
-        let Some(ring) = self.nodes[to].ring.as_mut() else { return };
-        if let Err(error) = ring.frame(now, from, bytes, &mut rng) {
-            self.errors.push(format!("n{to} from n{}: {error}", index(&from)));
-        }
-        self.drain(to);
     }
 
     /// Lets `span` pass.
