@@ -54,7 +54,9 @@ impl Circuit {
             self.idle_span = config.timing.idle_hold;
         }
         if self.rests_at() == self.mine && idle && !self.hurried {
-            self.idle = Some(IdleToken { token, until: now + self.idle_span, answers: false, packets: None });
+            let for_good = config.danger.is(Danger::RingRestsForGood);
+            let until = if for_good { Instant(u64::MAX) } else { now + self.idle_span };
+            self.idle = Some(IdleToken { token, until, answers: false, packets: None });
             self.idle_span = (self.idle_span.saturating_mul(2)).min(config.timing.idle_hold_max);
             drop(rest);
             self.fresh = fresh;

@@ -41,7 +41,8 @@ impl Circuit {
         let sent = again.saturating_add(numbered);
         let backlog = source.backlog();
         let quiet = sent == 0 && backlog == 0 && !placed && !asked && token.requests.is_empty();
-        let still = quiet && token.held() == token.places && !self.is_anything_unplaced();
+        let still = quiet && token.held() == token.places && !self.is_anything_unplaced()
+            || numbered == 0 && self.order.danger.is(Danger::RingRestsAnyway);
         token.quiet = if still { self.quiet_now(&token, config) } else { 0 };
         token.sent = token.sent.saturating_add(sent);
         token.backlog = token.backlog.saturating_add(backlog);

@@ -4,12 +4,18 @@
 use crate::calm::{HOP, delivered, is_token, whole_with};
 use crate::harness::{World, check, index};
 use crate::{is_data, is_record};
+use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{Danger, Service};
 use folkmoot_ring::Phase;
+use folkmoot_ring::message::{Control, Frame};
 
 fn whole(n: usize, seed: u64) -> World {
     whole_with(n, seed, None)
+}
+
+fn is_hurry(bytes: &Bytes) -> bool {
+    matches!(Frame::decode(bytes.clone()), Ok(Frame::Control(Control::Hurry(_))))
 }
 
 /// However many members a ring has that rests: the packet goes to the holder, the token to the
@@ -61,6 +67,48 @@ fn ord_04_a_packet_that_the_holder_never_had_gets_its_place() {
     world.ms(500);
     assert_eq!(delivered(&world, 0).len(), 1);
     check::all(&world).unwrap();
+}
+
+/// The last packet of a burst is lost at one member, over and over. Until that has it, the token
+/// does not rest.
+#[test]
+fn ord_05_the_token_does_not_rest_while_a_member_lacks_something() {
+    let took = |danger| {
+        let mut world = whole_with(4, 55, danger);
+        world.drop_frame = Some(|_, to, bytes| to == 2 && is_data(bytes));
+        world.submit(0, Service::Agreed, 100);
+        world.ms(20);
+        let start = world.now;
+        world.drop_frame = None;
+        while delivered(&world, 2).is_empty() && world.now < start + 1_000_000 {
+            world.run(Duration::from_micros(10));
+        }
+        world.now - start
+    };
+    assert!(took(None) <= 10 * HOP, "{}", took(None));
+    let rests = took(Some(Danger::RingRestsAnyway));
+    assert!(rests > 50 * HOP, "{rests}");
+}
+
+/// The member that holds the token hears neither packets nor HURRY of another. The token goes round
+/// by itself, so the other one's packet gets its place, and the ring stands.
+#[test]
+fn ord_06_the_token_that_is_held_goes_round_by_itself() {
+    let stands = |danger| {
+        let mut world = whole_with(3, 56, danger);
+        let before = world.installed();
+        world.drop_frame =
+            Some(|from, to, bytes| from == 2 && to == 0 && (is_data(bytes) || is_hurry(bytes)));
+        world.submit(2, Service::Agreed, 100);
+        world.ms(2_000);
+        let there = delivered(&world, 1).len() == 1 && world.installed() == before;
+        world.drop_frame = None;
+        world.settle(Duration::from_secs(10)).expect("they are together");
+        check::all(&world).unwrap();
+        there && world.installed() == before
+    };
+    assert!(stands(None));
+    assert!(!stands(Some(Danger::RingRestsForGood)));
 }
 
 /// A record that is lost to everybody but the next member is known with the token.

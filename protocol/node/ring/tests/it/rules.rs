@@ -395,3 +395,24 @@ fn ord_01_nobody_else_gives_our_packets_places() {
         assert_eq!(pair.outputs().into_iter().any(record), ordered, "{danger:?}");
     }
 }
+
+/// The peer has sent a FIFO message, and never gives it a place, though the token goes round. What
+/// this node sends after it would wait for ever: the ring forms anew.
+#[test]
+fn ord_06_a_packet_that_gets_no_place_ends_the_ring() {
+    for unplaced in [true, false] {
+        let mut pair = Pair::together();
+        let mut frame = begun(pair.head(), Class::Fifo);
+        put_piece(&mut frame, Part::WHOLE, &[b"early"]);
+        let frame = frame.freeze();
+        let heard = if unplaced { pair.hears(frame) } else { pair.sends(frame) };
+        assert_eq!(heard, [&b"early"[..]]);
+        pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"answer"))).unwrap();
+        for _ in 0..60 {
+            pair.now = pair.now + Duration::from_millis(50);
+            pair.passes();
+            pair.ring.timeout(pair.now, &mut Rng(1));
+        }
+        assert_eq!(pair.ring.status().configuration != Some(pair.id), unplaced);
+    }
+}
