@@ -130,7 +130,7 @@ fn multicast(status: &Value) -> Option<Result<String, String>> {
 
 /// Whether what the member that runs here sends comes back to it, in every group, and whether every
 /// node has what is sent.
-fn sent(status: &Value) -> Option<Result<String, String>> {
+pub(crate) fn sent(status: &Value) -> Option<Result<String, String>> {
     if let Some(lacking) = status.get("lacking").filter(|lacking| lacking.is_object()) {
         let (name, seconds) = (harmless(lacking.get("name")?.as_str()?), lacking.get("seconds")?);
         return Some(Err(format!(

@@ -123,7 +123,9 @@ fn clock_text(event: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor;
     use folkmoot::{GroupId, Locator, MemberId};
+    use folkmoot_base::Instant;
 
     #[test]
     fn what_does_not_come_back_is_told_with_how_many() {
@@ -142,5 +144,21 @@ mod tests {
         assert!(event_text(&caught_up).ends_with("has all that was sent again"));
         let resumed = event_json(&Event::Resumed { group }, &names);
         assert_eq!(event_text(&resumed), "what you send comes back again");
+    }
+
+    #[test]
+    fn doctor_tells_what_does_not_get_through() {
+        let told = |stalled: Option<&Stalled>, lacking: Value| {
+            let group = json!({ "group": "ab".repeat(32), "stalled": stalled.map(stalled_json) });
+            doctor::sent(&json!({ "groups": [group], "lacking": lacking })).unwrap()
+        };
+        assert_eq!(told(None, Value::Null).unwrap(), "it comes back");
+        let stalled = Stalled { messages: 2, waited: Duration::from_secs(3) };
+        let words = told(Some(&stalled), Value::Null).unwrap_err();
+        assert!(words.contains("abababab: 2 messages, and none for 3 s"), "{words}");
+        let lacking = Lacking { node: NodeId([7; 32]), since: Instant(1_000_000) };
+        let lacking = lacking_json(&lacking, &Moment::new(Instant(5_000_000)), &Names::new());
+        let words = told(None, lacking).unwrap_err();
+        assert!(words.contains("has had nothing of it for 4 s"), "{words}");
     }
 }
