@@ -45,7 +45,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
-use tokio::signal::unix::SignalKind;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 /// Requests that wait for the process.
@@ -82,6 +82,7 @@ pub(crate) async fn run(
     options.danger_keep_keys = run.danger_keep_keys;
     let never = |error: folkmoot::Error| if run.authority { error.never_restored() } else { error };
     let moot = Folkmoot::open_with(options).await.map_err(never)?;
+    let stop = stop_signal(run.while_stdin);
     let session = if run.authority { office::of(&moot).await? } else { moot.join().await? };
     if run.apply {
         moot.apply().await?;
@@ -118,7 +119,7 @@ pub(crate) async fn run(
         window: None,
         socket,
     };
-    let result = process.live(inbox, run.while_stdin).await;
+    let result = process.live(inbox, stop).await;
     server.abort();
     // The socket goes with the process; a stale one is replaced at the next start anyway.
     let _ = std::fs::remove_file(&process.socket);
@@ -180,10 +181,9 @@ impl Process {
     async fn live(
         &mut self,
         mut inbox: mpsc::Receiver<(crate::control::Request, oneshot::Sender<crate::control::Answer>)>,
-        while_stdin: bool,
+        stop: impl Future<Output = ()>,
     ) -> Result<(), Failure> {
         self.learn_names().await?;
-        let stop = stop_signal(while_stdin);
         tokio::pin!(stop);
         loop {
             let turn = tokio::select! {
@@ -213,24 +213,30 @@ impl Process {
 }
 
 /// Ends when the process is asked to: Ctrl-C, SIGTERM, SIGHUP, or the parent's end of the pipe.
-pub(crate) async fn stop_signal(while_stdin: bool) {
-    let asked = |kind: SignalKind| async move {
-        match tokio::signal::unix::signal(kind) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    let parent = async {
+/// Signals count from the call on, which is before anybody is told that this process is there.
+pub(crate) fn stop_signal(while_stdin: bool) -> impl Future<Output = ()> {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [interrupt, terminate, hangup] = kinds.map(|kind| asked(signal(kind)));
+    let parent = async move {
         if !while_stdin {
             std::future::pending::<()>().await;
         }
         let mut byte = [0_u8; 64];
         while tokio::io::stdin().read(&mut byte).await.is_ok_and(|count| count > 0) {}
     };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = asked(SignalKind::terminate()) => {}
-        () = asked(SignalKind::hangup()) => {}
-        () = parent => {}
+    async move {
+        tokio::select! {
+            () = interrupt => {}
+            () = terminate => {}
+            () = hangup => {}
+            () = parent => {}
+        }
+    }
+}
+
+async fn asked(signal: std::io::Result<Signal>) {
+    match signal {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
     }
 }

@@ -13,7 +13,7 @@
 //! aside.rs   cleo withholds one step          arriving -> set-aside; killed: silent; honest again: present
 //! twice.rs   cleo's folder is copied, and runs   the earlier process ends; present, with the reason
 //! given_up.rs    unreliable messages find no ring    counted, and told
-//! unread.rs  nobody reads anna's output        she answers, and stops as told
+//! unread.rs  nobody reads anna's output        she answers, and stops as told, by each signal
 //! ```
 
 mod aside;
