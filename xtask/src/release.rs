@@ -52,34 +52,25 @@ pub(crate) fn release(
 
 /// Each with the issues whose numbers it shows.
 fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
-    let mut all: Vec<(&'static [u32], String)> = vec![
+    // What needs a quiet machine comes first.
+    let mut all = node_floor();
+    let more: [(&'static [u32], String); 14] = [
         (&[2, 3], "cargo test --workspace --quiet".into()),
         (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
         (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
-        (&[2, 3, 16], format!("{SIM} --schedules {schedules} --seed 1 --json")),
-        (&[2, 3, 4, 15, 16], format!("{SIM} --mutants")),
+        (&[2, 3, 16, 17], format!("{SIM} --schedules {schedules} --seed 1 --json")),
+        (&[2, 3, 4, 15, 16, 17, 18], format!("{SIM} --mutants")),
+        (&[16], format!("{SIM} --aim twice --schedules {} --seed 1 --json", schedules.min(2_500))),
+        (&[16], format!("{SIM} --aim readers --schedules {} --seed 1 --json", schedules.min(2_500))),
         (&[2], format!("{SIM} --schedules 100 --seed 1 --digest")),
         (&[15], format!("{SIM} --aim takeover --schedules {schedules} --seed 1 --json")),
         (&[15], format!("{DECISIONS} --runs 1000000 --json")),
         (&[15], format!("{DECISIONS} --runs 40000 --steps 120 --mutants --json")),
         (&[15], format!("{BENCH} transcript --json")),
         (&[15], format!("{SIM} --flood 600 --json")),
-        (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
-        (&[16, 18], format!("{BENCH} compare --json")),
-        (&[16, 18], format!("{BENCH} compare --multicast auto --json")),
-        (&[17], format!("{BENCH} compare --mode latency --json")),
-        (&[17], format!("{BENCH} compare --mode services --json")),
-        (&[16], format!("{BENCH} stacks --json")),
-        (&[16], format!("{BENCH} ring --namespaces {} --senders 4 --bytes 1350 --json", names(16))),
-        (&[16], format!("{BENCH} ring --namespaces {} --senders 4 --bytes 1350 --json", names(32))),
-        (&[16], format!("{BENCH} ring --nodes 32 --mode form --times 5 --json")),
-        (&[16], format!("{BENCH} ring --nodes 32 --mode kill --times 3 --json")),
-        (&[16], format!("{BENCH} ring --nodes 32 --mode idle --seconds 30 --json")),
-        (&[16], format!("{BENCH} ring --nodes 32 --mode admit --times 8 --json")),
-        (&[16], format!("{SIM} --aim twice --schedules {} --seed 1 --json", schedules.min(2_500))),
-        (&[16], format!("{SIM} --aim readers --schedules {} --seed 1 --json", schedules.min(2_500))),
         (&[15], "python3 testing/verify/agree.py --transcripts 200 --mutations 10000".into()),
     ];
+    all.extend(more);
     all.extend(key_agreement(schedules).into_iter().map(|line| (ISSUE_3, line)));
     all.extend(SCHEMES.map(|scheme| {
         (ISSUE_4, format!("{SIM} --scheme {scheme} --schedules {} --seed 1 --json", schedules.clamp(1, 300)))
@@ -100,6 +91,53 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     all
 }
 
+/// What the node floor's second edition is measured by: rates beside corosync's, the reference's
+/// and those of the commit before it, large groups, changes, and distant or busy nodes.
+fn node_floor() -> Vec<(&'static [u32], String)> {
+    let large = |members| format!("--namespaces {} --senders 4 --bytes 1350", names(members));
+    let ring = |what: &str| format!("{BENCH} ring {what} --json");
+    let compare = |what: &str| format!("{BENCH} compare {what} --json");
+    let mut all: Vec<(&'static [u32], String)> = vec![
+        (&[16], format!("git worktree add --force --detach {BEFORE} 67c65e0ad98f")),
+        (
+            &[16],
+            format!(
+                "cargo build --release -p folkmoot-bench --manifest-path {BEFORE}/Cargo.toml --target-dir {BEFORE}/target"
+            ),
+        ),
+        (&[16, 18], compare(&format!("--before {BEFORE}/target/release/folkmoot-bench"))),
+        (&[16], format!("git worktree remove --force {BEFORE}")),
+        (&[16, 18], compare("--multicast auto")),
+        (&[18], compare("--nodes 5 --rounds 3")),
+        (&[17], compare("--mode latency")),
+        (&[17], compare("--mode services")),
+        (&[16], format!("{BENCH} stacks --json")),
+        (&[16, 18], ring(&large(16))),
+        (&[16], ring(&large(32))),
+        (&[16], ring("--nodes 32 --mode form --times 5")),
+        (&[16], ring("--nodes 32 --mode kill --times 3")),
+        (&[16], ring("--nodes 32 --mode idle --seconds 30")),
+        (&[16], ring("--nodes 32 --mode admit --times 8")),
+        (&[18], ring("--nodes 3 --mode kill --times 20")),
+        (&[18], ring("--nodes 5 --mode kill --times 20")),
+        (&[18], ring("--nodes 3 --mode heal --times 20")),
+        (&[18], ring("--nodes 3 --mode pause --times 20")),
+        (&[18], ring("--nodes 3 --mode busy --seconds 600")),
+        (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
+    ];
+    all.extend(
+        [50, 200, 600, 1_000]
+            .map(|trip| (ISSUE_18, ring(&format!("--nodes 3 --mode kill --trip {trip} --times 5")))),
+    );
+    all.extend([5, 20].map(|loss| {
+        (ISSUE_18, ring(&format!("--nodes 3 --mode busy --busy 0 --trip 50 --loss {loss} --seconds 60")))
+    }));
+    all
+}
+
+/// Where the commit before the node floor's second edition is built.
+const BEFORE: &str = "target/before";
+
 /// Network namespaces, one for each member.
 fn names(members: u32) -> String {
     (1..=members).map(|number| format!("fm{number}")).collect::<Vec<_>>().join(",")
@@ -112,6 +150,7 @@ const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];
 const ISSUE_15: &[u32] = &[15];
+const ISSUE_18: &[u32] = &[18];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
 
