@@ -1,20 +1,24 @@
-//! One call to the system that sends: a datagram, or a train of them (GSO).
+//! One call to the system that sends: a datagram, a train of them (GSO), or several trains
+//! (sendmmsg).
 //!
 //! On Linux the datagrams of a train stay where they are, each a part of the message. Elsewhere
-//! they are copied behind one another first.
+//! they are copied behind one another first, and each train takes a call.
 
 pub(crate) use system::Calls;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
-    use crate::trains::Train;
+    use crate::trains::{Sent, Train};
     use core::net::SocketAddr;
+    use nix::cmsg_space;
+    use nix::sys::socket::{ControlMessage, MsgFlags, MultiHeaders, SockaddrStorage, sendmmsg};
     use quinn_udp::UdpSocketState;
     use socket2::{MsgHdr, SockAddr, SockRef};
     use std::io::{self, IoSlice};
     use std::net::UdpSocket;
+    use std::os::fd::AsRawFd as _;
 
-    /// Most datagrams in one call.
+    /// Most datagrams in one train.
     const PARTS_MAX: usize = 64;
     /// SOL_UDP and UDP_SEGMENT (udp(7)).
     const UDP: i32 = 17;
@@ -33,33 +37,26 @@ mod system {
     }
 
     impl Calls {
-        /// Most datagrams that go in one call.
+        /// Most datagrams that go in one train.
         pub(crate) fn most(&self, state: &UdpSocketState) -> usize {
             if self.takes_none { 1 } else { state.max_gso_segments().min(PARTS_MAX) }
         }
 
-        /// Sends `train` in one call. `size`: of its datagrams but the last, if there are several.
-        /// Returns how many bytes were copied for that.
+        /// Sends trains in one call. `size`: of all datagrams but the last of each train, if there
+        /// are such trains. An error is that of the first train.
         pub(crate) fn call(
             &mut self,
             (socket, _): (&UdpSocket, &UdpSocketState),
-            to: SocketAddr,
-            train: Train<'_>,
+            trains: &[(SocketAddr, Train<'_>)],
             size: Option<usize>,
-        ) -> io::Result<usize> {
-            let mut parts = [IoSlice::new(&[]); PARTS_MAX];
-            let filled =
-                parts.iter_mut().zip(train).map(|(part, (_, datagram))| *part = IoSlice::new(datagram));
-            let count = filled.count();
-            let parts = parts.get(..count).unwrap_or_default();
-            let (to, control) = (SockAddr::from(to), size.map(control));
-            let mut message = MsgHdr::new().with_addr(&to).with_buffers(parts);
-            if let Some(control) = &control {
-                message = message.with_control(control);
-            }
+        ) -> io::Result<Sent> {
             loop {
-                match SockRef::from(socket).sendmsg(&message, 0) {
-                    Ok(_) => return Ok(0),
+                let sent = match trains {
+                    [(to, train)] => one(socket, *to, train, size),
+                    all => several(socket, all, size),
+                };
+                match sent {
+                    Ok(trains) => return Ok(Sent { trains, copied: 0 }),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => {
                         let refused = error.raw_os_error().is_some_and(|code| TAKES_NONE.contains(&code));
@@ -69,6 +66,44 @@ mod system {
                 }
             }
         }
+    }
+
+    fn one(socket: &UdpSocket, to: SocketAddr, train: Train<'_>, size: Option<usize>) -> io::Result<usize> {
+        let mut parts = [IoSlice::new(&[]); PARTS_MAX];
+        let filled = parts.iter_mut().zip(train).map(|(part, (_, datagram))| *part = IoSlice::new(datagram));
+        let count = filled.count();
+        let parts = parts.get(..count).unwrap_or_default();
+        let (to, control) = (SockAddr::from(to), size.map(control));
+        let mut message = MsgHdr::new().with_addr(&to).with_buffers(parts);
+        if let Some(control) = &control {
+            message = message.with_control(control);
+        }
+        SockRef::from(socket).sendmsg(&message, 0).map(|_| 1)
+    }
+
+    /// Returns how many of the trains the system took, from the first on.
+    fn several(
+        socket: &UdpSocket,
+        trains: &[(SocketAddr, Train<'_>)],
+        size: Option<usize>,
+    ) -> io::Result<usize> {
+        let datagrams = trains.iter().flat_map(|(_, train)| train.iter());
+        let parts: Vec<IoSlice<'_>> = datagrams.map(|(_, datagram)| IoSlice::new(datagram)).collect();
+        let mut rest = parts.as_slice();
+        let mut next = |count: usize| {
+            let (first, after) = rest.split_at_checked(count).unwrap_or_default();
+            rest = after;
+            first
+        };
+        let messages: Vec<&[IoSlice<'_>]> = trains.iter().map(|(_, train)| next(train.len())).collect();
+        let to: Vec<_> = trains.iter().map(|(to, _)| Some(SockaddrStorage::from(*to))).collect();
+        let size = size.map(|size| u16::try_from(size).unwrap_or(u16::MAX));
+        let control: Vec<_> = size.iter().map(ControlMessage::UdpGsoSegments).collect();
+        let room = size.map(|_| cmsg_space!(u16));
+        let mut headers = MultiHeaders::preallocate(trains.len(), room);
+        let (descriptor, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+        let sent = sendmmsg(descriptor, &mut headers, &messages, to, control, flags)?;
+        Ok(sent.count())
     }
 
     /// Says how long each datagram of a train is.
@@ -84,7 +119,7 @@ mod system {
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod system {
-    use crate::trains::Train;
+    use crate::trains::{Sent, Train};
     use core::net::SocketAddr;
     use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
     use std::io;
@@ -97,24 +132,25 @@ mod system {
     }
 
     impl Calls {
-        /// Most datagrams that go in one call.
+        /// Most datagrams that go in one train.
         pub(crate) fn most(&self, state: &UdpSocketState) -> usize {
             state.max_gso_segments()
         }
 
-        /// Sends `train` in one call. `size`: of its datagrams but the last, if there are several.
-        /// Returns how many bytes were copied for that.
+        /// Sends the first of these trains. `size`: of all datagrams but the last of each train,
+        /// if there are such trains.
         pub(crate) fn call<'a, S>(
             &mut self,
             (socket, state): (&'a S, &UdpSocketState),
-            destination: SocketAddr,
-            train: Train<'_>,
-            segment_size: Option<usize>,
-        ) -> io::Result<usize>
+            trains: &[(SocketAddr, Train<'_>)],
+            size: Option<usize>,
+        ) -> io::Result<Sent>
         where
             UdpSockRef<'a>: From<&'a S>,
         {
+            let Some((destination, train)) = trains.first().copied() else { return Ok(Sent::default()) };
             self.room.clear();
+            let segment_size = size.filter(|_| train.len() > 1);
             let (contents, copied) = match train {
                 [(_, one)] => (one.as_ref(), 0),
                 all => {
@@ -123,7 +159,7 @@ mod system {
                 }
             };
             let transmit = Transmit { destination, ecn: None, contents, segment_size, src_ip: None };
-            state.try_send(socket.into(), &transmit).map(|()| copied)
+            state.try_send(socket.into(), &transmit).map(|()| Sent { trains: 1, copied })
         }
     }
 }

@@ -1,9 +1,13 @@
-//! What goes to a socket: neighbours of one size and to one address go as a train, in one call
-//! (GSO); what the socket has no room for waits until it has.
+//! What goes to a socket: neighbours of one size and to one address go as a train (GSO), and trains
+//! of one size go in one call (sendmmsg). What the socket has no room for waits until it has.
 //!
 //! ```text
 //!   send(batch) --by address--> train, train, ... --socket is full--> [ waiting ] --flush--> socket
+//!                              '---- one call ----'
 //! ```
+//! In one call a lone message leaves for everybody before the system lets the first of them run: on
+//! a host with few processors that would otherwise come before the message to the others.
+//!
 //! What goes to one address keeps its order, and the addresses take turns, a train each: so a lone
 //! message is with everybody before the token that follows it goes to one of them. Bound:
 //! [`WAITING_BYTES_MAX`]; more is dropped and counted, the newest first.
@@ -23,23 +27,25 @@ pub(crate) const WAITING_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Most that is kept of what the system would not send because of its length.
 const TOO_LONG_MAX: usize = 64;
 
-/// Datagrams that go in one call.
+/// Trains in one call.
+const TOGETHER_MAX: usize = 32;
+
+/// Datagrams to one address, of one size but for a shorter last.
 pub(crate) type Train<'a> = &'a [(Locator, Bytes)];
 
-/// One call to the system: to whom, what, and the size of a segment if these are several. Returns
-/// how many bytes were copied for that.
-pub(crate) trait Call: FnMut(SocketAddr, Train<'_>, Option<usize>) -> io::Result<usize> {}
-impl<F: FnMut(SocketAddr, Train<'_>, Option<usize>) -> io::Result<usize>> Call for F {}
-
-/// What became of a train.
-enum Settled {
-    /// It is sent, or lost.
-    Yes,
-    /// The socket has no room.
-    Full,
-    /// The interface carries nothing so long. It is lost.
-    TooLong,
+/// What one call to the system did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sent {
+    /// It took so many trains, from the first on.
+    pub(crate) trains: usize,
+    /// So many bytes were copied for that.
+    pub(crate) copied: usize,
 }
+
+/// One call to the system: trains, and the size of a segment if one of them is more than a
+/// datagram. An error is that of the first train.
+pub(crate) trait Call: FnMut(&[(SocketAddr, Train<'_>)], Option<usize>) -> io::Result<Sent> {}
+impl<F: FnMut(&[(SocketAddr, Train<'_>)], Option<usize>) -> io::Result<Sent>> Call for F {}
 
 /// Datagrams on their way to a socket.
 #[derive(Debug)]
@@ -157,38 +163,69 @@ fn run(
     let mut settled = 0_usize;
     while let Some((to, first)) = batch.get(settled) {
         let rest = batch.get(settled..).unwrap_or_default();
-        let length = train_length(rest, most);
-        let Some(address) = address_for(local, to) else {
+        let mut room = [(local, Train::default()); TOGETHER_MAX];
+        let (trains, size) = together(local, rest, most, &mut room);
+        let [(address, train), ..] = trains else {
             counters.dropped = counters.dropped.saturating_add(1);
             settled = settled.saturating_add(1);
             continue;
         };
-        let train = rest.get(..length).unwrap_or(rest);
-        let done = match train {
-            [_] => match send_one(address, train, counters, call) {
-                Settled::TooLong => {
-                    if too_long.len() < TOO_LONG_MAX {
-                        too_long.push_back((to.clone(), first.len()));
-                    }
-                    Settled::Yes
+        counters.calls = counters.calls.saturating_add(1);
+        match call(trains, size) {
+            Ok(sent) => {
+                let gone = trains.iter().take(sent.trains.max(1)).map(|(_, train)| train.len()).sum();
+                settled = settled.saturating_add(gone);
+                counters.sent = counters.sent.saturating_add(as_u64(gone));
+                counters.copied = counters.copied.saturating_add(as_u64(sent.copied));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                counters.full = counters.full.saturating_add(1);
+                return settled;
+            }
+            Err(error) if train.len() > 1 => {
+                tracing::debug!(%error, "a train of datagrams was refused; sending one by one");
+                most = 1;
+            }
+            Err(error) => {
+                tracing::trace!(%error, %address, "a datagram was not sent");
+                if is_too_long(&error) && too_long.len() < TOO_LONG_MAX {
+                    too_long.push_back((to.clone(), first.len()));
                 }
-                settled => settled,
-            },
-            _ => match send_train(address, first.len(), train, counters, call) {
-                Some(done) => done,
-                None => {
-                    most = 1; // One by one.
-                    continue;
-                }
-            },
-        };
-        if matches!(done, Settled::Full) {
-            counters.full = counters.full.saturating_add(1);
-            return settled;
+                counters.dropped = counters.dropped.saturating_add(1);
+                settled = settled.saturating_add(1);
+            }
         }
-        settled = settled.saturating_add(train.len());
     }
     settled
+}
+
+/// The trains from the front of `batch` that can go in one call, and the size of a segment. That
+/// holds for all: a datagram that goes alone is no longer, and comes first only if all go alone.
+/// There are none if the first cannot be reached from here.
+fn together<'a, 'b>(
+    local: SocketAddr,
+    batch: &'b [(Locator, Bytes)],
+    most: usize,
+    room: &'a mut [(SocketAddr, Train<'b>)],
+) -> (&'a [(SocketAddr, Train<'b>)], Option<usize>) {
+    let (mut rest, mut count, mut segment) = (batch, 0_usize, None);
+    for slot in room.iter_mut() {
+        let Some((to, first)) = rest.first() else { break };
+        let Some(address) = address_for(local, to) else { break };
+        let (train, after) = rest.split_at_checked(train_length(rest, most)).unwrap_or_default();
+        let size = (train.len() > 1).then_some(first.len());
+        let fits = match (segment, size) {
+            (Some(segment), None) => first.len() <= segment,
+            (segment, size) => segment == size,
+        };
+        if count > 0 && !fits {
+            break;
+        }
+        segment = segment.or(size);
+        *slot = (address, train);
+        (rest, count) = (after, count.saturating_add(1));
+    }
+    (room.get(..count).unwrap_or_default(), segment)
 }
 
 /// The address that a socket bound to `local` gives the system to reach a locator. A socket of IPv6
@@ -203,45 +240,6 @@ fn address_for(local: SocketAddr, to: &Locator) -> Option<SocketAddr> {
         }
         _ => None,
     }
-}
-
-/// Sends equal-sized datagrams in one call. `None`: the system takes no trains.
-fn send_train(
-    address: SocketAddr,
-    size: usize,
-    train: Train<'_>,
-    counters: &mut Counters,
-    call: &mut impl Call,
-) -> Option<Settled> {
-    counters.calls = counters.calls.saturating_add(1);
-    match call(address, train, Some(size)) {
-        Ok(copied) => {
-            counters.copied = counters.copied.saturating_add(as_u64(copied));
-            counters.sent = counters.sent.saturating_add(as_u64(train.len()));
-            Some(Settled::Yes)
-        }
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Some(Settled::Full),
-        Err(error) => {
-            tracing::debug!(%error, "a train of datagrams was refused; sending one by one");
-            None
-        }
-    }
-}
-
-fn send_one(address: SocketAddr, one: Train<'_>, counters: &mut Counters, call: &mut impl Call) -> Settled {
-    counters.calls = counters.calls.saturating_add(1);
-    match call(address, one, None) {
-        Ok(_) => counters.sent = counters.sent.saturating_add(1),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Settled::Full,
-        Err(error) => {
-            counters.dropped = counters.dropped.saturating_add(1);
-            tracing::trace!(%error, %address, "a datagram was not sent");
-            if is_too_long(&error) {
-                return Settled::TooLong;
-            }
-        }
-    }
-    Settled::Yes
 }
 
 /// EMSGSIZE: the datagram is too long for its interface.
@@ -280,7 +278,7 @@ fn train_length(batch: &[(Locator, Bytes)], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-    use super::{TOO_LONG, Train, Trains, WAITING_BYTES_MAX, address_for};
+    use super::{Sent, TOGETHER_MAX, TOO_LONG, Train, Trains, WAITING_BYTES_MAX, address_for};
     use crate::Counters;
     use bytes::Bytes;
     use core::net::SocketAddr;
@@ -297,7 +295,20 @@ mod tests {
     }
 
     impl Narrow {
-        fn call(&mut self, to: SocketAddr, train: Train<'_>, size: Option<usize>) -> io::Result<usize> {
+        /// Takes one after the other, as the system does: an error is told only of the first.
+        fn call(&mut self, trains: &[(SocketAddr, Train<'_>)], size: Option<usize>) -> io::Result<Sent> {
+            let mut sent = Sent::default();
+            for (to, train) in trains {
+                match self.take(*to, train, size) {
+                    Err(error) if sent.trains == 0 => return Err(error),
+                    Err(_) => break,
+                    Ok(()) => sent.trains += 1,
+                }
+            }
+            Ok(sent)
+        }
+
+        fn take(&mut self, to: SocketAddr, train: Train<'_>, size: Option<usize>) -> io::Result<()> {
             if size.is_some() && !self.trains {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
@@ -308,9 +319,10 @@ mod tests {
             self.room -= bytes;
             let (last, others) = train.split_last().unwrap();
             let size = size.unwrap_or(last.1.len());
+            assert!(others.is_empty() || size == train[0].1.len());
             assert!(others.iter().all(|(_, one)| one.len() == size) && last.1.len() <= size);
             self.took.entry(to).or_default().extend(train.iter().map(|(_, one)| one.clone()));
-            Ok(0)
+            Ok(())
         }
     }
 
@@ -329,12 +341,12 @@ mod tests {
             let mut batch: Vec<_> =
                 (0..100).flat_map(|number| [datagram(1, number), datagram(2, number)]).collect();
             let (now, later) = batch.split_at_mut(120);
-            out.send(now, 64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
+            out.send(now, 64, &mut counters, |trains: &[_], size| socket.call(trains, size));
             assert!(out.waits() && counters.sent < 30, "{counters:?}");
-            out.send(later, 64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
+            out.send(later, 64, &mut counters, |trains: &[_], size| socket.call(trains, size));
             for _ in 0..20 {
                 socket.room += 50_000;
-                out.flush(64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
+                out.flush(64, &mut counters, |trains: &[_], size| socket.call(trains, size));
             }
             assert!(!out.waits());
             assert_eq!((counters.sent, counters.dropped), (200, 0));
@@ -354,12 +366,60 @@ mod tests {
             [(data[0].0.clone(), Bytes::from(vec![9; 800])), (data[0].0.clone(), Bytes::from(vec![8; 900]))];
         let mut batch: Vec<_> = data.into_iter().chain(token).chain(more).collect();
         let mut calls = Vec::new();
-        out.send(&mut batch, 64, &mut counters, |to, train: Train<'_>, _| {
-            calls.push((to.port(), train.iter().map(|(_, one)| one.len()).collect::<Vec<_>>()));
-            Ok(0)
+        out.send(&mut batch, 64, &mut counters, |trains: &[(SocketAddr, Train<'_>)], size| {
+            let lengths = |train: Train<'_>| train.iter().map(|(_, one)| one.len()).collect::<Vec<_>>();
+            let told = trains.iter().map(|(to, train)| (to.port(), lengths(train)));
+            calls.push((size, told.collect::<Vec<_>>()));
+            Ok(Sent { trains: trains.len(), copied: 0 })
         });
-        let first = [(1, vec![1_000, 800]), (2, vec![1_000, 700]), (3, vec![1_000, 700])];
-        assert_eq!(calls, first.into_iter().chain([(1, vec![900, 700])]).collect::<Vec<_>>());
+        let first = vec![(1, vec![1_000, 800]), (2, vec![1_000, 700]), (3, vec![1_000, 700])];
+        assert_eq!(calls, [(Some(1_000), first), (Some(900), vec![(1, vec![900, 700])])]);
+        assert_eq!((counters.sent, counters.calls), (8, 2));
+    }
+
+    /// A lone message and its record to each of two, and the token to one: one call. What is longer
+    /// than a segment would be cut, so it goes in a call of its own; so does a train behind what
+    /// goes alone. No call has more than so many trains.
+    #[test]
+    fn trains_of_one_size_go_in_one_call() {
+        let of = |port: u16, length: usize| {
+            (Locator::udp(([127, 0, 0, 1], port).into()), Bytes::from(vec![0; length]))
+        };
+        let called = |mut batch: Vec<(Locator, Bytes)>, most: usize| {
+            let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
+            let mut calls = Vec::new();
+            out.send(&mut batch, most, &mut counters, |trains: &[(SocketAddr, Train<'_>)], size| {
+                calls.push((trains.len(), size));
+                Ok(Sent { trains: trains.len(), copied: 0 })
+            });
+            assert_eq!(counters.sent, batch.len() as u64);
+            calls
+        };
+        let lone = |token: usize| vec![of(1, 148), of(2, 148), of(1, 63), of(2, 63), of(1, token)];
+        assert_eq!(called(lone(122), 64), [(3, Some(148))]);
+        assert_eq!(called(lone(149), 64), [(2, Some(148)), (1, None)]);
+        assert_eq!(called(lone(122), 1), [(5, None)], "no trains");
+        assert_eq!(called(vec![of(1, 100), of(2, 148), of(2, 63)], 64), [(1, None), (1, Some(148))]);
+        let all = (0..40).map(|port| of(port + 1, 100)).collect();
+        assert_eq!(called(all, 64), [(TOGETHER_MAX, None), (40 - TOGETHER_MAX, None)]);
+    }
+
+    /// The system takes the first of three trains, and says why it does not take the second only
+    /// when that comes first.
+    #[test]
+    fn what_the_system_did_not_take_comes_first_in_the_next_call() {
+        let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
+        let mut batch: Vec<_> = [1, 2, 3].map(|port| datagram(port, 0)).into();
+        let mut calls = Vec::new();
+        out.send(&mut batch, 64, &mut counters, |trains: &[(SocketAddr, Train<'_>)], _| {
+            calls.push(trains.len());
+            match trains[0].0.port() {
+                2 => Err(io::ErrorKind::PermissionDenied.into()),
+                _ => Ok(Sent { trains: 1, copied: 0 }),
+            }
+        });
+        assert_eq!(calls, [3, 2, 1]);
+        assert_eq!((counters.sent, counters.dropped), (2, 1));
     }
 
     /// The interface carries 800 bytes: what is longer is lost and told, also out of a train.
@@ -367,9 +427,12 @@ mod tests {
     fn what_the_interface_does_not_carry_is_told() {
         let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
         let mut batch = vec![datagram(1, 0), datagram(1, 1), datagram(1, 15), datagram(2, 15)];
-        out.send(&mut batch, 64, &mut counters, |_, train: Train<'_>, _| {
-            let long = train.iter().any(|(_, one)| one.len() > 800);
-            if long { Err(io::Error::from_raw_os_error(TOO_LONG)) } else { Ok(0) }
+        out.send(&mut batch, 64, &mut counters, |trains: &[(SocketAddr, Train<'_>)], _| {
+            let long = |(_, train): &&(_, Train<'_>)| train.iter().any(|(_, one)| one.len() > 800);
+            match trains.iter().position(|train| long(&train)) {
+                Some(0) => Err(io::Error::from_raw_os_error(TOO_LONG)),
+                first => Ok(Sent { trains: first.unwrap_or(trains.len()), copied: 0 }),
+            }
         });
         assert_eq!((counters.sent, counters.dropped), (2, 2));
         let at = |port: u16| Locator::udp(([127, 0, 0, 1], port).into());
@@ -382,10 +445,10 @@ mod tests {
         let (mut out, mut counters) = (Trains::new(([0; 4], 0).into()), Counters::default());
         let count = WAITING_BYTES_MAX / 1_000 + 500;
         let mut batch = vec![datagram(1, 0); count];
-        out.send(&mut batch, 64, &mut counters, |_, _: Train<'_>, _| Err(io::ErrorKind::WouldBlock.into()));
+        out.send(&mut batch, 64, &mut counters, |_: &[_], _| Err(io::ErrorKind::WouldBlock.into()));
         assert_eq!(counters.dropped, (count - WAITING_BYTES_MAX / 1_000) as u64);
         let mut socket = Narrow { room: usize::MAX, trains: true, ..Narrow::default() };
-        out.flush(64, &mut counters, |to, train: Train<'_>, size| socket.call(to, train, size));
+        out.flush(64, &mut counters, |trains: &[_], size| socket.call(trains, size));
         assert_eq!(counters.sent + counters.dropped, count as u64);
         assert!(!out.waits() && out.waiting_bytes == 0);
     }

@@ -201,10 +201,9 @@ impl Socket {
 
     pub(crate) fn send(&mut self, batch: &mut [(Locator, Bytes)], counters: &mut Counters) {
         let Self { socket, state, calls, trains, .. } = self;
-        let at = (socket.socket(), &*state);
-        trains.send(batch, calls.most(state), counters, |to, train: Train<'_>, size| {
-            calls.call(at, to, train, size)
-        });
+        let (at, most) = ((socket.socket(), &*state), calls.most(state));
+        let call = |trains: &[(SocketAddr, Train<'_>)], size| calls.call(at, trains, size);
+        trains.send(batch, most, counters, call);
         self.socket.await_room(self.trains.waits());
     }
 
@@ -216,9 +215,9 @@ impl Socket {
     /// The socket has room again.
     fn flush(&mut self, counters: &mut Counters) {
         let Self { socket, state, calls, trains, .. } = self;
-        let at = (socket.socket(), &*state);
-        trains
-            .flush(calls.most(state), counters, |to, train: Train<'_>, size| calls.call(at, to, train, size));
+        let (at, most) = ((socket.socket(), &*state), calls.most(state));
+        let call = |trains: &[(SocketAddr, Train<'_>)], size| calls.call(at, trains, size);
+        trains.flush(most, counters, call);
         self.socket.await_room(self.trains.waits());
     }
 }
