@@ -8,7 +8,9 @@
 //! A turn takes what has come (a batch of datagrams, some sends, or one of the rest) and gathers
 //! all that the machine puts out. [`crate::outcome`] acts on it in that order, and writes to disk
 //! beside the engine. Committing early what came late is harmless; transmitting early would not be
-//! (O4).
+//! (O4). If datagrams brought the application little and the disk nothing, 3 comes before 2: a lone
+//! message is with the application before the token goes on, which takes a call to the system and,
+//! on a host with few processors, perhaps the processor.
 //!
 //! Bounds: [`crate::SENDS_WAITING_MAX`] messages of each group and [`ORDERS_WAITING_MAX`] orders
 //! wait, then callers wait; [`crate::EVENTS_WAITING_MAX`] events or
@@ -172,6 +174,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
         loop {
             let wake = self.wake(&mut inbox, &mut ticks).await;
             self.turn.counters.count(&wake);
+            let heard = matches!(wake, Wake::Datagrams(_));
             match wake {
                 Wake::Datagrams(result) => self.datagrams(result, &mut inbox).await?,
                 Wake::Order(None | Some(Order::Stop)) => {
@@ -191,6 +194,9 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
                 }
             }
             self.take_sends();
+            if heard && self.outcomes.tell_first() {
+                tokio::task::yield_now().await;
+            }
             self.outcomes.act(&mut self.wire)?;
             if let Some(places) = self.turn.together.take() {
                 let all = self.wire.together(&places);

@@ -1,5 +1,5 @@
 //! What turns brought about, and the order in which it takes effect: keep, then transmit, then
-//! tell (DECISIONS O4).
+//! tell (DECISIONS O4); or tell before transmit, if that is little.
 //!
 //! ```text
 //!   turn, turn, ... --> [ gathered ] --disk is free--> [ on its way to the disk ] --> transmit, tell
@@ -25,6 +25,9 @@ pub const EVENT_BYTES_WAITING_MAX: usize = 256 * 1024 * 1024;
 pub(crate) const ROWS_MAX: usize = 4_096;
 /// Bytes of datagrams that wait for the disk.
 pub(crate) const TRANSMIT_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// So few events are told before anything is transmitted.
+const FEW_EVENTS: usize = 4;
 
 /// Says to a caller what it asked for.
 pub(crate) type Answer = Box<dyn FnOnce() + Send>;
@@ -135,6 +138,19 @@ impl<E> Outcomes<E> {
             return Err(RuntimeError::LocalSlowReader(count));
         }
         Ok(())
+    }
+
+    /// Tells the application what was gathered before any of it is transmitted, if that is little
+    /// and nothing waits. Returns whether it did. Both follow what is kept, and neither the other.
+    pub(crate) fn tell_first(&mut self) -> bool {
+        let Outcome { persist, transmit, told, .. } = &mut self.gathered;
+        let free = self.flying.is_none() && self.told.is_empty() && persist.is_empty();
+        if !free || transmit.is_empty() || !(1..=FEW_EVENTS).contains(&told.len()) {
+            return false;
+        }
+        core::mem::swap(&mut self.told, told);
+        self.tell();
+        true
     }
 
     /// Acts on all that is left, and waits for the disk.

@@ -23,7 +23,8 @@ fn words(text: &'static str) -> Sending {
     Sending { group: GROUP, service: Service::Agreed, payload: text.into(), signed: false }
 }
 
-/// A node that keeps what comes, then echoes it; upwards it hands the payload on.
+/// A node that keeps what comes, then echoes it; upwards it hands the payload on. It keeps nothing
+/// of what begins with "light", and hands that on as often as a digit behind it says.
 #[derive(Debug, Default)]
 struct Echo(VecDeque<GroundOutput>);
 
@@ -35,7 +36,14 @@ impl Ground for Echo {
     }
     fn datagram(&mut self, _now: Instant, from: Locator, datagram: BytesMut, _entropy: &mut dyn Entropy) {
         let datagram = datagram.freeze();
-        self.0.push_back(GroundOutput::Persist(Persist::put("ring", datagram.clone(), datagram.clone())));
+        let times = match datagram.strip_prefix(b"light") {
+            Some(times) => usize::from(times[0] - b'0'),
+            None => {
+                let keep = Persist::put("ring", datagram.clone(), datagram.clone());
+                self.0.push_back(GroundOutput::Persist(keep));
+                1
+            }
+        };
         self.0.push_back(GroundOutput::Transmit(from, datagram.clone()));
         let sender = folkmoot_base::MemberId([1; 32]).into();
         let deliver = ToMember::Group(Indication::Deliver {
@@ -44,7 +52,7 @@ impl Ground for Echo {
             service: Service::Agreed,
             payload: datagram.into(),
         });
-        self.0.push_back(GroundOutput::Member(deliver));
+        self.0.extend((0..times).map(|_| GroundOutput::Member(deliver.clone())));
     }
     fn clock(&mut self, _now: Instant, _time: UnixTime, _entropy: &mut dyn Entropy) {}
     fn timeout(&mut self, _now: Instant, _entropy: &mut dyn Entropy) {}
@@ -192,6 +200,27 @@ async fn what_is_kept_is_on_disk_before_anything_leaves() {
     let sent = bench.sent.lock().unwrap();
     assert_eq!(sent.len(), 40);
     assert!(sent.iter().all(|(_, kept)| *kept));
+}
+
+#[tokio::test]
+async fn the_application_hears_little_before_anything_leaves() {
+    for (words, times) in [("light1", 1), ("light4", 4), ("light5", 5), ("kept", 1)] {
+        let Bench { mut running, datagrams, sent, .. } = bench(words);
+        let heard = Arc::clone(&sent);
+        let application = tokio::spawn(async move {
+            for _ in 0..times {
+                assert_eq!(running.next().await.unwrap(), Some(Heard::Payload(words.into())));
+                heard.lock().unwrap().push(("heard".into(), false));
+            }
+            running.stop().await.unwrap();
+        });
+        datagrams.send(words.into()).await.unwrap();
+        application.await.unwrap();
+        let order: Vec<_> = sent.lock().unwrap().iter().map(|(bytes, _)| bytes.clone()).collect();
+        let mut wanted = vec!["heard"; times];
+        wanted.insert(if words.starts_with("light") && times <= 4 { times } else { 0 }, words);
+        assert_eq!(order, wanted);
+    }
 }
 
 #[tokio::test]
