@@ -369,6 +369,7 @@ impl<'a> Director<'a> {
 
     /// Everything that was broken by the schedule is whole again; the dead come back, most of them.
     fn stop_faults(&mut self) {
+        self.world.record.healed = self.world.now;
         self.quieten();
         self.world.net.heal();
         self.world.net.settle(Weather { delay_max: CALM.delay_max, ..CALM });

@@ -390,6 +390,8 @@ pub struct Record {
     pub votes: u8,
     /// Whether the faults had stopped and the world had come to rest when it ended.
     pub settled: bool,
+    /// When the faults stopped, in microseconds.
+    pub healed: u64,
     /// What was missing for peace, the first time that it did not come while cuts lasted.
     pub unrest: Option<String>,
     /// What the machines alone had to do at the end, and did not (signing sessions).
@@ -403,10 +405,14 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether what began at `entry` has had its time when the world ended: [`PATIENCE`].
-    pub fn is_old(&self, entry: usize) -> bool {
+    /// Whether what began at `entry` has had its time at `player` when the world ended:
+    /// [`PATIENCE`]. Who was not expected to come to rest had no peace before the faults stopped:
+    /// somebody who was expelled, and does not know, tries with one after the other of those who do
+    /// not know either.
+    pub fn is_old(&self, player: Player, entry: usize) -> bool {
         let at = self.entries.get(entry).map_or(0, |entry| entry.at);
-        at.saturating_add(PATIENCE) < self.counts.micros
+        let since = if self.rests(player) { at } else { at.max(self.healed) };
+        since.saturating_add(PATIENCE) < self.counts.micros
     }
 
     /// Whether the world came to rest with this player in it: what it waits for now will not come

@@ -38,7 +38,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
                 return Err(broken(*process, segment.entry, "is not in its own configuration".into()));
             }
             together(*process, segment, installed)?;
-            let stays = segment.end == End::Open && record.is_old(segment.entry);
+            let stays = segment.end == End::Open && record.is_old(process.player, segment.entry);
             let missing = segment
                 .nodes
                 .iter()

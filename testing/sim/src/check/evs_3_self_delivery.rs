@@ -18,7 +18,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
             let count = got.entry(*message).or_default();
             match count.checked_sub(1) {
                 Some(left) => *count = left,
-                None if record.is_old(*entry) => {
+                None if record.is_old(process.player, *entry) => {
                     return Err((*process, Some(*entry), "never delivered its own message".into()));
                 }
                 None => {}
@@ -31,7 +31,8 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
 #[cfg(test)]
 mod tests {
     use super::CHECKER;
-    use crate::check::tale::Tale;
+    use crate::check::tale::{Tale, p};
+    use crate::record::Standing;
     use folkmoot_base::Service::Agreed;
 
     #[test]
@@ -42,5 +43,25 @@ mod tests {
         sent().holds(&CHECKER);
         sent().settled().broken(&CHECKER);
         sent().ring_send(0, 1).ring_get(0, (0, 1), (4, 1), Agreed).settled().broken(&CHECKER);
+    }
+
+    /// Who is not expected in the one view has ten seconds after the faults have stopped.
+    #[test]
+    fn who_is_not_expected_has_time_from_the_end_of_the_faults() {
+        let standing = |expected| Standing {
+            process: p(0),
+            expected,
+            view: None,
+            ring: [].into(),
+            roster: [].into(),
+            gathers: true,
+            activity: "gathering".into(),
+            unacknowledged: Vec::new(),
+        };
+        for (healed, expected, good) in [(995, false, true), (995, true, false), (985, false, false)] {
+            let tale = Tale::default().ring(0, 4, &[0]).ring_send(0, 1).healed(healed * 1_000_000);
+            let tale = tale.settled().standing(standing(expected));
+            if good { tale.holds(&CHECKER) } else { tale.broken(&CHECKER) }
+        }
     }
 }

@@ -28,7 +28,7 @@ fn judge(record: &Record, story: &Story) -> Result<(), Broken> {
                 let over = has_moved_on(story, *player, id);
                 let lacks = |place: &RingPlace| {
                     let number = got.get(player).is_some_and(|got| got.contains(&place.number));
-                    !number && (over || record.is_old(place.entry))
+                    !number && (over || record.is_old(*player, place.entry))
                 };
                 if !crashed {
                     judge_one(*process, segment, *player, &lacks)?;

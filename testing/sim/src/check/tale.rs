@@ -125,6 +125,12 @@ impl Tale {
         self
     }
 
+    /// The faults stopped then; it rests at 1,000 s.
+    pub(crate) fn healed(mut self, micros: u64) -> Self {
+        self.0.healed = micros;
+        self
+    }
+
     pub(crate) fn standing(mut self, standing: Standing) -> Self {
         self.0.standings.push(standing);
         self

@@ -301,7 +301,8 @@ impl Desk {
                 if let Some(view) = confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
                 }
-                if !muted && matches!(step, Mute::FlushOk | Mute::FlushReceived) {
+                // A member that does not say so has its view all the same.
+                if step == Mute::FlushReceived || step == Mute::FlushOk && !muted {
                     self.note(words::flushed(payload));
                 }
                 !muted
