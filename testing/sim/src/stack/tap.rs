@@ -3,9 +3,8 @@
 //! and says what it sealed and what it knew when it did.
 //!
 //! What they see goes out in order among the stacks' own outputs. Each [`Seen`] is announced by a
-//! trace line of the layer [`MARK`], which the actor swaps for it. The two liars that need a place
-//! between the stacks are here, too: a member that leaves out a step, and a node that was broken
-//! into.
+//! trace line of the layer [`MARK`], which the actor swaps for it. Two liars need a place between
+//! the stacks, and are here: a member that leaves out a step, and a node that was broken into.
 
 use super::company::Names;
 use super::forger::{Forger, Rumours};
@@ -261,7 +260,7 @@ impl Desk {
     }
 
     fn note(&mut self, word: Option<Word>) {
-        word.into_iter().for_each(|word| self.tell(Told::Word(word)));
+        word.map(Told::Word).into_iter().for_each(|told| self.tell(told));
     }
 
     /// Takes over what the member has to say, so that marks made from now on come after it.
@@ -301,7 +300,7 @@ impl Desk {
                 if let Some(view) = confirmed(step, run).filter(|_| !muted) {
                     self.tell(Told::Confirmed(view));
                 }
-                // A member that does not say so has its view all the same.
+                // It has its view whether it says so or not.
                 if step == Mute::FlushReceived || step == Mute::FlushOk && !muted {
                     self.note(words::flushed(payload));
                 }
