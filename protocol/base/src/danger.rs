@@ -124,6 +124,10 @@ pub enum Danger {
     RingSealsFirstRound,
     /// Ring: the token never waits for answers (RING-35).
     RingTokenHurries,
+    /// Ring: the token does not wait for the answers to what came just before it (RING-47).
+    RingTrainHurries,
+    /// Ring: safe messages get places at the first visits of the token, too (RING-48).
+    RingSafeAtOnce,
     /// Ring: only the token says how far members hold the order (RING-40).
     RingHeldByToken,
     /// Ring: HELD is said in rings of any size (RING-45).
@@ -266,6 +270,8 @@ pub enum Danger {
     LinkBelievesAddresses,
     /// Link: smaller datagrams wait until a long path has not carried the largest (LINK-41).
     LinkSizesWait,
+    /// Link: a node is dialled where anybody is dialled already (LINK-44).
+    LinkDialsTwice,
     /// Link: the keys of a ring stay when the next one is installed (LINK-30).
     LinkKeepsRingKey,
     /// Link: takes whatever comes by multicast, as if it had come to this node alone (LINK-37).

@@ -49,6 +49,8 @@ pub(crate) struct Gather {
     began: Instant,
     sent_at: Instant,
     join_at: Instant,
+    /// Since when what is missing is awaited, and until when.
+    consensus_from: Instant,
     consensus_at: Instant,
     /// Consensus times that have passed since what we say changed.
     waited: u32,
@@ -83,6 +85,7 @@ impl Gather {
             began: now,
             sent_at: now,
             join_at: now,
+            consensus_from: now,
             consensus_at: now + timing.consensus,
             waited: 0,
             alone_at: now + timing.alone,
@@ -209,7 +212,8 @@ impl Gather {
             self.wants = wants;
             (self.entry, self.propose_at) = (None, None);
             self.waited = 0;
-            self.consensus_at = now + ctx.config.timing.consensus;
+            self.consensus_from = now;
+            self.wait(ctx);
             self.commit_at = None;
             self.send_soon(now, ctx);
         }
@@ -333,9 +337,10 @@ impl Gather {
         self.join_at = now;
     }
 
-    /// Round trips take longer than was known: those that are silent have longer.
+    /// RING-29: round trips may take longer than was known, or less: those that are silent have so
+    /// long.
     pub(crate) fn wait(&mut self, ctx: &Context) {
-        self.consensus_at = self.consensus_at.max(self.began + ctx.config.timing.consensus);
+        self.consensus_at = self.consensus_from + ctx.config.timing.consensus;
     }
 
     /// None of the awaited nodes can come.
@@ -360,7 +365,8 @@ impl Gather {
     /// not agree.
     fn give_up(&mut self, now: Instant, ctx: &mut Context) {
         let consensus = ctx.config.timing.consensus;
-        self.consensus_at = now + consensus;
+        self.consensus_from = now;
+        self.wait(ctx);
         if self.commit_at.is_some() {
             return; // All agree; a node that commits sends no more JOINs.
         }

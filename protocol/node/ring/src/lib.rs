@@ -34,6 +34,7 @@ pub mod given;
 mod hearing;
 mod key;
 mod leaving;
+mod lines;
 mod merging;
 pub mod message;
 pub mod names;
@@ -142,7 +143,7 @@ impl Ring {
                 }
                 Ok(())
             }
-            Frame::Control(Control::Held(held)) => self.take_held(from, held),
+            Frame::Control(Control::Held(held)) => self.take_held(now, from, held),
             Frame::Control(Control::Ask(ask)) => {
                 let circuit = match self.state.as_mut() {
                     Some(State::Operational(state)) => Some(&mut state.circuit),
@@ -187,10 +188,10 @@ impl Ring {
     }
 
     /// RING-40: HELD counts in the configuration that is installed.
-    fn take_held(&mut self, from: NodeId, held: Held) -> Result<(), RingError> {
+    fn take_held(&mut self, now: Instant, from: NodeId, held: Held) -> Result<(), RingError> {
         match self.state.as_mut() {
             Some(State::Operational(state)) if held.ring == state.circuit.order.ring() => {
-                state.held(from, held, &mut self.ctx)
+                state.held(now, from, held, &mut self.ctx)
             }
             _ => Ok(()),
         }

@@ -37,6 +37,8 @@ pub(crate) struct Operational {
     /// A member was said to lack something.
     lacking: bool,
     unreliable: Unreliable,
+    /// RING-47: when something was last delivered here.
+    delivered_at: Option<Instant>,
 }
 
 /// How often the members are told again that the nodes which we hear have changed.
@@ -53,15 +55,38 @@ impl Operational {
     ) -> Self {
         let look_at = Some(now + ctx.config.timing.merge_delay);
         let unreliable = Unreliable::new(circuit.order.members.len(), ctx.config.danger);
-        let (repeats, lacking) = (0, false);
-        let mut operational =
-            Self { circuit, formed_by, repeat, since: now, look_at, repeats, lacking, unreliable };
-        operational.circuit.order.deliver_ready(&mut ctx.out);
+        let mut operational = Self {
+            circuit,
+            formed_by,
+            repeat,
+            since: now,
+            look_at,
+            repeats: 0,
+            lacking: false,
+            unreliable,
+            delivered_at: None,
+        };
+        operational.deliver(now, ctx);
         match token {
             Some(token) => operational.first_visit(now, token, ctx),
-            None => operational.send_alone(ctx),
+            None => operational.send_alone(now, ctx),
         }
         operational
+    }
+
+    /// Delivers what is ready.
+    fn deliver(&mut self, now: Instant, ctx: &mut Context) {
+        let before = ctx.out.len();
+        self.circuit.order.deliver_ready(&mut ctx.out);
+        if ctx.out.len() > before {
+            self.delivered_at = Some(now);
+        }
+    }
+
+    /// RING-47: whether something was delivered at this moment. The layers above have not answered
+    /// it if it came in the same datagram or train as the token.
+    fn has_just_delivered(&self, now: Instant, ctx: &Context) -> bool {
+        self.delivered_at == Some(now) && !ctx.config.danger.is(Danger::RingTrainHurries)
     }
 
     /// The layers above answer the new configuration.
@@ -77,18 +102,19 @@ impl Operational {
         // What the token brings of records and of the safe line is delivered before this visit numbers
         // anything, also while the token waits.
         let before = ctx.out.len();
-        self.circuit.order.deliver_ready(&mut ctx.out);
+        self.deliver(now, ctx);
         let Some(token) = self.circuit.wait_for_packets(now, token, &ctx.config) else { return };
-        if ctx.out.len() > before && self.circuit.may_wait(&ctx.config) {
+        let brings = ctx.out.len() > before || self.has_just_delivered(now, ctx);
+        if brings && self.circuit.may_wait(&ctx.config) {
             return self.circuit.wait_for_answers(now, token);
         }
         self.circuit.serve(now, token, &mut ctx.queue, &ctx.config, &mut ctx.out);
-        self.circuit.order.deliver_ready(&mut ctx.out);
+        self.deliver(now, ctx);
         ctx.watch_queue();
     }
 
     /// The only member needs no token.
-    fn send_alone(&mut self, ctx: &mut Context) {
+    fn send_alone(&mut self, now: Instant, ctx: &mut Context) {
         use crate::circuit::Source as _;
         if !self.circuit.is_alone() {
             return;
@@ -96,7 +122,7 @@ impl Operational {
         while !ctx.queue.is_empty() && !self.is_spent() {
             let before = ctx.queue.backlog();
             self.circuit.place_alone(&mut ctx.queue);
-            self.circuit.order.deliver_ready(&mut ctx.out);
+            self.deliver(now, ctx);
             if ctx.queue.backlog() >= before && !ctx.queue.is_empty() {
                 break;
             }
@@ -137,18 +163,24 @@ impl Operational {
     }
 
     /// RING-40: a member says how far it holds the order.
-    pub(crate) fn held(&mut self, from: NodeId, held: Held, ctx: &mut Context) -> Result<(), RingError> {
+    pub(crate) fn held(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        held: Held,
+        ctx: &mut Context,
+    ) -> Result<(), RingError> {
         if !self.circuit.held_came(&from, held) {
             return Err(RingError::PeerIllegal { peer: from, rule: "RING-40" });
         }
-        self.agree_on_held(ctx);
+        self.agree_on_held(now, ctx);
         Ok(())
     }
 
     /// Delivers what has become safe by what members hold.
-    fn agree_on_held(&mut self, ctx: &mut Context) {
+    fn agree_on_held(&mut self, now: Instant, ctx: &mut Context) {
         if self.circuit.agree_on_held(&ctx.config, &mut ctx.out) {
-            self.circuit.order.deliver_ready(&mut ctx.out);
+            self.deliver(now, ctx);
         }
     }
 
@@ -165,16 +197,16 @@ impl Operational {
     /// The queue has something new.
     pub(crate) fn submitted(&mut self, now: Instant, ctx: &mut Context) {
         if self.circuit.is_alone() {
-            self.send_alone(ctx);
+            self.send_alone(now, ctx);
         } else if self.circuit.awaits_answers() {
             // It goes with the token.
         } else if self.circuit.is_idle() {
             self.circuit.release(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
-            self.circuit.order.deliver_ready(&mut ctx.out);
+            self.deliver(now, ctx);
             ctx.watch_queue();
         } else {
             self.circuit.send_early(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
-            self.circuit.order.deliver_ready(&mut ctx.out);
+            self.deliver(now, ctx);
         }
     }
 
@@ -193,7 +225,7 @@ impl Operational {
             return Ok(Step::Gather(Cause::NumbersSpent));
         }
         self.visit(now, token, ctx);
-        self.agree_on_held(ctx);
+        self.agree_on_held(now, ctx);
         self.tell_lacking(now, ctx);
         Ok(Step::Stay)
     }
@@ -235,9 +267,9 @@ impl Operational {
             self.circuit.order.emit(&data, order, false, &mut ctx.out);
         }
         if stored == Stored::New {
-            self.circuit.order.deliver_ready(&mut ctx.out);
+            self.deliver(now, ctx);
             self.circuit.have_packets_come(now);
-            self.agree_on_held(ctx);
+            self.agree_on_held(now, ctx);
             self.circuit.heed(now, &mut ctx.queue, &ctx.config, &mut ctx.out);
         }
         Ok(())
@@ -348,8 +380,8 @@ impl Operational {
                 Lost::Progress => Cause::Stalled,
             });
         }
-        self.circuit.order.deliver_ready(&mut ctx.out);
-        self.agree_on_held(ctx);
+        self.deliver(now, ctx);
+        self.agree_on_held(now, ctx);
         ctx.watch_queue();
         Step::Stay
     }

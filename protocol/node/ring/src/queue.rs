@@ -1,8 +1,8 @@
 //! This node's messages that wait for the token, and how they are cut and packed into packets.
 //!
-//! Each party of this node has a line of its own, up to [`LINES`], and they take turns, a packet
-//! each: so a small message of one waits for a packet of another's large one, and not for all of
-//! it. The messages of one party keep their order.
+//! Each party of this node has a line of its own, up to [`LINES`] (lines.rs), and they take turns,
+//! a packet each: so a small message of one waits for a packet of another's large one, and not for
+//! all of it. The messages of one party keep their order.
 
 use crate::circuit::Source;
 use crate::config::LINES;
@@ -10,6 +10,7 @@ use crate::data::{
     Class, Data, HEADER_BYTES, Head, PART_HEADER_BYTES, PIECE_HEADER_BYTES, Part, packet_bytes, put_piece,
 };
 use crate::error::SubmitError;
+use crate::lines::{Parties, line_of};
 use crate::names::{names_bytes, put_names};
 use crate::order::Order;
 use crate::output::Counters;
@@ -64,6 +65,7 @@ struct Line {
     offset: usize,
     /// What its pieces say which message they are of.
     message: u16,
+    parties: Parties,
 }
 
 /// What was put into a packet.
@@ -164,9 +166,10 @@ impl Queue {
             return Err(SubmitError::LocalTooLong { got: message.len(), most: ORDERED_BYTES_MAX });
         }
         let bytes = self.bytes.saturating_add(message.len()).saturating_add(MESSAGE_COST_BYTES);
-        let place = usize::from(party) % LINES;
+        let place = line_of(party, self.lines.iter().map(|line| &line.parties));
         let line = self.lines.get_mut(place).filter(|_| bytes <= SEND_QUEUE_BYTES_MAX);
         let line = line.ok_or(SubmitError::LocalFull)?;
+        line.parties.add(party);
         self.bytes = bytes;
         line.messages.push_back(message);
         Ok(())
@@ -216,6 +219,9 @@ impl Queue {
             }
             let in_pieces = core::mem::take(&mut line.offset) > 0;
             let Some(message) = line.messages.pop_front() else { return true };
+            if line.messages.is_empty() {
+                line.parties.clear();
+            }
             self.bytes = self.bytes.saturating_sub(message.len()).saturating_sub(MESSAGE_COST_BYTES);
             if in_pieces {
                 let Message { lead, payload, .. } = message;
@@ -230,10 +236,13 @@ impl Queue {
 }
 
 impl Source for Queue {
-    fn packet(&mut self, head: Head, order: &Order) -> Option<Data> {
+    fn packet(&mut self, head: Head, order: &Order, safe_too: bool) -> Option<Data> {
         let turn = self.turn;
         let turns = (0..LINES).map(|step| turn.wrapping_add(step) % LINES);
-        let class_of = |place: usize| self.lines.get(place).and_then(Line::class);
+        let class_of = |place: usize| {
+            let class = self.lines.get(place).and_then(Line::class);
+            class.filter(|class| safe_too || *class != Class::Safe)
+        };
         let (first, class) = turns.clone().find_map(|place| class_of(place).map(|class| (place, class)))?;
         let names = if class == Class::Causal { names_bytes(order.names().count()) } else { 0 };
         let room = self.waiting().saturating_add(HEADER_BYTES).saturating_add(names);

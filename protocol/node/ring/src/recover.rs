@@ -109,7 +109,7 @@ struct Recovered<'a> {
 }
 
 impl Source for Recovered<'_> {
-    fn packet(&mut self, head: Head, _: &Order) -> Option<Data> {
+    fn packet(&mut self, head: Head, _: &Order, _: bool) -> Option<Data> {
         while let Some(lacking) = self.plan.to_send.pop_front() {
             let Some(old) = self.old.and_then(|old| old.frame(lacking)) else { continue };
             if !self.plan.seen.insert(lacking) {

@@ -94,6 +94,7 @@ impl Ground for Node {
             self.settle(now, entropy);
         }
         if self.reach.next() <= now {
+            self.patience.stood_still(now.since(self.reach.next()));
             self.look_up(now, entropy);
             self.patience.lose(now, &self.group, self.carried.silent(), &mut self.out);
             self.judge_all(now);

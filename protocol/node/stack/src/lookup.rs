@@ -1,7 +1,7 @@
 //! Look-ups: who is dialled, who is asked, and who is told where others are.
 
 use crate::parts::{Others, place};
-use crate::{Node, Place, Sync};
+use crate::{Node, Phase, Place, Sync};
 use base::{Entropy, Instant, Locator, NodeId};
 use folkmoot_attach::ToMember;
 use folkmoot_base as base;
@@ -43,10 +43,12 @@ impl Node {
     }
 
     /// Peers whose transcripts the ring does not keep equal to ours: they are not eligible, or are
-    /// on another ring.
+    /// on another ring, or no ring stands here. A peer whose link to us went down and came up again
+    /// knows nothing of us any more, and we do not hear of that if we stood still meanwhile.
     fn elsewhere(&self) -> Vec<NodeId> {
-        let here = self.ring.status().members;
-        let apart = |node: &NodeId| !self.peers.is_eligible(node) || !here.contains(node);
+        let ring = self.ring.status();
+        let stands = ring.phase == Phase::Operational;
+        let apart = |node: &NodeId| !stands || !self.peers.is_eligible(node) || !ring.members.contains(node);
         self.peers.iter().filter(|node| apart(node) && !self.may_rest(node)).collect()
     }
 

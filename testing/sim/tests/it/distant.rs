@@ -117,18 +117,14 @@ fn a_distant_group_forms_and_forms_again_in_these_steps() {
     println!("{took} us from a SIGKILL, in round trips:\n{}", story(&world, killed, trip));
 }
 
-/// Over paths of all sizes. In one start the last FLUSH_OK misses the token, and waits for half a
-/// round trip: why is not known yet.
+/// Over paths of all sizes. In a third of these networks datagrams come together.
 #[test]
 fn three_distant_members_have_a_key_within_a_second_and_eight_round_trips() {
-    let mut late = 0;
     for trip in TRIPS {
         let took: Vec<u64> = (1..=32).map(|seed| formed(trip, seed, None).1).collect();
         println!("{trip} us: {took:?}");
-        assert!(took.iter().all(|took| *took <= limit(trip) + trip / 20), "{trip}: {took:?}");
-        late += took.iter().filter(|took| **took > limit(trip)).count();
+        assert!(took.iter().all(|took| *took <= limit(trip)), "{trip}: {took:?}");
     }
-    assert!(late <= 1, "{late} starts were late");
 }
 
 /// At any moment of a token's round.
@@ -149,15 +145,62 @@ fn two_of_three_distant_members_have_another_key_within_a_second_and_eight_round
     }
 }
 
-/// The other group's last words for its key are safe, and stand before a FLUSH_OK of this one in
-/// the one order of the ring. So that waits until all hold them, and the token has gone meanwhile.
+/// Three members, whose ring has another group of two that forms at the same time.
+fn beside(trip: u64, seed: u64, danger: Option<Danger>) -> u64 {
+    until(&mut world(trip, seed, true, danger), &FOUNDERS, 0)
+}
+
+/// The two groups have one order, and what is safe for one may stand before what the other awaits.
 #[test]
-fn another_group_that_forms_at_the_same_time_costs_a_round_trip_and_a_half_at_most() {
+fn another_group_that_forms_at_the_same_time_costs_nothing() {
     for trip in TRIPS {
-        let took = (1..=12).map(|seed| until(&mut world(trip, seed, true, None), &FOUNDERS, 0));
-        let took: Vec<u64> = took.collect();
+        let took: Vec<u64> = (1..=24).map(|seed| beside(trip, seed, None)).collect();
         println!("{trip} us: {took:?}");
-        assert!(took.iter().all(|took| *took <= limit(trip) + trip * 3 / 2), "{trip}: {took:?}");
+        assert!(took.iter().all(|took| *took <= limit(trip)), "{trip}: {took:?}");
+    }
+}
+
+/// The other group's last words for its key come before the last FLUSH_OK of this one.
+#[test]
+fn ring_48_without_it_another_group_costs_a_round_trip_and_a_half() {
+    let took = |danger| (1..=12).map(move |seed| beside(1_000_000, seed, danger));
+    let late = took(Some(Danger::RingSafeAtOnce)).filter(|took| *took > limit(1_000_000)).count();
+    assert!(late >= 3, "{late} of 12");
+}
+
+/// Processes stand still while they start, several times and for seconds, and go on. How long after
+/// that all have one view. `stops`: when, who and for how long.
+fn after_stops(seed: u64, carriers: bool, stops: &[(u64, Player, u64)]) -> u64 {
+    let mut world = world(600_000, seed, carriers, None);
+    for (at, who, span) in stops {
+        world.play_until((*at).max(world.now));
+        world.stop(*who, *span);
+    }
+    let end = stops.iter().map(|(at, _, span)| at + span).max().unwrap();
+    world.play_until(end);
+    until(&mut world, &FOUNDERS, end)
+}
+
+/// These took 14 and 19 s. In the first a link went down at one end only, and the other end said
+/// nothing more of its transcript. In the second a node blamed others for what had come while it
+/// stood still.
+#[test]
+fn processes_that_stood_still_while_they_started_form_soon_after() {
+    let often = [
+        (146_521, 2, 1_320_158),
+        (694_465, 1, 2_384_784),
+        (741_384, 2, 1_921_547),
+        (1_003_536, 1, 1_656_422),
+        (3_845_896, 1, 1_930_710),
+        (5_471_070, 1, 926_661),
+    ];
+    let long = [(2_849_265, 0, 4_049_880), (3_879_693, 2, 13_781_309)];
+    for (seed, carriers, stops, most) in
+        [(6, false, &often[..], 12_500_000), (53, true, &long[..], 12_500_000)]
+    {
+        let took = after_stops(seed, carriers, stops);
+        println!("{seed}: {took} us");
+        assert!(took <= most, "{seed}: {took}");
     }
 }
 
@@ -201,6 +244,12 @@ fn is_one_late(count: u64, danger: Danger) -> bool {
     let one = (1..=count).find(late);
     println!("{danger:?}: {one:?}");
     one.is_some()
+}
+
+/// In one of thirty the last FLUSH_OK and the token came in one train to the member that answers.
+#[test]
+fn ring_47_a_flush_ok_that_came_in_one_train_with_the_token_is_answered_with_it() {
+    assert!(is_one_late(150, Danger::RingTrainHurries));
 }
 
 /// In one of sixteen the token went to a member that had just had it.

@@ -16,8 +16,8 @@ use folkmoot_base::{Danger, NodeId};
 use std::collections::VecDeque;
 
 /// RING-45: in a larger ring HELD would cost more than it saves: each of n members says it to all
-/// others, up to once for each of n messages.
-const HELD_MEMBERS_MAX: usize = 8;
+/// others, up to once for each of n messages. There RING-48 does not hold either.
+pub(super) const HELD_MEMBERS_MAX: usize = 8;
 
 /// How far each member said that it holds the order, on the token or by HELD.
 #[derive(Debug, Default)]

@@ -33,8 +33,9 @@ use std::sync::Arc;
 
 /// Where new packets come from: the queue of messages, or what is to be recovered.
 pub(crate) trait Source {
-    /// The next packet of this order, with this header; `None` if there is nothing to send.
-    fn packet(&mut self, head: Head, order: &Order) -> Option<Data>;
+    /// The next packet of this order, with this header, also of safe messages, or of others only;
+    /// `None` if there is nothing to send.
+    fn packet(&mut self, head: Head, order: &Order, safe_too: bool) -> Option<Data>;
     /// A message whose last piece is in the packet just made, until `None`.
     fn cut(&mut self) -> Option<Whole> {
         None

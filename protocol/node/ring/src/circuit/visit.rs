@@ -1,5 +1,6 @@
 //! A visit of the token: what this member sends, orders and asks for.
 
+use super::held::HELD_MEMBERS_MAX;
 use super::{Circuit, IdleToken, Source, Visit};
 use crate::config::{
     ACCELERATED_PACKETS, Config, EARLY_PACKETS, FAR, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX,
@@ -31,7 +32,7 @@ impl Circuit {
         token.sent = token.sent.saturating_sub(if before { 0 } else { self.last.sent });
         token.backlog = token.backlog.saturating_sub(self.last.backlog);
         let again = self.retransmit(&mut token, out);
-        let mut fresh = self.number(&token, again, source);
+        let mut fresh = self.number(&token, again, source, config);
         let numbered = u32::try_from(fresh.len()).unwrap_or(u32::MAX);
         let (leading, placed) = self.record(&mut token, before, &mut fresh);
         let since = |first: &u64| self.waits.filter(|(_, before)| before == first).map_or(now, |(at, _)| at);
@@ -121,22 +122,32 @@ impl Circuit {
         u32::try_from(most).unwrap_or(0)
     }
 
-    fn number(&mut self, token: &Token, again: u32, source: &mut dyn Source) -> Vec<Bytes> {
+    fn number(&mut self, token: &Token, again: u32, source: &mut dyn Source, config: &Config) -> Vec<Bytes> {
         let backlog = source.backlog();
         let mut fresh = core::mem::take(&mut self.fresh);
         if backlog > 0 {
             // What is held back (ORD-02) takes room too: others keep no more than so much of it.
             let held_back = u32::try_from(self.order.unplaced(self.mine)).unwrap_or(u32::MAX);
             let most = Self::allowance(token, again, backlog).min(VISIT_PACKETS.saturating_sub(held_back));
-            self.fill(most, source, &mut fresh);
+            self.fill((most, self.takes_safe(config)), source, &mut fresh);
         }
         fresh
     }
 
-    /// The next packets of this member's stream: at most so many.
-    fn fill(&mut self, most: u32, source: &mut dyn Source, fresh: &mut Vec<Bytes>) {
+    /// RING-48: whether a visit takes safe messages. In a far ring of few members it does once all
+    /// have had the token, and all but one have had it again. Until then they hear what the others
+    /// bring, and answer that; and what is safe would hold up these answers.
+    fn takes_safe(&self, config: &Config) -> bool {
+        let members = u64::try_from(self.size()).unwrap_or(u64::MAX);
+        let begun = self.token_seq >= members.saturating_mul(2).saturating_sub(1);
+        let few = config.timing.trip >= FAR && self.size() <= HELD_MEMBERS_MAX;
+        begun || !few || config.danger.is(Danger::RingSafeAtOnce)
+    }
+
+    /// The next packets of this member's stream: at most so many, and safe messages or not.
+    fn fill(&mut self, (most, safe_too): (u32, bool), source: &mut dyn Source, fresh: &mut Vec<Bytes>) {
         for _ in 0..most {
-            let Some(packet) = source.packet(self.next_head(), &self.order) else { break };
+            let Some(packet) = source.packet(self.next_head(), &self.order, safe_too) else { break };
             fresh.push(packet.frame.clone());
             self.order.keep_own(packet, || source.cut());
         }
@@ -262,7 +273,7 @@ impl Circuit {
             return self.want(now, config, out);
         }
         let mut fresh = core::mem::take(&mut self.fresh);
-        self.fill(EARLY_PACKETS, source, &mut fresh);
+        self.fill((EARLY_PACKETS, true), source, &mut fresh);
         for frame in fresh.drain(..) {
             out.push_back(self.first_time(frame, true));
         }
@@ -275,7 +286,7 @@ impl Circuit {
     /// The only member needs no token: what it sends has a place at once, and everybody holds it.
     pub(crate) fn place_alone(&mut self, source: &mut dyn Source) {
         let mut fresh = core::mem::take(&mut self.fresh);
-        self.fill(VISIT_PACKETS, source, &mut fresh);
+        self.fill((VISIT_PACKETS, true), source, &mut fresh);
         fresh.clear();
         self.fresh = fresh;
         let (record, place) = (self.order.last_record(), self.order.held());

@@ -1,4 +1,4 @@
-//! RING-34, RING-35: what distant members save.
+//! RING-34, RING-35, RING-48: what distant members save.
 
 use crate::harness::{Rng, World, check, node};
 use crate::pair::{ME, PEER, Pair, begun, join};
@@ -104,21 +104,43 @@ fn ring_45_many_members_leave_it_to_the_token_to_say_what_all_hold() {
     assert!(many > 9 * 8 * 2, "{many}");
 }
 
-/// In one ring with a peer that is 100 ms away; a token of it has brought a safe message.
-pub fn brought() -> Pair {
-    let mut pair = Pair::alone_with(Mutant::NONE);
+/// In one ring with a peer that is 100 ms away, with the first token.
+fn first(danger: Mutant) -> Pair {
+    let mut pair = Pair::alone_with(danger);
     pair.trips = [100; 2];
     pair.ring.trip(node(PEER), Duration::from_millis(100));
     pair.takes(Control::Join(join(1, &[PEER, ME])));
     pair.recover(OldRing::default());
     pair.passes();
     assert_eq!(pair.ring.status().phase, Phase::Operational);
+    pair
+}
+
+/// The token has gone.
+pub fn gone(danger: Mutant) -> Pair {
+    let mut pair = first(danger);
     while turn(&mut pair).is_none() {}
+    pair
+}
+
+/// A token of the peer has brought a safe message.
+pub fn brought() -> Pair {
+    let mut pair = gone(Mutant::NONE);
     let mut frame = begun(pair.head(), Class::Safe);
     put_piece(&mut frame, Part { first: true, last: true, message: 7 }, &[b"?"]);
     assert!(pair.sends(frame.freeze()).is_empty());
     assert_eq!(pair.passes().len(), 1);
     pair
+}
+
+/// So much later, with all that was due meanwhile done.
+pub fn later(pair: &mut Pair, span: Duration) {
+    let until = pair.now + span;
+    while let Some(at) = pair.ring.poll_timeout().filter(|at| *at <= until) {
+        pair.ring.timeout(at, &mut Rng(1));
+    }
+    pair.now = until;
+    pair.outputs();
 }
 
 /// The timer that is due, and the token, if it left.
@@ -138,8 +160,12 @@ pub fn turn(pair: &mut Pair) -> Option<Token> {
 }
 
 fn say(pair: &mut Pair) {
+    say_as(pair, 0, Service::Agreed);
+}
+
+fn say_as(pair: &mut Pair, party: u16, service: Service) {
     let message = (Lead::NONE, Bytes::from_static(b"!"));
-    pair.ring.submit(pair.now, 0, Service::Agreed, message).unwrap();
+    pair.ring.submit(pair.now, party, service, message).unwrap();
 }
 
 #[test]
@@ -165,4 +191,26 @@ fn ring_35_who_answers_without_end_keeps_the_token_for_six_turns() {
         }
     };
     assert_eq!((said, token.places), (6, places + 6));
+}
+
+/// How many places the first visit gives, and the next one, if two parties say something: one
+/// something safe, and the other then something agreed.
+fn places(danger: Mutant) -> [u64; 2] {
+    let mut pair = first(danger);
+    say_as(&mut pair, 1, Service::Safe);
+    say_as(&mut pair, 2, Service::Agreed);
+    while turn(&mut pair).is_none() {}
+    let first = pair.places;
+    later(&mut pair, Duration::from_millis(100));
+    pair.passes();
+    while pair.ring.poll_timeout() == Some(pair.now) {
+        turn(&mut pair);
+    }
+    [first, pair.places - first]
+}
+
+#[test]
+fn ring_48_a_safe_message_holds_up_nothing_of_what_members_say_when_they_meet() {
+    assert_eq!(places(Mutant::NONE), [1, 1]);
+    assert_eq!(places(Some(Danger::RingSafeAtOnce).into()), [2, 0]);
 }

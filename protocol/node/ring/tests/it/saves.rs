@@ -1,6 +1,6 @@
-//! RING-40 to RING-43, RING-46: what distant members say early, and who can lie about it.
+//! RING-40 to RING-43, RING-46, RING-47: what distant members say early, and who can lie about it.
 
-use crate::far::{brought, turn};
+use crate::far::{brought, gone, later, turn};
 use crate::harness::{Rng, node};
 use crate::pair::{ME, OUTSIDER, PEER, Pair, begun, join};
 use bytes::Bytes;
@@ -106,6 +106,33 @@ fn ring_41_a_token_waits_a_moment_for_packets_that_it_has_overtaken() {
     let places = pair.places;
     let token = std::iter::from_fn(|| Some(turn(&mut pair))).flatten().next().unwrap();
     assert_eq!(token.places, places + 1, "the answer goes with it");
+}
+
+/// A packet of the peer is delivered, and then its token comes, so much later; this node answers
+/// after that. How many places the token has then.
+fn answered(span: Duration, danger: Mutant) -> u64 {
+    let mut pair = gone(danger);
+    later(&mut pair, TRIP);
+    let mut frame = begun(pair.head(), Class::Agreed);
+    put_piece(&mut frame, Part { first: true, last: true, message: 9 }, &[b"first"]);
+    assert_eq!(pair.sends(frame.freeze()).len(), 1);
+    let before = pair.places;
+    later(&mut pair, span);
+    assert_eq!(pair.passes().len(), 0, "it was delivered before");
+    let message = (folkmoot_base::Lead::NONE, Bytes::from_static(b"answer"));
+    pair.ring.submit(pair.now, 0, folkmoot_base::Service::Agreed, message).unwrap();
+    while pair.ring.poll_timeout() == Some(pair.now) {
+        turn(&mut pair);
+    }
+    pair.places - before
+}
+
+#[test]
+fn ring_47_a_token_that_came_together_with_a_packet_waits_for_the_answer_to_it() {
+    assert_eq!(answered(Duration::ZERO, Mutant::NONE), 1);
+    assert_eq!(answered(Duration::ZERO, Some(Danger::RingTrainHurries).into()), 0);
+    // The answer would have come before the token.
+    assert_eq!(answered(Duration::from_micros(1), Mutant::NONE), 0);
 }
 
 /// Alone, far from the peer and from `OUTSIDER`.

@@ -205,3 +205,25 @@ fn ring_29_a_gather_waits_as_long_as_two_of_the_others_need() {
     assert!(patience_of_a_gather([800, 800]) > usual * 2);
     assert_eq!(patience_of_a_gather([u16::MAX; 2]), patience_of_a_gather([1_500; 2]));
 }
+
+/// What was measured before the process stood still holds nobody up.
+#[test]
+fn ring_29_a_gather_waits_no_longer_than_round_trips_take_now() {
+    let gathers = |known: [u64; 2]| {
+        let mut pair = Pair::alone();
+        pair.ring.trip(node(PEER), Duration::from_millis(known[0]));
+        pair.takes(Control::Join(join(1, &[PEER, ME])));
+        assert_eq!(pair.ring.status().phase, Phase::Gather);
+        pair.takes(Control::Join(Join { wants: vec![node(PEER)], ..join(2, &[PEER, ME]) }));
+        pair.ring.trip(node(PEER), Duration::from_millis(known[1]));
+        let began = pair.now;
+        while pair.ring.status().phase != Phase::Operational {
+            pair.now = pair.ring.poll_timeout().unwrap();
+            pair.ring.timeout(pair.now, &mut Rng(1));
+        }
+        pair.now.since(began)
+    };
+    let (quick, slow) = (gathers([200, 200]), gathers([1_500, 1_500]));
+    assert!(slow >= quick * 3, "{quick:?} {slow:?}");
+    assert!(gathers([1_500, 200]) <= quick + quick / 4, "{:?} {quick:?}", gathers([1_500, 200]));
+}

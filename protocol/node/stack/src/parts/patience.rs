@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) const SETTLE_DEADLINE: Duration = Duration::from_millis(2 * 3_000);
 /// The longest time for which a node is left out because of one silence.
 const BARRED_MAX: Duration = Duration::from_secs(60);
+/// A process that does so much later what was due has stood still.
+const STILL: Duration = Duration::from_millis(500);
 
 const _: () = assert!(SETTLE_DEADLINE.as_millis() == 2 * STEP_DEADLINE.as_millis());
 
@@ -47,6 +49,14 @@ impl Patience {
     pub(crate) fn begin(&mut self, now: Instant, patience: Duration) {
         self.since = Some(now);
         self.settle = self.least.max(patience * 3);
+    }
+
+    /// This node looks so much later than it meant to: it stood still. Nobody is blamed for what
+    /// did not come meanwhile.
+    pub(crate) fn stood_still(&mut self, late: Duration) {
+        if let Some(since) = self.since.as_mut().filter(|_| late >= STILL) {
+            *since = *since + late;
+        }
     }
 
     /// Whether this node is left out now.
