@@ -139,7 +139,7 @@ pub fn turn(pair: &mut Pair) -> Option<Token> {
 
 fn say(pair: &mut Pair) {
     let message = (Lead::NONE, Bytes::from_static(b"!"));
-    pair.ring.submit(pair.now, 0, Service::Agreed, message).unwrap();
+    pair.ring.submit(pair.now, (0, 0), Service::Agreed, message).unwrap();
 }
 
 #[test]
