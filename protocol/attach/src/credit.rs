@@ -48,7 +48,9 @@ pub enum CreditError {
         spent: u64,
     },
     /// It granted no more than before.
-    #[error("the other side granted {got}, and had granted {had} before: a grant must add something (ATT-11)")]
+    #[error(
+        "the other side granted {got}, and had granted {had} before: a grant must add something (ATT-11)"
+    )]
     PeerReplayed {
         /// What came.
         got: u64,

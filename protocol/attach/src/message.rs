@@ -2,8 +2,8 @@
 //! side trusts the other for content: the node sees sealed payloads only, and each judges
 //! certificates and items itself.
 
-use crate::credit::Grant;
 use crate::Lacking;
+use crate::credit::Grant;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{ConfigurationId, GroupId, Head, Indication, Locator, NodeId, Party, Said, Service};

@@ -55,8 +55,8 @@ use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
 use parts::{
-    Accounts, Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Submission, Syncing,
-    Twins, Way, start_number, start_row, stored_number,
+    Accounts, Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals,
+    Submission, Syncing, Twins, Way, start_number, start_row, stored_number,
 };
 
 /// One node: the three layers, the parts, and what goes between them.

@@ -279,8 +279,9 @@ fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{:#?}", bus.traces);
 }
 
-/// The one voter without a share was silent once, because it was cut off. It alone wants new shares,
-/// so nothing comes without it. Once nobody has come to a session of its own, it may lead again.
+/// The one voter without a share was silent once, because it was cut off. It alone wants new
+/// shares, so nothing comes without it. Once nobody has come to a session of its own, it may lead
+/// again.
 #[test]
 fn adm_72_one_that_was_silent_leads_again_if_nobody_leads_without_it() {
     let mut bus = Bus::silent(Scheme::Frost, 4, 1);

@@ -5,8 +5,8 @@ use crate::common::people::Dice;
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
 use folkmoot_attach::credit::{Grant, OPEN_MAX, START};
-use folkmoot_base::{GroupId, Service};
 use folkmoot_base::limits::UNRELIABLE_BYTES_MAX;
+use folkmoot_base::{GroupId, Service};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Event, SendError};
 

@@ -153,7 +153,10 @@ fn the_queue_is_bounded_and_says_so() {
     let block = Bytes::from(vec![7_u8; ORDERED_BYTES_MAX]);
     assert_eq!(ring.submit(Instant(0), (0, 0), Service::Agreed, (Lead::NONE, block.clone())), Ok(()));
     assert_eq!(ring.submit(Instant(0), (0, 0), Service::Agreed, (Lead::NONE, block.clone())), Ok(()));
-    assert_eq!(ring.submit(Instant(0), (0, 0), Service::Agreed, (Lead::NONE, block)), Err(SubmitError::LocalFull));
+    assert_eq!(
+        ring.submit(Instant(0), (0, 0), Service::Agreed, (Lead::NONE, block)),
+        Err(SubmitError::LocalFull)
+    );
     assert!(ring.status().queued_bytes <= SEND_QUEUE_BYTES_MAX);
     let long = Bytes::from(vec![7_u8; ORDERED_BYTES_MAX + 1]);
     assert!(matches!(

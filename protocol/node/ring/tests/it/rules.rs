@@ -327,7 +327,9 @@ fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
     let mut pair = Pair::together();
     let large = Bytes::from(vec![1_u8; 1_000_000]);
     pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, large.clone())).unwrap();
-    pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"after it"))).unwrap();
+    pair.ring
+        .submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"after it")))
+        .unwrap();
     pair.ring.submit(pair.now, (1, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"small"))).unwrap();
     let mut delivered = Vec::new();
     for _ in 0..40 {
@@ -421,7 +423,9 @@ fn ord_01_nobody_else_gives_our_packets_places() {
         let [number, place] = [number, place].map(|number| number as u32);
         token.members[ME].record = Some(Recent { number, place, first: 2, count: 200 });
         pair.hears(forged.frame(RingHandle::of(&pair.id.nonce), BytesMut::new()));
-        pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
+        pair.ring
+            .submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine")))
+            .unwrap();
         pair.outputs();
         pair.takes_quietly(Control::Token(token));
         let record = |output| match output {
@@ -443,7 +447,9 @@ fn ord_06_a_packet_that_gets_no_place_ends_the_ring() {
         let frame = frame.freeze();
         let heard = if unplaced { pair.hears(frame) } else { pair.sends(frame) };
         assert_eq!(heard, [&b"early"[..]]);
-        pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"answer"))).unwrap();
+        pair.ring
+            .submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"answer")))
+            .unwrap();
         for _ in 0..60 {
             pair.now = pair.now + Duration::from_millis(50);
             pair.passes();

@@ -1,4 +1,4 @@
-//! Credit of the parties at a node: by group, as much as has left, and no more than that for a liar.
+//! Credit of the parties at a node: by group, as much as has left, and no more for a liar.
 
 use crate::multicast::ring_where;
 use crate::net::{Net, person, seconds};

@@ -301,18 +301,6 @@ impl Net {
         self.players[&who].party.node().unwrap()
     }
 
-    /// `voter` admits `who`, on top of what its node knows.
-    pub fn admit(&mut self, who: usize, voter: usize) {
-        let item = papers::admission_of(self.node(voter).transcript(), person(who), &[voter]);
-        self.item(voter, item);
-    }
-
-    /// The member of `who` says something about the ring's charter.
-    pub fn item(&mut self, who: usize, item: Bytes) {
-        let charter = self.node(who).transcript().group();
-        self.tell(who, ToNode::Item(charter, item));
-    }
-
     /// Sets the wall clock of `who`.
     pub fn clock(&mut self, who: usize, time: UnixTime) {
         let now = Instant(self.now);
