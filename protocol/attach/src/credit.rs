@@ -17,11 +17,14 @@ pub const MESSAGE_COST: u64 = 64;
 pub const START: u64 = 64 * 1024;
 /// Most that a grant may leave open at once.
 pub const OPEN_MAX: u64 = 256 * 1024 * 1024;
+/// How far texts that are sent together may go beyond the credit, if the first of them had some.
+pub const TOGETHER: u64 = 256 * 1024;
 /// How far frames of flush and keying, and what is unreliable, may go beyond the credit: they do
-/// not wait for an application's messages. No text goes there.
+/// not wait for an application's messages. No text goes there, but by [`TOGETHER`].
 pub const RESERVE: u64 = 4 * 1024 * 1024;
 
 const _: () = assert!(ORDERED_BYTES_MAX as u64 + MESSAGE_COST + RESERVE <= OPEN_MAX);
+const _: () = assert!(4 * TOGETHER <= RESERVE);
 
 /// What messages of so many bytes together cost.
 fn cost(messages: u64, bytes: u64) -> u64 {
@@ -89,6 +92,12 @@ impl Purse {
     /// needs no more than a short one; then all wait.
     pub fn may_send(&self) -> bool {
         self.spent < self.granted
+    }
+
+    /// Whether the next of several texts may go that are sent together: they are not cut in two for
+    /// want of little.
+    pub fn may_go_on(&self) -> bool {
+        self.spent < self.granted.saturating_add(TOGETHER)
     }
 
     /// Pays for a message. A text goes only if [`Self::may_send`]; the rest may use the reserve.

@@ -24,6 +24,7 @@ fn att_10_without_credit_no_text_goes_and_a_liars_message_is_not_counted() {
     let (mut purse, mut ledger) = (Purse::default(), Ledger::default());
     let spent = spend_all(&mut purse, 1_000);
     assert!((START..START + cost(1_000)).contains(&spent));
+    assert!(purse.may_go_on(), "of texts that are sent together some more may go");
     // What is no text may use the reserve, and no more.
     let mut reserve = 0;
     while purse.spend(1_000).is_ok() {
@@ -31,6 +32,7 @@ fn att_10_without_credit_no_text_goes_and_a_liars_message_is_not_counted() {
     }
     assert!((RESERVE - cost(1_000)..=RESERVE + cost(1_000)).contains(&reserve));
     assert_eq!(purse.spend(0), Err(CreditError::LocalSpent));
+    assert!(!purse.may_go_on());
     // A liar goes on.
     let mut came = 0;
     let refused = loop {

@@ -62,16 +62,18 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let manner = Manner { service, signed: false, content: Content::Text };
+        let begun = self.has_credit(group);
         let mut rest = texts;
         while !rest.is_empty() {
+            let credit = begun && self.purses.get(&group).is_some_and(Purse::may_go_on);
             let (bundle, after) = rest.split_at(together(rest, service));
             rest = after;
-            if self.try_bundle(group, manner, bundle) {
+            if self.try_bundle(group, manner, bundle, credit) {
                 continue;
             }
             // One by one they are sent, held, or refused with the reason.
             for (place, text) in bundle.iter().enumerate() {
-                if let Err(error) = self.try_send(group, manner, text.clone()) {
+                if let Err(error) = self.try_text(group, manner, text.clone(), credit) {
                     let left = bundle.len().saturating_sub(place).saturating_add(after.len());
                     (0..left).for_each(|_| self.event(Event::SendFailed { error: error.clone() }));
                     rest = &[];
@@ -83,8 +85,8 @@ impl Member {
     }
 
     /// Seals two texts or more together and sends them, if that can be done now.
-    fn try_bundle(&mut self, group: GroupId, manner: Manner, texts: &[Bytes]) -> bool {
-        let may = texts.len() > 1 && self.has_credit(group);
+    fn try_bundle(&mut self, group: GroupId, manner: Manner, texts: &[Bytes], credit: bool) -> bool {
+        let may = credit && texts.len() > 1;
         let Some(stack) = self.stacks.get_mut(&group).filter(|_| may) else { return false };
         if stack.minority != Minority::Continue || !stack.can_send() {
             return false;
@@ -101,6 +103,16 @@ impl Member {
         manner: Manner,
         payload: Bytes,
     ) -> Result<(), SendError> {
+        self.try_text(group, manner, payload, self.has_credit(group))
+    }
+
+    fn try_text(
+        &mut self,
+        group: GroupId,
+        manner: Manner,
+        payload: Bytes,
+        credit: bool,
+    ) -> Result<(), SendError> {
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(SendError::LocalTooLong(payload.len()));
         }
@@ -108,7 +120,6 @@ impl Member {
         if unreliable && payload.len() > UNRELIABLE_BYTES_MAX {
             return Err(SendError::LocalTooLongUnreliable(payload.len()));
         }
-        let credit = self.has_credit(group);
         let stack = self.stacks.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
         if stack.minority != Minority::Continue {
             return Err(SendError::LocalMinority);

@@ -63,6 +63,23 @@ fn ord_16_unreliable_passes_what_waits_for_the_ring_and_is_not_too_long() {
     assert_eq!(moot.texts(1), [long.as_str(), "now", "held"]);
 }
 
+/// The first has credit, and the last has not: all go, and share seals as ever. Then all wait.
+#[test]
+fn att_10_texts_that_are_sent_together_are_not_cut_in_two_by_their_credit() {
+    let mut dice = Dice(10);
+    let mut moot = Moot::new(3, 3, Minority::Continue, None);
+    moot.settle(&mut dice);
+    moot.send(0, &"y".repeat(60_000));
+    let texts: Vec<String> = (0..128).map(|number| format!("{number:0100}")).collect();
+    moot.send_together(0, &texts);
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1)[1..], texts);
+    assert_eq!(seals(&moot, 0), 11, "the long one, and 13 of 100 bytes in each");
+    moot.send_together(0, &texts);
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1).len(), 129, "there was no grant");
+}
+
 /// A node that grants what it may not is not believed, and the next honest grant counts.
 #[test]
 fn att_11_a_member_believes_no_grant_that_is_too_large_or_comes_again() {
