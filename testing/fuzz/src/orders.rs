@@ -349,7 +349,7 @@ fn ordered_after(data: &[u8]) -> Ordered {
                 let group = if op & 16 == 0 { CARRIED } else { GROUP };
                 let says = join(group, node(1), ordered.configuration);
                 let _ = ordered.carried.say(said(party(3, 0), ordered.number, says));
-                let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body));
+                let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body), 0);
                 if op & 8 != 0 {
                     ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
                 }
