@@ -14,6 +14,7 @@
 //! same wiring. [`Attached`] makes several upper stacks look like one: several parties on one node.
 
 mod attached;
+pub mod credit;
 mod embedded;
 mod message;
 mod status;

@@ -3,6 +3,7 @@
 //! certificates and items itself.
 
 use crate::Lacking;
+use crate::credit::Grant;
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base::{ConfigurationId, GroupId, Head, Indication, Locator, NodeId, Party, Said, Service};
@@ -126,7 +127,12 @@ pub enum ToMember {
     /// A node of the configuration lacks what was sent; `None`: it has it now. A new configuration
     /// takes it back too.
     Lacking(Option<Lacking>),
-    /// The send queue is full (`true`) or has drained (`false`). While it is full, hold application
-    /// messages.
-    Congested(bool),
+    /// The node has taken what the party sent to this group, and takes more (ATT-10). Without
+    /// credit, hold application messages to this group.
+    Credit {
+        /// Which group.
+        group: GroupId,
+        /// How much.
+        grant: Grant,
+    },
 }

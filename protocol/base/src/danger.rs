@@ -255,6 +255,8 @@ pub enum Danger {
     NodeAnyCharter,
     /// Node: says that it carries charters, and nothing in their tables (NODE-34).
     NodeCarriesSilently,
+    /// Node: takes messages of parties here also without credit (NODE-36).
+    NodeLendsAnything,
     /// Node: what its member says is ordered unread: a flood of whatever it likes.
     NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.

@@ -1,6 +1,7 @@
 //! Attach on a wire: frames of a program for its node, and of a node for its program.
 
 use bytes::{Bytes, BytesMut};
+use folkmoot_attach::credit::Grant;
 use folkmoot_attach::wire::{Down, FrameError, Hello, Welcome, next_frame};
 use folkmoot_attach::{Lacking, ToMember, ToNode};
 use folkmoot_base::{
@@ -121,7 +122,6 @@ fn downs() -> Vec<ToMember> {
         ToMember::Configuration { id: ID, nodes: vec![NODE], patience: Duration::from_secs(3) },
         ToMember::Lacking(Some(lacking)),
         ToMember::Lacking(None),
-        ToMember::Congested(true),
-        ToMember::Congested(false),
+        ToMember::Credit { group: GROUP, grant: Grant(1 << 21) },
     ]
 }

@@ -4,6 +4,7 @@ use crate::script::{Dice, number, owned, script, steps};
 use crate::stacks::{AWAY, OUTPUTS_MAX, PORTS, member_of};
 use crate::world::{NOW, world};
 use core::time::Duration;
+use folkmoot_attach::credit::Grant;
 use folkmoot_attach::{ToMember, ToNode, Upper, UpperOutput};
 use folkmoot_base::{Cause, Indication, Instant, Party, Service, UnixTime};
 use folkmoot_flush::message::For;
@@ -137,7 +138,8 @@ fn above_after(data: &[u8]) -> Option<Above> {
             _ => above.word(ToMember::LinkUp { node: sender.node(), rostered: true, at: AWAY }),
         }
     }
-    above.word(ToMember::Congested(false));
+    above.word(ToMember::Credit { group, grant: Grant(1 << 40) });
+    above.word(ToMember::Credit { group, grant: Grant(1 << 20) });
     Some(above)
 }
 

@@ -112,7 +112,7 @@ impl Rings {
                     let service = SERVICES[usize::from(op >> 3 & 7) % SERVICES.len()];
                     let _ = self.rings[usize::from(op >> 7)].submit(
                         self.now,
-                        u16::from(op & 3),
+                        (u16::from(op & 3), u32::from(op)),
                         service,
                         (Lead::NONE, owned(body)),
                     );
@@ -157,7 +157,7 @@ fn distant_frames() -> Vec<Bytes> {
     rings.form();
     for which in [0, 1] {
         let message = (Lead::NONE, Bytes::from_static(b"safe"));
-        rings.rings[which].submit(rings.now, 0, Service::Safe, message).unwrap();
+        rings.rings[which].submit(rings.now, (0, 0), Service::Safe, message).unwrap();
     }
     for _ in 0..20 {
         rings.pass(Duration::from_millis(10));
@@ -172,12 +172,12 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
     rings.form();
     let forming: Vec<Bytes> = std::mem::take(&mut rings.said);
     let question = (Lead::NONE, Bytes::from_static(b"one word"));
-    rings.rings[0].submit(rings.now, 0, Service::Causal, question).unwrap();
+    rings.rings[0].submit(rings.now, (0, 0), Service::Causal, question).unwrap();
     // The peer's causal message names this one.
     for services in [&[][..], &SERVICES] {
         for service in services.iter().rev() {
             let message = (Lead::NONE, Bytes::from_static(b"another"));
-            rings.rings[1].submit(rings.now, 0, *service, message).unwrap();
+            rings.rings[1].submit(rings.now, (0, 0), *service, message).unwrap();
         }
         for _ in 0..20 {
             rings.pass(Duration::from_millis(10));
@@ -349,7 +349,7 @@ fn ordered_after(data: &[u8]) -> Ordered {
                 let group = if op & 16 == 0 { CARRIED } else { GROUP };
                 let says = join(group, node(1), ordered.configuration);
                 let _ = ordered.carried.say(said(party(3, 0), ordered.number, says));
-                let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body));
+                let _ = ordered.group.send(me, GROUP, Service::Agreed, owned(body), 0);
                 if op & 8 != 0 {
                     ordered.group.roster_changed(&[(member(2), Cause::Expelled)]);
                 }

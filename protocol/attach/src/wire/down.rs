@@ -2,6 +2,7 @@
 
 use super::frame::{DOWN_HEAD_BYTES_MAX, NOTHING, check_list, check_payload, longest, put, split};
 use super::{FrameError, ITEM_BYTES_MAX, PACKAGE_BYTES_MAX, PAYLOAD_BYTES_MAX};
+use crate::credit::Grant;
 use crate::{Lacking, ToMember};
 use bytes::{Bytes, BytesMut};
 use core::time::Duration;
@@ -66,9 +67,7 @@ enum Says {
     #[tls_codec(discriminant = 16)]
     NobodyLacks,
     #[tls_codec(discriminant = 17)]
-    Congested,
-    #[tls_codec(discriminant = 18)]
-    Drained,
+    Credit { group: GroupId, grant: Grant },
 }
 
 impl Says {
@@ -88,7 +87,7 @@ impl Says {
             Self::LinkUp { .. } | Self::GuestUp { .. } | Self::LinkDown { .. } => ("a link", 0),
             Self::Configuration { .. } => ("a configuration", 0),
             Self::Lacking { .. } | Self::NobodyLacks => ("who lacks", 0),
-            Self::Congested | Self::Drained => ("the queue", 0),
+            Self::Credit { .. } => ("credit", 0),
         }
     }
 
@@ -160,8 +159,7 @@ fn parts(message: ToMember, now: Instant) -> (Says, Bytes) {
             Says::Lacking { node, age: micros(now.since(since)) }
         }
         ToMember::Lacking(None) => Says::NobodyLacks,
-        ToMember::Congested(true) => Says::Congested,
-        ToMember::Congested(false) => Says::Drained,
+        ToMember::Credit { group, grant } => Says::Credit { group, grant },
     };
     (says, NOTHING)
 }
@@ -207,7 +205,6 @@ fn of(says: Says, payload: BytesMut, now: Instant) -> ToMember {
             ToMember::Lacking(Some(Lacking { node, since: now - Duration::from_micros(age) }))
         }
         Says::NobodyLacks => ToMember::Lacking(None),
-        Says::Congested => ToMember::Congested(true),
-        Says::Drained => ToMember::Congested(false),
+        Says::Credit { group, grant } => ToMember::Credit { group, grant },
     }
 }

@@ -2,6 +2,7 @@
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use core::time::Duration;
+use folkmoot_attach::credit::Grant;
 use folkmoot_attach::wire::{
     DOWN_HEAD_BYTES_MAX, Down, FrameError, GREETING_BYTES_MAX, Hello, ITEM_BYTES_MAX, PACKAGE_BYTES_MAX,
     PAYLOAD_BYTES_MAX, UP_HEAD_BYTES_MAX, VERSIONS, Welcome, agree, next_frame,
@@ -180,7 +181,10 @@ fn downs() -> impl Strategy<Value = ToMember> {
         1 => proptest::option::of((nodes(), 0..=NOW.0)).prop_map(|lacks| {
             ToMember::Lacking(lacks.map(|(node, since)| Lacking { node, since: Instant(since) }))
         }),
-        1 => any::<bool>().prop_map(ToMember::Congested),
+        1 => (ids(), any::<u64>()).prop_map(|(group, all)| ToMember::Credit {
+            group: GroupId(group),
+            grant: Grant(all)
+        }),
     ]
 }
 
@@ -351,7 +355,7 @@ fn att_05_a_payload_has_a_length_that_its_kind_may_have() {
         (down(ToMember::Package { package: none.clone(), resolves: None }), PACKAGE_BYTES_MAX),
         (down(ToMember::Item(none.clone())), ITEM_BYTES_MAX),
         (down(ToMember::Guest { from: NODE, payload: none }), LONG_FRAME_BYTES_MAX),
-        (down(ToMember::Congested(true)), 0),
+        (down(ToMember::Credit { group: GROUP, grant: Grant(1) }), 0),
     ];
     for (honest, limit) in limits {
         assert!(Down::decode(with_payload(&honest, &vec![0; limit]), NOW).is_ok());

@@ -41,17 +41,14 @@ impl Member {
                 self.configuration(now, (id, nodes), patience, entropy);
             }
             ToMember::Lacking(lacking) => self.lacking(lacking),
-            ToMember::Congested(congested) => {
-                self.congested = congested;
-                self.release_all();
-                self.settle_all(now, entropy);
-            }
+            ToMember::Credit { group, grant } => self.credited(now, group, grant, entropy),
         }
     }
 
     fn hear_group(&mut self, now: Instant, indication: Indication, entropy: &mut dyn Entropy) {
         match indication {
             Indication::Notice { group, view, members, removed, cause } => {
+                self.purses.entry(group).or_default();
                 if group == self.home {
                     self.sight.notice(now, &members, &removed, cause);
                 }
@@ -63,6 +60,7 @@ impl Member {
                 self.delivered(now, (group, sender, service), payload, entropy);
             }
             Indication::Removed { group, cause } => {
+                self.purses.remove(&group);
                 if group == self.home {
                     self.sight.went(now, self.me, cause);
                 }

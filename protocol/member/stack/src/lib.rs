@@ -37,6 +37,7 @@ pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
 
+use attach::credit::Purse;
 use attach::{ToNode, Upper, UpperOutput};
 use base::{
     ConfigurationId, Entropy, GroupId, Instant, MemberId, NodeId, Party, Persist, Said, Says, Signatures,
@@ -88,7 +89,8 @@ pub struct Member {
     patience: Duration,
     /// Whether its nodes are far from each other.
     far: bool,
-    congested: bool,
+    /// What it may send to each group in which it is.
+    purses: BTreeMap<GroupId, Purse>,
     pool: base::Pool,
     sight: status::Sight,
     refused: u64,
@@ -141,7 +143,7 @@ impl Member {
             number: 0,
             patience: Duration::ZERO,
             far: false,
-            congested: false,
+            purses: BTreeMap::new(),
             pool: base::Pool::default(),
             sight: status::Sight::default(),
             refused: 0,
@@ -200,7 +202,7 @@ impl Member {
 
     /// Whether a message to `group` would be sealed and sent now.
     pub fn can_send(&self, group: GroupId) -> bool {
-        !self.congested && self.stacks.get(&group).is_some_and(GroupStack::can_send)
+        self.has_credit(group) && self.stacks.get(&group).is_some_and(GroupStack::can_send)
     }
 
     /// A file that proves to others who sent a message, made from the message and what came with

@@ -8,6 +8,7 @@ use base::limits::{MESSAGE_BYTES_MAX, UNRELIABLE_BYTES_MAX};
 use base::{Entropy, GroupId, Instant, Service};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
+use folkmoot_attach::credit::{CreditError, Grant, Purse};
 use folkmoot_base as base;
 use folkmoot_flush::{DATA_HEADER_BYTES, EARLY_HEADER_BYTES};
 use folkmoot_identity::Minority;
@@ -61,16 +62,18 @@ impl Member {
         entropy: &mut dyn Entropy,
     ) {
         let manner = Manner { service, signed: false, content: Content::Text };
+        let begun = self.has_credit(group);
         let mut rest = texts;
         while !rest.is_empty() {
+            let credit = begun && self.purses.get(&group).is_some_and(Purse::may_go_on);
             let (bundle, after) = rest.split_at(together(rest, service));
             rest = after;
-            if self.try_bundle(group, manner, bundle) {
+            if self.try_bundle(group, manner, bundle, credit) {
                 continue;
             }
             // One by one they are sent, held, or refused with the reason.
             for (place, text) in bundle.iter().enumerate() {
-                if let Err(error) = self.try_send(group, manner, text.clone()) {
+                if let Err(error) = self.try_text(group, manner, text.clone(), credit) {
                     let left = bundle.len().saturating_sub(place).saturating_add(after.len());
                     (0..left).for_each(|_| self.event(Event::SendFailed { error: error.clone() }));
                     rest = &[];
@@ -82,8 +85,8 @@ impl Member {
     }
 
     /// Seals two texts or more together and sends them, if that can be done now.
-    fn try_bundle(&mut self, group: GroupId, manner: Manner, texts: &[Bytes]) -> bool {
-        let may = !self.congested && texts.len() > 1;
+    fn try_bundle(&mut self, group: GroupId, manner: Manner, texts: &[Bytes], credit: bool) -> bool {
+        let may = credit && texts.len() > 1;
         let Some(stack) = self.stacks.get_mut(&group).filter(|_| may) else { return false };
         if stack.minority != Minority::Continue || !stack.can_send() {
             return false;
@@ -100,6 +103,16 @@ impl Member {
         manner: Manner,
         payload: Bytes,
     ) -> Result<(), SendError> {
+        self.try_text(group, manner, payload, self.has_credit(group))
+    }
+
+    fn try_text(
+        &mut self,
+        group: GroupId,
+        manner: Manner,
+        payload: Bytes,
+        credit: bool,
+    ) -> Result<(), SendError> {
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(SendError::LocalTooLong(payload.len()));
         }
@@ -107,13 +120,12 @@ impl Member {
         if unreliable && payload.len() > UNRELIABLE_BYTES_MAX {
             return Err(SendError::LocalTooLongUnreliable(payload.len()));
         }
-        let congested = self.congested;
         let stack = self.stacks.get_mut(&group).ok_or(SendError::LocalNotJoined)?;
         if stack.minority != Minority::Continue {
             return Err(SendError::LocalMinority);
         }
         // ORD-16: what is unreliable waits for no other message.
-        let now = if unreliable { stack.may_seal() } else { !congested && stack.can_send() };
+        let now = if unreliable { stack.may_seal() } else { credit && stack.can_send() };
         if !now {
             return hold(stack, manner, payload);
         }
@@ -125,11 +137,11 @@ impl Member {
         Ok(())
     }
 
-    /// Sends held messages, as far as key, flush and congestion allow. Returns whether any went
+    /// Sends held messages, as far as key, flush and credit allow. Returns whether any went
     /// out.
     pub(crate) fn release_held(&mut self, group: GroupId) -> bool {
         let mut any = false;
-        while !self.congested {
+        while self.has_credit(group) {
             let Some(stack) = self.stacks.get_mut(&group) else { break };
             if !stack.may_seal() || stack.minority != Minority::Continue {
                 break;
@@ -163,8 +175,33 @@ impl Member {
         self.settle(now, group, entropy);
     }
 
+    /// ATT-10: whether a text may go to this group.
+    pub(crate) fn has_credit(&self, group: GroupId) -> bool {
+        self.purses.get(&group).is_some_and(Purse::may_send)
+    }
+
+    /// To the parties of a group, at the cost of its credit; texts go only if there is some. What
+    /// the stack itself says, and what is unreliable, may use the reserve. Before the first notice
+    /// nothing costs anything: the node knows us in no account yet.
     pub(crate) fn multicast(&mut self, group: GroupId, service: Service, payload: Bytes) {
+        if let Some(purse) = self.purses.get_mut(&group)
+            && let Err(error) = purse.spend(payload.len())
+        {
+            return self.refuse("attach", &error);
+        }
         self.tell_node(ToNode::Send { party: self.party(), group, service, payload });
+    }
+
+    /// The node takes more for this group.
+    pub(crate) fn credited(&mut self, now: Instant, group: GroupId, grant: Grant, entropy: &mut dyn Entropy) {
+        let had = self.has_credit(group);
+        let purse = self.purses.get_mut(&group).ok_or(CreditError::PeerNoAccount);
+        if let Err(error) = purse.and_then(|purse| purse.add(grant)) {
+            return self.refuse("attach", &error);
+        }
+        if !had && self.release_held(group) {
+            self.settle(now, group, entropy);
+        }
     }
 
     /// An admission message to all members: outside views, signed inside.

@@ -157,13 +157,15 @@ impl Group {
         group: GroupId,
         service: Service,
         payload: Bytes,
+        account: u32,
     ) -> Result<(), GroupError> {
         self.check_joined(party, group)?;
         if payload.len() > BLOB_BYTES_MAX {
             return Err(GroupError::LocalTooLong(payload.len()));
         }
         let lead = message::data_lead(self.config.me, &group, &party);
-        self.out.push_back(Output::Submit { party: number_of(&party), service, lead, payload });
+        let party = number_of(&party);
+        self.out.push_back(Output::Submit { party, service, lead, payload, account });
         Ok(())
     }
 
@@ -408,7 +410,7 @@ impl Group {
         let party = control.party().map_or(NODE_NUMBER, number_of);
         let (service, payload) = (Service::Agreed, message::encode(control));
         let lead = self.config.of.as_ref().map_or(Lead::NONE, message::carried_lead);
-        self.out.push_back(Output::Submit { party, service, lead, payload });
+        self.out.push_back(Output::Submit { party, service, lead, payload, account: 0 });
     }
 
     fn indicate(&mut self, to: Party, indication: Indication) {

@@ -18,6 +18,8 @@ pub enum Output {
         lead: Lead,
         /// The rest of it.
         payload: Bytes,
+        /// The caller's account of whoever sent it: as given to [`Group::send`], else 0.
+        account: u32,
     },
     /// Tell an attached party.
     Member {

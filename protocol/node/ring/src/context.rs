@@ -10,7 +10,7 @@ use crate::merging::Merging;
 use crate::message::{CommitToken, Control, Entry, Join, Last, RingNonce};
 use crate::order::Order;
 use crate::output::{Cause, Change, Counters, Output, Phase};
-use crate::queue::{CONGESTED_BYTES, Queue, RELAXED_BYTES};
+use crate::queue::{Left, Queue};
 use crate::suspects::Suspects;
 use crate::times::second_longest;
 use crate::{STORE_KEY_RING_SEQ, STORE_TABLE};
@@ -61,7 +61,6 @@ pub(crate) struct Context {
     pub(crate) refused: u64,
     /// Of the rings and attempts that were left.
     pub(crate) counters: Counters,
-    congested: bool,
 }
 
 impl Context {
@@ -86,7 +85,6 @@ impl Context {
             stock: Vec::new(),
             refused: 0,
             counters: Counters::default(),
-            congested: false,
         }
     }
 
@@ -292,13 +290,10 @@ impl Context {
         self.out.push_back(Output::Trace(Change { phase, cause }));
     }
 
-    /// Tells the caller when the queue crosses its marks.
+    /// Tells the caller what has left the queue.
     pub(crate) fn watch_queue(&mut self) {
-        let bytes = self.queue.bytes();
-        let congested = if self.congested { bytes > RELAXED_BYTES } else { bytes > CONGESTED_BYTES };
-        if congested != self.congested {
-            self.congested = congested;
-            self.out.push_back(Output::Congested(congested));
+        while let Some(Left { account, messages, bytes }) = self.queue.left() {
+            self.out.push_back(Output::Left { account, messages, bytes });
         }
     }
 }

@@ -36,7 +36,7 @@ pub enum RingError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubmitError {
-    /// The queue is full: wait for `Output::Congested(false)` and try again.
+    /// The queue is full: wait until messages have left it (`Output::Left`) and try again.
     #[error("the ring's queue is full")]
     LocalFull,
     /// The message is longer than any message may be.

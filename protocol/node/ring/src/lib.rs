@@ -278,21 +278,21 @@ impl Ring {
 
     /// Takes one message to be ordered. It is also delivered here, at its place in the order. The
     /// messages of one `party` of this node keep their order; those of different parties take
-    /// turns. The message is `lead`, and then `payload`.
+    /// turns. The message is `lead`, and then `payload`. `account` comes back in [`Output::Left`].
     ///
     /// # Errors
     /// [`SubmitError`]; the message was not taken.
     pub fn submit(
         &mut self,
         now: Instant,
-        party: u16,
+        (party, account): (u16, u32),
         service: Service,
         (lead, payload): (Lead, Bytes),
     ) -> Result<(), SubmitError> {
         if service == Service::Unreliable {
             return self.send_unreliable(now, (lead, payload));
         }
-        self.ctx.queue.push(party, service, (lead, payload))?;
+        self.ctx.queue.push((party, account), service, (lead, payload))?;
         if let Some(State::Operational(state)) = self.state.as_mut() {
             state.submitted(now, &mut self.ctx);
         }

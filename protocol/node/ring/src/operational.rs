@@ -150,7 +150,7 @@ impl Operational {
         (lead, payload): (Lead, Bytes),
         ctx: &mut Context,
     ) {
-        let message = Message { class: Class::Unreliable, lead, payload };
+        let message = Message { class: Class::Unreliable, lead, payload, account: 0 };
         let way = (self.circuit.next_head(), &self.circuit.others);
         let most = packet_bytes(self.formed_by.mtu());
         let own = self.unreliable.send(now, &message, way, most, &mut ctx.out);

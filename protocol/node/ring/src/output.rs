@@ -61,9 +61,16 @@ pub enum Output {
         /// Members of the previous configuration that did not come along.
         left: Vec<NodeId>,
     },
-    /// Whether `submit` should pause. The queue takes a little more even then;
-    /// `SubmitError::LocalFull` is the hard limit.
-    Congested(bool),
+    /// Messages left the queue: they are in packets now. Every message that `submit` took leaves
+    /// once, unreliable ones excepted, which never wait.
+    Left {
+        /// The account that they were submitted for.
+        account: u32,
+        /// How many messages.
+        messages: u64,
+        /// How many bytes their payloads have together.
+        bytes: u64,
+    },
     /// This member of the configuration, this node perhaps, has lacked a packet since then, for
     /// half of [`Timing::stall`](crate::Timing::stall) or longer; `None`: nobody does any more.
     /// What was sent after that packet is not delivered there. Ends with the configuration.

@@ -22,17 +22,23 @@ use std::collections::VecDeque;
 
 /// What a queued message costs in addition to its bytes, so that empty messages are bounded too.
 const MESSAGE_COST_BYTES: usize = 64;
-/// Above this the ring says `Congested(true)`.
-pub(crate) const CONGESTED_BYTES: usize = 2 * 1024 * 1024;
-/// Below this it says `Congested(false)`.
-pub(crate) const RELAXED_BYTES: usize = 512 * 1024;
 /// If a packet has less room left than this, no message is begun in it that is longer than that.
 const PIECE_BYTES_MIN: usize = 32;
 /// The same for a message that fits a packet of its own, as a part of a packet: to cut it and to
 /// join it again costs more than so much room.
 const CUT_PART: usize = 4;
 
-const _: () = assert!(CONGESTED_BYTES + ORDERED_BYTES_MAX + MESSAGE_COST_BYTES < SEND_QUEUE_BYTES_MAX);
+/// Notes that a message has left; those of one account that follow one another together.
+fn note_left(left: &mut VecDeque<Left>, message: &Message) {
+    let bytes = u64::try_from(message.payload.len()).unwrap_or(u64::MAX);
+    match left.back_mut().filter(|last| last.account == message.account) {
+        Some(last) => {
+            last.messages = last.messages.saturating_add(1);
+            last.bytes = last.bytes.saturating_add(bytes);
+        }
+        None => left.push_back(Left { account: message.account, messages: 1, bytes }),
+    }
+}
 
 /// A message that waits: its bytes are those of `lead`, and then those of `payload`.
 #[derive(Debug)]
@@ -40,6 +46,16 @@ pub(crate) struct Message {
     pub(crate) class: Class,
     pub(crate) lead: Lead,
     pub(crate) payload: Bytes,
+    /// Whoever submitted it is told when it has left.
+    pub(crate) account: u32,
+}
+
+/// Messages of one account that left the queue one after another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Left {
+    pub(crate) account: u32,
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Message {
@@ -136,6 +152,8 @@ pub(crate) struct Queue {
     pool: Pool,
     /// Bytes of messages that were put into packets.
     copied: u64,
+    /// What has left since it was asked last.
+    left: VecDeque<Left>,
 }
 
 impl Default for Queue {
@@ -149,6 +167,7 @@ impl Default for Queue {
             packet_bytes: packet_bytes(0),
             pool: Pool::default(),
             copied: 0,
+            left: VecDeque::new(),
         }
     }
 }
@@ -156,12 +175,12 @@ impl Default for Queue {
 impl Queue {
     pub(crate) fn push(
         &mut self,
-        party: u16,
+        (party, account): (u16, u32),
         service: Service,
         (lead, payload): (Lead, Bytes),
     ) -> Result<(), SubmitError> {
         let class = Class::of(service);
-        let message = Message { class, lead, payload };
+        let message = Message { class, lead, payload, account };
         if message.len() > ORDERED_BYTES_MAX {
             return Err(SubmitError::LocalTooLong { got: message.len(), most: ORDERED_BYTES_MAX });
         }
@@ -173,6 +192,11 @@ impl Queue {
         self.bytes = bytes;
         line.messages.push_back(message);
         Ok(())
+    }
+
+    /// What has left since the last call, until `None`.
+    pub(crate) fn left(&mut self) -> Option<Left> {
+        self.left.pop_front()
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -223,6 +247,7 @@ impl Queue {
                 line.parties.clear();
             }
             self.bytes = self.bytes.saturating_sub(message.len()).saturating_sub(MESSAGE_COST_BYTES);
+            note_left(&mut self.left, &message);
             if in_pieces {
                 let Message { lead, payload, .. } = message;
                 self.cut.push_back(Whole { message: line.message, lead, payload });

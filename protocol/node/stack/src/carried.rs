@@ -120,6 +120,7 @@ impl Node {
         let charter = self.out.detached(&party);
         let charter = charter.unwrap_or_else(|| self.records.transcript().group());
         self.meet(party, &charter, false);
+        self.accounts.detached(&party);
         if let Err(error) = self.tables(&charter).detach(party) {
             self.out.refuse("group", &error);
         }
@@ -146,10 +147,13 @@ impl Node {
         let Self { carried, out, .. } = self;
         match output {
             group::Output::Submit { .. } if self.config.danger.is(Danger::NodeCarriesSilently) => {}
-            group::Output::Submit { party, service, lead, payload } => {
-                self.submit(now, crate::parts::Submission { party, service, lead, payload });
+            group::Output::Submit { party, service, lead, payload, account } => {
+                self.submit(now, crate::parts::Submission { party, service, lead, payload, account });
             }
-            group::Output::Member { to, indication } => out.tell_one(to, ToMember::Group(indication)),
+            group::Output::Member { to, indication } => {
+                self.accounts.told(to, &indication);
+                out.tell_one(to, ToMember::Group(indication));
+            }
             group::Output::Item(item) => {
                 let came = carried.get_mut(&charter).map(|charter| charter.take(&item, out));
                 came.into_iter().flatten().for_each(|member| self.enter(member, &charter));

@@ -76,11 +76,8 @@ impl Node {
                 self.keep_company(now, &members, entropy);
                 self.regular(now, id, members);
             }
-            ring::Output::Congested(congested) => {
-                if !congested {
-                    self.backlog.drain(now, &mut self.ring, &mut self.out);
-                }
-                self.out.tell(ToMember::Congested(congested));
+            ring::Output::Left { account, messages, bytes } => {
+                self.left(now, account, (messages, bytes));
             }
             ring::Output::Lacking(lacking) => {
                 self.out.tell(ToMember::Lacking(lacking.map(|(node, since)| Lacking { node, since })));
@@ -118,10 +115,11 @@ impl Node {
 
     pub(crate) fn hear_group(&mut self, now: Instant, output: group::Output, entropy: &mut dyn Entropy) {
         match output {
-            group::Output::Submit { party, service, lead, payload } => {
-                self.submit(now, Submission { party, service, lead, payload });
+            group::Output::Submit { party, service, lead, payload, account } => {
+                self.submit(now, Submission { party, service, lead, payload, account });
             }
             group::Output::Member { to, indication } => {
+                self.accounts.told(to, &indication);
                 self.out.tell_one(to, ToMember::Group(indication));
             }
             group::Output::Item(item) => self.take_item(now, &item, entropy),

@@ -55,8 +55,8 @@ use folkmoot_link::{IdentityCredentials, Links};
 use folkmoot_ring::Ring;
 use folkmoot_transcript::Transcript;
 use parts::{
-    Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals, Submission, Syncing,
-    Twins, Way, start_number, start_row, stored_number,
+    Accounts, Backlog, Carried, Orders, Outbox, Patience, Peers, Pieces, Reach, Records, Refusals,
+    Submission, Syncing, Twins, Way, start_number, start_row, stored_number,
 };
 
 /// One node: the three layers, the parts, and what goes between them.
@@ -76,6 +76,7 @@ pub struct Node {
     pieces: Pieces,
     reach: Reach,
     way: Way,
+    accounts: Accounts,
     backlog: Backlog,
     patience: Patience,
     refusals: Refusals,
@@ -124,6 +125,7 @@ impl Node {
             refusals: Refusals::default(),
             twins: Twins::default(),
             superseded: None,
+            accounts: Accounts::new(config.danger),
             backlog: Backlog::default(),
             way: Way::default(),
             patience: Patience::new(config.settle),
@@ -222,7 +224,7 @@ impl Node {
         (lead, payload): (Lead, Bytes),
         entropy: &mut dyn Entropy,
     ) {
-        self.submit(now, Submission { party, service: Service::Agreed, lead, payload });
+        self.submit(now, Submission { party, service: Service::Agreed, lead, payload, account: 0 });
         self.settle(now, entropy);
     }
 

@@ -1,8 +1,8 @@
 //! The way down: from members to the group layer, to the ring, to the links.
 
-use crate::parts::Submission;
+use crate::parts::{Submission, Taken};
 use crate::{Node, RingEvent};
-use base::{Entropy, Instant, NodeId, digest};
+use base::{Entropy, GroupId, Instant, NodeId, Party, Service, digest};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base as base;
@@ -19,7 +19,7 @@ impl Node {
             ToNode::Detach { party } => return self.detach(party),
             ToNode::Word(said) => self.tables(&said.word.says.group()).say(*said),
             ToNode::Send { party, group, service, payload } => {
-                self.tables(&group).send(party, group, service, payload)
+                return self.send(party, group, service, payload);
             }
             ToNode::Item(charter, item) => return self.order_own(&charter, &item),
             ToNode::Guest { from, to, payload } => {
@@ -36,17 +36,48 @@ impl Node {
         }
     }
 
-    /// To the ring, in order. While the ring is congested, what does not fit waits here.
+    /// NODE-36: a party here sends to a group, within its credit. What has no credit is not kept.
+    fn send(&mut self, party: Party, group: GroupId, service: Service, payload: Bytes) {
+        let length = payload.len();
+        let account = match self.accounts.receive(party, group, length) {
+            Ok(account) => account,
+            Err(error) => return self.out.refuse("attach", &error),
+        };
+        if let Err(error) = self.tables(&group).send(party, group, service, payload, account) {
+            self.out.refuse("group", &error);
+            self.gone(account, length);
+        }
+    }
+
+    /// A message that used credit does not wait any more.
+    fn gone(&mut self, account: u32, length: usize) {
+        let bytes = u64::try_from(length).unwrap_or(u64::MAX);
+        self.accounts.left(account, (1, bytes), &mut self.out);
+    }
+
+    /// Messages have left the ring's queue.
+    pub(crate) fn left(&mut self, now: Instant, account: u32, all: (u64, u64)) {
+        self.accounts.left(account, all, &mut self.out);
+        while let Some((account, length)) = self.backlog.drain(now, &mut self.ring, &mut self.out) {
+            self.gone(account, length);
+        }
+    }
+
+    /// To the ring, in order. What does not fit there waits here.
     pub(crate) fn submit(&mut self, now: Instant, message: Submission) {
         self.out.note(|| {
             let digest = digest(&[message.lead.as_slice(), &message.payload]);
             RingEvent::Submitted { digest, service: message.service, party: message.party }
         });
-        let taken = self.backlog.submit(now, message, &mut self.ring, &mut self.out);
-        if !taken {
-            // It may have been an item: the stage has what will not come.
-            self.records.clear_stage();
-            self.carried.iter_mut().for_each(|charter| charter.records.clear_stage());
+        let (account, length) = (message.account, message.payload.len());
+        match self.backlog.submit(now, message, &mut self.ring, &mut self.out) {
+            Taken::Waits => {}
+            Taken::Gone => self.gone(account, length),
+            Taken::Dropped => {
+                // It may have been an item: the stage has what will not come.
+                self.records.clear_stage();
+                self.carried.iter_mut().for_each(|charter| charter.records.clear_stage());
+            }
         }
     }
 

@@ -80,6 +80,10 @@ impl Others {
         if session.participants.is_none() && session.key.is_some() {
             // Too few came, or too few were left: anyone who was left out may come again.
             self.set_aside.clear();
+        } else if session.participants.is_none() {
+            // We did not come, perhaps because its coordinator was silent before. If nobody else
+            // wants new shares, nothing comes without it: it may lead again.
+            self.set_aside.remove(&session.coordinator);
         }
         let me = call.me();
         let awaited =

@@ -279,6 +279,37 @@ fn adm_72_one_that_was_silent_does_not_lead_on_and_on() {
     assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 4]), "{:#?}", bus.traces);
 }
 
+/// The one voter without a share was silent once, because it was cut off. It alone wants new
+/// shares, so nothing comes without it. Once nobody has come to a session of its own, it may lead
+/// again.
+#[test]
+fn adm_72_one_that_was_silent_leads_again_if_nobody_leads_without_it() {
+    let mut bus = Bus::silent(Scheme::Frost, 4, 1);
+    bus.players[3].up = false;
+    bus.pass(12);
+    assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2]), "{:#?}", bus.traces);
+    let cut_off = bus.players[3].identity.member();
+    bus.tamper = Some(Box::new(move |sender, payload| {
+        let round = signer(payload).is_some_and(|word| matches!(word.body, SignerBody::Round { .. }));
+        !(round && sender == cut_off)
+    }));
+    bus.players[3].up = true;
+    bus.merge();
+    let stood_still = |bus: &Bus| {
+        let others = bus.traces.iter().filter(|(who, _)| *who != 3);
+        others.clone().any(|(_, text)| text.contains("stood still") && text.contains("Reshare"))
+    };
+    for _ in 0..30 {
+        if !stood_still(&bus) {
+            bus.pass(1);
+        }
+    }
+    assert!(stood_still(&bus), "{:#?}", bus.traces);
+    bus.tamper = None;
+    bus.pass(40);
+    assert_eq!(holders(&bus), ids(&bus, &[0, 1, 2, 3]), "{:#?}", bus.traces);
+}
+
 /// One that only two know to lie takes part all the same if none can be missed: anyone who does not
 /// know it would miss it.
 #[test]

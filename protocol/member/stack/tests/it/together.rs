@@ -4,8 +4,9 @@ use crate::common::Moot;
 use crate::common::people::Dice;
 use bytes::Bytes;
 use folkmoot_attach::ToMember;
-use folkmoot_base::Service;
+use folkmoot_attach::credit::{Grant, OPEN_MAX, START};
 use folkmoot_base::limits::UNRELIABLE_BYTES_MAX;
+use folkmoot_base::{GroupId, Service};
 use folkmoot_identity::Minority;
 use folkmoot_member::{Command, Event, SendError};
 
@@ -38,7 +39,7 @@ fn mem_02_short_messages_share_a_seal_and_keep_order_and_numbers() {
     assert_eq!(seals(&moot, 0), 5, "one, 42, one, the long one, the last");
 }
 
-/// The ring is congested. What is unreliable does not wait for what waits.
+/// The group has no credit. What is unreliable does not wait for what waits.
 #[test]
 fn ord_16_unreliable_passes_what_waits_for_the_ring_and_is_not_too_long() {
     let mut dice = Dice(7);
@@ -48,16 +49,76 @@ fn ord_16_unreliable_passes_what_waits_for_the_ring_and_is_not_too_long() {
         let (group, payload) = (moot.group, Bytes::from(text));
         moot.command(0, Command::Send { group, service, payload, signed: false });
     };
-    moot.hear(0, ToMember::Congested(true));
+    say(&mut moot, Service::Agreed, vec![b'y'; 64 * 1024]);
     say(&mut moot, Service::Agreed, b"held".into());
     say(&mut moot, Service::Unreliable, b"now".into());
     say(&mut moot, Service::Unreliable, vec![b'x'; UNRELIABLE_BYTES_MAX + 1]);
     moot.settle(&mut dice);
-    assert_eq!(moot.texts(1), ["now"]);
+    let long = "y".repeat(64 * 1024);
+    assert_eq!(moot.texts(1), [long.as_str(), "now"]);
     assert_eq!(moot.failures(0), [SendError::LocalTooLongUnreliable(UNRELIABLE_BYTES_MAX + 1)]);
-    moot.hear(0, ToMember::Congested(false));
+    let group = moot.group;
+    moot.hear(0, ToMember::Credit { group, grant: Grant(2 * START) });
     moot.settle(&mut dice);
-    assert_eq!(moot.texts(1), ["now", "held"]);
+    assert_eq!(moot.texts(1), [long.as_str(), "now", "held"]);
+}
+
+/// The first has credit, and the last has not: all go, and share seals as ever. Then all wait.
+#[test]
+fn att_10_texts_that_are_sent_together_are_not_cut_in_two_by_their_credit() {
+    let mut dice = Dice(10);
+    let mut moot = Moot::new(3, 3, Minority::Continue, None);
+    moot.settle(&mut dice);
+    moot.send(0, &"y".repeat(60_000));
+    let texts: Vec<String> = (0..128).map(|number| format!("{number:0100}")).collect();
+    moot.send_together(0, &texts);
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1)[1..], texts);
+    assert_eq!(seals(&moot, 0), 11, "the long one, and 13 of 100 bytes in each");
+    moot.send_together(0, &texts);
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1).len(), 129, "there was no grant");
+}
+
+/// A node that grants what it may not is not believed, and the next honest grant counts.
+#[test]
+fn att_11_a_member_believes_no_grant_that_is_too_large_or_comes_again() {
+    let mut dice = Dice(8);
+    let mut moot = Moot::new(3, 3, Minority::Continue, None);
+    moot.settle(&mut dice);
+    moot.send(0, &"y".repeat(64 * 1024));
+    moot.send(0, "held");
+    let group = moot.group;
+    for grant in [START, 0, OPEN_MAX + 1_000_000, u64::MAX].map(Grant) {
+        moot.hear(0, ToMember::Credit { group, grant });
+        assert!(!moot.chairs[0].member.can_send(group), "{grant:?}");
+    }
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1).len(), 1);
+    moot.hear(0, ToMember::Credit { group, grant: Grant(2 * START) });
+    moot.settle(&mut dice);
+    assert_eq!(moot.texts(1).len(), 2);
+    assert!(moot.chairs[0].member.can_send(moot.group));
+}
+
+/// Credit for another group is no credit, and what was granted before a leave is gone with it.
+#[test]
+fn att_12_a_grant_counts_in_its_own_group_alone_and_until_the_party_is_out() {
+    let mut dice = Dice(9);
+    let mut moot = Moot::new(3, 3, Minority::Continue, None);
+    moot.settle(&mut dice);
+    let (group, long) = (moot.group, "y".repeat(64 * 1024));
+    moot.send(0, &long);
+    moot.hear(0, ToMember::Credit { group: GroupId([9; 32]), grant: Grant(2 * START) });
+    assert!(!moot.chairs[0].member.can_send(group));
+    moot.command(0, Command::Leave { group });
+    moot.settle(&mut dice);
+    moot.hear(0, ToMember::Credit { group, grant: Grant(4 * START) });
+    moot.command(0, Command::Join { group });
+    moot.settle(&mut dice);
+    assert!(moot.chairs[0].member.can_send(group), "a new account has what each has at first");
+    moot.send(0, &long);
+    assert!(!moot.chairs[0].member.can_send(group), "and no more");
 }
 
 /// What is refused is refused from there on, and each of these is told; what is held keeps its

@@ -263,7 +263,7 @@ fn a_node_refuses_what_its_members_may_not_ask() {
     let join = Says::Join(Join { group: GROUP, node: ME, configuration: ID });
     let joins = group.say(said(member(2), 1, join));
     assert_eq!(joins, Err(GroupError::LocalNotAttached(member(2))));
-    let send = group.send(member(1), GROUP, Service::Safe, Bytes::new());
+    let send = group.send(member(1), GROUP, Service::Safe, Bytes::new(), 0);
     assert_eq!(send, Err(GroupError::LocalNotJoined(member(1), GROUP)));
     let view = ViewId { configuration: ID, order: 0, group: GROUP };
     let complaint = Says::Complain { configuration: ID, view, suspect: member(2) };

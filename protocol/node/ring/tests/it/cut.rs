@@ -19,7 +19,7 @@ fn own_messages_in_pieces_come_back_as_they_were_handed_in() {
     let lead = Lead::of(&[b"lead"]);
     let payloads: Vec<Bytes> = (0..6_u8).map(|n| vec![n; [10, 10_000][usize::from(n % 2)]].into()).collect();
     for payload in &payloads {
-        pair.ring.submit(pair.now, 0, Service::Agreed, (lead, payload.clone())).unwrap();
+        pair.ring.submit(pair.now, (0, 0), Service::Agreed, (lead, payload.clone())).unwrap();
     }
     let delivered = delivered(&mut pair);
     assert_eq!(delivered.len(), payloads.len());

@@ -165,7 +165,7 @@ fn say(pair: &mut Pair) {
 
 fn say_as(pair: &mut Pair, party: u16, service: Service) {
     let message = (Lead::NONE, Bytes::from_static(b"!"));
-    pair.ring.submit(pair.now, party, service, message).unwrap();
+    pair.ring.submit(pair.now, (party, 0), service, message).unwrap();
 }
 
 #[test]

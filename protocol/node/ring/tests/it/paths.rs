@@ -29,7 +29,7 @@ fn together(theirs: u16, ours: u16) -> Pair {
 fn datagrams(pair: &mut Pair) -> Vec<usize> {
     for length in [1_350, 30_000, 10, 700, 900] {
         let payload = Bytes::from(vec![7; length]);
-        pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, payload)).unwrap();
+        pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, payload)).unwrap();
     }
     let token = pair.token();
     pair.token_seq += 2;

@@ -312,7 +312,7 @@ fn ring_18_who_asks_from_outside_is_told_that_the_ring_stands() {
 #[test]
 fn refusals_do_not_stop_the_ring() {
     let mut pair = Pair::together();
-    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
+    pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
     pair.outputs();
     let members = [Visited::default(); 2].into_iter().collect();
     let bad = Token { records: 0, places: 0, members, ..pair.token() };
@@ -326,9 +326,11 @@ fn refusals_do_not_stop_the_ring() {
 fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
     let mut pair = Pair::together();
     let large = Bytes::from(vec![1_u8; 1_000_000]);
-    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, large.clone())).unwrap();
-    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"after it"))).unwrap();
-    pair.ring.submit(pair.now, 1, Service::Agreed, (Lead::NONE, Bytes::from_static(b"small"))).unwrap();
+    pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, large.clone())).unwrap();
+    pair.ring
+        .submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"after it")))
+        .unwrap();
+    pair.ring.submit(pair.now, (1, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"small"))).unwrap();
     let mut delivered = Vec::new();
     for _ in 0..40 {
         let token = pair.token();
@@ -349,6 +351,42 @@ fn a_small_message_of_another_party_does_not_wait_for_all_of_a_large_one() {
     assert_eq!(delivered, [Bytes::from_static(b"small"), large, Bytes::from_static(b"after it")]);
 }
 
+/// Each message that waits leaves once, under the account that it was submitted for; a long one
+/// when all of it has.
+#[test]
+fn node_36_each_message_leaves_the_queue_once_and_under_its_account() {
+    let mut pair = Pair::together();
+    let small = Bytes::from_static(b"small");
+    let submitted = [(7, Bytes::from(vec![1_u8; 300_000])), (7, small.clone()), (8, small)];
+    for (account, payload) in submitted {
+        pair.ring.submit(pair.now, (0, account), Service::Agreed, (Lead::NONE, payload)).unwrap();
+    }
+    let now = (Lead::NONE, Bytes::from_static(b"now"));
+    pair.ring.submit(pair.now, (0, 9), Service::Unreliable, now).unwrap();
+    let mut left = std::collections::BTreeMap::<u32, (u64, u64)>::new();
+    for visit in 0..40 {
+        let token = pair.token();
+        pair.token_seq += 2;
+        pair.takes_quietly(Control::Token(token));
+        for output in pair.outputs() {
+            match output {
+                Output::Left { account, messages, bytes } => {
+                    let all = left.entry(account).or_default();
+                    *all = (all.0 + messages, all.1 + bytes);
+                }
+                Output::Send { frame, .. } => {
+                    if let Ok(Frame::Control(Control::Token(token))) = Frame::decode(frame) {
+                        (pair.records, pair.places) = (token.records, token.places);
+                    }
+                }
+                _ => {}
+            }
+        }
+        assert!(visit > 0 || left.is_empty(), "132 packets a visit: the long one is not out yet");
+    }
+    assert_eq!(left, [(7, (2, 300_005)), (8, (1, 5))].into(), "what is unreliable never waits");
+}
+
 /// A member sends more packets than a node keeps, and orders none of them. The others' messages are
 /// ordered all the same, and its own too once it makes records.
 #[test]
@@ -359,7 +397,7 @@ fn ring_28_a_flood_without_records_takes_no_room_from_others() {
         let frame = data(pair.head(), &[(b"x", true, true)]);
         pair.hears(frame);
     }
-    pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
+    pair.ring.submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
     pair.outputs();
     assert_eq!(pair.passes(), ["mine"]);
     pair.number = first;
@@ -385,7 +423,9 @@ fn ord_01_nobody_else_gives_our_packets_places() {
         let [number, place] = [number, place].map(|number| number as u32);
         token.members[ME].record = Some(Recent { number, place, first: 2, count: 200 });
         pair.hears(forged.frame(RingHandle::of(&pair.id.nonce), BytesMut::new()));
-        pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine"))).unwrap();
+        pair.ring
+            .submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"mine")))
+            .unwrap();
         pair.outputs();
         pair.takes_quietly(Control::Token(token));
         let record = |output| match output {
@@ -407,7 +447,9 @@ fn ord_06_a_packet_that_gets_no_place_ends_the_ring() {
         let frame = frame.freeze();
         let heard = if unplaced { pair.hears(frame) } else { pair.sends(frame) };
         assert_eq!(heard, [&b"early"[..]]);
-        pair.ring.submit(pair.now, 0, Service::Agreed, (Lead::NONE, Bytes::from_static(b"answer"))).unwrap();
+        pair.ring
+            .submit(pair.now, (0, 0), Service::Agreed, (Lead::NONE, Bytes::from_static(b"answer")))
+            .unwrap();
         for _ in 0..60 {
             pair.now = pair.now + Duration::from_millis(50);
             pair.passes();

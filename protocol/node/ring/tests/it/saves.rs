@@ -102,7 +102,7 @@ fn ring_41_a_token_waits_a_moment_for_packets_that_it_has_overtaken() {
     assert!(until > pair.now && until <= pair.now + TRIP / 32, "{until:?}");
     assert_eq!(pair.hears(frame.freeze()).len(), 1);
     let message = (folkmoot_base::Lead::NONE, Bytes::from_static(b"answer"));
-    pair.ring.submit(pair.now, 0, folkmoot_base::Service::Agreed, message).unwrap();
+    pair.ring.submit(pair.now, (0, 0), folkmoot_base::Service::Agreed, message).unwrap();
     let places = pair.places;
     let token = std::iter::from_fn(|| Some(turn(&mut pair))).flatten().next().unwrap();
     assert_eq!(token.places, places + 1, "the answer goes with it");
@@ -120,7 +120,7 @@ fn answered(span: Duration, danger: Mutant) -> u64 {
     later(&mut pair, span);
     assert_eq!(pair.passes().len(), 0, "it was delivered before");
     let message = (folkmoot_base::Lead::NONE, Bytes::from_static(b"answer"));
-    pair.ring.submit(pair.now, 0, folkmoot_base::Service::Agreed, message).unwrap();
+    pair.ring.submit(pair.now, (0, 0), folkmoot_base::Service::Agreed, message).unwrap();
     while pair.ring.poll_timeout() == Some(pair.now) {
         turn(&mut pair);
     }

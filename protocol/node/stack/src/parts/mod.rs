@@ -1,6 +1,7 @@
 //! The parts of a node. Each owns its state, in fields that are private to its file or folder. No
 //! part holds another: what one needs of another is handed over in the call.
 
+mod accounts;
 mod backlog;
 mod carried;
 mod orders;
@@ -16,7 +17,8 @@ mod syncing;
 mod twice;
 mod way;
 
-pub(crate) use backlog::{Backlog, Submission};
+pub(crate) use accounts::Accounts;
+pub(crate) use backlog::{Backlog, Submission, Taken};
 pub(crate) use carried::{Carried, Charter};
 pub(crate) use orders::Orders;
 pub(crate) use others::Others;

@@ -75,7 +75,6 @@ impl Outbox {
             word,
             ToMember::Configuration { .. }
                 | ToMember::Lacking(_)
-                | ToMember::Congested(_)
                 | ToMember::Guest { .. }
                 | ToMember::LinkUp { rostered: false, .. }
         );

@@ -11,6 +11,7 @@
 mod authority;
 mod carriers;
 mod contacts;
+mod credit;
 mod early;
 mod forms;
 mod idle;

@@ -196,7 +196,7 @@ impl<U: Upper> Bus<U> {
             Call::Leave => Says::Leave { group: GROUP },
             Call::Complain(view, suspect) => Says::Complain { configuration, view, suspect },
             Call::Send(service, bytes) => {
-                let _ = self.hosts[index].group.send(member(index), GROUP, service, bytes);
+                let _ = self.hosts[index].group.send(member(index), GROUP, service, bytes, 0);
                 return;
             }
         };

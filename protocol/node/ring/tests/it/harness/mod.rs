@@ -302,7 +302,7 @@ impl World {
         let count = self.processes[process].submitted.len() as u32;
         let payload = names::message(i, self.nodes[i].life, count, size);
         let Some(ring) = self.nodes[i].ring.as_mut() else { return false };
-        let taken = ring.submit(now, 0, service, (Lead::NONE, payload.clone())).is_ok();
+        let taken = ring.submit(now, (0, 0), service, (Lead::NONE, payload.clone())).is_ok();
         if taken {
             let after = self.processes[process].log.len();
             self.processes[process].submitted.push(Submitted { payload, service, after });
@@ -375,7 +375,7 @@ impl World {
             Output::Lacking(lacking) => {
                 self.processes[process].lacking.push((now, lacking.map(|(node, _)| node)))
             }
-            Output::Congested(_) => {}
+            Output::Left { .. } => {}
             Output::Trace(change) => self.note(|| format!("n{i}: {change}")),
         }
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use charters::{ca, charter_naming};
 pub use charters::{charter, charter_of, charter_under, charter_with};
 use core::time::Duration;
+use folkmoot_attach::credit::Grant;
 use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode};
 use folkmoot_base::{
     ConfigurationId, Entropy, GroupId, Head, Indication, Instant, Locator, MemberId, Mutant, NodeId, Persist,
@@ -133,6 +134,8 @@ pub struct Net {
     pub to_all: Vec<Bytes>,
     /// Messages that came to a party, by length.
     pub delivered: Vec<usize>,
+    /// What was granted at which node, for which group.
+    pub granted: Vec<(usize, GroupId, Grant)>,
     /// From whom, to whom, what, and whether it went to all.
     queue: BTreeMap<(u64, u64), (usize, usize, Bytes, bool)>,
     count: u64,
@@ -179,6 +182,7 @@ impl Net {
             multicast: None,
             to_all: Vec::new(),
             delivered: Vec::new(),
+            granted: Vec::new(),
             group,
             queue: BTreeMap::new(),
             count: 0,
@@ -297,18 +301,6 @@ impl Net {
         self.players[&who].party.node().unwrap()
     }
 
-    /// `voter` admits `who`, on top of what its node knows.
-    pub fn admit(&mut self, who: usize, voter: usize) {
-        let item = papers::admission_of(self.node(voter).transcript(), person(who), &[voter]);
-        self.item(voter, item);
-    }
-
-    /// The member of `who` says something about the ring's charter.
-    pub fn item(&mut self, who: usize, item: Bytes) {
-        let charter = self.node(who).transcript().group();
-        self.tell(who, ToNode::Item(charter, item));
-    }
-
     /// Sets the wall clock of `who`.
     pub fn clock(&mut self, who: usize, time: UnixTime) {
         let now = Instant(self.now);
@@ -364,6 +356,9 @@ impl Net {
                 GroundOutput::To(to, ToMember::Guest { from, .. }) => player.guests.push((to.member, from)),
                 GroundOutput::To(_, ToMember::Group(Indication::Deliver { payload, .. })) => {
                     self.delivered.push(payload.len());
+                }
+                GroundOutput::To(_, ToMember::Credit { group, grant }) => {
+                    self.granted.push((who, group, grant));
                 }
                 GroundOutput::Persist(persist) => player.persists.push(persist),
                 GroundOutput::Member(ToMember::Item(item)) => {

@@ -1,11 +1,24 @@
 //! What the members above the nodes say of their group.
 
-use super::{Net, person};
+use super::{Net, papers, person};
+use bytes::Bytes;
 use folkmoot_attach::ToNode;
 use folkmoot_base::{ConfigurationId, GroupId, Join, Said, Says, Word};
 use folkmoot_identity::Prover;
 
 impl Net {
+    /// `voter` admits `who`, on top of what its node knows.
+    pub fn admit(&mut self, who: usize, voter: usize) {
+        let item = papers::admission_of(self.node(voter).transcript(), person(who), &[voter]);
+        self.item(voter, item);
+    }
+
+    /// The member of `who` says something about the ring's charter.
+    pub fn item(&mut self, who: usize, item: Bytes) {
+        let charter = self.node(who).transcript().group();
+        self.tell(who, ToNode::Item(charter, item));
+    }
+
     pub fn join(&mut self, who: usize) {
         self.join_at(who, who, self.group);
     }
