@@ -45,7 +45,7 @@ fn full() -> Vec<Step> {
         Step::new("line of decisions: 4,000 runs, and every rule left out", 30, decisions),
         Step::new("second reader of transcripts: 5 drawn, 200 changed", 15, second_reader),
         Step::new("real processes in network namespaces", 50, namespaces),
-        Step::new("plain LCM with liblcm and PyPI's lcm", 40, plain_lcm),
+        Step::new("plain LCM with liblcm and PyPI's lcm", 20, plain_lcm),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
     ]);
     steps

@@ -78,7 +78,8 @@ impl Bus {
         Ok(Self { address, mouth, hub, sequence, ear: Mutex::new(None) })
     }
 
-    /// Says something on a channel. Done when the system has taken it.
+    /// Says something on a channel. Done when the system has taken it. If the future is dropped
+    /// before that, the rest of a long message is not sent, and nobody hears it.
     ///
     /// # Errors
     /// The message is too long, or the system refuses it.

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::{Channel, Fragment, WireError};
 use core::net::SocketAddrV4;
 use core::time::Duration;
-use folkmoot_base::Instant;
+use folkmoot_base::{Instant, Mutant};
 use std::collections::BTreeMap;
 
 /// What an incomplete message costs beside its bytes.
@@ -29,6 +29,17 @@ pub struct Limits {
     pub patience: Duration,
     /// Most senders whose numbers are followed.
     pub senders: usize,
+    /// Which check is left out, to show what it is for; none outside of tests.
+    pub danger: Mutant<Danger>,
+}
+
+/// Checks on fragments that liblcm does not make, either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Danger {
+    /// A fragment may lie anywhere in its message (PUB-05).
+    AnyPlace,
+    /// A fragment that comes twice counts twice (PUB-06).
+    CountsTwice,
 }
 
 impl Default for Limits {
@@ -41,6 +52,7 @@ impl Default for Limits {
             bytes: 160 << 20,
             patience: Duration::from_secs(5),
             senders: 1_024,
+            danger: Mutant::NONE,
         }
     }
 }
@@ -111,7 +123,7 @@ impl Assembly {
             add(&mut counters.contradicted, 1);
         }
         let verdict = match self.partial.get_mut(&key) {
-            Some(partial) => partial.take(now, fragment),
+            Some(partial) => partial.take(now, fragment, limits.danger),
             None => Verdict::Contradicts,
         };
         match verdict {
@@ -152,7 +164,7 @@ impl Assembly {
             add(&mut counters.crowded, 1);
         }
         let mut partial = Partial::new(now, fragment);
-        if partial.take(now, fragment) == Verdict::Held {
+        if partial.take(now, fragment, limits.danger) == Verdict::Held {
             self.bytes = self.bytes.saturating_add(cost);
             self.partial.insert(key, partial);
         }
@@ -253,7 +265,7 @@ impl Partial {
     }
 
     /// Takes a fragment that says the same length and count (PUB-05, PUB-06).
-    fn take(&mut self, now: Instant, fragment: &Fragment<'_>) -> Verdict {
+    fn take(&mut self, now: Instant, fragment: &Fragment<'_>, danger: Mutant<Danger>) -> Verdict {
         let bit = 1_u64 << (fragment.number % 64);
         let range =
             usize::try_from(fragment.offset).ok().zip(fragment.end().and_then(|end| end.try_into().ok()));
@@ -263,10 +275,10 @@ impl Partial {
         let Some(place) = range.and_then(|(from, to): (usize, usize)| self.data.get_mut(from..to)) else {
             return Verdict::Contradicts;
         };
-        if !self.layout.take(fragment) {
+        if !self.layout.take(fragment) && !danger.is(Danger::AnyPlace) {
             return Verdict::Contradicts;
         }
-        if *word & bit != 0 {
+        if *word & bit != 0 && !danger.is(Danger::CountsTwice) {
             let same = place == fragment.data && (fragment.number > 0 || self.channel == fragment.channel);
             return if same { Verdict::Twice } else { Verdict::Contradicts };
         }

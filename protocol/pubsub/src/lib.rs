@@ -23,7 +23,7 @@ mod sequence;
 mod wire;
 
 pub use address::{Address, AddressError};
-pub use assembly::Limits;
+pub use assembly::{Danger, Limits};
 pub use channel::{CHANNEL_BYTES_MAX, Channel, ChannelError};
 pub use counters::Counters;
 pub use error::WireError;

@@ -1,6 +1,6 @@
 //! LCM's datagrams, what a receiver makes of them, and LCM's log files.
 
-use folkmoot_base::Instant;
+use folkmoot_base::{Instant, Mutant};
 use folkmoot_pubsub::log::{Event, Step, step};
 use folkmoot_pubsub::{Address, Channel, Datagram, Limits, Packets, Receiver, Sizes};
 use std::net::{Ipv4Addr, SocketAddrV4};
@@ -15,6 +15,7 @@ const LIMITS: Limits = Limits {
     bytes: 20_000,
     patience: Duration::from_millis(100),
     senders: 3,
+    danger: Mutant::NONE,
 };
 
 /// One datagram. What is read is written as it came.

@@ -2,7 +2,7 @@
 
 use crate::helper::{Ear, datagrams, forged, fragments, payload};
 use folkmoot_base::Instant;
-use folkmoot_pubsub::{Limits, Sizes};
+use folkmoot_pubsub::{Danger, Limits, Sizes};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -89,6 +89,26 @@ fn pub_06_a_fragment_that_comes_again_with_other_bytes_begins_anew() {
     assert!(ear.hear_all(1, [&good[0], &renamed[0], &good[1]]).is_empty());
     assert_eq!(ear.counters().contradicted, 1);
     assert_eq!(ear.hear(1, &good[2]), Ok(Some(("b".into(), said, 0))));
+}
+
+#[test]
+fn without_the_checks_on_fragments_a_message_comes_that_nobody_said() {
+    let heard = |danger: Option<Danger>, datagrams: &[&Vec<u8>]| {
+        let mut ear = Ear::with(Limits { danger: danger.into(), ..Limits::default() });
+        ear.hear_all(1, datagrams.iter().copied())
+    };
+    let (said, good) = fragments("a", 4, 0, 0);
+    // The liar's second fragment lies over the first, and leaves a gap where it belongs.
+    let lie = forged(&good[1], None, Some(5), None, None);
+    let datagrams = [&good[0], &lie, &good[2], &good[3]];
+    let wrong = heard(Some(Danger::AnyPlace), &datagrams);
+    assert!(wrong.len() == 1 && wrong[0].len() == said.len() && wrong[0] != said);
+    assert!(heard(None, &datagrams).is_empty());
+    // It says one fragment twice, and keeps another back.
+    let datagrams = [&good[0], &good[1], &good[1], &good[3]];
+    let wrong = heard(Some(Danger::CountsTwice), &datagrams);
+    assert!(wrong.len() == 1 && wrong[0] != said);
+    assert!(heard(None, &datagrams).is_empty());
 }
 
 #[test]
