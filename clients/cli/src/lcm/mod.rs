@@ -53,7 +53,7 @@ fn failed(error: BusError) -> Failure {
     match error {
         BusError::LocalSockets { address, error } => {
             let text = format!(
-                "this program cannot speak on {address}: {}. If the host has no network, give multicast a way: ip link set lo multicast on; ip route add 224.0.0.0/4 dev lo",
+                "this program cannot speak on {address}: {}. If the host has no network, give multicast a way. As root: ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo",
                 in_words(&error)
             );
             Failure::new(Exit::Configuration, text)
