@@ -2,15 +2,12 @@
 //! has bounds, for each sender and for all.
 
 use crate::counters::{Counters, add};
-use crate::layout::Layout;
+use crate::partial::{Partial, Verdict, cost};
 use crate::{Channel, Fragment, WireError};
 use core::net::SocketAddrV4;
 use core::time::Duration;
 use folkmoot_base::{Instant, Mutant};
 use std::collections::BTreeMap;
-
-/// What an incomplete message costs beside its bytes.
-const ENTRY_BYTES: usize = 256;
 
 /// What may be held for messages that are incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,21 +61,6 @@ type Key = (SocketAddrV4, u32);
 pub(crate) struct Whole {
     pub(crate) channel: Channel,
     pub(crate) payload: Vec<u8>,
-}
-
-#[derive(Debug)]
-struct Partial {
-    size: u32,
-    count: u16,
-    left: u16,
-    channel: Option<Channel>,
-    layout: Layout,
-    /// A bit for each fragment that has come.
-    came: Vec<u64>,
-    data: Vec<u8>,
-    at: Instant,
-    /// Its place in the order of what was touched last.
-    stamp: u64,
 }
 
 /// All that are incomplete.
@@ -208,11 +190,11 @@ impl Assembly {
     }
 
     fn finish(&mut self, key: &Key) -> Option<Whole> {
-        if self.partial.get(key)?.left > 0 {
+        if !self.partial.get(key)?.is_whole() {
             return None;
         }
-        let whole = self.remove(key)?;
-        Some(Whole { channel: whole.channel?, payload: whole.data })
+        let (channel, payload) = self.remove(key)?.whole()?;
+        Some(Whole { channel, payload })
     }
 
     fn remove(&mut self, key: &Key) -> Option<Partial> {
@@ -220,73 +202,5 @@ impl Assembly {
         self.order.remove(&partial.stamp);
         self.bytes = self.bytes.saturating_sub(partial.cost());
         Some(partial)
-    }
-}
-
-/// What is set aside for a message: its bytes as it says, a bit for each fragment, the entry.
-fn cost(fragment: &Fragment<'_>) -> Option<usize> {
-    let size = usize::try_from(fragment.size).ok()?;
-    size.checked_add(ENTRY_BYTES)?.checked_add(words(fragment.count).checked_mul(8)?)
-}
-
-fn words(count: u16) -> usize {
-    usize::from(count).div_ceil(64)
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
-    Held,
-    Twice,
-    Contradicts,
-}
-
-impl Partial {
-    fn new(now: Instant, fragment: &Fragment<'_>) -> Self {
-        Self {
-            size: fragment.size,
-            count: fragment.count,
-            left: fragment.count,
-            channel: None,
-            layout: Layout::default(),
-            came: vec![0; words(fragment.count)],
-            // Zeros from the system: memory is used as fragments come, whatever the header says.
-            data: vec![0; usize::try_from(fragment.size).unwrap_or(0)],
-            at: now,
-            stamp: 0,
-        }
-    }
-
-    fn cost(&self) -> usize {
-        self.data.len().saturating_add(ENTRY_BYTES).saturating_add(self.came.len().saturating_mul(8))
-    }
-
-    fn is_of(&self, fragment: &Fragment<'_>) -> bool {
-        self.size == fragment.size && self.count == fragment.count
-    }
-
-    /// Takes a fragment that says the same length and count (PUB-05, PUB-06).
-    fn take(&mut self, now: Instant, fragment: &Fragment<'_>, danger: Mutant<Danger>) -> Verdict {
-        let bit = 1_u64 << (fragment.number % 64);
-        let range =
-            usize::try_from(fragment.offset).ok().zip(fragment.end().and_then(|end| end.try_into().ok()));
-        let Some(word) = self.came.get_mut(usize::from(fragment.number / 64)) else {
-            return Verdict::Contradicts;
-        };
-        let Some(place) = range.and_then(|(from, to): (usize, usize)| self.data.get_mut(from..to)) else {
-            return Verdict::Contradicts;
-        };
-        if !self.layout.take(fragment) && !danger.is(Danger::AnyPlace) {
-            return Verdict::Contradicts;
-        }
-        if *word & bit != 0 && !danger.is(Danger::CountsTwice) {
-            let same = place == fragment.data && (fragment.number > 0 || self.channel == fragment.channel);
-            return if same { Verdict::Twice } else { Verdict::Contradicts };
-        }
-        place.copy_from_slice(fragment.data);
-        *word |= bit;
-        self.left = self.left.saturating_sub(1);
-        self.channel = self.channel.or(fragment.channel);
-        self.at = now;
-        Verdict::Held
     }
 }

@@ -18,6 +18,7 @@ mod error;
 mod layout;
 pub mod log;
 mod packets;
+mod partial;
 mod receiver;
 mod sequence;
 mod wire;
