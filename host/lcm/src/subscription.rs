@@ -19,6 +19,9 @@ impl Subscription {
 
     /// Waits for the next message; `None` if no more can come. Safe to cancel.
     pub async fn next(&mut self) -> Option<Heard> {
+        // A flood leaves no moment in which there is nothing to read. Timers and signals have a turn
+        // all the same.
+        tokio::task::coop::consume_budget().await;
         loop {
             match self.queue.take() {
                 Ok(heard) => return Some(heard),
@@ -42,5 +45,31 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         self.hub.lock().unwrap_or_else(PoisonError::into_inner).unsubscribe(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Capacity, Pattern};
+    use core::time::Duration;
+    use folkmoot_pubsub::Channel;
+
+    #[tokio::test]
+    async fn a_flood_does_not_keep_timers_from_their_turn() {
+        let (hub, queue) = (Arc::default(), Arc::new(Queue::new(Capacity::default())));
+        let mut flooded = Subscription::new(Arc::clone(&hub), 0, Arc::clone(&queue));
+        let channel = Channel::new("A").unwrap();
+        let from = core::net::SocketAddrV4::new(core::net::Ipv4Addr::LOCALHOST, 1);
+        let heard = || Heard { channel, payload: Default::default(), time: 0, from, missing: 0 };
+        hub.lock().unwrap().subscribe(Pattern::new("A").unwrap(), queue);
+        let read = async {
+            for _ in 0..10_000_000 {
+                hub.lock().unwrap().deliver(&channel, heard);
+                flooded.next().await.unwrap();
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_millis(50), read).await;
+        assert!(ended.is_err(), "the timer had no turn in ten million messages");
     }
 }

@@ -32,10 +32,11 @@ struct Recording {
 pub(super) async fn run(address: &Address, log: Log, json: bool) -> Result<(), Failure> {
     let bus = listen(address).await?;
     let mut subscription = bus.subscribe(log.wanted.channel.clone(), WAITING).map_err(failed)?;
-    // Who waits for the file knows then that all is recorded from now on.
+    let end = end(log.wanted.seconds);
+    // Anyone who waits for the file knows then that all is recorded from now on, and that Ctrl-C
+    // ends it well.
     let file = BufWriter::new(open(&log)?);
     let mut recording = Recording { file, messages: 0, bytes: 0, room: Vec::new() };
-    let end = end(log.wanted.seconds);
     if !json {
         eprintln!("recording {address} in {}; Ctrl-C ends this", log.file.display());
     }

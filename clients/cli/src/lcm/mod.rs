@@ -12,6 +12,7 @@
 mod echo;
 mod log;
 mod play;
+mod reading;
 mod spy;
 
 use crate::args::lcm::{Lcm, LcmCommand};
@@ -29,7 +30,7 @@ pub(crate) async fn lcm(lcm: Lcm, json: bool) -> Result<(), Failure> {
     match command {
         LcmCommand::Spy(spy) => spy::run(&lcm_url, spy, json).await,
         LcmCommand::Log(log) => log::run(&lcm_url, log, json).await,
-        LcmCommand::Play(play) => play::run(&lcm_url, &play, json).await,
+        LcmCommand::Play(play) => play::run(&lcm_url, play, json).await,
         LcmCommand::Echo(echo) => echo::run(&lcm_url, &echo, json).await,
     }
 }

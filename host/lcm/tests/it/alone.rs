@@ -18,7 +18,7 @@ const ENTER: &str = r#"ip link set lo up multicast on && ip route add 224.0.0.0/
 /// Runs the test of this name in a network namespace: the test program starts itself there. Where
 /// none can be made, the test uses the host's network, if multicast works there.
 pub(crate) fn alone(name: &str, test: impl FnOnce()) {
-    if std::env::var_os(INSIDE).is_some() {
+    if is_alone() {
         return test();
     }
     let Some(way) = way() else {
@@ -40,6 +40,11 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) {
     let said = said.concat();
     // A name that no test has would pass otherwise.
     assert!(output.status.success() && said.contains("test result: ok. 1 passed"), "{name}: {said}");
+}
+
+/// Whether this is a test program in a network namespace.
+pub(crate) fn is_alone() -> bool {
+    std::env::var_os(INSIDE).is_some()
 }
 
 fn enter(way: &[&str]) -> Command {

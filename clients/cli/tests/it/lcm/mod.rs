@@ -1,7 +1,13 @@
-//! `folkmoot lcm`, on a port of its own of this host. testing/lcm has programs of others.
+//! `folkmoot lcm`, on a network of its own. testing/lcm has programs of others.
+
+#[path = "../../../../../host/lcm/tests/it/alone.rs"]
+mod alone;
+mod ends;
 
 use crate::common::place::Place;
+use alone::alone;
 use serde_json::Value;
+use std::io::BufRead;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -64,64 +70,75 @@ fn events(file: &Path) -> Vec<Vec<u8>> {
 
 #[test]
 fn what_is_played_is_recorded() {
-    let place = Place::new("lcm-play");
-    let (from, to) = (place.path().join("from.lcm"), place.path().join("to.lcm"));
-    let log = [event(0, "POSE", b"one"), event(1, "SCAN", &[7; 30_000]), event(2, "POSE_2", b"")];
-    std::fs::write(&from, log.concat()).unwrap();
-    let url = url(0);
-    let recorder = recorder(&url, &to, &["--count", "2", "--channel", "POSE.*", "--seconds", "30"]);
-    // Any datagram may be lost.
-    let mut recorder = Some(recorder);
-    for _ in 0..50 {
-        let played = run(&url, &["play", from.to_str().unwrap()]);
-        assert_eq!((played.status.code(), said(&played)["messages"].as_u64()), (Some(0), Some(3)));
-        std::thread::sleep(Duration::from_millis(50));
-        if recorder.as_mut().is_some_and(|child| child.try_wait().unwrap().is_some()) {
-            break;
-        }
-    }
-    let recorded = recorder.take().unwrap().wait_with_output().unwrap();
-    assert_eq!((recorded.status.code(), said(&recorded)["messages"].as_u64()), (Some(0), Some(2)));
-    assert_eq!(events(&to), [&log[0][20..], &log[2][20..]]);
-    assert_eq!(said(&recorded)["lost"]["refused"], 0);
-    let again = run(&url, &["log", to.to_str().unwrap(), "--count", "1"]);
-    assert_eq!(again.status.code(), Some(3), "an existing file stays");
-    assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
+    alone("lcm::what_is_played_is_recorded", || {
+        let place = Place::new("lcm-play");
+        let (from, to) = (place.path().join("from.lcm"), place.path().join("to.lcm"));
+        let log = [event(0, "POSE", b"one"), event(1, "SCAN", &[7; 30_000]), event(2, "POSE_2", b"")];
+        std::fs::write(&from, log.concat()).unwrap();
+        let url = url(0);
+        let mut recorder = recorder(&url, &to, &["--count", "2", "--channel", "POSE.*", "--seconds", "30"]);
+        play_until(&url, &from, || recorder.try_wait().unwrap().is_some());
+        let recorded = recorder.wait_with_output().unwrap();
+        assert_eq!((recorded.status.code(), said(&recorded)["messages"].as_u64()), (Some(0), Some(2)));
+        assert_eq!(events(&to), [&log[0][20..], &log[2][20..]]);
+        assert_eq!(said(&recorded)["lost"]["refused"], 0);
+        let again = run(&url, &["log", to.to_str().unwrap(), "--count", "1"]);
+        assert_eq!(again.status.code(), Some(3), "an existing file stays");
+        assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
+    });
 }
 
 #[test]
 fn a_damaged_log_is_played_as_far_as_it_goes() {
-    let place = Place::new("lcm-damage");
-    let file = place.path().join("damaged.lcm");
-    let log =
-        [&event(0, "A", b"one")[..], b"junk", &event(1, "A", b"two"), &event(2, "A", b"cut")[..30]].concat();
-    std::fs::write(&file, log).unwrap();
-    let played = run(&url(1), &["play", "--speed", "0", file.to_str().unwrap()]);
-    assert_eq!(played.status.code(), Some(1));
-    let told = said(&played);
-    assert_eq!((told["messages"].as_u64(), told["skipped_bytes"].as_u64()), (Some(2), Some(34)));
+    alone("lcm::a_damaged_log_is_played_as_far_as_it_goes", || {
+        let place = Place::new("lcm-damage");
+        let file = place.path().join("damaged.lcm");
+        let log = [&event(0, "A", b"one")[..], b"junk", &event(1, "A", b"two"), &event(2, "A", b"cut")[..30]]
+            .concat();
+        std::fs::write(&file, log).unwrap();
+        let played = run(&url(1), &["play", "--speed", "0", file.to_str().unwrap()]);
+        assert_eq!(played.status.code(), Some(1));
+        let told = said(&played);
+        assert_eq!((told["messages"].as_u64(), told["skipped_bytes"].as_u64()), (Some(2), Some(34)));
+    });
+}
+
+/// Plays a log until it is told to stop: any datagram may be lost.
+fn play_until(url: &str, file: &Path, mut stop: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !stop() {
+        assert!(Instant::now() < end, "what is published on {url} is not heard");
+        assert!(run(url, &["play", file.to_str().unwrap()]).status.success());
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]
 fn the_spy_sees_channels_and_an_echo() {
-    let place = Place::new("lcm-echo");
-    let file = place.path().join("pings.lcm");
-    let pings: Vec<u8> = (0..100).flat_map(|number| event(number, "PING", b"are you there?")).collect();
-    std::fs::write(&file, pings).unwrap();
-    let url = url(2);
-    let spy = folkmoot(&url, &["spy", "--seconds", "4", "--channel", "P.NG"]).spawn().unwrap();
-    let echo = folkmoot(&url, &["echo", "PING", "PONG", "--seconds", "3"]).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
-    assert!(run(&url, &["play", file.to_str().unwrap()]).status.success());
-    let (spied, echoed) = (spy.wait_with_output().unwrap(), echo.wait_with_output().unwrap());
-    let count = said(&echoed)["messages"].as_u64().unwrap();
-    assert!((1..=100).contains(&count), "{count}");
-    let told = said(&spied);
-    let channels = told["channels"].as_array().unwrap();
-    let names: Vec<&str> = channels.iter().map(|channel| channel["channel"].as_str().unwrap()).collect();
-    assert_eq!(names, ["PING", "PONG"], "{told}");
-    assert_eq!(channels[0]["last_size"], 14);
-    assert!(spied.stdout.split(|byte| *byte == b'\n').count() > 3, "a table every second");
+    alone("lcm::the_spy_sees_channels_and_an_echo", || {
+        let place = Place::new("lcm-echo");
+        let file = place.path().join("pings.lcm");
+        let mut pings: Vec<u8> =
+            (0..100).flat_map(|number| event(number, "PING", b"are you there?")).collect();
+        pings.extend(event(100, "OTHER", b""));
+        std::fs::write(&file, pings).unwrap();
+        let url = url(2);
+        let mut spy = folkmoot(&url, &["spy", "--channel", "P.NG"]).spawn().unwrap();
+        let mut echo = folkmoot(&url, &["echo", "PING", "PONG", "--count", "50"]).spawn().unwrap();
+        play_until(&url, &file, || echo.try_wait().unwrap().is_some());
+        let echoed = echo.wait_with_output().unwrap();
+        assert_eq!((echoed.status.code(), said(&echoed)["messages"].as_u64()), (Some(0), Some(50)));
+        // A table every second; the last one when it is told to stop.
+        std::io::BufReader::new(spy.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+        ends::interrupt(&spy);
+        let spied = spy.wait_with_output().unwrap();
+        assert_eq!(spied.status.code(), Some(0));
+        let told = said(&spied);
+        let channels = told["channels"].as_array().unwrap();
+        let names: Vec<&str> = channels.iter().map(|channel| channel["channel"].as_str().unwrap()).collect();
+        assert_eq!(names, ["PING", "PONG"], "{told}");
+        assert_eq!(channels[0]["last_size"], 14);
+    });
 }
 
 #[test]
