@@ -1,7 +1,7 @@
 //! Which channels a subscription is for.
 
 use folkmoot_pubsub::Channel;
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 
 /// A regular expression for names of channels, with `^` before it and `$` behind it. liblcm puts
 /// them there, too: so `POSE` is one channel, and `A|B` is whatever begins with A or ends with B.
@@ -24,7 +24,9 @@ impl Pattern {
     /// # Errors
     /// [`PatternError`].
     pub fn new(text: &str) -> Result<Self, PatternError> {
-        match Regex::new(&format!("^{text}$")) {
+        // No name hides from `.*`, whatever bytes are in it.
+        let regex = RegexBuilder::new(&format!("^{text}$")).dot_matches_new_line(true).build();
+        match regex {
             Ok(regex) => Ok(Self { regex }),
             Err(error) => Err(PatternError { text: text.to_owned(), why: error.to_string() }),
         }
@@ -53,6 +55,16 @@ mod tests {
         // As in liblcm: the ends hold for one side each.
         assert!(matches("A|B", b"AX") && matches("A|B", b"XB") && !matches("A|B", b"XA"));
         assert!(matches("a.b", b"a\xffb"));
+        assert!(matches(".*", b"a\nb") && matches(".*", b"\n") && !matches("A", b"A\n"));
+    }
+
+    #[test]
+    fn no_pattern_takes_for_ever() {
+        // Each would try 2^60 ways to be wrong, one after another.
+        for text in ["(x+x+)+y", "(x*)*y", "(x|xx)*y", "(x|x)*y", "x?x?x?x?(x{0,60}){0,9}y"] {
+            assert!(!matches(text, &[b'x'; 63]), "{text}");
+        }
+        assert!(Pattern::new("((((x{99}){99}){99}){99})").is_err(), "nor as much memory as it likes");
     }
 
     #[test]
