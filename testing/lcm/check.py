@@ -21,7 +21,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 from common import digest, payload
-from parts import ROOT, Parts
+from parts import TARGET, Parts
 
 # More room than the system's default, if it allows that: long messages come sooner.
 URL = "udpm://239.255.76.67:{port}?ttl=0&recv_buf_size=4194304"
@@ -244,13 +244,16 @@ def isolate(words):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", type=Path, default=ROOT / "target/debug/folkmoot")
+    parser.add_argument("--program", type=Path, default=TARGET / "debug/folkmoot")
+    parser.add_argument("--ready", action="store_true", help="fetch what the test needs, and do no more")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     # On a network that others use, too, on a port that they do not.
     url = URL.format(port=7667 if options.inside else 20_000 + os.getpid() % 20_000)
     try:
         parts = Parts(options.program.resolve(), url)
+        if options.ready:
+            return 0
         if not options.inside and (code := isolate(sys.argv[1:])) is not None:
             return code
         if options.inside:

@@ -98,7 +98,6 @@ impl Assembly {
         if !fits || cost > most {
             return Err(long);
         }
-        self.drop_stale(now, limits, counters);
         let key = (from, fragment.sequence);
         if self.partial.get(&key).is_some_and(|partial| !partial.is_of(fragment)) {
             self.remove(&key);
@@ -170,7 +169,7 @@ impl Assembly {
     }
 
     /// Drops what waits too long for its next fragment (PUB-09).
-    fn drop_stale(&mut self, now: Instant, limits: &Limits, counters: &mut Counters) {
+    pub(crate) fn drop_stale(&mut self, now: Instant, limits: &Limits, counters: &mut Counters) {
         while let Some(oldest) = self.order.values().next().copied() {
             let at = self.partial.get(&oldest).map(|partial| partial.at);
             if at.is_some_and(|at| now.since(at) <= limits.patience) {

@@ -86,6 +86,8 @@ impl Receiver {
         datagram: &'a [u8],
     ) -> Result<Option<Message<'a>>, WireError> {
         let Self { limits, assembly, sequences, counters } = self;
+        // With every datagram, so that nothing is kept until the next fragment of somebody.
+        assembly.drop_stale(now, limits, counters);
         let (channel, sequence, payload) = match Datagram::decode(datagram)? {
             Datagram::Short(short) => (short.channel, short.sequence, Payload::Within(short.payload)),
             Datagram::Fragment(fragment) => {

@@ -197,6 +197,11 @@ fn pub_09_a_message_does_not_wait_for_ever() {
     assert!(ear.hear_all(1, &good[2..]).is_empty());
     assert_eq!((ear.held().0, ear.counters().stale), (2, 1), "what came before is gone");
     assert_eq!(ear.hear_all(1, &good[..2]), [said]);
+    // Whatever comes next makes room.
+    ear.now = ear.now + patience + Duration::from_micros(1);
+    assert_eq!(ear.held().0, 1);
+    assert!(ear.hear(3, b"LC02").is_err());
+    assert_eq!((ear.held().0, ear.held().1, ear.counters().stale), (0, 0, 2));
     ear.now = Instant(0);
     assert!(ear.hear_all(1, &good[..1]).is_empty(), "a clock that goes back does no harm");
 }
