@@ -225,6 +225,18 @@ proptest! {
         }
     }
 
+    /// Each fragment comes at least once, in any order.
+    #[test]
+    fn fragments_in_any_order_are_the_message(
+        order in Just((0_usize..12).chain(0..12).collect::<Vec<_>>()).prop_shuffle()
+    ) {
+        let (said, made) = fragments("a", 12, 1, 0);
+        let mut ear = Ear::new();
+        let heard = ear.hear_all(1, order.iter().map(|number| &made[*number]));
+        prop_assert!(!heard.is_empty() && heard.iter().all(|heard| *heard == said));
+        prop_assert_eq!(ear.counters().contradicted, 0);
+    }
+
     /// Whatever headers say, what is held stays within the limits.
     #[test]
     fn lying_headers_stay_within_the_limits(
