@@ -124,16 +124,23 @@ fn the_spy_sees_channels_and_an_echo() {
         std::fs::write(&file, pings).unwrap();
         let url = url(2);
         let mut spy = folkmoot(&url, &["spy", "--channel", "P.NG"]).spawn().unwrap();
-        let mut echo = folkmoot(&url, &["echo", "PING", "PONG", "--count", "50"]).spawn().unwrap();
-        play_until(&url, &file, || echo.try_wait().unwrap().is_some());
-        let echoed = echo.wait_with_output().unwrap();
-        assert_eq!((echoed.status.code(), said(&echoed)["messages"].as_u64()), (Some(0), Some(50)));
+        let mut echo = folkmoot(&url, &["echo", "PING", "PONG"]).spawn().unwrap();
+        let mut some = folkmoot(&url, &["echo", "PING", "BACK", "--count", "50"]).spawn().unwrap();
         // A table every second; the last one when it is told to stop.
-        std::io::BufReader::new(spy.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
-        ends::interrupt(&spy);
-        let spied = spy.wait_with_output().unwrap();
-        assert_eq!(spied.status.code(), Some(0));
-        let told = said(&spied);
+        let tables = std::io::BufReader::new(spy.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let (tell, told) = std::sync::mpsc::channel();
+        let reader = std::thread::spawn(move || tables.for_each(|table| tell.send(table).unwrap()));
+        let mut seen = false;
+        play_until(&url, &file, || {
+            seen |= told.try_iter().any(|table| table.contains("PONG"));
+            seen && some.try_wait().unwrap().is_some()
+        });
+        let some = some.wait_with_output().unwrap();
+        assert_eq!((some.status.code(), said(&some)["messages"].as_u64()), (Some(0), Some(50)));
+        [&spy, &echo].into_iter().for_each(ends::interrupt);
+        assert!(echo.wait().unwrap().success() && spy.wait().unwrap().success());
+        reader.join().unwrap();
+        let told: Value = serde_json::from_str(&told.try_iter().last().unwrap()).unwrap();
         let channels = told["channels"].as_array().unwrap();
         let names: Vec<&str> = channels.iter().map(|channel| channel["channel"].as_str().unwrap()).collect();
         assert_eq!(names, ["PING", "PONG"], "{told}");
