@@ -9,6 +9,7 @@
 //!      --> verify     verify of a transcript
 //!      --> letter     write, as a stranger; letters, answer
 //!      --> authority  new, show, certificate, hand-over, take-over; run, status
+//!      --> lcm        spy, log, play, echo: publish and subscribe without a group
 //!      --> demo                                                 many members, each a child process of this one
 //!      --> bench                                                hands over to the program folkmoot-bench
 //! ```
@@ -33,6 +34,7 @@ pub mod exit;
 mod export;
 mod files;
 mod identity;
+mod lcm;
 mod letter;
 mod member;
 mod printer;
@@ -72,6 +74,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
     let folder = || state(cli.state.as_deref());
     match cli.command {
         Command::Demo(options) => demo::run(&options, json).await,
+        Command::Lcm(options) => lcm::lcm(options, json).await,
         Command::Bench { args } => Err(bench(args, json)),
         Command::Identity(command) => identity::identity(&folder()?, &command, json),
         Command::Charter(Charter::Change { field, value, force }) => {

@@ -3,7 +3,7 @@
 //! leaves the machine as it was.
 //!
 //! ```text
-//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames, attach
+//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames, attach, pubsub
 //! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, admission, stacks, members; signing: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, its own wishes.
@@ -30,6 +30,7 @@ mod members;
 mod offices;
 mod orders;
 mod papers;
+mod pubsub;
 mod replicas;
 mod runs;
 mod script;
@@ -71,6 +72,7 @@ targets! {
     offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;
     attach: attach_frames;
+    pubsub: lcm_datagram, lcm_receiver, lcm_log, lcm_address;
     stacks: node_peer, embedded_stranger, embedded_pair;
     members: member_words;
     stored: stored_state;

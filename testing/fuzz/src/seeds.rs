@@ -2,8 +2,8 @@
 
 use crate::world::world;
 use crate::{
-    admission, asm, attach, dealers, frames, keys, letters, lines, links, members, offices, orders, replicas,
-    runs, shares, sharing, stacks, stored, values,
+    admission, asm, attach, dealers, frames, keys, letters, lines, links, members, offices, orders, pubsub,
+    replicas, runs, shares, sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -31,6 +31,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [sharings, dealings, frost_forms] = sharing::sharing_seeds();
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
     let [kept, sent] = dealers::dealer_seeds();
+    let [lcm_datagrams, lcm_receivers, lcm_logs, lcm_addresses] = pubsub::lcm_seeds();
     let [replica_words, replica] = replicas::replica_seeds();
     all.extend([
         ("link_message", datagrams),
@@ -66,6 +67,10 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("embedded_stranger", stranger),
         ("embedded_pair", stacks::pair_seeds()),
         ("attach_frames", attach::attach_seeds()),
+        ("lcm_datagram", lcm_datagrams),
+        ("lcm_receiver", lcm_receivers),
+        ("lcm_log", lcm_logs),
+        ("lcm_address", lcm_addresses),
         ("stored_state", stored::stored_seeds()),
         ("shoup_forms", dealt),
         ("shoup_run", shoup),

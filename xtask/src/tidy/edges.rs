@@ -9,6 +9,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-signing", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-agreement", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-attach", &["folkmoot-base"]),
+    ("folkmoot-pubsub", &["folkmoot-base"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
     ("folkmoot-transcript", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
@@ -61,12 +62,22 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
+    ("folkmoot-lcm", &["folkmoot-base", "folkmoot-pubsub"]),
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
     ("folkmoot", &["folkmoot-base", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"]),
-    // The commands need no protocol crate but the nouns and the judges of papers and lines.
+    // The commands need no protocol crate but the nouns, the judges of papers and lines, and the
+    // forms of LCM.
     (
         "folkmoot-cli",
-        &["folkmoot", "folkmoot-base", "folkmoot-authority", "folkmoot-identity", "folkmoot-transcript"],
+        &[
+            "folkmoot",
+            "folkmoot-base",
+            "folkmoot-authority",
+            "folkmoot-identity",
+            "folkmoot-lcm",
+            "folkmoot-pubsub",
+            "folkmoot-transcript",
+        ],
     ),
     // The bench needs the cli for the members that it measures. It needs admission, agreement,
     // keying, link, signing and transcript to count what modules, handshakes, signing schemes and
@@ -146,6 +157,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-identity",
             "folkmoot-transcript",
             "folkmoot-attach",
+            "folkmoot-pubsub",
             "folkmoot-link",
             "folkmoot-ring",
             "folkmoot-group",

@@ -1,4 +1,5 @@
-//! Every check on peer input has a number, a line in docs/protocol/, and a test named after it.
+//! Every check on peer input has a number, a line in docs/protocol/ or docs/pubsub.md, and a test
+//! named after it.
 
 use super::Source;
 use std::collections::BTreeSet;
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 pub(super) fn check(rust: &[Source], docs: &[Source]) -> Vec<String> {
     let stated: BTreeSet<String> = docs
         .iter()
-        .filter(|page| page.path.starts_with("docs/protocol/"))
+        .filter(|page| page.path.starts_with("docs/protocol/") || page.path == "docs/pubsub.md")
         .flat_map(|page| page.text.lines().filter(|line| line.starts_with('|')).filter_map(stated))
         .collect();
     let tested: BTreeSet<String> =

@@ -16,6 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(crate) mod authority;
+pub(crate) mod lcm;
 pub(crate) mod newcomer;
 pub(crate) mod rules;
 pub(crate) mod run;
@@ -132,6 +133,9 @@ pub(crate) enum Command {
         /// The folder to write to. It is created if it does not exist.
         to: PathBuf,
     },
+    /// Shows, records, plays and echoes what programs say to one another by LCM, plainly. No
+    /// member, charter or key takes part.
+    Lcm(lcm::Lcm),
     /// Measures, with the program folkmoot-bench, which is built separately.
     #[command(disable_help_flag = true)]
     Bench {

@@ -16,6 +16,7 @@ mod common;
 mod contacts;
 mod crash;
 mod csr;
+mod lcm;
 mod letters;
 mod matrix;
 mod offline;

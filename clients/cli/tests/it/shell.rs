@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// All that a person may type first.
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "demo",
     "identity",
     "charter",
@@ -32,6 +32,7 @@ const COMMANDS: [&str; 29] = [
     "proof",
     "verify",
     "export",
+    "lcm",
     "bench",
     "completions",
     "man",

@@ -143,6 +143,10 @@ replays! {
     authority_office
     node_sync
     attach_frames
+    lcm_datagram
+    lcm_receiver
+    lcm_log
+    lcm_address
     link_stranger
     link_wire
     link_liar

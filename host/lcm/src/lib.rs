@@ -1,0 +1,22 @@
+//! A program's place in an LCM group: it publishes, and subscribes by patterns.
+//!
+//! ```text
+//!   publish --> Mouth ==group==> socket --datagram--> Receiver (protocol/pubsub) --message--> Hub
+//!                                                                                           | by pattern
+//!                                                  Subscription::next <-- Queue, bounded <--+
+//! ```
+//! The sockets are set as liblcm sets its own, so programs of both kinds share a host. Every
+//! subscription has a queue with two bounds and a policy; what the queue had no room for is counted
+//! there, and what the network lost is counted by the receiver.
+
+mod bus;
+mod hub;
+mod pattern;
+mod queue;
+mod sockets;
+mod subscription;
+
+pub use bus::{Bus, BusError};
+pub use pattern::{Pattern, PatternError};
+pub use queue::{Capacity, Full, Heard};
+pub use subscription::Subscription;

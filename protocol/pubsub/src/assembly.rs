@@ -1,0 +1,205 @@
+//! Messages of which not all fragments have come. How many, how long and for how long they are kept
+//! has bounds, for each sender and for all.
+
+use crate::counters::{Counters, add};
+use crate::partial::{Partial, Verdict, cost};
+use crate::{Channel, Fragment, WireError};
+use core::net::SocketAddrV4;
+use core::time::Duration;
+use folkmoot_base::{Instant, Mutant};
+use std::collections::BTreeMap;
+
+/// What may be held for messages that are incomplete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest message that comes in fragments.
+    pub message_bytes: usize,
+    /// Most messages of one sender.
+    pub sender_messages: usize,
+    /// Most bytes for one sender.
+    pub sender_bytes: usize,
+    /// Most messages.
+    pub messages: usize,
+    /// Most bytes.
+    pub bytes: usize,
+    /// How long a message waits for its next fragment.
+    pub patience: Duration,
+    /// Most senders whose numbers are followed.
+    pub senders: usize,
+    /// Which check is left out, to show what it is for; none outside of tests.
+    pub danger: Mutant<Danger>,
+}
+
+/// Checks on fragments that liblcm does not make, either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Danger {
+    /// A fragment may lie anywhere in its message (PUB-05).
+    AnyPlace,
+    /// A fragment that comes twice counts twice (PUB-06).
+    CountsTwice,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 64 << 20,
+            sender_messages: 8,
+            sender_bytes: 80 << 20,
+            messages: 1_000,
+            bytes: 160 << 20,
+            patience: Duration::from_secs(5),
+            senders: 1_024,
+            danger: Mutant::NONE,
+        }
+    }
+}
+
+type Key = (SocketAddrV4, u32);
+
+/// A message whose last fragment has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Whole {
+    pub(crate) channel: Channel,
+    pub(crate) payload: Vec<u8>,
+}
+
+/// All that are incomplete.
+#[derive(Debug, Default)]
+pub(crate) struct Assembly {
+    partial: BTreeMap<Key, Partial>,
+    /// What was touched longest ago comes first.
+    order: BTreeMap<u64, Key>,
+    stamp: u64,
+    bytes: usize,
+}
+
+impl Assembly {
+    /// How many are incomplete, and the bytes set aside for them.
+    pub(crate) fn held(&self) -> (usize, usize) {
+        (self.partial.len(), self.bytes)
+    }
+
+    /// Takes a fragment; what it completes.
+    ///
+    /// # Errors
+    /// The message is too long (PUB-04).
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        from: SocketAddrV4,
+        fragment: &Fragment<'_>,
+        limits: &Limits,
+        counters: &mut Counters,
+    ) -> Result<Option<Whole>, WireError> {
+        let long = WireError::PeerTooLong(fragment.size);
+        let cost = cost(fragment).ok_or(long)?;
+        let most = limits.sender_bytes.min(limits.bytes);
+        let fits = usize::try_from(fragment.size).is_ok_and(|size| size <= limits.message_bytes);
+        if !fits || cost > most {
+            return Err(long);
+        }
+        let key = (from, fragment.sequence);
+        if self.partial.get(&key).is_some_and(|partial| !partial.is_of(fragment)) {
+            self.remove(&key);
+            add(&mut counters.contradicted, 1);
+        }
+        let verdict = match self.partial.get_mut(&key) {
+            Some(partial) => partial.take(now, fragment, limits.danger),
+            None => Verdict::Contradicts,
+        };
+        match verdict {
+            Verdict::Held => {}
+            Verdict::Twice => {
+                add(&mut counters.duplicates, 1);
+                return Ok(None);
+            }
+            Verdict::Contradicts => {
+                if self.remove(&key).is_some() {
+                    add(&mut counters.contradicted, 1);
+                }
+                self.begin(now, key, cost, fragment, limits, counters);
+            }
+        }
+        self.touch(key);
+        Ok(self.finish(&key))
+    }
+
+    /// Begins a message, for which others may have to give way (PUB-07, PUB-08).
+    fn begin(
+        &mut self,
+        now: Instant,
+        key: Key,
+        cost: usize,
+        fragment: &Fragment<'_>,
+        limits: &Limits,
+        counters: &mut Counters,
+    ) {
+        while self.crowds_its_sender(key.0, cost, limits) {
+            let Some(oldest) = self.oldest_of(key.0) else { break };
+            self.remove(&oldest);
+            add(&mut counters.crowded, 1);
+        }
+        while self.partial.len() >= limits.messages.max(1) || self.bytes.saturating_add(cost) > limits.bytes {
+            let Some(oldest) = self.order.values().next().copied() else { break };
+            self.remove(&oldest);
+            add(&mut counters.crowded, 1);
+        }
+        let mut partial = Partial::new(now, fragment);
+        if partial.take(now, fragment, limits.danger) == Verdict::Held {
+            self.bytes = self.bytes.saturating_add(cost);
+            self.partial.insert(key, partial);
+        }
+    }
+
+    fn of_sender(&self, sender: SocketAddrV4) -> impl Iterator<Item = (&Key, &Partial)> {
+        self.partial.range((sender, 0)..=(sender, u32::MAX))
+    }
+
+    fn crowds_its_sender(&self, sender: SocketAddrV4, cost: usize, limits: &Limits) -> bool {
+        let (mut count, mut bytes) = (0_usize, cost);
+        for (_, partial) in self.of_sender(sender) {
+            count += 1;
+            bytes = bytes.saturating_add(partial.cost());
+        }
+        count >= limits.sender_messages.max(1) || bytes > limits.sender_bytes
+    }
+
+    fn oldest_of(&self, sender: SocketAddrV4) -> Option<Key> {
+        self.of_sender(sender).min_by_key(|(_, partial)| partial.stamp).map(|(key, _)| *key)
+    }
+
+    /// Drops what waits too long for its next fragment (PUB-09).
+    pub(crate) fn drop_stale(&mut self, now: Instant, limits: &Limits, counters: &mut Counters) {
+        while let Some(oldest) = self.order.values().next().copied() {
+            let at = self.partial.get(&oldest).map(|partial| partial.at);
+            if at.is_some_and(|at| now.since(at) <= limits.patience) {
+                break;
+            }
+            self.remove(&oldest);
+            add(&mut counters.stale, 1);
+        }
+    }
+
+    fn touch(&mut self, key: Key) {
+        let Some(partial) = self.partial.get_mut(&key) else { return };
+        self.order.remove(&partial.stamp);
+        self.stamp = self.stamp.saturating_add(1);
+        partial.stamp = self.stamp;
+        self.order.insert(self.stamp, key);
+    }
+
+    fn finish(&mut self, key: &Key) -> Option<Whole> {
+        if !self.partial.get(key)?.is_whole() {
+            return None;
+        }
+        let (channel, payload) = self.remove(key)?.whole()?;
+        Some(Whole { channel, payload })
+    }
+
+    fn remove(&mut self, key: &Key) -> Option<Partial> {
+        let partial = self.partial.remove(key)?;
+        self.order.remove(&partial.stamp);
+        self.bytes = self.bytes.saturating_sub(partial.cost());
+        Some(partial)
+    }
+}

@@ -1,0 +1,129 @@
+//! A message cut into datagrams, as liblcm cuts it. Nothing is copied but the headers.
+
+use crate::wire::{FRAGMENT, SHORT};
+use crate::{CHANNEL_BYTES_MAX, Channel};
+
+/// Longest message that LCM's library takes.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 28;
+/// Bytes of a fragment before the channel's name.
+const FRAGMENT_HEADER: usize = 20;
+/// Longest header: that of a first fragment, with the name and its NUL.
+const HEAD_BYTES_MAX: usize = FRAGMENT_HEADER + CHANNEL_BYTES_MAX + 1;
+
+/// How much goes into one datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Most bytes of a short message: name, NUL and payload.
+    short: usize,
+    /// Most bytes of a fragment: its data, and in the first one name and NUL.
+    fragment: usize,
+}
+
+impl Sizes {
+    /// What liblcm takes where the system lets a datagram have 64 KiB.
+    pub const LARGE: Self = Self { short: 65_499, fragment: 65_487 };
+    /// What it takes on macOS.
+    pub const SMALL: Self = Self { short: 1_435, fragment: 1_423 };
+}
+
+/// The message is longer than LCM takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the message has {0} bytes; LCM takes at most {MESSAGE_BYTES_MAX}")]
+pub struct TooLong(pub usize);
+
+/// One datagram: a header that was made, and data that lie where they lay.
+#[derive(Debug, Clone, Copy)]
+pub struct Packet<'a> {
+    head: [u8; HEAD_BYTES_MAX],
+    length: usize,
+    /// What follows the header.
+    pub data: &'a [u8],
+}
+
+impl Packet<'_> {
+    /// The header, with the channel's name if the datagram has it.
+    pub fn head(&self) -> &[u8] {
+        self.head.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// The datagrams of one message, in the order in which they are sent.
+#[derive(Debug, Clone)]
+pub struct Packets<'a> {
+    channel: Channel,
+    payload: &'a [u8],
+    sequence: u32,
+    sizes: Sizes,
+    /// How many datagrams there are: 0 means that it is a short message.
+    count: u16,
+    /// The next one.
+    number: u16,
+    /// How much of the payload is in those before it.
+    offset: usize,
+    ended: bool,
+}
+
+impl<'a> Packets<'a> {
+    /// Cuts a message.
+    ///
+    /// # Errors
+    /// It is too long.
+    pub fn new(channel: Channel, payload: &'a [u8], sequence: u32, sizes: Sizes) -> Result<Self, TooLong> {
+        let long = TooLong(payload.len());
+        if payload.len() > MESSAGE_BYTES_MAX {
+            return Err(long);
+        }
+        let whole = payload.len().saturating_add(channel.as_bytes().len()).saturating_add(1);
+        let count = if whole <= sizes.short { 0 } else { whole.div_ceil(sizes.fragment) };
+        let count = u16::try_from(count).map_err(|_| long)?;
+        Ok(Self { channel, payload, sequence, sizes, count, number: 0, offset: 0, ended: false })
+    }
+
+    fn short(&self) -> Packet<'a> {
+        let parts = [&SHORT.to_be_bytes()[..], &self.sequence.to_be_bytes(), self.channel.as_bytes(), &[0]];
+        packet(&parts, self.payload)
+    }
+
+    fn fragment(&mut self) -> Option<Packet<'a>> {
+        let name = if self.number == 0 { self.channel.as_bytes() } else { &[] };
+        let end: &[u8] = if self.number == 0 { &[0] } else { &[] };
+        let room = self.sizes.fragment.saturating_sub(name.len() + end.len());
+        let rest = self.payload.get(self.offset..)?;
+        let data = rest.get(..room).unwrap_or(rest);
+        // At most MESSAGE_BYTES_MAX, so both fit.
+        let size = u32::try_from(self.payload.len()).ok()?.to_be_bytes();
+        let offset = u32::try_from(self.offset).ok()?.to_be_bytes();
+        let (magic, sequence) = (FRAGMENT.to_be_bytes(), self.sequence.to_be_bytes());
+        let (number, count) = (self.number.to_be_bytes(), self.count.to_be_bytes());
+        let made = packet(&[&magic, &sequence, &size, &offset, &number, &count, name, end], data);
+        self.offset = self.offset.saturating_add(data.len());
+        self.number = self.number.checked_add(1)?;
+        Some(made)
+    }
+}
+
+impl<'a> Iterator for Packets<'a> {
+    type Item = Packet<'a>;
+
+    fn next(&mut self) -> Option<Packet<'a>> {
+        if self.ended {
+            return None;
+        }
+        let made = if self.count == 0 { Some(self.short()) } else { self.fragment() };
+        self.ended = self.count == 0 || self.number == self.count;
+        made
+    }
+}
+
+fn packet<'a>(parts: &[&[u8]], data: &'a [u8]) -> Packet<'a> {
+    let mut head = [0; HEAD_BYTES_MAX];
+    let mut length = 0;
+    for part in parts {
+        let end = length + part.len();
+        if let Some(place) = head.get_mut(length..end) {
+            place.copy_from_slice(part);
+            length = end;
+        }
+    }
+    Packet { head, length, data }
+}

@@ -1,0 +1,9 @@
+//! The integration tests of folkmoot-pubsub, one program.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
+
+mod address;
+mod assembly;
+mod helper;
+mod log;
+mod sequences;
+mod wire;
