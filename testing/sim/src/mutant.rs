@@ -84,7 +84,7 @@ pub const MUTANTS: [Mutant; 72] = [
     at_all("transitional-set-1", Danger::FlushWholeTransitional),
     at_all("transitional-set-2", Danger::FlushWholeTransitional),
     aimed(Aim::Roster, at_one("transitional-set-3", Danger::FlushWholeTransitional)),
-    at_all("fifo-order", Danger::RingNoOrder),
+    at_all("fifo-order", Danger::RingFifoOnArrival),
     aimed(Aim::Answers, at_all("causal-order", Danger::RingCausalAsFifo)),
     at_all("total-order", Danger::RingNoOrder),
     at_all("safe-delivery", Danger::RingSafeAsAgreed),
