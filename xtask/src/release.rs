@@ -18,11 +18,13 @@ pub(crate) fn release(
 ) -> Result<(), String> {
     let (_, commit) = capture("git rev-parse --short=12 HEAD")?;
     let commit = commit.trim().to_owned();
-    let mut log = format!("commit {commit}\n");
     let mut failed = Vec::new();
     let folder = root().join("docs/evidence");
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let path = folder.join(format!("release-{commit}.log"));
+    // A run with --only adds to what earlier ones of this commit found.
+    let earlier = fs::read_to_string(&path).ok();
+    let mut log = earlier.unwrap_or_else(|| format!("commit {commit}\n"));
     let wanted = |of: &[u32]| issues.is_empty() || of.iter().any(|issue| issues.contains(issue));
     let chosen = |line: &String| only.is_empty() || only.iter().any(|text| line.contains(text));
     let lines = lines(schedules, fuzz_seconds).into_iter();
@@ -125,6 +127,7 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (&[18], ring("--nodes 3 --mode pause --times 20")),
         (&[18], ring("--nodes 3 --mode busy --seconds 600")),
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
+        (&[18], "env FOLKMOOT_STARTS=200 cargo test -p folkmoot-sim --test it distant::".into()),
     ];
     all.extend(
         [50, 200, 600, 1_000]
