@@ -272,8 +272,6 @@ pub enum Danger {
     LinkBelievesAddresses,
     /// Link: smaller datagrams wait until a long path has not carried the largest (LINK-41).
     LinkSizesWait,
-    /// Link: a node is dialled where anybody is dialled already (LINK-44).
-    LinkDialsTwice,
     /// Link: the keys of a ring stay when the next one is installed (LINK-30).
     LinkKeepsRingKey,
     /// Link: takes whatever comes by multicast, as if it had come to this node alone (LINK-37).

@@ -187,7 +187,7 @@ fn after_stops(seed: u64, carriers: bool, stops: &[(u64, Player, u64)]) -> u64 {
     until(&mut world, &FOUNDERS, end)
 }
 
-/// These took 14 and 19 s. In the first a link went down at one end only, and the other end said
+/// These took 14 and 19 s before what is mended here. In the first a link went down at one end only, and the other end said
 /// nothing more of its transcript. In the second a node blamed others for what had come while it
 /// stood still.
 #[test]

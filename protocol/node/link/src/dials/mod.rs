@@ -20,14 +20,13 @@ use std::collections::BTreeMap;
 pub(crate) struct Dials(BTreeMap<u32, Dial>);
 
 impl Dials {
-    /// Whether such a dial is on its way (LINK-20). One for anybody at that place is one for this
-    /// node (LINK-44), unless the two go on `apart`: whoever answers keeps one handshake for a
-    /// place, so each Hello of one would end the other's.
-    pub(crate) fn runs(&self, target: &Target, apart: bool) -> bool {
+    /// Whether such a dial is on its way (LINK-20).
+    pub(crate) fn runs(&self, target: &Target) -> bool {
         let same = |dial: &Dial| {
             let known = dial.target();
-            let anybody = target.node.is_none() || known.node.is_none() && !apart;
-            known.at == target.at && (known.node == target.node || anybody) && known.rekey == target.rekey
+            known.at == target.at
+                && (known.node == target.node || target.node.is_none())
+                && known.rekey == target.rekey
         };
         self.0.values().any(same)
     }

@@ -14,7 +14,7 @@ use crate::routes::Route;
 use crate::{Channel, Exchange, LinkError, Numbered, Output};
 use bytes::{Bytes, BytesMut};
 use core::ops::Range;
-use folkmoot_base::{Danger, Entropy, Instant, Locator, NodeId, Train};
+use folkmoot_base::{Entropy, Instant, Locator, NodeId, Train};
 
 /// The parts.
 #[derive(Debug)]
@@ -56,8 +56,7 @@ impl Parts {
             return Err(LinkError::LocalSelf(at));
         }
         let target = Target { at, node, rekey: false };
-        let apart = around.own.is(Danger::LinkDialsTwice);
-        if self.dials.runs(&target, apart) || self.peers.reach(&target.at, node) {
+        if self.dials.runs(&target) || self.peers.reach(&target.at, node) {
             return Ok(());
         }
         self.dials.start(now, target, entropy, around)
@@ -72,7 +71,7 @@ impl Parts {
         around: &mut Around<'_>,
     ) {
         let target = Target { at, node: Some(node), rekey: true };
-        if !self.dials.runs(&target, true) {
+        if !self.dials.runs(&target) {
             let _ = self.dials.start(now, target, entropy, around);
         }
     }

@@ -1,5 +1,5 @@
-//! LINK-31 to LINK-33, LINK-40, LINK-41, LINK-44: how long a datagram a path carries is found out,
-//! and nothing longer is sent.
+//! LINK-31 to LINK-33, LINK-40, LINK-41: how long a datagram a path carries is found out, and
+//! nothing longer is sent.
 
 use crate::common::{Named, Net, config, node_of, place};
 use core::time::Duration;
@@ -363,26 +363,4 @@ fn link_41_who_answers_small_sizes_early_gets_small_datagrams_until_it_answers_o
     net.run_ms(4_000);
     let told = told(&net, 0, 2);
     assert_eq!((told.first(), told.iter().min(), told.last()), (Some(&1_200), Some(&1_200), Some(&1_452)));
-}
-
-/// A node dials a place for whoever is there, and for the node that it was told is there. How long
-/// it takes until the link is up, in ms; `None`: longer than a dial lives.
-fn dialled(danger: Option<Danger>) -> Option<u64> {
-    let mut net = far(1_452, danger);
-    net.delay = 400_000;
-    let (at, node) = (net.parties[1].at.clone(), Some(node_of(2)));
-    net.run_ms(1);
-    net.input(0, Input::Dial { at, node }).unwrap();
-    (0..5_000).find(|_| {
-        net.run_ms(1);
-        net.parties[0].ups() > 0
-    })
-}
-
-#[test]
-fn link_44_one_place_is_dialled_once_at_a_time() {
-    let took = dialled(None).expect("a link");
-    assert!(took < 3 * 800 + 200, "{took} ms");
-    let apart = dialled(Some(Danger::LinkDialsTwice));
-    assert!(apart.is_none_or(|apart| apart > took + 500), "{apart:?}");
 }
