@@ -187,9 +187,9 @@ fn after_stops(seed: u64, carriers: bool, stops: &[(u64, Player, u64)]) -> u64 {
     until(&mut world, &FOUNDERS, end)
 }
 
-/// These took 14 and 19 s before what is mended here. In the first a link went down at one end only, and the other end said
-/// nothing more of its transcript. In the second a node blamed others for what had come while it
-/// stood still.
+/// These took 14 and 19 s. In the first a link went down at one end only, and the other end then
+/// said nothing more of its transcript. In the second a node blamed others for what had come while
+/// it stood still.
 #[test]
 fn processes_that_stood_still_while_they_started_form_soon_after() {
     let often = [
