@@ -8,7 +8,7 @@ use crate::pause::PATIENCE;
 use crate::roster::{is_dealers, turn, wants_sharing};
 use crate::voting::Voting;
 use folkmoot_base::Blob;
-use folkmoot_identity::{AuthorityBody, Verdict};
+use folkmoot_identity::AuthorityBody;
 use folkmoot_transcript::Change;
 
 impl Signers {
@@ -88,8 +88,9 @@ impl Signers {
     /// agreement. The transcript judges that the certificate with it is the key's own. A machine
     /// rejects a sharing of which it has no share, if it takes part in no run that may still give
     /// it one: the others need not wait for it. What a coordinator proposes may come before the
-    /// last words of its run. If it is given that share after all, it takes its rejection back:
-    /// where one share is the key, all sharings among the same holders are one.
+    /// last words of its run. If it is given that share after all, it says yes again. Where one
+    /// share is the key, all sharings among the same holders are one, so its word may be a
+    /// rejection, or a yes from before another sharing was taken into use, which counts no more.
     pub(super) fn judge_sharings(&mut self, call: &Call<'_>, voting: &mut Voting, around: &mut Around<'_>) {
         let (set, me) = (call.transcript.set(), call.me());
         let open = set.effects().filter(|effect| set.approval(&effect.subject(), &me).is_none());
@@ -101,8 +102,7 @@ impl Signers {
         });
         let ours: Vec<_> = ours.collect();
         for effect in self.shares.take_anew() {
-            let rejected = set.approval(&effect.subject(), &me);
-            if rejected.is_some_and(|word| word.approval.verdict == Verdict::Reject)
+            if set.approval(&effect.subject(), &me).is_some()
                 && let Err(error) = voting.approve(call, &effect, around.out)
             {
                 around.out.trace(format!("sharing not voted on: {error}"));

@@ -86,6 +86,39 @@ fn what_was_rejected_for_want_of_a_share_is_taken_with_it() {
     }
 }
 
+/// If one share is the key, a sharing comes back by its name. A yes from before another sharing was
+/// taken into use counts no more, so whoever is given it again says yes again.
+#[test]
+fn who_said_yes_before_another_sharing_was_taken_says_yes_again() {
+    for scheme in SCHEMES {
+        let mut bus = Bus::of_scheme(scheme, 3, 2);
+        bus.pass(12);
+        assert_agreed(&bus);
+        let [one, two, late] = in_order(&bus);
+        bus.players[late].up = false;
+        without_rounds(&mut bus);
+        for who in [one, two] {
+            bus.command(who, Command::Propose(change("threshold", "1"))).unwrap();
+        }
+        bus.pass(3);
+        assert_eq!(bus.players[one].transcript.roster().threshold(), 1);
+        // First two make shares, then all three. Nothing is decided before all have said yes to both.
+        bus.tamper = Some(Box::new(|_, payload| {
+            !matches!(codec::decode(payload), Ok(OpenMessage::Ballot { .. }))
+        }));
+        bus.pass(30);
+        assert_eq!([one, two].map(|who| shares(&bus, who)), [2, 2], "{scheme:?}: {:#?}", bus.traces);
+        bus.players[late].up = true;
+        bus.pass(30);
+        assert_eq!([one, two, late].map(|who| shares(&bus, who)), [3, 3, 2], "{scheme:?}: {:#?}", bus.traces);
+        bus.tamper = None;
+        bus.pass(60);
+        let sharing = bus.players[late].transcript.roster().sharing().unwrap();
+        assert_eq!(sharing.facts.holders.len(), 3, "{scheme:?}: {:#?}", bus.traces);
+        assert_agreed(&bus);
+    }
+}
+
 /// The coordinator's proposal comes to a voter before the last words of the run do. The voter waits
 /// for its share: it does not reject what it is about to have.
 #[test]
