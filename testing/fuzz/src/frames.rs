@@ -12,6 +12,7 @@ use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
 use folkmoot_node::Sync;
+use folkmoot_ring::behind::join;
 use folkmoot_ring::data::{Class, HEADER_BYTES, Head, put_piece};
 use folkmoot_ring::message::Frame;
 use folkmoot_ring::names::put_names;
@@ -40,7 +41,10 @@ pub fn link_message(data: &[u8]) {
 pub fn ring_frame(data: &[u8]) {
     match Frame::decode(owned(data)) {
         Ok(Frame::Control(control)) => assert_eq!(control.encode(), data),
-        Ok(Frame::Data(packet)) => {
+        Ok(Frame::Data(packet, Some(record))) => {
+            assert_eq!(join(&packet.frame, &record.frame, BytesMut::new()), data);
+        }
+        Ok(Frame::Data(packet, None)) => {
             assert_eq!(packet.frame, data);
             match packet.class {
                 Class::Recovered => assert!(packet.recovered().is_ok()),

@@ -11,6 +11,7 @@ use folkmoot_base::{
 };
 use folkmoot_group::message::{Joined, Scope, SignedJoin, Stamp, Tables, handle_of, tables_of};
 use folkmoot_group::{Config as GroupConfig, Group, Mark, Output as GroupOutput, ShortName};
+use folkmoot_ring::message::Frame;
 use folkmoot_ring::{Config, Output, Phase, Ring};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -195,6 +196,9 @@ pub(crate) fn ring_seeds() -> [Vec<Vec<u8>>; 3] {
             kinds.push(frame.to_vec());
         }
     }
+    // A record behind a packet.
+    let joined = |frame: &&Bytes| matches!(Frame::decode((*frame).clone()), Ok(Frame::Data(_, Some(_))));
+    kinds.extend(standing.iter().find(joined).map(|one| one.to_vec()));
     // A JOIN with an entry.
     kinds.extend(
         distant

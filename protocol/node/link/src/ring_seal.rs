@@ -9,6 +9,7 @@
 
 use crate::message::{RING_DATA, TAG_BYTES};
 use crate::ring_header::{RING_HEADER_BYTES, RingHeader};
+use crate::seal::open_in_place;
 use crate::{RingKeys, Spent};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use bytes::{BufMut as _, BytesMut};
@@ -121,7 +122,7 @@ impl RingSeal {
         let sender = self.senders.get(usize::from(header.sender)).filter(|_| header.sender != self.mine)?;
         let (clear, rest) = datagram.split_first_chunk_mut::<CLEAR_BYTES>()?;
         let nonce = Nonce::assume_unique_for_key(header.nonce());
-        sender.key.open_in_place(nonce, Aad::from(*clear), rest).ok()?;
+        open_in_place(&sender.key, nonce, Aad::from(*clear), rest)?;
         Some(sender.node)
     }
 }

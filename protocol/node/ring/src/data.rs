@@ -182,6 +182,11 @@ pub fn is_numbered(frame: &[u8]) -> bool {
     is_message(frame) || frame.first() == Some(&Class::Record.byte())
 }
 
+/// Whether `frame` is DATA of its sender's stream.
+pub(crate) fn is_in_stream(frame: &[u8]) -> bool {
+    frame.first().copied().and_then(Class::from_byte).is_some_and(Class::is_in_stream)
+}
+
 /// Whether `frame` is DATA with unreliable messages.
 pub fn is_unreliable(frame: &[u8]) -> bool {
     frame.first() == Some(&Class::Unreliable.byte())
@@ -332,7 +337,8 @@ fn next_piece(rest: &[u8]) -> Option<(Part, core::ops::Range<usize>)> {
     }
     let start = part.header_bytes();
     let end = start.checked_add(usize::from(head & LENGTH))?;
-    (end <= rest.len()).then_some((part, start..end))
+    // The middle of a message is never empty: two zero bytes end a packet (behind.rs).
+    (head != 0 && end <= rest.len()).then_some((part, start..end))
 }
 
 impl Data {
@@ -343,6 +349,12 @@ impl Data {
 
     /// Reads a DATA frame (RING-01, RING-02).
     pub(crate) fn decode(frame: Bytes) -> Result<Self, DecodeError> {
+        let data = Self::read(frame)?;
+        if data.is_legal() { Ok(data) } else { Err(DecodeError::Malformed) }
+    }
+
+    /// Reads the header. What follows it is not looked at.
+    pub(crate) fn read(frame: Bytes) -> Result<Self, DecodeError> {
         if frame.len() > FRAME_BYTES_MAX {
             return Err(DecodeError::TooLong { got: frame.len(), most: FRAME_BYTES_MAX });
         }
@@ -350,8 +362,7 @@ impl Data {
         let [class, sender, h0, h1, h2, h3, number @ ..] = *head;
         let class = Class::from_byte(class).ok_or(DecodeError::Malformed)?;
         let number = u32::from_be_bytes(number).into();
-        let data = Self { class, sender, number, ring: RingHandle([h0, h1, h2, h3]), frame };
-        if data.is_legal() { Ok(data) } else { Err(DecodeError::Malformed) }
+        Ok(Self { class, sender, number, ring: RingHandle([h0, h1, h2, h3]), frame })
     }
 
     fn is_legal(&self) -> bool {
@@ -419,6 +430,13 @@ impl Data {
             count: u16::from_be_bytes(count),
         };
         (self.class == Class::Record && record.is_legal()).then_some(record)
+    }
+
+    /// Where the pieces of a packet of messages end.
+    pub(crate) fn pieces_end(&self) -> usize {
+        let mut pieces = self.pieces();
+        while pieces.next().is_some() {}
+        pieces.at
     }
 
     /// The pieces of a packet of messages.

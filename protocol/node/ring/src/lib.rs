@@ -19,6 +19,7 @@
 //! against members that lie about the order. Rules and messages: docs/protocol/ring.md.
 
 mod before;
+pub mod behind;
 mod candidates;
 mod circuit;
 mod commit;
@@ -126,10 +127,10 @@ impl Ring {
         let malformed = |source| RingError::PeerMalformed { peer: from, source };
         if Data::is_data(&frame) {
             // By itself: a frame of any kind has the size of a token.
-            return self.take_data(now, from, Data::decode(frame).map_err(malformed)?);
+            return self.take_packet(now, from, Data::decode_joined(frame).map_err(malformed)?);
         }
         match Frame::decode(frame).map_err(malformed)? {
-            Frame::Data(data) => self.take_data(now, from, data),
+            Frame::Data(packet, record) => self.take_packet(now, from, (packet, record)),
             Frame::Control(Control::Token(token)) => self.take_token(now, from, token, entropy),
             Frame::Control(Control::Join(join)) => self.take_join(now, from, &join, entropy),
             Frame::Control(Control::Commit(token)) => {
@@ -156,6 +157,18 @@ impl Ring {
                 Ok(())
             }
         }
+    }
+
+    /// Takes DATA, and then the record behind it. Both are of one sender and one ring, so the rules
+    /// that refuse the one refuse the other.
+    fn take_packet(
+        &mut self,
+        now: Instant,
+        from: NodeId,
+        (packet, record): (Data, Option<Data>),
+    ) -> Result<(), RingError> {
+        self.take_data(now, from, packet)?;
+        record.map_or(Ok(()), |record| self.take_data(now, from, record))
     }
 
     fn take_data(&mut self, now: Instant, from: NodeId, data: Data) -> Result<(), RingError> {

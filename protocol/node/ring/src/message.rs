@@ -217,8 +217,8 @@ pub struct Held {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a token comes with every visit: it takes no allocation")]
 pub enum Frame {
-    /// DATA.
-    Data(Data),
+    /// DATA, and the record behind it, if there is one.
+    Data(Data, Option<Data>),
     /// Any other frame.
     Control(Control),
 }
@@ -233,7 +233,7 @@ impl Frame {
             return Err(DecodeError::TooLong { got: frame.len(), most: LONG_FRAME_BYTES_MAX });
         }
         if Data::is_data(&frame) {
-            return Data::decode(frame).map(Self::Data);
+            return Data::decode_joined(frame).map(|(packet, record)| Self::Data(packet, record));
         }
         let control: Control = codec::decode(&frame)?;
         if control.is_legal() { Ok(Self::Control(control)) } else { Err(DecodeError::Malformed) }

@@ -196,8 +196,14 @@ impl Bench<'_> {
     /// Runs a bench of a build of this program, and reads what it prints.
     async fn call(&self, program: &Path, bench: &str, bytes: u32, more: &[&str]) -> Result<Outcome, Failure> {
         let [bytes, seconds] = [bytes, self.options.seconds].map(|number| number.to_string());
-        let mut command = tokio::process::Command::new(program);
-        command.args([bench, "--json", "--namespaces", &self.network.names().join(",")]);
+        // corosync runs so too, whenever it is let.
+        let mut command = tokio::process::Command::new("chrt");
+        command.args(["--rr", "1"]).arg(program).args([
+            bench,
+            "--json",
+            "--namespaces",
+            &self.network.names().join(","),
+        ]);
         command.args(["--bytes", &bytes, "--seconds", &seconds]).args(more);
         command.stdin(Stdio::null()).kill_on_drop(true);
         let failed = |why: String| {

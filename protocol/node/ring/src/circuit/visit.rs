@@ -2,6 +2,7 @@
 
 use super::held::HELD_MEMBERS_MAX;
 use super::{Circuit, IdleToken, Source, Visit};
+use crate::behind::{join, joined_bytes};
 use crate::config::{
     ACCELERATED_PACKETS, Config, EARLY_PACKETS, FAR, GAP_PACKETS_MAX, LEADING_PACKETS, REQUESTS_MAX,
     VISIT_PACKETS, WINDOW_PACKETS,
@@ -170,8 +171,7 @@ impl Circuit {
             token.places = record.last_place();
             recent = Some(Recent::of(&record));
             let frame = record.frame(self.order.handle(), self.pool.buffer(RECORD_BYTES));
-            fresh.insert(leading, frame);
-            leading = leading.saturating_add(1);
+            leading = self.place_record(frame, fresh, leading);
         }
         if let Some(mine) = token.members.get_mut(usize::from(self.mine))
             && (recent.is_some() || !again)
@@ -179,6 +179,20 @@ impl Circuit {
             mine.record = recent;
         }
         (leading, recent.is_some())
+    }
+
+    /// Puts a record behind the first so many of `fresh`, in the frame of the last of them if that
+    /// has room. Returns how many go before the token then.
+    fn place_record(&mut self, record: Bytes, fresh: &mut Vec<Bytes>, leading: usize) -> usize {
+        let last = leading.checked_sub(1).and_then(|last| fresh.get_mut(last));
+        if let Some(packet) = last
+            && let Some(bytes) = joined_bytes(packet)
+        {
+            *packet = join(packet, &record, self.pool.buffer(bytes));
+            return leading;
+        }
+        fresh.insert(leading, record);
+        leading.saturating_add(1)
     }
 
     /// RING-35: whether the token may wait for answers now.

@@ -95,7 +95,7 @@ fn ord_17_a_packet_names_what_is_new_and_nothing_twice() {
     }
     let mut world = whole_with(3, 103, None);
     world.drop_frame = Some(|from, to, bytes| {
-        if let (1, 0, Ok(Frame::Data(data))) = (from, to, Frame::decode(bytes.clone()))
+        if let (1, 0, Ok(Frame::Data(data, _))) = (from, to, Frame::decode(bytes.clone()))
             && data.class == Class::Causal
         {
             NAMES.with_borrow_mut(|names| names.push(data.names().collect()));
@@ -190,7 +190,7 @@ fn ord_12_what_recovery_completes_is_delivered_behind_the_signal() {
 
 /// b names a's packet 999,999, which never comes.
 fn names_what_never_comes(bytes: Bytes) -> Bytes {
-    let Ok(Frame::Data(data)) = Frame::decode(bytes.clone()) else { return bytes };
+    let Ok(Frame::Data(data, _)) = Frame::decode(bytes.clone()) else { return bytes };
     if data.class != Class::Causal || data.sender != 1 {
         return bytes;
     }

@@ -4,6 +4,7 @@
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::limits::{LONG_FRAME_BYTES_MAX, NODES_MAX};
 use folkmoot_base::{ConfigurationId, DecodeError, NodeId};
+use folkmoot_ring::behind::join;
 use folkmoot_ring::data::{Class, Head, PACKET_BYTES_MAX, Part, Record, RingHandle, put_piece};
 use folkmoot_ring::given::{Given, Span};
 use folkmoot_ring::message::{
@@ -124,6 +125,7 @@ fn packets() -> impl Strategy<Value = Bytes> {
             let apart = matches!(class, Class::Reliable | Class::Unreliable);
             let alone = apart && pieces.iter().any(|(_, (first, last, _))| !(*first && *last));
             for (length, (first, last, message)) in pieces.into_iter().take(if alone { 1 } else { 9 }) {
+                let length = if first || last { length } else { length + 1 };
                 put_piece(&mut frame, Part { first, last, message }, &[&vec![0xab; length]]);
             }
             let record = Record { number, place: 5, source: sender, first: 7, count: 3 };
@@ -156,7 +158,7 @@ proptest! {
 
     #[test]
     fn ring_02_packets_survive_the_round_trip(bytes in packets()) {
-        let Ok(Frame::Data(data)) = Frame::decode(bytes.clone()) else { panic!("refused") };
+        let Ok(Frame::Data(data, None)) = Frame::decode(bytes.clone()) else { panic!("refused") };
         prop_assert_eq!(&data.frame, &bytes);
         let inner = if data.class == Class::Recovered { data.recovered().unwrap() } else { data };
         let head = Head { number: inner.number, sender: inner.sender, ring: inner.ring };
@@ -171,6 +173,25 @@ proptest! {
                 inner.pieces().for_each(|piece| put_piece(&mut again, piece.part, &[&piece.bytes]));
                 prop_assert_eq!(again.freeze(), inner.frame);
             }
+        }
+    }
+
+    #[test]
+    fn ring_02_a_record_behind_a_packet_survives_the_round_trip(bytes in packets(), number in 1..1_000_u64) {
+        let Ok(Frame::Data(packet, None)) = Frame::decode(bytes.clone()) else { panic!("refused") };
+        let record = Record { number, place: 5, source: packet.sender, first: 7, count: 3 };
+        let record = record.frame(packet.ring, BytesMut::new());
+        let joined = Frame::decode(join(&bytes, &record, BytesMut::new()));
+        let in_stream = !matches!(
+            packet.class,
+            Class::Unreliable | Class::Record | Class::Recovered | Class::Given | Class::End
+        );
+        match joined {
+            Ok(Frame::Data(first, Some(behind))) => {
+                prop_assert!(in_stream);
+                prop_assert_eq!((&first.frame, &behind.frame), (&bytes, &record));
+            }
+            other => prop_assert!(!in_stream, "{:?}", other),
         }
     }
 
@@ -243,7 +264,7 @@ fn ring_02_names_are_whole_ascending_and_of_other_streams() {
     };
     let all: Vec<(u8, u64)> = (0..64).filter(|source| *source != 5).map(|source| (source, 7)).collect();
     for good in [&[][..], &[(4, 1)], &[(4, 1), (6, u32::MAX.into())], &all] {
-        let Ok(Frame::Data(data)) = Frame::decode(frame(good, 0)) else { panic!("refused: {good:?}") };
+        let Ok(Frame::Data(data, None)) = Frame::decode(frame(good, 0)) else { panic!("refused: {good:?}") };
         let names: Vec<(u8, u64)> = data.names().map(|name| (name.source, name.number)).collect();
         assert_eq!((&names[..], data.pieces().count()), (good, 1));
     }
@@ -252,6 +273,42 @@ fn ring_02_names_are_whole_ascending_and_of_other_streams() {
     assert!(Frame::decode(frame(&[(1, 7), (2, 7)], 5)).is_err(), "fewer than it says");
     let long = Bytes::from([&frame(&[], 1)[..], &[255]].concat());
     assert!(Frame::decode(long).is_err(), "more than there is");
+}
+
+/// A record that goes behind a packet is of the packet's sender and ring, and nothing goes behind
+/// it. What looks like a record, and is the end of a message, is no record.
+#[test]
+fn ring_02_what_stands_behind_a_packet_is_a_record_of_its_sender_and_ring() {
+    let head = Head { number: 3, sender: 2, ring: RingHandle([3; 4]) };
+    let packet = |class, words: &[u8]| {
+        let mut frame = begun(head, class);
+        put_piece(&mut frame, Part::WHOLE, &[words]);
+        frame.freeze()
+    };
+    let record = |source, ring| {
+        Record { number: 1, place: 5, source, first: 3, count: 1 }.frame(RingHandle(ring), BytesMut::new())
+    };
+    let joined = |packet: &[u8], behind: &[u8]| Frame::decode(join(packet, behind, BytesMut::new()));
+    let agreed = packet(Class::Agreed, b"words");
+    assert!(matches!(joined(&agreed, &record(2, [3; 4])), Ok(Frame::Data(_, Some(_)))));
+    let both = join(&agreed, &record(2, [3; 4]), BytesMut::new());
+    let bad = [
+        joined(&agreed, &record(1, [3; 4])),
+        joined(&agreed, &record(2, [4; 4])),
+        joined(&agreed, &packet(Class::Agreed, b"12345678")),
+        joined(&both, &record(2, [3; 4])),
+        joined(&packet(Class::Unreliable, b"words"), &record(2, [3; 4])),
+        joined(&agreed, &record(2, [3; 4])[..19]),
+        Frame::decode([&begun(head, Class::Recovered)[..], &both].concat().into()),
+    ];
+    for (case, decoded) in bad.iter().enumerate() {
+        assert!(decoded.is_err(), "{case}: {decoded:?}");
+    }
+    let words = [&b"words"[..], &[0; 2], &record(2, [3; 4])].concat();
+    let Ok(Frame::Data(data, None)) = Frame::decode(packet(Class::Agreed, &words)) else {
+        panic!("the end of a message was taken for a record")
+    };
+    assert_eq!(data.pieces().next().unwrap().bytes, words);
 }
 
 /// Nobody keeps unreliable packets, so nobody recovers them.

@@ -152,6 +152,22 @@ fn ring_25_a_packet_is_handed_out_once_for_all() {
     }
 }
 
+/// A record goes in the frame of a packet before it that has room for it.
+#[test]
+fn ring_25_a_lone_message_and_its_record_are_sealed_at_once() {
+    for (bytes, frames) in [(100, 1), (1_350, 2)] {
+        let mut world = World::new(3, 7, None);
+        world.settle(Duration::from_secs(10)).unwrap();
+        world.submit(0, Service::Agreed, bytes);
+        world.settle(Duration::from_secs(10)).unwrap();
+        let before = world.keys.counts.0;
+        // Who sent last has the token.
+        world.submit(0, Service::Agreed, bytes);
+        world.settle(Duration::from_secs(10)).unwrap();
+        assert_eq!(world.keys.counts.0 - before, frames, "{bytes} bytes");
+    }
+}
+
 /// Half of all frames are lost, so most packets go out more than once.
 #[test]
 fn ring_25_what_is_repeated_is_not_sealed_anew() {

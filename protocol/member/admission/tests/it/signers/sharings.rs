@@ -103,12 +103,12 @@ fn who_said_yes_before_another_sharing_was_taken_says_yes_again() {
         bus.pass(3);
         assert_eq!(bus.players[one].transcript.roster().threshold(), 1);
         // First two make shares, then all three. Nothing is decided before all have said yes to both.
-        bus.tamper = Some(Box::new(|_, payload| {
-            !matches!(codec::decode(payload), Ok(OpenMessage::Ballot { .. }))
-        }));
+        bus.tamper =
+            Some(Box::new(|_, payload| !matches!(codec::decode(payload), Ok(OpenMessage::Ballot { .. }))));
         bus.pass(30);
         assert_eq!([one, two].map(|who| shares(&bus, who)), [2, 2], "{scheme:?}: {:#?}", bus.traces);
         bus.players[late].up = true;
+        bus.merge();
         bus.pass(30);
         assert_eq!([one, two, late].map(|who| shares(&bus, who)), [3, 3, 2], "{scheme:?}: {:#?}", bus.traces);
         bus.tamper = None;

@@ -61,7 +61,8 @@ impl Keys {
 
     /// Seals a packet under the key of `who` in the configuration that it has installed.
     pub fn seal(&mut self, who: usize, frame: &Bytes) -> Option<Name> {
-        let Ok(Frame::Data(Data { class, sender, number, ring, .. })) = Frame::decode(frame.clone()) else {
+        let Ok(Frame::Data(Data { class, sender, number, ring, .. }, _)) = Frame::decode(frame.clone())
+        else {
             panic!("n{who} seals what is no packet");
         };
         assert!(folkmoot_ring::data::is_numbered(frame), "n{who} seals {class:?}");
@@ -84,7 +85,7 @@ impl Keys {
 
     /// Who sealed it, if `who` has the key.
     pub fn open(&mut self, who: usize, key: Name, frame: &Bytes) -> Option<NodeId> {
-        let Ok(Frame::Data(Data { sender, ring, .. })) = Frame::decode(frame.clone()) else { return None };
+        let Ok(Frame::Data(Data { sender, ring, .. }, _)) = Frame::decode(frame.clone()) else { return None };
         let held = self.held.get(&who)?;
         let mut keys = [&held.installed, &held.attempt].into_iter().flatten();
         let Some(keys) = keys.find(|keys| keys.ring == ring) else {

@@ -386,7 +386,7 @@ impl World {
                 assert!(sent <= WINDOW_PACKETS, "the window was exceeded: {sent}");
             }
             Ok(Frame::Control(Control::Commit(token))) => self.keys.contributes(from, &token),
-            Ok(Frame::Data(_)) => self.comes(node(from), from, &bytes),
+            Ok(Frame::Data(..)) => self.comes(node(from), from, &bytes),
             _ => {}
         }
         self.carry(from, to, bytes, |world, life, bytes| {

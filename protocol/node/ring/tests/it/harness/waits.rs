@@ -76,7 +76,11 @@ impl World {
         }
         let rings = &mut self.waits.entry(self.nodes[i].process).or_default().rings;
         match Frame::decode(frame.clone()) {
-            Ok(Frame::Data(data)) => rings.entry(data.ring.0).or_default().take(data),
+            Ok(Frame::Data(packet, record)) => {
+                let came = rings.entry(packet.ring.0).or_default();
+                came.take(packet);
+                record.into_iter().for_each(|record| came.take(record));
+            }
             Ok(Frame::Control(Control::Token(token))) if self.delay.0 < FAR => {
                 rings.entry(RingHandle::of(&token.ring).0).or_default().token(&token);
             }
