@@ -333,6 +333,9 @@ pub(crate) struct BenchCompare {
     /// How often all are run in turn. The output has medians.
     #[arg(long, value_name = "NUMBER", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) rounds: u16,
+    /// All but corosync run with real-time priority (chrt), as corosync itself does.
+    #[arg(long)]
+    pub(crate) realtime: bool,
     /// Another build of this program, to be compared too.
     #[arg(long, value_name = "FILE")]
     pub(crate) before: Option<PathBuf>,

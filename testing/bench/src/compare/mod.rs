@@ -196,14 +196,9 @@ impl Bench<'_> {
     /// Runs a bench of a build of this program, and reads what it prints.
     async fn call(&self, program: &Path, bench: &str, bytes: u32, more: &[&str]) -> Result<Outcome, Failure> {
         let [bytes, seconds] = [bytes, self.options.seconds].map(|number| number.to_string());
-        // corosync runs so too, whenever it is let.
         let mut command = tokio::process::Command::new("chrt");
-        command.args(["--rr", "1"]).arg(program).args([
-            bench,
-            "--json",
-            "--namespaces",
-            &self.network.names().join(","),
-        ]);
+        command.args(if self.options.realtime { ["--rr", "1"] } else { ["--other", "0"] }).arg(program);
+        command.args([bench, "--json", "--namespaces", &self.network.names().join(",")]);
         command.args(["--bytes", &bytes, "--seconds", &seconds]).args(more);
         command.stdin(Stdio::null()).kill_on_drop(true);
         let failed = |why: String| {
@@ -245,7 +240,7 @@ fn report(options: &BenchCompare, senders: usize, rows: &[Row]) -> Value {
     });
     json!({
         "bench": "compare", "nodes": options.nodes, "senders": senders, "service": options.service,
-        "multicast": options.multicast == Multicast::Auto,
+        "multicast": options.multicast == Multicast::Auto, "realtime": options.realtime,
         "seconds": options.seconds, "rounds": options.rounds, "rows": told.collect::<Vec<_>>(),
         "ratios": ratios(rows),
     })

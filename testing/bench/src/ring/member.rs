@@ -11,6 +11,7 @@ use crate::meter::process_worked;
 use folkmoot::tools::MemberHandle;
 use folkmoot::{Event, Faults, Folkmoot, Locator, Options, Session};
 use folkmoot_cli::exit::{Exit, Failure};
+use folkmoot_cli::values::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -18,6 +19,9 @@ use tokio::sync::Semaphore;
 
 /// If an own message does not come back for so long, the run has failed.
 const STALL: Duration = Duration::from_secs(20);
+/// An own unreliable message that has not come back for so long was given up: it comes at once or
+/// never.
+const GIVEN_UP: Duration = Duration::from_millis(20);
 /// How often a state that is waited for is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -170,8 +174,7 @@ impl Hand {
         self.room.forget_permits(self.room.available_permits());
         let sent = match load.pace {
             Pace::Window(window) => {
-                self.room.add_permits(usize::try_from(window).unwrap_or(usize::MAX));
-                self.by_window(&load).await
+                self.by_window(&load, usize::try_from(window).unwrap_or(usize::MAX)).await
             }
             Pace::Rate(rate) => self.by_clock(&load, rate).await,
             Pace::Lone => self.alone(&load).await,
@@ -191,10 +194,17 @@ impl Hand {
         Ok(self.session.queue(load.service.into(), message).await?)
     }
 
-    async fn by_window(&self, load: &Load) -> Result<u64, Failure> {
+    async fn by_window(&self, load: &Load, window: usize) -> Result<u64, Failure> {
+        let may_be_lost = load.service == Ordering::Unreliable;
+        let patience = if may_be_lost { GIVEN_UP } else { STALL };
+        self.room.add_permits(window);
         let mut sent = 0;
         while now() < load.until {
-            let Ok(Ok(permit)) = tokio::time::timeout(STALL, self.room.acquire()).await else {
+            let Ok(Ok(permit)) = tokio::time::timeout(patience, self.room.acquire()).await else {
+                if may_be_lost {
+                    self.room.add_permits(window);
+                    continue;
+                }
                 let text = format!("own messages did not come back after {sent}");
                 return Err(Failure::new(Exit::TimedOut, text));
             };
