@@ -34,11 +34,11 @@ impl Reach {
         self.next = self.next.min(now + self.first / SEEK_SOON);
     }
 
-    /// A link went down: look for the node soon.
+    /// A link went down: the next look-up looks for the node, and comes soon.
     pub(crate) fn lost(&mut self, now: Instant, node: NodeId) {
         if let Some(wanted) = self.places.get_mut(&node) {
             wanted.back_off = 1;
-            wanted.not_before = now + self.first;
+            wanted.not_before = now;
         }
         self.next = self.next.min(now + self.first);
     }
