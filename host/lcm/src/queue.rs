@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use core::net::SocketAddrV4;
 use folkmoot_pubsub::Channel;
+use folkmoot_pubsub::secured::{Attribution, SenderId};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -20,6 +21,11 @@ pub struct Heard {
     pub from: SocketAddrV4,
     /// How many messages of that sender, on any channel, are missing right before it.
     pub missing: u32,
+    /// Who sealed it, if the group is secured: whoever has the channel's key can write another's
+    /// number here, unless messages are signed.
+    pub sender: Option<SenderId>,
+    /// Who signed it, to be shown to others, where messages are signed.
+    pub attribution: Option<Attribution>,
 }
 
 /// Which message goes if the queue is full.
@@ -150,6 +156,8 @@ mod tests {
             time: 0,
             from: SocketAddrV4::new(core::net::Ipv4Addr::LOCALHOST, 1),
             missing: 0,
+            sender: None,
+            attribution: None,
         }
     }
 

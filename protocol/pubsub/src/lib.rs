@@ -20,6 +20,7 @@ pub mod log;
 mod packets;
 mod partial;
 mod receiver;
+pub mod secured;
 mod sequence;
 mod wire;
 

@@ -147,6 +147,10 @@ replays! {
     lcm_receiver
     lcm_log
     lcm_address
+    lcm_header
+    lcm_opener
+    lcm_right
+    lcm_permit
     link_stranger
     link_wire
     link_liar
