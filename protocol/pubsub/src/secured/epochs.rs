@@ -18,9 +18,10 @@ const KNOWN_MAX: usize = 64;
 /// Why there is a new key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// Somebody came, or the old key was used up: who had the old one has the new one.
+    /// Somebody came, or the old key was used up. If somebody who had the old one lacks the new one
+    /// all the same, it counts as [`Self::Excluded`].
     Joined,
-    /// Somebody left, ran out of time or was excluded: who had the old one is not to be heard.
+    /// Somebody left, ran out of time or was excluded, and is not to be heard.
     Excluded,
 }
 
@@ -65,8 +66,10 @@ impl<S> Epochs<S> {
             self.known.pop_front();
         }
         self.known.push_back(*key.print());
-        let keeps = cause == Cause::Joined || times.danger.is(Danger::KeepsOldKeys);
-        let old = self.present.take().filter(|_| keeps);
+        let stays = |old: &Held<S>| old.key.members().iter().all(|one| key.member(one.sender) == Some(one));
+        let keeps =
+            |old: &Held<S>| (cause == Cause::Joined && stays(old)) || times.danger.is(Danger::KeepsOldKeys);
+        let old = self.present.take().filter(keeps);
         let seals = if old.is_some() { now + times.switch } else { now };
         self.before = old.map(|old| Held { ends: Some(seals + times.overlap), ..old });
         self.present = Some(Held { key, state, seals, ends: None });
@@ -86,14 +89,11 @@ impl<S> Epochs<S> {
         self.before.as_ref().and_then(|held| held.ends)
     }
 
-    /// The key that seals now.
-    pub(crate) fn sealing(&mut self, now: Instant) -> Option<&mut Held<S>> {
+    /// The key that seals now: the one before for a while, if it still can.
+    pub(crate) fn sealing(&self, now: Instant, can: impl Fn(&Held<S>) -> bool) -> Option<&Held<S>> {
         let present = self.present.as_ref()?;
-        if present.seals > now && self.before.is_some() {
-            self.before.as_mut()
-        } else {
-            self.present.as_mut()
-        }
+        let before = self.before.as_ref().filter(|before| present.seals > now && can(before));
+        Some(before.unwrap_or(present))
     }
 
     /// Those which have this tag, the present one first; all of them if there is none.
@@ -120,11 +120,25 @@ mod tests {
     use super::super::{Domain, Material, Member, Mode, SenderId, Suite};
     use super::*;
 
-    fn key(seed: u8) -> DomainKey {
+    fn of(seed: u8, numbers: &[u16]) -> DomainKey {
         let domain: Domain = "239.255.76.67:7667".parse().unwrap();
         let material = Material::derive(Suite::Aes128, &domain, &[seed]);
-        let member = Member::from(SenderId::new(1).unwrap());
-        DomainKey::new(Mode::Own, domain, &material, [member]).unwrap()
+        let members = numbers.iter().map(|number| Member::from(SenderId::new(*number).unwrap()));
+        DomainKey::new(Mode::Own, domain, &material, members).unwrap()
+    }
+
+    fn key(seed: u8) -> DomainKey {
+        of(seed, &[1])
+    }
+
+    #[test]
+    fn pub_21_who_lacks_the_new_key_is_excluded_whatever_the_caller_says() {
+        for (before, after, kept) in [(&[1, 2], &[1, 2, 3][..], 2), (&[1, 2], &[1, 3, 4], 1)] {
+            let (times, mut epochs) = (Times::default(), Epochs::default());
+            epochs.install(Instant(0), of(0, before), (), Cause::Joined, &times).unwrap();
+            epochs.install(Instant(0), of(1, after), (), Cause::Joined, &times).unwrap();
+            assert_eq!(epochs.tagged(None).count(), kept);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //!
 //! Keys come from outside: this knows no agreement, no network and no clock.
 
+mod certificate;
 mod cipher;
 mod counters;
 mod danger;
@@ -24,6 +25,7 @@ mod grants;
 mod header;
 mod key;
 mod opener;
+mod opening;
 mod permit;
 mod sealer;
 mod signature;

@@ -1,13 +1,11 @@
 //! Datagrams in, opened messages out.
 
-use super::epochs::{Epochs, Held};
-use super::key::{Lax, TAG_BYTES};
-use super::sealer::{check, room_for};
-use super::signature::read;
-use super::window::Window;
+use super::epochs::Epochs;
+use super::opening::Windows;
+use super::sealer::{check, next_end, room_for};
 use super::{
-    Attribution, Cause, Danger, Domain, DomainKey, Header, InstallError, Mode, OpenError, Part, Refused,
-    SenderId, Signing, Times,
+    Attribution, Cause, Domain, DomainKey, Header, InstallError, Mode, OpenError, Part, Refused, SenderId,
+    Times,
 };
 use crate::assembly::{Assembly, Extra};
 use crate::counters::add;
@@ -18,8 +16,6 @@ use crate::{
 use core::net::SocketAddrV4;
 use folkmoot_base::Instant;
 use std::collections::BTreeMap;
-
-type Windows = BTreeMap<SenderId, Window>;
 
 /// A message that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,25 +39,21 @@ pub struct Opened<'a> {
 /// Opens what comes in one multicast group.
 #[derive(Debug)]
 pub struct Opener {
-    mode: Mode,
+    pub(super) mode: Mode,
     /// The multicast group.
     domain: Domain,
     limits: Limits,
-    times: Times,
-    group: Epochs<()>,
-    channels: BTreeMap<Channel, Epochs<Windows>>,
+    pub(super) times: Times,
+    pub(super) group: Epochs<()>,
+    pub(super) channels: BTreeMap<Channel, Epochs<Windows>>,
+    /// When the next key ends.
+    ends: Option<Instant>,
     assembly: Assembly,
     sequences: Sequences<SenderId>,
     counters: Counters,
     refused: Refused,
     /// Where something is opened that may be under either of two keys.
-    room: Vec<u8>,
-}
-
-/// What was opened, in its place.
-struct Content {
-    length: usize,
-    attribution: Option<Attribution>,
+    pub(super) room: Vec<u8>,
 }
 
 impl Opener {
@@ -74,6 +66,7 @@ impl Opener {
             times,
             group: Epochs::default(),
             channels: BTreeMap::new(),
+            ends: None,
             assembly: Assembly::default(),
             sequences: Sequences::default(),
             counters: Counters::default(),
@@ -90,12 +83,14 @@ impl Opener {
         let domain = *key.domain();
         check(&key, self.mode, &self.domain)?;
         match domain.channel() {
-            None => self.group.install(now, key, (), cause, &self.times),
+            None => self.group.install(now, key, (), cause, &self.times)?,
             Some(channel) => {
                 let epochs = room_for(&mut self.channels, *channel, &domain)?;
-                epochs.install(now, key, Windows::new(), cause, &self.times)
+                epochs.install(now, key, Windows::new(), cause, &self.times)?;
             }
         }
+        self.ends = next_end(&self.group, &self.channels);
+        Ok(())
     }
 
     /// Forgets the keys of a channel, and erases them here.
@@ -105,14 +100,17 @@ impl Opener {
 
     /// Erases what has had its time (PUB-21). [`Self::receive`] does that, too.
     pub fn expire(&mut self, now: Instant) {
-        self.group.expire(now, &self.times);
-        self.channels.values_mut().for_each(|epochs| epochs.expire(now, &self.times));
+        // With every message, of which few find something to erase.
+        if self.ends.is_some_and(|ends| ends <= now) {
+            self.group.expire(now, &self.times);
+            self.channels.values_mut().for_each(|epochs| epochs.expire(now, &self.times));
+            self.ends = next_end(&self.group, &self.channels);
+        }
     }
 
     /// When [`Self::expire`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
-        let channels = self.channels.values().filter_map(Epochs::deadline);
-        channels.chain(self.group.deadline()).min()
+        self.ends
     }
 
     /// Takes a datagram, which it may open in place; the message that it has or completes.
@@ -226,67 +224,6 @@ impl Opener {
         Opened { channel, sender, sequence, missing, payload, attribution }
     }
 
-    fn tags(&self, header: &Header) -> [Option<u8>; 2] {
-        match self.mode {
-            Mode::Own => header.tags.map(Some),
-            Mode::Compatible => [None; 2],
-        }
-    }
-
-    fn is_of_group(&self, header: &Header) -> Result<(), OpenError> {
-        let [tag, _] = self.tags(header);
-        let mut under = self.group.tagged(tag).peekable();
-        under.peek().ok_or(OpenError::PeerEpoch)?;
-        let any = self.times.danger.is(Danger::AnySender);
-        let member = any || under.any(|held| held.key.member(header.sender).is_some());
-        if member { Ok(()) } else { Err(OpenError::PeerStranger(header.sender)) }
-    }
-
-    /// The name at the beginning of `bytes`, and its length with the NUL (PUB-20). If it may be
-    /// under either of two keys, the right one shows a channel that has a key here.
-    fn name(&self, header: &Header, bytes: &[u8]) -> Result<(Channel, usize), OpenError> {
-        self.is_of_group(header)?;
-        let [tag, _] = self.tags(header);
-        let shown = || {
-            let under = self.group.tagged(tag);
-            under.filter_map(|held| held.key.show(header.sender, header.sequence, bytes))
-        };
-        let known = shown().find(|(channel, _)| self.channels.contains_key(channel));
-        known.or_else(|| shown().next()).ok_or(OpenError::PeerName)
-    }
-
-    /// Opens what was said on a channel, in place (PUB-18, PUB-19, PUB-21, PUB-23 to PUB-25).
-    fn open(&mut self, header: &Header, channel: &Channel, sealed: &mut [u8]) -> Result<Content, OpenError> {
-        let [_, tag] = self.tags(header);
-        let Self { mode, channels, times, room, .. } = self;
-        let epochs = channels.get_mut(channel).ok_or(OpenError::LocalUnreadable(*channel))?;
-        let mut left = epochs.tagged(tag).count();
-        let mut refused = OpenError::PeerEpoch;
-        for held in epochs.tagged_mut(tag) {
-            left = left.saturating_sub(1);
-            refused = match may(*mode, held, header, times) {
-                Err(refused) => refused,
-                Ok(()) if left == 0 => match open(held, header, sealed, times) {
-                    Ok(content) => return Ok(content),
-                    Err(refused) => refused,
-                },
-                // What fails spoils the bytes, and there is another key to try.
-                Ok(()) => {
-                    room.clear();
-                    room.extend_from_slice(sealed);
-                    match open(held, header, room, times) {
-                        Ok(content) => {
-                            sealed.copy_from_slice(room);
-                            return Ok(content);
-                        }
-                        Err(refused) => refused,
-                    }
-                }
-            };
-        }
-        Err(refused)
-    }
-
     /// What it did so far: whole messages, and what a plain receiver counts, too.
     pub fn counters(&self) -> Counters {
         self.counters
@@ -303,44 +240,6 @@ impl Opener {
         let (messages, bytes) = self.assembly.held();
         (messages, bytes, self.sequences.len())
     }
-}
-
-/// Whether something with this header may be opened under a key at all.
-fn may(mode: Mode, held: &Held<Windows>, header: &Header, times: &Times) -> Result<(), OpenError> {
-    let Header { sender, sequence, .. } = *header;
-    if held.key.member(sender).is_none() && !times.danger.is(Danger::AnySender) {
-        return Err(OpenError::PeerStranger(sender));
-    }
-    let replays = mode == Mode::Compatible || times.danger.is(Danger::Replays);
-    let new = held.state.get(&sender).is_none_or(|window| window.is_new(sequence));
-    if new || replays { Ok(()) } else { Err(OpenError::PeerReplayed(sender, sequence)) }
-}
-
-/// Opens under one key. Only what is believed counts as come.
-fn open(
-    held: &mut Held<Windows>,
-    header: &Header,
-    sealed: &mut [u8],
-    times: &Times,
-) -> Result<Content, OpenError> {
-    let Header { sender, sequence, .. } = *header;
-    let danger = times.danger;
-    let lax =
-        Lax { anything: danger.is(Danger::BelievesAnything), any_channel: danger.is(Danger::AnyChannel) };
-    let length = held.key.open(sender, sequence, sealed, lax).ok_or(OpenError::PeerForged)?;
-    debug_assert!(length.saturating_add(TAG_BYTES) == sealed.len(), "one tag for each message");
-    let content = match held.key.signing() {
-        Signing::Nobody => Content { length, attribution: None },
-        Signing::Each => {
-            let opened = sealed.get(..length).unwrap_or_default();
-            let unverified = danger.is(Danger::AnySignature);
-            let read = read(&held.key, sender, sequence, opened, unverified);
-            let (length, attribution) = read.ok_or(OpenError::PeerUnsigned(sender))?;
-            Content { length, attribution: Some(attribution) }
-        }
-    };
-    held.state.entry(sender).or_default().mark(sequence);
-    Ok(content)
 }
 
 /// What must be the same in all fragments of a message. The reference does not say what stands

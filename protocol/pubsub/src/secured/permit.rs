@@ -1,19 +1,12 @@
 //! Certificates: which domains a key may be in, and as which sender.
 
+use super::certificate::Read;
 use super::domain::URN;
 use super::{Danger, Domain, DomainError, Right, SenderId};
-use const_oid::AssociatedOid as _;
-use const_oid::db::rfc5912::ECDSA_WITH_SHA_256;
 use core::ops::RangeInclusive;
-use der::asn1::{Any, BitString};
-use der::{Decode, Encode, Sequence};
 use folkmoot_base::{MemberId, Mutant, UnixTime};
-use folkmoot_signing::{Signature, VerifyingKey};
-use spki::AlgorithmIdentifierOwned;
+use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
-use x509_cert::Certificate;
-use x509_cert::certificate::Version;
-use x509_cert::ext::Extension;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{BasicConstraints, KeyUsage, SubjectAltName};
 
@@ -82,23 +75,6 @@ pub struct Permit {
     ends: UnixTime,
 }
 
-#[derive(Sequence)]
-struct Outer {
-    tbs: Any,
-    algorithm: AlgorithmIdentifierOwned,
-    signature: BitString,
-}
-
-struct Read {
-    issuer: Vec<u8>,
-    subject: Vec<u8>,
-    key: VerifyingKey,
-    term: RangeInclusive<UnixTime>,
-    tbs: Vec<u8>,
-    signature: Signature,
-    extensions: Vec<Extension>,
-}
-
 impl Root {
     /// Reads a certificate that has signed itself and may sign others.
     ///
@@ -151,65 +127,6 @@ impl Root {
 }
 
 impl Read {
-    fn from_der(der: &[u8]) -> Result<Self, PermitError> {
-        if der.len() > CERTIFICATE_BYTES_MAX {
-            return Err(PermitError::WireMalformed);
-        }
-        let bad = |_| PermitError::WireMalformed;
-        let certificate = Certificate::from_der(der).map_err(bad)?;
-        let outer = Outer::from_der(der).map_err(bad)?;
-        let body = certificate.tbs_certificate();
-        if body.version() != Version::V3 || certificate.to_der().map_err(bad)? != der {
-            return Err(PermitError::WireMalformed);
-        }
-        let algorithm = AlgorithmIdentifierOwned { oid: ECDSA_WITH_SHA_256, parameters: None };
-        if outer.algorithm != algorithm || *body.signature() != algorithm {
-            return Err(PermitError::WireAlgorithm);
-        }
-        let spki = body.subject_public_key_info().to_der().map_err(bad)?;
-        let key = VerifyingKey::from_spki_der(&spki).map_err(|_| PermitError::WireAlgorithm)?;
-        let signature = outer.signature.as_bytes().ok_or(PermitError::WireMalformed)?;
-        let signature = Signature::from_foreign_der(signature).map_err(|_| PermitError::WireAlgorithm)?;
-        let seconds = |time: x509_cert::time::Time| UnixTime(time.to_unix_duration().as_secs());
-        let term = seconds(body.validity().not_before)..=seconds(body.validity().not_after);
-        let read = Self {
-            issuer: body.issuer().to_der().map_err(bad)?,
-            subject: body.subject().to_der().map_err(bad)?,
-            key,
-            term,
-            tbs: outer.tbs.to_der().map_err(bad)?,
-            signature,
-            extensions: body.extensions().cloned().unwrap_or_default(),
-        };
-        read.check_extensions()?;
-        Ok(read)
-    }
-
-    /// What is critical is known, and nothing stands twice.
-    fn check_extensions(&self) -> Result<(), PermitError> {
-        let known = [BasicConstraints::OID, KeyUsage::OID, SubjectAltName::OID];
-        let mut seen = BTreeSet::new();
-        for extension in &self.extensions {
-            if extension.critical && !known.contains(&extension.extn_id) {
-                return Err(PermitError::WireExtensions("one is critical and unknown"));
-            }
-            if !seen.insert(extension.extn_id) {
-                return Err(PermitError::WireExtensions("one stands there twice"));
-            }
-        }
-        Ok(())
-    }
-
-    fn one<T>(&self) -> Result<Option<T>, PermitError>
-    where
-        T: for<'a> Decode<'a> + const_oid::AssociatedOid,
-    {
-        let Some(found) = self.extensions.iter().find(|extension| extension.extn_id == T::OID) else {
-            return Ok(None);
-        };
-        T::from_der(found.extn_value.as_bytes()).map(Some).map_err(|_| PermitError::WireMalformed)
-    }
-
     /// The rights, which fit together (PUB-26, PUB-28). URIs of others are not looked at.
     fn rights(&self) -> Result<Vec<Right>, PermitError> {
         let names = self.one::<SubjectAltName>()?.map(|names| names.0).unwrap_or_default();

@@ -32,6 +32,8 @@ pub struct Sealer {
     /// With the first number under each key.
     group: Epochs<u64>,
     channels: BTreeMap<Channel, Epochs<u64>>,
+    /// When the next key ends.
+    ends: Option<Instant>,
     /// What was sealed last; it only grows.
     room: Vec<u8>,
 }
@@ -49,6 +51,7 @@ impl Sealer {
             next: 0,
             group: Epochs::default(),
             channels: BTreeMap::new(),
+            ends: None,
             room: Vec::new(),
         }
     }
@@ -75,7 +78,9 @@ impl Sealer {
             None => &mut self.group,
             Some(channel) => room_for(&mut self.channels, *channel, &domain)?,
         };
-        epochs.install(now, key, self.next, cause, &self.times)
+        epochs.install(now, key, self.next, cause, &self.times)?;
+        self.ends = next_end(&self.group, &self.channels);
+        Ok(())
     }
 
     /// Forgets the keys of a channel, and erases them here.
@@ -85,14 +90,17 @@ impl Sealer {
 
     /// Erases what has had its time (PUB-21). [`Self::seal`] does that, too.
     pub fn expire(&mut self, now: Instant) {
-        self.group.expire(now, &self.times);
-        self.channels.values_mut().for_each(|epochs| epochs.expire(now, &self.times));
+        // With every message, of which few find something to erase.
+        if self.ends.is_some_and(|ends| ends <= now) {
+            self.group.expire(now, &self.times);
+            self.channels.values_mut().for_each(|epochs| epochs.expire(now, &self.times));
+            self.ends = next_end(&self.group, &self.channels);
+        }
     }
 
     /// When [`Self::expire`] has something to do.
     pub fn deadline(&self) -> Option<Instant> {
-        let channels = self.channels.values().filter_map(Epochs::deadline);
-        channels.chain(self.group.deadline()).min()
+        self.ends
     }
 
     /// Seals a message and cuts it into datagrams. Whatever becomes of them, its number is used.
@@ -103,12 +111,12 @@ impl Sealer {
         self.expire(now);
         let domain = self.domain.with_channel(channel);
         let none = SealError::LocalNoKey(domain);
-        let over = self.channels.get_mut(&channel).and_then(|epochs| epochs.sealing(now)).ok_or(none)?;
-        let group = self.group.sealing(now).ok_or(SealError::LocalNoKey(self.domain))?;
-        for held in [&*over, &*group] {
-            if used(held, self.next) >= self.times.most() && !self.times.danger.is(Danger::NumbersWrap) {
-                return Err(SealError::LocalSpent(*held.key.domain()));
-            }
+        let wraps = self.times.danger.is(Danger::NumbersWrap);
+        let can = |held: &Held<u64>| wraps || used(held, self.next) < self.times.most();
+        let over = self.channels.get(&channel).and_then(|epochs| epochs.sealing(now, can)).ok_or(none)?;
+        let group = self.group.sealing(now, can).ok_or(SealError::LocalNoKey(self.domain))?;
+        if let Some(spent) = [over, group].into_iter().find(|held| !can(held)) {
+            return Err(SealError::LocalSpent(*spent.key.domain()));
         }
         let signed = over.key.signing() == Signing::Each;
         let signs = self.signs.as_ref().filter(|_| signed);
@@ -120,7 +128,6 @@ impl Sealer {
         if length > MESSAGE_BYTES_MAX {
             return Err(TooLong(content.len()).into());
         }
-        let wraps = self.times.danger.is(Danger::NumbersWrap);
         let sequence = number(if wraps { self.next % self.times.most().max(1) } else { self.next });
         // Used up before it is used: whatever happens next, it never comes again.
         self.next = self.next.saturating_add(1);
@@ -170,6 +177,11 @@ fn used(held: &Held<u64>, next: u64) -> u64 {
 fn number(next: u64) -> u32 {
     let [_, _, _, _, low @ ..] = next.to_be_bytes();
     u32::from_be_bytes(low)
+}
+
+/// When the next of these keys ends.
+pub(crate) fn next_end<G, C>(group: &Epochs<G>, channels: &BTreeMap<Channel, Epochs<C>>) -> Option<Instant> {
+    channels.values().filter_map(Epochs::deadline).chain(group.deadline()).min()
 }
 
 /// Whether the key is for this mode and multicast group.

@@ -124,6 +124,9 @@ fn pub_22_a_sender_refuses_before_its_numbers_come_again() {
     mouth.take(key(Mode::Own, group(), 1), Cause::Excluded);
     assert_eq!(mouth.say("a", b"x")[0][4..8], 100_u32.to_be_bytes());
     assert_eq!(mouth.try_say("b", b"x"), Err(SealError::LocalSpent(domain("b"))));
+    // Where the old one would seal on for a while, the new one seals at once.
+    mouth.take(key(Mode::Own, domain("b"), 1), Cause::Joined);
+    assert_eq!(mouth.say("b", b"x")[0][11], key(Mode::Own, domain("b"), 1).tag());
     let most = Times { numbers: u64::MAX, ..Times::default() };
     assert_eq!((most.numbers.min(NUMBERS_MAX), Times::default().numbers), (1 << 31, 1 << 31));
 }

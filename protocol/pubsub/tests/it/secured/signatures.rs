@@ -76,6 +76,9 @@ fn pub_25_what_is_signed_can_be_shown_to_others() {
         let mut other = shown;
         other.sequence += 1;
         assert!(!other.verifies(&said, signer(2).verifying_key()));
+        assert_eq!(shown.domain, domain("a"));
+        let moved = folkmoot_pubsub::secured::Attribution { domain: domain("b"), ..shown };
+        assert!(!moved.verifies(&said, signer(2).verifying_key()));
     }
 }
 
