@@ -10,7 +10,7 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use folkmoot_base::Instant;
 use folkmoot_pubsub::secured::{
-    Cause, Domain, DomainError, DomainKey, InstallError, Opener, Refused, SealError, Sealer,
+    Attested, Cause, Domain, DomainError, DomainKey, InstallError, Opener, Refused, SealError, Sealer,
 };
 use folkmoot_pubsub::{
     Address, Channel, Counters, Limits, Packets, Receiver, SELF_TEST_CHANNEL, SELF_TEST_PAYLOAD, TooLong,
@@ -24,6 +24,8 @@ use tokio::task::JoinHandle;
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 /// After so many datagrams the reader lets others have a turn.
 const BATCH_MAX: usize = 64;
+/// How many messages one signature attests, where batches are signed.
+const ATTESTED_TOGETHER: usize = folkmoot_pubsub::secured::BATCH_MAX / 2;
 /// How long a program tries to hear itself, and how often it speaks meanwhile. As liblcm.
 const SELF_TEST_PATIENCE: Duration = Duration::from_secs(10);
 const SELF_TEST_PAUSE: Duration = Duration::from_millis(100);
@@ -176,7 +178,30 @@ impl Bus {
     pub async fn publish(&self, channel: Channel, payload: &[u8]) -> Result<(), BusError> {
         let mut voice = self.voice.lock().await;
         let packets = voice.say(self.clock.now(), channel, payload)?;
-        self.send(packets).await
+        self.send(packets).await?;
+        let attestation = voice.attest(self.clock.now(), channel, ATTESTED_TOGETHER)?;
+        match attestation {
+            Some(packets) => self.send(packets).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Attests what it has said on a channel, where batches are signed. [`Self::publish`] does that
+    /// with every 32nd message; call this when nothing more is to be said for a while.
+    ///
+    /// # Errors
+    /// As [`Self::publish`].
+    pub async fn attest(&self, channel: Channel) -> Result<(), BusError> {
+        let mut voice = self.voice.lock().await;
+        match voice.attest(self.clock.now(), channel, 1)? {
+            Some(packets) => self.send(packets).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The next messages that came before, of which it is known now who said them.
+    pub fn attested(&self) -> Option<Attested> {
+        self.opener.as_ref().and_then(|opener| opener.lock().attested())
     }
 
     async fn send(&self, packets: Packets<'_>) -> Result<(), BusError> {

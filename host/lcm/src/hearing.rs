@@ -35,6 +35,7 @@ pub(crate) enum Hearing {
 pub(crate) struct Came<'a> {
     pub(crate) channel: Channel,
     from: SocketAddrV4,
+    sequence: u32,
     missing: u32,
     payload: Payload<'a>,
     sender: Option<SenderId>,
@@ -53,15 +54,15 @@ impl Hearing {
         match self {
             Self::Plain(receiver) => {
                 let taken = receiver.receive(now, from, datagram);
-                let Message { channel, missing, payload, .. } =
+                let Message { channel, sequence, missing, payload } =
                     taken.inspect_err(|error| refused(error)).ok()??;
-                Some(Came { channel, from, missing, payload, sender: None, attribution: None })
+                Some(Came { channel, from, sequence, missing, payload, sender: None, attribution: None })
             }
             Self::Secured(opener) => {
                 let taken = opener.lock().receive(now, from, datagram);
-                let Opened { channel, missing, payload, sender, attribution, .. } =
+                let Opened { channel, sequence, missing, payload, sender, attribution } =
                     taken.inspect_err(|error| refused(error)).ok()??;
-                Some(Came { channel, from, missing, payload, sender, attribution })
+                Some(Came { channel, from, sequence, missing, payload, sender, attribution })
             }
         }
     }
@@ -85,7 +86,7 @@ impl Came<'_> {
         };
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros();
         let time = i64::try_from(time).unwrap_or(i64::MAX);
-        let Self { channel, from, missing, sender, attribution, .. } = self;
-        Heard { channel, payload, time, from, missing, sender, attribution }
+        let Self { channel, from, sequence, missing, sender, attribution, .. } = self;
+        Heard { channel, payload, time, from, sequence, missing, sender, attribution }
     }
 }

@@ -19,6 +19,8 @@ pub struct Heard {
     pub time: i64,
     /// Who sent it. Anybody in the group can write another's address here.
     pub from: SocketAddrV4,
+    /// The sender's number for it.
+    pub sequence: u32,
     /// How many messages of that sender, on any channel, are missing right before it.
     pub missing: u32,
     /// Who sealed it, if the group is secured: whoever has the channel's key can write another's
@@ -155,6 +157,7 @@ mod tests {
             payload: vec![number; length].into(),
             time: 0,
             from: SocketAddrV4::new(core::net::Ipv4Addr::LOCALHOST, 1),
+            sequence: 0,
             missing: 0,
             sender: None,
             attribution: None,

@@ -66,6 +66,7 @@ mod tests {
             payload: Default::default(),
             time: 0,
             from,
+            sequence: 0,
             missing: 0,
             sender: None,
             attribution: None,

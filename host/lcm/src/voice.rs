@@ -35,4 +35,18 @@ impl Voice {
             Self::Secured(sealer) => Ok(sealer.seal(now, channel, payload)?),
         }
     }
+
+    /// The datagrams that attest what was said on a channel, if as many messages as `most` wait for
+    /// that.
+    pub(crate) fn attest(
+        &mut self,
+        now: Instant,
+        channel: Channel,
+        most: usize,
+    ) -> Result<Option<Packets<'_>>, BusError> {
+        match self {
+            Self::Secured(sealer) if sealer.unattested(&channel) >= most => Ok(sealer.attest(now, channel)?),
+            _ => Ok(None),
+        }
+    }
 }

@@ -57,12 +57,18 @@ pub fn lcm_opener(data: &[u8]) {
             if let Some(sender) = opened.sender {
                 let said = said(opened.sequence);
                 assert!(*opened.payload == *said && sender == me(), "a forgery");
-                assert_eq!(opened.attribution.is_some(), opened.channel == channel("SIGNED"));
+                let signed = opened.channel == channel("SIGNED") && mode == Mode::Own;
+                assert_eq!(opened.attribution.is_some(), signed);
                 // Each key's sender begins at 0.
                 let times = came.entry(opened.sequence).or_insert(0);
                 *times += 1;
                 assert!(*times <= u32::from(epoch) + 1 || mode == Mode::Compatible, "a replay");
             }
+        }
+        if let Some(attested) = opener.attested() {
+            assert!(
+                attested.batch.sender == me() && attested.sequences.iter().all(|one| came.contains_key(one))
+            );
         }
         let (messages, bytes, senders) = opener.held();
         assert!(messages <= LIMITS.messages && bytes <= LIMITS.bytes && senders <= LIMITS.senders);
@@ -145,32 +151,40 @@ fn signer() -> SigningKey {
 
 /// What is said under a number.
 fn said(number: u32) -> Vec<u8> {
-    let length = if number % 3 == 0 { 3_000 } else { 10 };
+    let length = if number.is_multiple_of(3) { 3_000 } else { 10 };
     (0..length).map(|place: u32| (place.wrapping_mul(number + 7) % 251) as u8).collect()
 }
 
-/// The keys of the `epoch`-th time: of the group, of a channel, and of one where messages are
-/// signed.
+/// The keys of the `epoch`-th time: of the group, of a channel, of one where messages are signed,
+/// and of one where batches are.
 fn install(mode: Mode, epoch: u8, mut take: impl FnMut(DomainKey)) {
     let member = || Member { sender: me(), key: Some(signer().verifying_key().clone()) };
-    for name in [None, Some("POSE"), Some("SIGNED")] {
+    for name in [None, Some("POSE"), Some("SIGNED"), Some("BATCHES")] {
         let domain = name.map_or(group(), |name| group().with_channel(channel(name)));
         let material = Material::derive(Suite::default(), &domain, &[epoch]);
         let key = DomainKey::new(mode, domain, &material, [member()]).unwrap();
-        let signed = name == Some("SIGNED") && mode == Mode::Own;
-        take(if signed { key.with_signing(Signing::Each).unwrap() } else { key });
+        let signing = match name {
+            Some("SIGNED") if mode == Mode::Own => Signing::Each,
+            Some("BATCHES") if mode == Mode::Own => Signing::Batches,
+            _ => Signing::Nobody,
+        };
+        take(key.with_signing(signing).unwrap());
     }
 }
 
-/// Six messages of an epoch: two short ones and a long one on each channel.
+/// Nine messages of an epoch: two short ones and a long one on each channel, and what attests the
+/// last three.
 fn sealed(mode: Mode, epoch: u8) -> Vec<Vec<u8>> {
     let sealer = Sealer::new(mode, group(), me(), Sizes::SMALL, Times::default());
     let mut sealer = sealer.with_signatures(signer());
     install(mode, epoch, |key| sealer.install(Instant(0), key, Cause::Joined).unwrap());
     let mut made = Vec::new();
-    for number in 0..6 {
-        let name = if number < 3 || mode == Mode::Compatible { "POSE" } else { "SIGNED" };
+    for number in 0..9 {
+        let name = ["POSE", "SIGNED", "BATCHES"][usize::try_from(number / 3).unwrap()];
         let packets = sealer.seal(Instant(0), channel(name), &said(number)).unwrap();
+        made.extend(packets.map(|packet| [packet.head(), packet.data].concat()));
+    }
+    if let Some(packets) = sealer.attest(Instant(0), channel("BATCHES")).unwrap() {
         made.extend(packets.map(|packet| [packet.head(), packet.data].concat()));
     }
     made
@@ -182,9 +196,9 @@ pub(crate) fn lcm_seeds() -> [Vec<Vec<u8>>; 4] {
     let all = |made: &[Vec<u8>]| -> Vec<u8> {
         told(&made.iter().map(|one| (1, 1, one.as_slice())).collect::<Vec<_>>())
     };
-    let again = [all(&own[..4]), all(&own[..4])].concat();
+    let again = [all(&own[..5]), all(&own[..5])].concat();
     let replaced =
-        |from, pause| [all(&own[..4]), told(&[(0, from, &[])]), told(&[(pause, 0, &own[4])]), all(&next)];
+        |from, pause| [all(&own[..4]), told(&[(0, from, &[])]), told(&[(pause, 0, &own[5])]), all(&next)];
     let part = Part::Fragment { size: 4_000, offset: 1_399, number: 1, count: 3 };
     let fragment = Header { sequence: 8, sender: me(), tags: [1, 2], part };
     let rights = [

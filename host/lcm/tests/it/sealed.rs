@@ -42,7 +42,11 @@ fn key(port: u16, name: Option<&str>, epoch: u8, members: &[u16]) -> DomainKey {
     let member =
         |number: &u16| Member { sender: id(*number), key: Some(signer(*number).verifying_key().clone()) };
     let key = DomainKey::new(Mode::Own, domain, &material, members.iter().map(member)).unwrap();
-    if name == Some("SIGNED") { key.with_signing(Signing::Each).unwrap() } else { key }
+    match name {
+        Some("SIGNED") => key.with_signing(Signing::Each).unwrap(),
+        Some("BATCHES") => key.with_signing(Signing::Batches).unwrap(),
+        _ => key,
+    }
 }
 
 fn join(port: u16, number: u16) -> Bus {
@@ -154,5 +158,32 @@ fn who_is_excluded_hears_nothing_after_the_new_key_and_is_not_heard() {
         assert!(excluded.waiting().is_none());
         assert_eq!(two.refused().epochs, 1);
         assert!(three.refused().epochs > 190);
+    });
+}
+
+#[test]
+fn a_batch_is_attested_after_it_was_heard() {
+    run("sealed::a_batch_is_attested_after_it_was_heard", async || {
+        let port = 17_683;
+        let (one, two) = (join(port, 1), join(port, 2));
+        for bus in [&one, &two] {
+            install(bus, port, &["BATCHES"], 0, &[1, 2], Cause::Joined).await;
+        }
+        let mut hears = all(&two);
+        let (mut heard, mut attested) = (Vec::new(), Vec::new());
+        for number in 0..70_u8 {
+            one.publish(channel("BATCHES"), &[number]).await.unwrap();
+            heard.push(next(&mut hears).await.sequence);
+        }
+        one.attest(channel("BATCHES")).await.unwrap();
+        let end = tokio::time::Instant::now() + Duration::from_secs(10);
+        while attested.len() < heard.len() && tokio::time::Instant::now() < end {
+            match two.attested() {
+                Some(batch) => attested.extend(batch.sequences),
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+        // The numbers of two attestations are between.
+        assert_eq!((heard == attested, heard.len(), heard.last()), (true, 70, Some(&71)));
     });
 }

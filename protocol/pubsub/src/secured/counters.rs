@@ -21,4 +21,7 @@ pub struct Refused {
     pub strangers: u64,
     /// Without a signature of their sender where there has to be one (PUB-25).
     pub unsigned: u64,
+    /// Messages that were delivered where batches are signed, and of which too many others came
+    /// before anybody attested them.
+    pub unattested: u64,
 }

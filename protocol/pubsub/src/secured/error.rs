@@ -37,6 +37,9 @@ pub enum SealError {
     /// The channel is signed, and there is no key to sign with.
     #[error("messages on {0} are signed, and this program has no key to sign with")]
     LocalNoSignature(Domain),
+    /// As many messages as one signature can attest wait for that.
+    #[error("too many messages on {0} are not attested yet; attest them before the next")]
+    LocalUnattested(Domain),
     /// It is too long.
     #[error(transparent)]
     LocalTooLong(#[from] TooLong),

@@ -24,6 +24,8 @@ pub enum Signing {
     Nobody,
     /// Each message is.
     Each,
+    /// Many at a time are, after they left: [`super::Sealer::attest`].
+    Batches,
 }
 
 /// One of those who agreed on a key.
@@ -212,13 +214,20 @@ impl DomainKey {
         key.open_in_place(nonce, Aad::from(aad.bytes()), sealed).ok().map(|plain| plain.len())
     }
 
-    /// What the sealed content is bound to beside its key: the channel's name, and its NUL if it is
-    /// signed. So nobody takes a signature for content, or content for a signature.
+    /// What the sealed content is bound to beside its key: the channel's name, a NUL behind it if
+    /// messages are signed, and two if batches are. So nobody takes a signature for content, or
+    /// content for a signature.
     fn bound(&self) -> Bound {
-        let Some(channel) = self.0.domain.channel() else { return Bound::default() };
-        let (bytes, named) = channel.with_nul();
-        let length = if self.0.signing == Signing::Each { named } else { named.saturating_sub(1) };
-        Bound { bytes, length }
+        let mut bound = Bound::default();
+        let name = self.0.domain.channel().map(Channel::as_bytes).unwrap_or_default();
+        bound.bytes.iter_mut().zip(name).for_each(|(to, from)| *to = *from);
+        let nuls = match self.0.signing {
+            Signing::Nobody => 0,
+            Signing::Each => 1,
+            Signing::Batches => 2,
+        };
+        bound.length = name.len().saturating_add(nuls);
+        bound
     }
 
     /// How many hold the key.
@@ -243,13 +252,13 @@ pub(crate) struct Lax {
 }
 
 struct Bound {
-    bytes: [u8; NAME_BYTES_MAX],
+    bytes: [u8; NAME_BYTES_MAX + 1],
     length: usize,
 }
 
 impl Default for Bound {
     fn default() -> Self {
-        Self { bytes: [0; NAME_BYTES_MAX], length: 0 }
+        Self { bytes: [0; NAME_BYTES_MAX + 1], length: 0 }
     }
 }
 

@@ -13,6 +13,7 @@
 //!
 //! Keys come from outside: this knows no agreement, no network and no clock.
 
+mod batch;
 mod certificate;
 mod cipher;
 mod counters;
@@ -32,6 +33,7 @@ mod signature;
 mod times;
 mod window;
 
+pub use batch::{Attested, BATCH_MAX, Batch};
 pub use cipher::{MATERIAL_BYTES_MAX, Material, Suite};
 pub use counters::Refused;
 pub use danger::Danger;

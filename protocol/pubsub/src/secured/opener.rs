@@ -1,11 +1,11 @@
 //! Datagrams in, opened messages out.
 
 use super::epochs::Epochs;
-use super::opening::Windows;
+use super::opening::{Content, Senders};
 use super::sealer::{check, next_end, room_for};
 use super::{
-    Attribution, Cause, Domain, DomainKey, Header, InstallError, Mode, OpenError, Part, Refused, SenderId,
-    Times,
+    Attested, Attribution, Cause, Domain, DomainKey, Header, InstallError, Mode, OpenError, Part, Refused,
+    SenderId, Times,
 };
 use crate::assembly::{Assembly, Extra};
 use crate::counters::add;
@@ -15,7 +15,7 @@ use crate::{
 };
 use core::net::SocketAddrV4;
 use folkmoot_base::Instant;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A message that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,13 +45,15 @@ pub struct Opener {
     limits: Limits,
     pub(super) times: Times,
     pub(super) group: Epochs<()>,
-    pub(super) channels: BTreeMap<Channel, Epochs<Windows>>,
+    pub(super) channels: BTreeMap<Channel, Epochs<Senders>>,
     /// When the next key ends.
     ends: Option<Instant>,
     assembly: Assembly,
     sequences: Sequences<SenderId>,
     counters: Counters,
-    refused: Refused,
+    pub(super) refused: Refused,
+    /// What [`Self::attested`] hands out.
+    pub(super) attested: VecDeque<Attested>,
     /// Where something is opened that may be under either of two keys.
     pub(super) room: Vec<u8>,
 }
@@ -71,6 +73,7 @@ impl Opener {
             sequences: Sequences::default(),
             counters: Counters::default(),
             refused: Refused::default(),
+            attested: VecDeque::new(),
             room: Vec::new(),
         }
     }
@@ -86,7 +89,7 @@ impl Opener {
             None => self.group.install(now, key, (), cause, &self.times)?,
             Some(channel) => {
                 let epochs = room_for(&mut self.channels, *channel, &domain)?;
-                epochs.install(now, key, Windows::new(), cause, &self.times)?;
+                epochs.install(now, key, Senders::new(), cause, &self.times)?;
             }
         }
         self.ends = next_end(&self.group, &self.channels);
@@ -169,8 +172,9 @@ impl Opener {
                 let (channel, named) = self.name(&header, rest)?;
                 let sealed = datagram.get_mut(at.saturating_add(named)..).unwrap_or_default();
                 let content = self.open(&header, &channel, sealed)?;
-                let payload = Payload::Within(sealed.get(..content.length).unwrap_or_default());
-                Ok(Some(self.opened(&header, channel, payload, content.attribution)))
+                Ok(self.opened(&header, channel, content, |length| {
+                    Payload::Within(sealed.get(..length).unwrap_or_default())
+                }))
             }
             Part::Fragment { size, offset, number, count } => {
                 let (channel, data) = match number {
@@ -207,21 +211,32 @@ impl Opener {
         };
         let (channel, mut sealed) = (whole.channel, whole.payload);
         let content = self.open(header, &channel, &mut sealed)?;
-        sealed.truncate(content.length);
-        Ok(Some(self.opened(header, channel, Payload::Joined(sealed), content.attribution)))
+        Ok(self.opened(header, channel, content, |length| {
+            sealed.truncate(length);
+            Payload::Joined(sealed)
+        }))
     }
 
+    /// Hands up what was opened, if it is a message; `within` gives its first bytes.
     fn opened<'a>(
         &mut self,
         header: &Header,
         channel: Channel,
-        payload: Payload<'a>,
-        attribution: Option<Attribution>,
-    ) -> Opened<'a> {
+        content: Content,
+        within: impl FnOnce(usize) -> Payload<'a>,
+    ) -> Option<Opened<'a>> {
         let Self { sequences, limits, counters, .. } = self;
         let missing = sequences.note(header.sender, header.sequence, limits.senders, counters);
         let (sender, sequence) = (Some(header.sender), header.sequence);
-        Opened { channel, sender, sequence, missing, payload, attribution }
+        match content {
+            Content::Message { length, attribution } => {
+                Some(Opened { channel, sender, sequence, missing, payload: within(length), attribution })
+            }
+            Content::Batch(batch) => {
+                self.attest(channel, batch);
+                None
+            }
+        }
     }
 
     /// What it did so far: whole messages, and what a plain receiver counts, too.

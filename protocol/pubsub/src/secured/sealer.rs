@@ -1,5 +1,6 @@
 //! Messages in, sealed datagrams out.
 
+use super::batch::{ATTESTATION, BATCH_MAX, Entry, MESSAGE, attestation, entry};
 use super::epochs::{Epochs, Held};
 use super::key::{Lax, TAG_BYTES};
 use super::signature::sign;
@@ -32,6 +33,8 @@ pub struct Sealer {
     /// With the first number under each key.
     group: Epochs<u64>,
     channels: BTreeMap<Channel, Epochs<u64>>,
+    /// Where batches are signed.
+    unattested: BTreeMap<Channel, Vec<Entry>>,
     /// When the next key ends.
     ends: Option<Instant>,
     /// What was sealed last; it only grows.
@@ -51,6 +54,7 @@ impl Sealer {
             next: 0,
             group: Epochs::default(),
             channels: BTreeMap::new(),
+            unattested: BTreeMap::new(),
             ends: None,
             room: Vec::new(),
         }
@@ -86,6 +90,7 @@ impl Sealer {
     /// Forgets the keys of a channel, and erases them here.
     pub fn forget(&mut self, channel: &Channel) {
         self.channels.remove(channel);
+        self.unattested.remove(channel);
     }
 
     /// Erases what has had its time (PUB-21). [`Self::seal`] does that, too.
@@ -108,6 +113,35 @@ impl Sealer {
     /// # Errors
     /// [`SealError`].
     pub fn seal(&mut self, now: Instant, channel: Channel, content: &[u8]) -> Result<Packets<'_>, SealError> {
+        self.put(now, channel, content, MESSAGE)
+    }
+
+    /// Attests the messages on a channel that wait for that, where batches are signed; `None` if
+    /// none do. Call it before [`BATCH_MAX`] wait, and when nothing was said for a while.
+    ///
+    /// # Errors
+    /// [`SealError`]; they go on waiting.
+    pub fn attest(&mut self, now: Instant, channel: Channel) -> Result<Option<Packets<'_>>, SealError> {
+        let domain = self.domain.with_channel(channel);
+        let Some(waiting) = self.unattested.get(&channel) else { return Ok(None) };
+        let key = self.signs.as_ref().ok_or(SealError::LocalNoSignature(domain))?;
+        let said = attestation(key, &domain, self.me, waiting);
+        self.put(now, channel, &said, ATTESTATION).map(Some)
+    }
+
+    /// How many messages on a channel wait to be attested.
+    pub fn unattested(&self, channel: &Channel) -> usize {
+        self.unattested.get(channel).map_or(0, Vec::len)
+    }
+
+    /// `kind` counts where batches are signed.
+    fn put(
+        &mut self,
+        now: Instant,
+        channel: Channel,
+        content: &[u8],
+        kind: u8,
+    ) -> Result<Packets<'_>, SealError> {
         self.expire(now);
         let domain = self.domain.with_channel(channel);
         let none = SealError::LocalNoKey(domain);
@@ -118,13 +152,16 @@ impl Sealer {
         if let Some(spent) = [over, group].into_iter().find(|held| !can(held)) {
             return Err(SealError::LocalSpent(*spent.key.domain()));
         }
-        let signed = over.key.signing() == Signing::Each;
-        let signs = self.signs.as_ref().filter(|_| signed);
-        if signed && signs.is_none() {
+        let signing = over.key.signing();
+        let misplaced = kind == ATTESTATION && signing != Signing::Batches;
+        if misplaced || (signing != Signing::Nobody && self.signs.is_none()) {
             return Err(SealError::LocalNoSignature(domain));
         }
-        let more = if signed { super::SIGNATURE_BYTES } else { 0 } + TAG_BYTES;
-        let length = content.len().saturating_add(more);
+        let waits = signing == Signing::Batches && kind == MESSAGE;
+        if waits && self.unattested.get(&channel).is_some_and(|waiting| waiting.len() >= BATCH_MAX) {
+            return Err(SealError::LocalUnattested(domain));
+        }
+        let length = content.len().saturating_add(signing.bytes()).saturating_add(TAG_BYTES);
         if length > MESSAGE_BYTES_MAX {
             return Err(TooLong(content.len()).into());
         }
@@ -135,16 +172,24 @@ impl Sealer {
             self.room.resize(length, 0);
         }
         let sealed = self.room.get_mut(..length).ok_or(SealError::LocalCipher)?;
+        let signs = self.signs.as_ref().filter(|_| signing == Signing::Each);
         let signature = signs.map(|key| sign(key, &over.key, self.me, sequence, content));
-        let signature = signature.as_ref().map(|bytes| &bytes[..]).unwrap_or_default();
+        let more = match (&signature, signing) {
+            (Some(signature), _) => &signature[..],
+            (None, Signing::Batches) => &[kind],
+            (None, _) => &[],
+        };
         let lax = Lax { any_channel: self.times.danger.is(Danger::AnyChannel), ..Lax::default() };
-        over.key
-            .seal((self.me, sequence), (content, signature), sealed, lax)
-            .ok_or(SealError::LocalCipher)?;
+        over.key.seal((self.me, sequence), (content, more), sealed, lax).ok_or(SealError::LocalCipher)?;
         let mut name = channel.with_nul();
         let hidden = name.0.get_mut(..name.1).ok_or(SealError::LocalCipher)?;
         group.key.hide(self.me, sequence, hidden).ok_or(SealError::LocalCipher)?;
         let extra = Header::extra(self.me, [group.key.tag(), over.key.tag()]);
+        if waits {
+            self.unattested.entry(channel).or_default().push(entry(&over.key, sequence, content));
+        } else if kind == ATTESTATION {
+            self.unattested.remove(&channel);
+        }
         Ok(Packets::secured(extra, &name, sealed, sequence, self.sizes)?)
     }
 
@@ -159,6 +204,17 @@ impl Sealer {
     /// As which sender.
     pub fn sender(&self) -> SenderId {
         self.me
+    }
+}
+
+impl Signing {
+    /// By how much it makes a content longer.
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Nobody => 0,
+            Self::Each => super::SIGNATURE_BYTES,
+            Self::Batches => 1,
+        }
     }
 }
 
