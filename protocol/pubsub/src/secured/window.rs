@@ -85,6 +85,16 @@ mod tests {
         assert!([u32::MAX - 3, 0, 5, 6].into_iter().all(|number| !window.is_new(number)));
     }
 
+    #[test]
+    fn pub_23_a_number_that_was_skipped_is_new_when_its_place_was_used_before() {
+        let mut window = Window::default();
+        (0..WINDOW).chain([WINDOW + 3]).for_each(|number| window.mark(number));
+        for number in WINDOW..WINDOW + 3 {
+            assert!(window.is_new(number), "{number}");
+        }
+        assert!((4..WINDOW).all(|number| !window.is_new(number)));
+    }
+
     proptest! {
         #[test]
         fn pub_23_it_is_as_a_list_of_all_that_came(start: u32, steps in prop::collection::vec(0_u32..2_500, 1..300)) {

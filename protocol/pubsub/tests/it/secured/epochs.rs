@@ -36,6 +36,9 @@ fn pub_21_a_new_key_takes_over_without_a_gap_and_the_old_one_ends() {
         let (last, late) = (slow.say("a", b"4"), slow.say("a", b"5"));
         let ends = Instant(0) + times.switch / 2 + times.switch + times.overlap;
         assert_eq!(ear.opener.deadline(), Some(ends));
+        assert_eq!(mouth.sealer.deadline(), Some(Instant(0) + times.switch + times.overlap));
+        mouth.sealer.expire(ends);
+        assert_eq!(mouth.sealer.deadline(), None);
         ear.now = ends - Duration::from_micros(1);
         assert_eq!(ear.hear_all(&last), [b"4"]);
         ear.now = ends;
@@ -44,6 +47,19 @@ fn pub_21_a_new_key_takes_over_without_a_gap_and_the_old_one_ends() {
         if mode == Mode::Own {
             assert_eq!(ear.opener.refused().epochs, 1);
         }
+    }
+}
+
+#[test]
+fn pub_21_without_tags_the_right_one_of_two_keys_is_found() {
+    // What a wrong key shows is a name, too, one time in five.
+    let mut ear = Ear::new(Mode::Compatible, &["a"]);
+    let mut slow = Mouth::new(Mode::Compatible, 5, &["a"]);
+    for domain in [group(), domain("a")] {
+        ear.take(key(Mode::Compatible, domain, 1), Cause::Joined);
+    }
+    for number in 0..100_u8 {
+        assert_eq!(ear.hear_all(&slow.say("a", &[number])), [[number]]);
     }
 }
 

@@ -224,6 +224,20 @@ fn pub_27_every_changed_bit_voids_a_certificate() {
 }
 
 #[test]
+fn pub_27_a_certificate_has_one_encoding_whatever_the_root_signs() {
+    let critical = Extension { critical: true, ..uris(&[GROUP]) };
+    let mut made = tbs("node", &signer(2), vec![critical]).to_der().unwrap();
+    // "Not critical", which DER says by saying nothing.
+    let place = made.windows(3).rposition(|bytes| bytes == [1, 1, 0xff]).unwrap();
+    made[place + 2] = 0;
+    let signature = BitString::from_bytes(&signer(1).sign_raw(&made).to_der()).unwrap();
+    let parts = [made, algorithm().to_der().unwrap(), signature.to_der().unwrap()].concat();
+    let length = u16::try_from(parts.len()).unwrap().to_be_bytes();
+    let other = [&[0x30, 0x82], &length[..], &parts].concat();
+    assert_eq!(root().permit(&other, WITHIN, 0), Err(PermitError::WireMalformed));
+}
+
+#[test]
 fn pub_27_a_certificate_counts_within_its_term() {
     let good = issue(2, &[GROUP]);
     let at = |time, skew| root().permit(&good, UnixTime(time), skew).map(|permit| permit.ends());

@@ -171,6 +171,15 @@ fn pub_25_what_waits_for_its_attestation_has_a_bound() {
         }
     }
     assert_eq!(ear.opener.attested().unwrap().sequences.len(), BATCH_MAX);
+    // What is attested gives its place back.
+    let mut ear = ear_of(Times::default(), Signing::Batches);
+    for _ in 0..10 * BATCH_MAX {
+        ear.hear_all(&mouth.say("a", b"x"));
+        ear.hear_all(&attest(&mut mouth));
+    }
+    assert_eq!(ear.opener.refused().unattested, 0);
+    let batches = std::iter::from_fn(|| ear.opener.attested()).count();
+    assert_eq!(batches, 64, "of those that nobody asks for, the oldest give way");
     assert_eq!(mouth.sealer.attest(Instant(0), crate::helper::channel("a")).unwrap().map(|_| ()), None);
 }
 
