@@ -2,7 +2,7 @@
 
 use super::certificate::Read;
 use super::domain::URN;
-use super::{Danger, Domain, DomainError, Right, SenderId};
+use super::{Danger, Domain, DomainError, Member, Right, SenderId};
 use core::ops::RangeInclusive;
 use folkmoot_base::{MemberId, Mutant, UnixTime};
 use folkmoot_signing::VerifyingKey;
@@ -190,6 +190,11 @@ impl Permit {
     /// As which sender it may be in this domain.
     pub fn sender(&self, domain: &Domain) -> Option<SenderId> {
         self.rights.iter().find(|right| right.domain == *domain).map(|right| right.sender)
+    }
+
+    /// Its holder as one of those who agree on a domain's key.
+    pub fn member(&self, domain: &Domain) -> Option<Member> {
+        self.sender(domain).map(|sender| Member { sender, key: Some(self.key.clone()) })
     }
 
     /// When it ends.

@@ -169,6 +169,9 @@ fn pub_26_a_certificate_of_openssl_is_read() {
     let permit = root.permit(&from_pem(NODE), NOW, 0).unwrap();
     assert_eq!((permit.sender(&group()), permit.sender(&domain("channel1"))), (Some(id(4)), Some(id(4))));
     assert_eq!((permit.sender(&domain("channel2")), permit.rights().len()), (None, 2));
+    let member = permit.member(&group()).unwrap();
+    assert_eq!((member.sender, member.key.as_ref()), (id(4), Some(permit.key())));
+    assert_eq!(permit.member(&domain("channel2")), None);
     assert_eq!(permit.ends().to_string(), "2126-11-02T10:46:43Z");
 }
 
