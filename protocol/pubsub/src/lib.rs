@@ -8,8 +8,8 @@
 //! ```
 //! The promise: programs, logs and tools that use LCM work with this unchanged. What comes from the
 //! network is checked by the numbered rules of docs/pubsub.md, and nothing that a sender does makes
-//! this grow without bound. Nothing plain is secret or signed: anybody who can send to the group can
-//! say anything on any channel.
+//! this grow without bound. Nothing plain is secret or signed: anybody who can send to the group
+//! can say anything on any channel.
 
 mod address;
 mod assembly;
