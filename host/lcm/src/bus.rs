@@ -1,20 +1,22 @@
 //! One program in one group.
 
+use crate::hearing::{Hearing, Shared};
 use crate::hub::Hub;
 use crate::queue::Queue;
 use crate::sockets::{Mouth, hear, receive_buffer};
-use crate::{Capacity, Heard, Pattern, Subscription};
-use bytes::Bytes;
-use core::net::{SocketAddr, SocketAddrV4};
+use crate::voice::{SIZES, Voice};
+use crate::{Capacity, Pattern, Secured, Subscription};
+use core::net::SocketAddr;
 use core::time::Duration;
 use folkmoot_base::Instant;
+use folkmoot_pubsub::secured::{
+    Attested, Cause, Domain, DomainError, DomainKey, InstallError, Opener, Refused, SealError, Sealer,
+};
 use folkmoot_pubsub::{
-    Address, Channel, Counters, Limits, Message, Packets, Payload, Receiver, SELF_TEST_CHANNEL,
-    SELF_TEST_PAYLOAD, Sizes, TooLong,
+    Address, Channel, Counters, Limits, Packets, Receiver, SELF_TEST_CHANNEL, SELF_TEST_PAYLOAD, TooLong,
 };
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -22,11 +24,11 @@ use tokio::task::JoinHandle;
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 /// After so many datagrams the reader lets others have a turn.
 const BATCH_MAX: usize = 64;
+/// How many messages one signature attests, where batches are signed.
+const ATTESTED_TOGETHER: usize = folkmoot_pubsub::secured::BATCH_MAX / 2;
 /// How long a program tries to hear itself, and how often it speaks meanwhile. As liblcm.
 const SELF_TEST_PATIENCE: Duration = Duration::from_secs(10);
 const SELF_TEST_PAUSE: Duration = Duration::from_millis(100);
-/// How a message is cut: what others of this system do.
-const SIZES: Sizes = if cfg!(target_vendor = "apple") { Sizes::SMALL } else { Sizes::LARGE };
 
 /// Why a program cannot take part in a group.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +45,18 @@ pub enum BusError {
     /// A message is too long.
     #[error(transparent)]
     LocalTooLong(#[from] TooLong),
+    /// The group cannot be secured.
+    #[error("the group {0} cannot be secured: {1}")]
+    LocalDomain(Address, DomainError),
+    /// A message is not sealed.
+    #[error(transparent)]
+    LocalSeal(#[from] SealError),
+    /// A key is not taken.
+    #[error(transparent)]
+    LocalKey(#[from] InstallError),
+    /// A key is for a program that seals.
+    #[error("this program speaks plainly on {0}, and needs no key")]
+    LocalPlain(Address),
     /// What it says does not come back to it.
     #[error("this program does not hear itself on {0}: a firewall or the routes of this host stop multicast")]
     LocalDeaf(Address),
@@ -55,9 +69,26 @@ pub struct Bus {
     address: Address,
     mouth: Mouth,
     hub: Arc<Mutex<Hub>>,
-    /// The number of the next message. Held while its datagrams leave, so that they stay together.
-    sequence: tokio::sync::Mutex<u32>,
+    /// Held while the datagrams of a message leave, so that they stay together.
+    voice: Arc<tokio::sync::Mutex<Voice>>,
+    /// What opens, if it is secured.
+    opener: Option<Shared>,
+    clock: Clock,
     ear: Mutex<Option<Ear>>,
+}
+
+/// Time since the bus joined.
+#[derive(Debug, Clone, Copy)]
+struct Clock(tokio::time::Instant);
+
+impl Clock {
+    fn now(self) -> Instant {
+        Instant(u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX))
+    }
+
+    fn at(self, time: Instant) -> tokio::time::Instant {
+        self.0 + Duration::from_micros(time.0)
+    }
 }
 
 #[derive(Debug)]
@@ -73,23 +104,114 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`].
     pub fn join(address: Address) -> Result<Self, BusError> {
+        Self::with(address, Voice::Plain { next: 0 }, None)
+    }
+
+    /// Joins the group, sealed. It speaks on a channel and hears it when it has the keys of both,
+    /// the group and the channel ([`Self::install`]). Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`BusError::LocalSockets`], [`BusError::LocalDomain`].
+    pub fn join_secured(address: Address, secured: Secured) -> Result<Self, BusError> {
+        let Secured { mode, sender, key, times } = secured;
+        let domain = Domain::group(address.group.into());
+        let domain = domain.map_err(|error| BusError::LocalDomain(address, error))?;
+        let sealer = Sealer::new(mode, domain, sender, SIZES, times);
+        let sealer = match key {
+            Some(key) => sealer.with_signatures(key),
+            None => sealer,
+        };
+        let opener = Shared::new(Opener::new(mode, domain, Limits::default(), times));
+        Self::with(address, Voice::Secured(Box::new(sealer)), Some(opener))
+    }
+
+    fn with(address: Address, voice: Voice, opener: Option<Shared>) -> Result<Self, BusError> {
         let mouth = Mouth::open(&address).map_err(|error| BusError::LocalSockets { address, error })?;
-        let (hub, sequence) = (Arc::new(Mutex::new(Hub::default())), tokio::sync::Mutex::new(0));
-        Ok(Self { address, mouth, hub, sequence, ear: Mutex::new(None) })
+        let (hub, voice) = (Arc::new(Mutex::new(Hub::default())), Arc::new(tokio::sync::Mutex::new(voice)));
+        let clock = Clock(tokio::time::Instant::now());
+        Ok(Self { address, mouth, hub, voice, opener, clock, ear: Mutex::new(None) })
+    }
+
+    /// Takes a new key, for the group or for a channel of it: an agreement made it. From now on it
+    /// opens, and soon it seals. The one before is erased when its time is over, at once if
+    /// somebody was excluded. Call it inside a tokio runtime.
+    ///
+    /// # Errors
+    /// [`BusError::LocalKey`], [`BusError::LocalPlain`].
+    pub async fn install(&self, key: DomainKey, cause: Cause) -> Result<(), BusError> {
+        let Some(opener) = &self.opener else { return Err(BusError::LocalPlain(self.address)) };
+        let mut voice = self.voice.lock().await;
+        let now = self.clock.now();
+        if let Voice::Secured(sealer) = &mut *voice {
+            sealer.install(now, key.clone(), cause)?;
+        }
+        opener.lock().install(now, key, cause)?;
+        drop(voice);
+        let (voice, opener, clock) = (Arc::downgrade(&self.voice), opener.clone(), self.clock);
+        let Some(ends) = opener.lock().deadline() else { return Ok(()) };
+        // Also if nothing is said and nothing comes.
+        tokio::spawn(async move {
+            tokio::time::sleep_until(clock.at(ends)).await;
+            opener.lock().expire(clock.now());
+            let Some(voice) = voice.upgrade() else { return };
+            if let Voice::Secured(sealer) = &mut *voice.lock().await {
+                sealer.expire(clock.now());
+            }
+        });
+        Ok(())
+    }
+
+    /// The domains whose keys have sealed three quarters of what they may: it is time to agree
+    /// anew.
+    pub async fn worn(&self) -> Vec<Domain> {
+        match &*self.voice.lock().await {
+            Voice::Plain { .. } => Vec::new(),
+            Voice::Secured(sealer) => sealer.worn(),
+        }
     }
 
     /// Says something on a channel. Done when the system has taken it. If the future is dropped
     /// before that, the rest of a long message is not sent, and nobody hears it.
     ///
     /// # Errors
-    /// The message is too long, or the system refuses it.
+    /// The message is too long, the system refuses it, or there is no key to seal it with.
     pub async fn publish(&self, channel: Channel, payload: &[u8]) -> Result<(), BusError> {
-        let mut sequence = self.sequence.lock().await;
-        let packets = Packets::new(channel, payload, *sequence, SIZES)?;
-        *sequence = sequence.wrapping_add(1);
+        let mut voice = self.voice.lock().await;
+        let packets = voice.say(self.clock.now(), channel, payload)?;
+        self.send(packets).await?;
+        match voice.attest(self.clock.now(), channel, ATTESTED_TOGETHER) {
+            Ok(Some(packets)) => self.send(packets).await,
+            Ok(None) => Ok(()),
+            // The message is said all the same, and those that wait for this go on waiting.
+            Err(error) => {
+                tracing::debug!(%error, "not attested");
+                Ok(())
+            }
+        }
+    }
+
+    /// Attests what it has said on a channel, where batches are signed. [`Self::publish`] does that
+    /// with every 32nd message; call this when nothing more is to be said for a while.
+    ///
+    /// # Errors
+    /// As [`Self::publish`].
+    pub async fn attest(&self, channel: Channel) -> Result<(), BusError> {
+        let mut voice = self.voice.lock().await;
+        match voice.attest(self.clock.now(), channel, 1)? {
+            Some(packets) => self.send(packets).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The next messages that came before, of which it is known now who said them.
+    pub fn attested(&self) -> Option<Attested> {
+        self.opener.as_ref().and_then(|opener| opener.lock().attested())
+    }
+
+    async fn send(&self, packets: Packets<'_>) -> Result<(), BusError> {
         for packet in packets {
             let sent = self.mouth.send(&packet).await;
-            sent.map_err(|error| self.refused(error))?;
+            sent.map_err(|error| self.failed(error))?;
         }
         Ok(())
     }
@@ -101,9 +223,14 @@ impl Bus {
     pub fn subscribe(&self, pattern: Pattern, capacity: Capacity) -> Result<Subscription, BusError> {
         let mut ear = self.ear.lock().unwrap_or_else(PoisonError::into_inner);
         if ear.is_none() {
-            let hears = hear(&self.address).map_err(|error| self.refused(error))?;
+            let hears = hear(&self.address).map_err(|error| self.failed(error))?;
             let bytes = receive_buffer(&hears).unwrap_or_default();
-            *ear = Some(Ear { reader: tokio::spawn(read(hears, Arc::clone(&self.hub))), bytes });
+            let hearing = match &self.opener {
+                Some(opener) => Hearing::Secured(opener.clone()),
+                None => Hearing::Plain(Box::new(Receiver::new(Limits::default()))),
+            };
+            let reader = tokio::spawn(read(hears, hearing, Arc::clone(&self.hub), self.clock));
+            *ear = Some(Ear { reader, bytes });
         }
         drop(ear);
         let queue = Arc::new(Queue::new(capacity));
@@ -111,8 +238,20 @@ impl Bus {
         Ok(Subscription::new(Arc::clone(&self.hub), number, queue))
     }
 
-    fn refused(&self, error: io::Error) -> BusError {
+    fn failed(&self, error: io::Error) -> BusError {
         BusError::LocalSockets { address: self.address, error }
+    }
+
+    /// The self test is never sealed.
+    async fn say_plainly(&self, channel: Channel, payload: &[u8]) -> Result<(), BusError> {
+        let mut voice = self.voice.lock().await;
+        match &mut *voice {
+            Voice::Plain { .. } => {
+                let packets = voice.say(self.clock.now(), channel, payload)?;
+                self.send(packets).await
+            }
+            Voice::Secured(_) => self.send(Packets::new(channel, payload, 0, SIZES)?).await,
+        }
     }
 
     /// Tries whether this program hears itself, as liblcm does: it speaks on [`SELF_TEST_CHANNEL`]
@@ -121,7 +260,7 @@ impl Bus {
     /// # Errors
     /// It does not, or cannot speak.
     pub async fn self_test(&self) -> Result<(), BusError> {
-        let port = self.mouth.port().map_err(|error| self.refused(error))?;
+        let port = self.mouth.port().map_err(|error| self.failed(error))?;
         let (Ok(channel), Ok(pattern)) = (Channel::new(SELF_TEST_CHANNEL), Pattern::new(SELF_TEST_CHANNEL))
         else {
             return Err(BusError::LocalDeaf(self.address));
@@ -129,7 +268,7 @@ impl Bus {
         let mut heard = self.subscribe(pattern, Capacity::default())?;
         let end = tokio::time::Instant::now() + SELF_TEST_PATIENCE;
         while tokio::time::Instant::now() < end {
-            self.publish(channel, SELF_TEST_PAYLOAD).await?;
+            self.say_plainly(channel, SELF_TEST_PAYLOAD).await?;
             let own = async {
                 while let Some(heard) = heard.next().await {
                     if heard.from.port() == port && heard.payload == SELF_TEST_PAYLOAD {
@@ -150,6 +289,11 @@ impl Bus {
     /// What was heard, refused and lost so far.
     pub fn counters(&self) -> Counters {
         lock(&self.hub).counters()
+    }
+
+    /// What a secured bus refused so far, and why.
+    pub fn refused(&self) -> Refused {
+        lock(&self.hub).refused()
     }
 
     /// How large the system's buffer of what was received is, in bytes as it counts them; 0 before
@@ -174,10 +318,8 @@ fn lock(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
 }
 
 /// Hears until the socket is gone.
-async fn read(hears: UdpSocket, hub: Arc<Mutex<Hub>>) {
-    let mut receiver = Receiver::new(Limits::default());
+async fn read(hears: UdpSocket, mut hearing: Hearing, hub: Arc<Mutex<Hub>>, clock: Clock) {
     let mut room = vec![0; DATAGRAM_BYTES_MAX];
-    let start = tokio::time::Instant::now();
     loop {
         if let Err(error) = hears.readable().await {
             tracing::warn!(%error, "the group is not heard any more");
@@ -194,30 +336,15 @@ async fn read(hears: UdpSocket, hub: Arc<Mutex<Hub>>) {
                     break;
                 }
             };
-            let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-            let datagram = room.get(..length).unwrap_or_default();
-            let taken = receiver.receive(Instant(micros), from, datagram);
+            let datagram = room.get_mut(..length).unwrap_or_default();
+            let came = hearing.take(clock.now(), from, datagram);
             let mut hub = lock(&hub);
-            match taken {
-                Ok(Some(message)) => {
-                    let channel = message.channel;
-                    hub.deliver(&channel, || heard(message, from));
-                }
-                Ok(None) => {}
-                Err(error) => tracing::trace!(%from, %error, "refused"),
+            if let Some(came) = came {
+                let channel = came.channel;
+                hub.deliver(&channel, || came.heard());
             }
-            hub.count(receiver.counters());
+            hub.count(hearing.counters());
         }
         tokio::task::yield_now().await;
     }
-}
-
-fn heard(message: Message<'_>, from: SocketAddrV4) -> Heard {
-    let payload = match message.payload {
-        Payload::Within(bytes) => Bytes::copy_from_slice(bytes),
-        Payload::Joined(bytes) => bytes.into(),
-    };
-    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros();
-    let time = i64::try_from(time).unwrap_or(i64::MAX);
-    Heard { channel: message.channel, payload, time, from, missing: message.missing }
 }

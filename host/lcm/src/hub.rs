@@ -2,6 +2,7 @@
 
 use crate::Pattern;
 use crate::queue::{Heard, Queue};
+use folkmoot_pubsub::secured::Refused;
 use folkmoot_pubsub::{Channel, Counters};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(crate) struct Hub {
     /// The subscriptions of each channel that was heard since they last changed.
     known: BTreeMap<Channel, Vec<Arc<Queue>>>,
     counters: Counters,
+    refused: Refused,
     closed: bool,
 }
 
@@ -66,8 +68,13 @@ impl Hub {
         }
     }
 
-    pub(crate) fn count(&mut self, counters: Counters) {
+    pub(crate) fn count(&mut self, (counters, refused): (Counters, Refused)) {
         self.counters = counters;
+        self.refused = refused;
+    }
+
+    pub(crate) fn refused(&self) -> Refused {
+        self.refused
     }
 
     pub(crate) fn counters(&self) -> Counters {

@@ -1,7 +1,7 @@
 //! A program's place in an LCM group: it publishes, and subscribes by patterns.
 //!
 //! ```text
-//!   publish --> Mouth ==group==> socket --datagram--> Receiver (protocol/pubsub) --message--> Hub
+//!   publish --> Mouth ==group==> socket --datagram--> Hearing (protocol/pubsub) --message--> Hub
 //!                                                                                           | by pattern
 //!                                                  Subscription::next <-- Queue, bounded <--+
 //! ```
@@ -10,13 +10,17 @@
 //! there, and what the network lost is counted by the receiver.
 
 mod bus;
+mod hearing;
 mod hub;
 mod pattern;
 mod queue;
+mod secured;
 mod sockets;
 mod subscription;
+mod voice;
 
 pub use bus::{Bus, BusError};
 pub use pattern::{Pattern, PatternError};
 pub use queue::{Capacity, Full, Heard};
+pub use secured::Secured;
 pub use subscription::Subscription;

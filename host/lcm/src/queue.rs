@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use core::net::SocketAddrV4;
 use folkmoot_pubsub::Channel;
+use folkmoot_pubsub::secured::{Attribution, SenderId};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
@@ -18,8 +19,15 @@ pub struct Heard {
     pub time: i64,
     /// Who sent it. Anybody in the group can write another's address here.
     pub from: SocketAddrV4,
+    /// The sender's number for it.
+    pub sequence: u32,
     /// How many messages of that sender, on any channel, are missing right before it.
     pub missing: u32,
+    /// Who sealed it, if the group is secured: whoever has the channel's key can write another's
+    /// number here, unless messages are signed.
+    pub sender: Option<SenderId>,
+    /// Who signed it, to be shown to others, where messages are signed.
+    pub attribution: Option<Attribution>,
 }
 
 /// Which message goes if the queue is full.
@@ -149,7 +157,10 @@ mod tests {
             payload: vec![number; length].into(),
             time: 0,
             from: SocketAddrV4::new(core::net::Ipv4Addr::LOCALHOST, 1),
+            sequence: 0,
             missing: 0,
+            sender: None,
+            attribution: None,
         }
     }
 

@@ -61,7 +61,16 @@ mod tests {
         let mut flooded = Subscription::new(Arc::clone(&hub), 0, Arc::clone(&queue));
         let channel = Channel::new("A").unwrap();
         let from = core::net::SocketAddrV4::new(core::net::Ipv4Addr::LOCALHOST, 1);
-        let heard = || Heard { channel, payload: Default::default(), time: 0, from, missing: 0 };
+        let heard = || Heard {
+            channel,
+            payload: Default::default(),
+            time: 0,
+            from,
+            sequence: 0,
+            missing: 0,
+            sender: None,
+            attribution: None,
+        };
         hub.lock().unwrap().subscribe(Pattern::new("A").unwrap(), queue);
         let read = async {
             for _ in 0..10_000_000 {

@@ -54,7 +54,14 @@ impl Default for Limits {
     }
 }
 
-type Key = (SocketAddrV4, u32);
+/// Of whom and which: the address, the number, and what else must be the same in all fragments
+/// ([`PLAIN`] if nothing else must).
+type Key = (SocketAddrV4, u32, Extra);
+
+/// What a secured header has beside a plain one.
+pub(crate) type Extra = [u8; 4];
+/// Of a plain one.
+pub(crate) const PLAIN: Extra = [0; 4];
 
 /// A message whose last fragment has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +93,7 @@ impl Assembly {
     pub(crate) fn take(
         &mut self,
         now: Instant,
-        from: SocketAddrV4,
+        (from, extra): (SocketAddrV4, Extra),
         fragment: &Fragment<'_>,
         limits: &Limits,
         counters: &mut Counters,
@@ -98,7 +105,7 @@ impl Assembly {
         if !fits || cost > most {
             return Err(long);
         }
-        let key = (from, fragment.sequence);
+        let key = (from, fragment.sequence, extra);
         if self.partial.get(&key).is_some_and(|partial| !partial.is_of(fragment)) {
             self.remove(&key);
             add(&mut counters.contradicted, 1);
@@ -152,7 +159,7 @@ impl Assembly {
     }
 
     fn of_sender(&self, sender: SocketAddrV4) -> impl Iterator<Item = (&Key, &Partial)> {
-        self.partial.range((sender, 0)..=(sender, u32::MAX))
+        self.partial.range((sender, 0, [0; 4])..=(sender, u32::MAX, [u8::MAX; 4]))
     }
 
     fn crowds_its_sender(&self, sender: SocketAddrV4, cost: usize, limits: &Limits) -> bool {

@@ -46,6 +46,13 @@ impl Channel {
         self.bytes.get(..usize::from(self.length)).unwrap_or_default()
     }
 
+    /// The name with the NUL that ends it on the wire, and how many bytes these are.
+    pub(crate) fn with_nul(&self) -> ([u8; CHANNEL_BYTES_MAX + 1], usize) {
+        let mut name = [0; CHANNEL_BYTES_MAX + 1];
+        name.iter_mut().zip(self.bytes).for_each(|(to, from)| *to = from);
+        (name, usize::from(self.length) + 1)
+    }
+
     /// The name as text. Bytes that are not UTF-8 are replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()

@@ -12,6 +12,12 @@ pub enum WireError {
     /// It is one of LCM's secured form, which a plain receiver does not read (PUB-01).
     #[error("the datagram is secured")]
     PeerSecured,
+    /// It is plain, and the receiver reads the secured form (PUB-17).
+    #[error("the datagram is not secured")]
+    PeerPlain,
+    /// Its sender is nobody (PUB-17).
+    #[error("the datagram is of sender 0, which nobody is")]
+    PeerNobody,
     /// What names its channel is no name (PUB-02).
     #[error("the datagram names no channel: {0}")]
     PeerChannel(ChannelError),

@@ -1,4 +1,5 @@
-//! Publish and subscribe without a broker: the wire, the addresses and the log files of LCM, plain.
+//! Publish and subscribe without a broker: the wire, the addresses and the log files of LCM, plain;
+//! and sealed ([`secured`]).
 //!
 //! ```text
 //!   publish --> Packets --datagrams--> group --datagram--> Receiver --> Message, with how many are missing
@@ -7,8 +8,8 @@
 //! ```
 //! The promise: programs, logs and tools that use LCM work with this unchanged. What comes from the
 //! network is checked by the numbered rules of docs/pubsub.md, and nothing that a sender does makes
-//! this grow without bound. Nothing here is secret or signed: anybody who can send to the group can
-//! say anything on any channel.
+//! this grow without bound. Nothing plain is secret or signed: anybody who can send to the group
+//! can say anything on any channel.
 
 mod address;
 mod assembly;
@@ -20,6 +21,7 @@ pub mod log;
 mod packets;
 mod partial;
 mod receiver;
+pub mod secured;
 mod sequence;
 mod wire;
 

@@ -1,14 +1,18 @@
 //! A message cut into datagrams, as liblcm cuts it. Nothing is copied but the headers.
 
-use crate::wire::{FRAGMENT, SHORT};
+use crate::wire::{FRAGMENT, SECURED_FRAGMENT, SECURED_SHORT, SHORT};
 use crate::{CHANNEL_BYTES_MAX, Channel};
 
 /// Longest message that LCM's library takes.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 28;
-/// Bytes of a fragment before the channel's name.
-const FRAGMENT_HEADER: usize = 20;
+/// Longest name as it is on the wire, with its NUL.
+pub(crate) const NAME_BYTES_MAX: usize = CHANNEL_BYTES_MAX + 1;
+/// Bytes of a secured fragment before the channel's name.
+const FRAGMENT_HEADER: usize = 24;
 /// Longest header: that of a first fragment, with the name and its NUL.
-const HEAD_BYTES_MAX: usize = FRAGMENT_HEADER + CHANNEL_BYTES_MAX + 1;
+const HEAD_BYTES_MAX: usize = FRAGMENT_HEADER + NAME_BYTES_MAX;
+/// What a secured header has beside a plain one: sender and tags.
+const EXTRA_BYTES: usize = 4;
 
 /// How much goes into one datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +51,21 @@ impl Packet<'_> {
     }
 }
 
+/// Which header a datagram has.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Plain,
+    /// With sender and tags.
+    Secured([u8; EXTRA_BYTES]),
+}
+
 /// The datagrams of one message, in the order in which they are sent.
 #[derive(Debug, Clone)]
 pub struct Packets<'a> {
-    channel: Channel,
+    form: Form,
+    /// The name with its NUL, as it is sent.
+    name: [u8; NAME_BYTES_MAX],
+    named: usize,
     payload: &'a [u8],
     sequence: u32,
     sizes: Sizes,
@@ -69,33 +84,67 @@ impl<'a> Packets<'a> {
     /// # Errors
     /// It is too long.
     pub fn new(channel: Channel, payload: &'a [u8], sequence: u32, sizes: Sizes) -> Result<Self, TooLong> {
+        let name = channel.with_nul();
+        Self::cut(Form::Plain, &name, payload, sequence, sizes)
+    }
+
+    /// Cuts what was sealed: the name and the content, as they are sent.
+    pub(crate) fn secured(
+        extra: [u8; EXTRA_BYTES],
+        name: &([u8; NAME_BYTES_MAX], usize),
+        sealed: &'a [u8],
+        sequence: u32,
+        sizes: Sizes,
+    ) -> Result<Self, TooLong> {
+        let short = sizes.short.saturating_sub(EXTRA_BYTES);
+        let sizes = Sizes { short, fragment: sizes.fragment.saturating_sub(EXTRA_BYTES) };
+        Self::cut(Form::Secured(extra), name, sealed, sequence, sizes)
+    }
+
+    fn cut(
+        form: Form,
+        &(name, named): &([u8; NAME_BYTES_MAX], usize),
+        payload: &'a [u8],
+        sequence: u32,
+        sizes: Sizes,
+    ) -> Result<Self, TooLong> {
         let long = TooLong(payload.len());
         if payload.len() > MESSAGE_BYTES_MAX {
             return Err(long);
         }
-        let whole = payload.len().saturating_add(channel.as_bytes().len()).saturating_add(1);
+        let whole = payload.len().saturating_add(named);
         let count = if whole <= sizes.short { 0 } else { whole.div_ceil(sizes.fragment) };
         let count = u16::try_from(count).map_err(|_| long)?;
-        Ok(Self { channel, payload, sequence, sizes, count, number: 0, offset: 0, ended: false })
+        Ok(Self { form, name, named, payload, sequence, sizes, count, number: 0, offset: 0, ended: false })
+    }
+
+    fn name(&self) -> &[u8] {
+        self.name.get(..self.named).unwrap_or_default()
     }
 
     fn short(&self) -> Packet<'a> {
-        let parts = [&SHORT.to_be_bytes()[..], &self.sequence.to_be_bytes(), self.channel.as_bytes(), &[0]];
-        packet(&parts, self.payload)
+        let (magic, extra) = match &self.form {
+            Form::Plain => (SHORT, &[][..]),
+            Form::Secured(extra) => (SECURED_SHORT, &extra[..]),
+        };
+        packet(&[&magic.to_be_bytes(), &self.sequence.to_be_bytes(), extra, self.name()], self.payload)
     }
 
     fn fragment(&mut self) -> Option<Packet<'a>> {
-        let name = if self.number == 0 { self.channel.as_bytes() } else { &[] };
-        let end: &[u8] = if self.number == 0 { &[0] } else { &[] };
-        let room = self.sizes.fragment.saturating_sub(name.len() + end.len());
+        let (magic, extra) = match &self.form {
+            Form::Plain => (FRAGMENT, &[][..]),
+            Form::Secured(extra) => (SECURED_FRAGMENT, &extra[..]),
+        };
+        let name = if self.number == 0 { self.name() } else { &[] };
+        let room = self.sizes.fragment.saturating_sub(name.len());
         let rest = self.payload.get(self.offset..)?;
         let data = rest.get(..room).unwrap_or(rest);
         // At most MESSAGE_BYTES_MAX, so both fit.
         let size = u32::try_from(self.payload.len()).ok()?.to_be_bytes();
         let offset = u32::try_from(self.offset).ok()?.to_be_bytes();
-        let (magic, sequence) = (FRAGMENT.to_be_bytes(), self.sequence.to_be_bytes());
+        let (magic, sequence) = (magic.to_be_bytes(), self.sequence.to_be_bytes());
         let (number, count) = (self.number.to_be_bytes(), self.count.to_be_bytes());
-        let made = packet(&[&magic, &sequence, &size, &offset, &number, &count, name, end], data);
+        let made = packet(&[&magic, &sequence, &size, extra, &offset, &number, &count, name], data);
         self.offset = self.offset.saturating_add(data.len());
         self.number = self.number.checked_add(1)?;
         Some(made)

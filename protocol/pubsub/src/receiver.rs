@@ -1,6 +1,6 @@
 //! Datagrams in, whole messages out.
 
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, PLAIN};
 use crate::counters::add;
 use crate::sequence::Sequences;
 use crate::{Channel, Counters, Datagram, Limits, WireError};
@@ -46,7 +46,7 @@ impl Deref for Payload<'_> {
 pub struct Receiver {
     limits: Limits,
     assembly: Assembly,
-    sequences: Sequences,
+    sequences: Sequences<SocketAddrV4>,
     counters: Counters,
 }
 
@@ -91,7 +91,7 @@ impl Receiver {
         let (channel, sequence, payload) = match Datagram::decode(datagram)? {
             Datagram::Short(short) => (short.channel, short.sequence, Payload::Within(short.payload)),
             Datagram::Fragment(fragment) => {
-                let Some(whole) = assembly.take(now, from, &fragment, limits, counters)? else {
+                let Some(whole) = assembly.take(now, (from, PLAIN), &fragment, limits, counters)? else {
                     return Ok(None);
                 };
                 (whole.channel, fragment.sequence, Payload::Joined(whole.payload))

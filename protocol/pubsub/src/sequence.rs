@@ -4,7 +4,6 @@
 //! lost, and not on which channel.
 
 use crate::counters::{Counters, add};
-use core::net::SocketAddrV4;
 use std::collections::BTreeMap;
 
 /// How far a number may be ahead. Beyond it the sender is another program on the same port.
@@ -22,29 +21,29 @@ struct Sequence {
     stamp: u64,
 }
 
-/// The numbers of all senders; of so many as [`crate::Limits::senders`] says.
-#[derive(Debug, Default)]
-pub(crate) struct Sequences {
-    senders: BTreeMap<SocketAddrV4, Sequence>,
+/// The numbers of all senders, of so many as [`crate::Limits::senders`] says. `S` tells them apart.
+#[derive(Debug)]
+pub(crate) struct Sequences<S> {
+    senders: BTreeMap<S, Sequence>,
     /// Who was heard longest ago comes first.
-    order: BTreeMap<u64, SocketAddrV4>,
+    order: BTreeMap<u64, S>,
     stamp: u64,
 }
 
-impl Sequences {
+impl<S> Default for Sequences<S> {
+    fn default() -> Self {
+        Self { senders: BTreeMap::new(), order: BTreeMap::new(), stamp: 0 }
+    }
+}
+
+impl<S: Copy + Ord> Sequences<S> {
     pub(crate) fn len(&self) -> usize {
         self.senders.len()
     }
 
     /// Notes the number of a message that came whole; how many right before it are missing
     /// (PUB-10).
-    pub(crate) fn note(
-        &mut self,
-        from: SocketAddrV4,
-        number: u32,
-        most: usize,
-        counters: &mut Counters,
-    ) -> u32 {
+    pub(crate) fn note(&mut self, from: S, number: u32, most: usize, counters: &mut Counters) -> u32 {
         self.stamp = self.stamp.saturating_add(1);
         let stamp = self.stamp;
         let missing = match self.senders.get_mut(&from) {

@@ -12,8 +12,10 @@ use crate::{Channel, WireError};
 pub(crate) const SHORT: u32 = 0x4c43_3032;
 /// How a fragment begins.
 pub(crate) const FRAGMENT: u32 = 0x4c43_3033;
-/// How the two begin in LCM's secured form.
-const SECURED: [u32; 2] = [0x4c43_3034, 0x4c43_3035];
+/// How a short message begins in LCM's secured form.
+pub(crate) const SECURED_SHORT: u32 = 0x4c43_3034;
+/// How a fragment begins in it.
+pub(crate) const SECURED_FRAGMENT: u32 = 0x4c43_3035;
 
 /// A datagram of LCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +70,7 @@ impl<'a> Datagram<'a> {
                 Ok(Self::Short(Short { sequence, channel, payload }))
             }
             FRAGMENT => Ok(Self::Fragment(fragment(rest)?)),
-            magic if SECURED.contains(&magic) => Err(WireError::PeerSecured),
+            SECURED_SHORT | SECURED_FRAGMENT => Err(WireError::PeerSecured),
             _ => Err(WireError::PeerForeign),
         }
     }
@@ -101,7 +103,7 @@ impl Fragment<'_> {
 
     /// Whether header and length agree (PUB-03). All fragments but the first have data, the first
     /// begins the message and the last ends it.
-    fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         let Some(end) = self.end().filter(|end| *end <= self.size) else { return false };
         self.number < self.count
             && u32::from(self.count) <= self.size.saturating_add(1)
@@ -112,19 +114,19 @@ impl Fragment<'_> {
 }
 
 /// The name up to its NUL, and what follows (PUB-02).
-fn named(bytes: &[u8]) -> Result<(Channel, &[u8]), WireError> {
+pub(crate) fn named(bytes: &[u8]) -> Result<(Channel, &[u8]), WireError> {
     let end = bytes.iter().position(|byte| *byte == 0).ok_or(WireError::PeerEndless)?;
     let (name, rest) = bytes.split_at_checked(end).ok_or(WireError::PeerEndless)?;
     let channel = Channel::new(name).map_err(WireError::PeerChannel)?;
     Ok((channel, rest.get(1..).unwrap_or_default()))
 }
 
-fn word(bytes: &[u8]) -> Result<(u32, &[u8]), WireError> {
+pub(crate) fn word(bytes: &[u8]) -> Result<(u32, &[u8]), WireError> {
     let (word, rest) = bytes.split_first_chunk().ok_or(WireError::PeerForeign)?;
     Ok((u32::from_be_bytes(*word), rest))
 }
 
-fn half(bytes: &[u8]) -> Result<(u16, &[u8]), WireError> {
+pub(crate) fn half(bytes: &[u8]) -> Result<(u16, &[u8]), WireError> {
     let (half, rest) = bytes.split_first_chunk().ok_or(WireError::PeerForeign)?;
     Ok((u16::from_be_bytes(*half), rest))
 }

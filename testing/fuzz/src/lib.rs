@@ -34,6 +34,7 @@ mod pubsub;
 mod replicas;
 mod runs;
 mod script;
+mod secured;
 mod seeds;
 mod shares;
 mod sharing;
@@ -73,6 +74,7 @@ targets! {
     letters: letters_word, letters_desk, letters_writer;
     attach: attach_frames;
     pubsub: lcm_datagram, lcm_receiver, lcm_log, lcm_address;
+    secured: lcm_header, lcm_opener, lcm_right, lcm_permit;
     stacks: node_peer, embedded_stranger, embedded_pair;
     members: member_words;
     stored: stored_state;

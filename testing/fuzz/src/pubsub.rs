@@ -107,7 +107,7 @@ fn datagrams(name: &str, length: usize, sequence: u32) -> Vec<Vec<u8>> {
 }
 
 /// Steps of a receiver: pause, sender, datagram.
-fn told(steps: &[(u8, u8, &[u8])]) -> Vec<u8> {
+pub(crate) fn told(steps: &[(u8, u8, &[u8])]) -> Vec<u8> {
     let step = |(pause, from, datagram): &(u8, u8, &[u8])| {
         let [high, low] = u16::try_from(datagram.len()).unwrap().to_be_bytes();
         [&[*pause, *from, high, low], *datagram].concat()

@@ -3,7 +3,7 @@
 use crate::world::world;
 use crate::{
     admission, asm, attach, dealers, frames, keys, letters, lines, links, members, offices, orders, pubsub,
-    replicas, runs, shares, sharing, stacks, stored, values,
+    replicas, runs, secured, shares, sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -19,6 +19,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend([("asm_forms", forms), ("asm_words", at_table), ("signing_kinds", values::kinds_seeds())]);
     all.extend(papers());
     all.extend(lines::seeds());
+    all.extend(lcm());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = admission::admission_seeds();
     let [authority, office, at_authority] = offices::authority_seeds();
@@ -31,7 +32,6 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [sharings, dealings, frost_forms] = sharing::sharing_seeds();
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
     let [kept, sent] = dealers::dealer_seeds();
-    let [lcm_datagrams, lcm_receivers, lcm_logs, lcm_addresses] = pubsub::lcm_seeds();
     let [replica_words, replica] = replicas::replica_seeds();
     all.extend([
         ("link_message", datagrams),
@@ -67,10 +67,6 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("embedded_stranger", stranger),
         ("embedded_pair", stacks::pair_seeds()),
         ("attach_frames", attach::attach_seeds()),
-        ("lcm_datagram", lcm_datagrams),
-        ("lcm_receiver", lcm_receivers),
-        ("lcm_log", lcm_logs),
-        ("lcm_address", lcm_addresses),
         ("stored_state", stored::stored_seeds()),
         ("shoup_forms", dealt),
         ("shoup_run", shoup),
@@ -81,6 +77,21 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("replica_machine", replica),
     ]);
     all
+}
+
+fn lcm() -> [(&'static str, Seeds); 8] {
+    let [datagrams, receivers, logs, addresses] = pubsub::lcm_seeds();
+    let [headers, openers, rights, permits] = secured::lcm_seeds();
+    [
+        ("lcm_datagram", datagrams),
+        ("lcm_receiver", receivers),
+        ("lcm_log", logs),
+        ("lcm_address", addresses),
+        ("lcm_header", headers),
+        ("lcm_opener", openers),
+        ("lcm_right", rights),
+        ("lcm_permit", permits),
+    ]
 }
 
 /// Made by OpenSSL 3.0, with an extension, and with the higher of its two signatures.

@@ -9,7 +9,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-signing", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-agreement", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-attach", &["folkmoot-base"]),
-    ("folkmoot-pubsub", &["folkmoot-base"]),
+    ("folkmoot-pubsub", &["folkmoot-base", "folkmoot-signing"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
     ("folkmoot-transcript", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
@@ -62,7 +62,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
-    ("folkmoot-lcm", &["folkmoot-base", "folkmoot-pubsub"]),
+    ("folkmoot-lcm", &["folkmoot-base", "folkmoot-signing", "folkmoot-pubsub"]),
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
     ("folkmoot", &["folkmoot-base", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"]),
     // The commands need no protocol crate but the nouns, the judges of papers and lines, and the

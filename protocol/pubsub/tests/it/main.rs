@@ -5,5 +5,6 @@ mod address;
 mod assembly;
 mod helper;
 mod log;
+mod secured;
 mod sequences;
 mod wire;

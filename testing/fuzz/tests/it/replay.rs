@@ -28,6 +28,7 @@ const DEAR: &[(&str, usize)] = &[
     ("authority_desk", 61),
     ("authority_office", 3),
     ("node_peer", 61),
+    ("lcm_opener", 11),
     ("member_words", 41),
     ("embedded_stranger", 11),
     ("embedded_pair", 3),
@@ -147,6 +148,10 @@ replays! {
     lcm_receiver
     lcm_log
     lcm_address
+    lcm_header
+    lcm_opener
+    lcm_right
+    lcm_permit
     link_stranger
     link_wire
     link_liar

@@ -1,0 +1,9 @@
+//! The secured form.
+
+mod epochs;
+mod helper;
+mod liars;
+mod permits;
+mod rights;
+mod signatures;
+mod wire;
