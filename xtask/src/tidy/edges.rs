@@ -9,7 +9,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-signing", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-agreement", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-attach", &["folkmoot-base"]),
-    ("folkmoot-pubsub", &["folkmoot-base"]),
+    ("folkmoot-pubsub", &["folkmoot-base", "folkmoot-agreement"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
     ("folkmoot-transcript", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
