@@ -77,9 +77,13 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Danger {
-    /// A recorded message counts again (PUB-42), and a recorded round counts for another candidate
-    /// (PUB-48).
+    /// A recorded message counts again (PUB-42), and an old JOIN as a new one (PUB-43).
     ForgetsInstances,
+    /// A round counts for whatever candidate there is (PUB-48), and nobody confirms (PUB-50): as in
+    /// LCMsec, after a restart.
+    RoundsAsReference,
+    /// Takes part in an attack: the same shares in every agreement, and recorded rounds are taken.
+    Conspires,
     /// A candidate is never given up for a better one (PUB-45).
     KeepsFirst,
     /// Whoever is excluded stays (PUB-46).

@@ -55,7 +55,7 @@ pub(crate) struct Attempt {
 }
 
 /// The seed of a module's randomness, as a stream.
-struct Stream<'a>(&'a [u8; 32], u64);
+pub(crate) struct Stream<'a>(pub(crate) &'a [u8; 32], pub(crate) u64);
 
 impl Entropy for Stream<'_> {
     fn fill(&mut self, out: &mut [u8]) {

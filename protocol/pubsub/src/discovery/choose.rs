@@ -72,21 +72,35 @@ impl<P: Papers> Discovery<P> {
         self.attempt.as_ref().is_some_and(Attempt::is_locked)
     }
 
-    /// Members of the group go first, in the order of the ring; then the others by id.
+    /// Members of the group answer in the order of the ring.
     fn place(&self) -> usize {
-        let Some(group) = self.group.as_ref() else {
-            let before = |(uid, peer): &(u16, &super::known::Peer)| *uid < self.uid && peer.wanting;
-            return self.known.iter().filter(before).count().saturating_add(1);
-        };
+        let Some(group) = self.group.as_ref() else { return 0 };
         let usable = group.order.iter().filter(|entry| self.is_usable(entry));
         usable.take_while(|entry| entry.uid != self.uid).count()
     }
 
     pub(super) fn turn(&self, entropy: &mut dyn Entropy) -> Duration {
-        let slot = self.pace.slot();
+        let (first, slot) = (self.settings.times.first, self.pace.slot());
+        if self.group.is_none() {
+            return first + self.lot(entropy);
+        }
         let place = u32::try_from(self.place().min(RANKS)).unwrap_or_default();
         let spread = if self.place() >= RANKS { slot } else { slot / 2 };
-        self.settings.times.first + slot.saturating_mul(place) + within(entropy, spread)
+        first + self.settings.times.spread / 2 + slot.saturating_mul(place) + within(entropy, spread)
+    }
+
+    /// Nodes without a group draw lots: from the wider a span the more they are, and the sooner the
+    /// more each has heard. Whoever wrote the last response goes first.
+    fn lot(&self, entropy: &mut dyn Entropy) -> Duration {
+        let slot = self.pace.slot();
+        if self.attempt.as_ref().is_some_and(|attempt| attempt.own) {
+            return within(entropy, slot / 4);
+        }
+        let wanting = self.known.iter().filter(|(_, peer)| peer.wanting).count();
+        let wanting = u32::try_from(wanting).unwrap_or(u32::MAX);
+        let span = (slot / 2).saturating_add(slot.saturating_mul(wanting) / 4);
+        let after = slot.saturating_mul(4).checked_div(wanting.saturating_add(1)).unwrap_or_default();
+        after + within(entropy, span)
     }
 
     /// Sets the time of this node's response, if one is needed.
@@ -96,7 +110,10 @@ impl<P: Papers> Discovery<P> {
         } else if self.timers.respond.is_none() {
             let backoff = Duration::from_millis(50).saturating_mul(1 << self.failures.min(4));
             let more = if self.failures == 0 { Duration::ZERO } else { within(entropy, backoff) };
-            self.timers.respond = Some(now + self.turn(entropy) + more);
+            // Whoever began first has heard all the others.
+            let times = self.settings.times;
+            let begun = if self.group.is_none() { self.asked + times.spread } else { now };
+            self.timers.respond = Some(now.max(begun) + self.turn(entropy) + more);
             self.timers.since = Some(now);
         }
     }

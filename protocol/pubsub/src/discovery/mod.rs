@@ -30,7 +30,7 @@ mod say;
 mod sets;
 
 pub use api::{Danger, Epoch, Event, Input, Output, Papers, Settings, Standing, Times};
-pub use derive::{EpochKey, candidate_of, epoch_key};
+pub use derive::{epoch_key, share_of};
 
 use crate::base::{DecodeError, Digest, Entropy, Instant, Secret, UnixTime};
 use attempt::Attempt;

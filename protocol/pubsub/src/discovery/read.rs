@@ -75,7 +75,8 @@ impl<P: Papers> Discovery<P> {
     fn is_new(&self, body: &Body) -> bool {
         let kind = body.said.kind().min(KINDS.saturating_sub(1));
         let heard = self.known.get(body.sender).and_then(|peer| peer.heard.get(kind));
-        self.is(Danger::ForgetsInstances) || heard.is_none_or(|heard| body.instance > *heard)
+        let round = matches!(body.said, Said::Round(_)) && self.is_gullible();
+        self.is(Danger::ForgetsInstances) || round || heard.is_none_or(|heard| body.instance > *heard)
     }
 
     /// The sender's JOIN, as far as it says so.

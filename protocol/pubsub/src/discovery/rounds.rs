@@ -72,7 +72,7 @@ impl<P: Papers> Discovery<P> {
 
     /// The end of the attempt, if it has come.
     fn end(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        let early = self.is(Danger::InstallsEarly);
+        let early = self.is(Danger::InstallsEarly) || self.is_gullible();
         let Some(attempt) = self.attempt.as_mut() else { return };
         if attempt.is_confirmed() || (early && attempt.has_key()) {
             if let Some(attempt) = self.attempt.take() {
@@ -103,10 +103,11 @@ impl<P: Papers> Discovery<P> {
 
     fn draw_seed(&mut self, entropy: &mut dyn Entropy) -> Secret<[u8; 32]> {
         let fresh = Secret::new(draw(entropy));
-        if !self.is(Danger::LeaveAsWritten) {
+        let (leaves, conspires) = (self.is(Danger::LeaveAsWritten), self.is(Danger::Conspires));
+        if !leaves && !conspires {
             return fresh;
         }
-        let seed = self.seed.clone().filter(|_| !self.beside_a_gap()).unwrap_or(fresh);
+        let seed = self.seed.clone().filter(|_| conspires || !self.beside_a_gap()).unwrap_or(fresh);
         self.seed = Some(seed.clone());
         seed
     }
@@ -195,7 +196,10 @@ impl<P: Papers> Discovery<P> {
         let of = |attempt: &Option<Attempt>| {
             attempt.as_ref().is_some_and(|attempt| attempt.candidate.digest == round.candidate)
         };
-        if of(&self.attempt) {
+        if self.is_gullible() && self.attempt.is_some() && !of(&self.attempt) {
+            // What was said for another candidate counts for this one.
+            let _ = self.attempt.as_mut().map(|attempt| attempt.hear(from.uid, round, done));
+        } else if of(&self.attempt) {
             let heard = self.attempt.as_mut().is_some_and(|one| one.hear(from.uid, round, done));
             if !heard {
                 self.refuse();
@@ -205,9 +209,6 @@ impl<P: Papers> Discovery<P> {
             self.answer(now, round, DONE);
         } else if of(&self.doubt) {
             self.resolve(now, from, round, done, entropy);
-        } else if self.is(Danger::ForgetsInstances) && round.flags & WANTS == 0 {
-            // What was said for another candidate counts for this one.
-            let _ = self.attempt.as_mut().map(|attempt| attempt.hear(from.uid, round, done));
         } else {
             self.on_other_round(now, from, round, entropy);
         }

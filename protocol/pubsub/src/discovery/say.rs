@@ -97,6 +97,11 @@ impl<P: Papers> Discovery<P> {
         self.settings.danger.is(danger)
     }
 
+    /// Whether recorded rounds count: what PUB-48 is for.
+    pub(super) fn is_gullible(&self) -> bool {
+        self.is(Danger::RoundsAsReference) || self.is(Danger::Conspires)
+    }
+
     /// Whether this JOIN is this node's present one.
     pub(super) fn is_me(&self, entry: &Entry) -> bool {
         self.me.as_ref().is_some_and(|me| me.digest == entry.digest)

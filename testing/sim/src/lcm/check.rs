@@ -19,6 +19,7 @@ pub fn judge(plan: &Plan, world: &World) -> Vec<Violation> {
         ("one_key_a_number", one_key_a_number(world)),
         ("joins", joins(plan, world)),
         ("excluded_deaf", excluded_deaf(world)),
+        ("all_confirmed", world.early.clone()),
         ("replays_start_nothing", world.disturbed.clone()),
     ];
     found.into_iter().filter_map(|(checker, what)| Some(Violation { checker, what: what? })).collect()

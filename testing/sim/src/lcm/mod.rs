@@ -8,6 +8,7 @@
 
 mod chart;
 pub mod check;
+pub mod insiders;
 pub mod papers;
 pub mod plan;
 pub mod table;
@@ -34,7 +35,7 @@ pub struct Caught {
 pub const MUTANTS: [Caught; 7] = [
     Caught { danger: Danger::KeepsFirst, checker: "one_group", story: Story::Start },
     Caught { danger: Danger::FixedTimes, checker: "one_group", story: Story::Start },
-    Caught { danger: Danger::InstallsEarly, checker: "one_group", story: Story::Start },
+    Caught { danger: Danger::InstallsEarly, checker: "all_confirmed", story: Story::Start },
     Caught { danger: Danger::NumbersStay, checker: "one_key_a_number", story: Story::Start },
     Caught { danger: Danger::JoinsAgain, checker: "joins", story: Story::Start },
     Caught { danger: Danger::ExcludesNobody, checker: "excluded_deaf", story: Story::Exclude },

@@ -66,8 +66,8 @@ pub struct Row {
     pub mean: f64,
     /// The most of a run.
     pub most: u64,
-    /// JOINs, the mean of the runs.
-    pub joins: f64,
+    /// JOINs of all runs.
+    pub joins: u64,
     /// From the first start until all have the key: the mean in milliseconds.
     pub millis: f64,
     /// The sheet's mean.
@@ -79,7 +79,7 @@ pub struct Row {
 impl Row {
     /// The mean is at most the sheet's, and every run came to one key with one JOIN a node.
     pub fn holds(&self) -> bool {
-        self.mean <= self.sheet && self.whole == RUNS && self.joins <= self.new as f64
+        self.mean <= self.sheet && self.whole == RUNS && self.joins == self.new as u64 * RUNS
     }
 
     /// For programs.
@@ -87,7 +87,7 @@ impl Row {
         json!({
             "timers": if self.slow { "1000, 300+-200" } else { "125, 50+-20" },
             "delay_us": self.delay, "P": self.old, "J": self.new, "runs": RUNS,
-            "responses_mean": self.mean, "responses_most": self.most, "joins_mean": self.joins,
+            "responses_mean": self.mean, "responses_most": self.most, "joins": self.joins,
             "until_key_ms": self.millis, "sheet_mean": self.sheet, "whole": self.whole,
         })
     }
@@ -96,7 +96,7 @@ impl Row {
     pub fn line(&self) -> String {
         let timers = if self.slow { "1000, 300±200" } else { "125, 50±20" };
         format!(
-            "{timers:<14} {:>6.1} ms  P {:>2}  J {:>2}  {:>5.1} responses, at most {:>2}; sheet {:>4.1}; {:.1} JOINs, key \
+            "{timers:<14} {:>6.1} ms  P {:>2}  J {:>2}  {:>5.1} responses, at most {:>2}; sheet {:>4.1}; {} JOINs, key \
              after {:>5.0} ms, {} of {RUNS} runs whole{}",
             self.delay as f64 / 1_000.0,
             self.old,
@@ -137,11 +137,12 @@ fn measure(setting: &Setting, new: usize, sheet: f64, seed: u64) -> Row {
         new,
         mean: 0.0,
         most: 0,
-        joins: 0.0,
+        joins: 0,
         millis: 0.0,
         sheet,
         whole: 0,
     };
+    let mut responses_sum = 0;
     for run in 0..RUNS {
         let plan = Plan {
             seed: seed.wrapping_mul(1_000).wrapping_add(run),
@@ -157,12 +158,13 @@ fn measure(setting: &Setting, new: usize, sheet: f64, seed: u64) -> Row {
             times: if setting.slow { slow } else { usual },
         };
         let (responses, joins, micros) = plan.counted();
-        row.mean += responses as f64 / RUNS as f64;
+        responses_sum += responses;
         row.most = row.most.max(responses);
-        row.joins += joins as f64 / RUNS as f64;
+        row.joins += joins;
         row.millis += micros.unwrap_or(0) as f64 / 1_000.0 / RUNS as f64;
         row.whole += u64::from(micros.is_some());
     }
+    row.mean = responses_sum as f64 / RUNS as f64;
     row
 }
 

@@ -4,11 +4,11 @@ use super::Plan;
 use super::papers::Toy;
 use crate::rng::Rng;
 use bytes::Bytes;
-use folkmoot_base::{Instant, Mutant, UnixTime};
+use folkmoot_base::{Digest, Entropy, Instant, Mutant, UnixTime};
 use folkmoot_pubsub::discovery::message::{Said, Signed};
 use folkmoot_pubsub::discovery::{Danger, Discovery, Epoch, Input, Output, Papers as _, Settings};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// What the two machines of a node agree on.
 pub const DOMAINS: [&[u8]; 2] = [b"239.255.76.67:7667", b"239.255.76.67:7667:POSE"];
@@ -29,6 +29,10 @@ pub struct Node {
     /// By domain.
     pub seats: Vec<Seat>,
     papers: Toy,
+    /// What is broken at this node.
+    pub danger: Option<Danger>,
+    /// The randomness that it drew, if somebody wants to know.
+    pub drawn: Option<Vec<[u8; 32]>>,
     /// Microseconds that its timers are ahead of the world's.
     ahead: u64,
     /// Seconds that its wall clock is off.
@@ -62,6 +66,21 @@ enum What {
     Wakes { node: usize, domain: usize },
 }
 
+/// Randomness that is written down.
+struct Spied<'a> {
+    dice: &'a mut Rng,
+    drawn: Option<&'a mut Vec<[u8; 32]>>,
+}
+
+impl Entropy for Spied<'_> {
+    fn fill(&mut self, out: &mut [u8]) {
+        self.dice.fill(out);
+        if let (Some(drawn), Ok(seed)) = (self.drawn.as_mut(), <[u8; 32]>::try_from(&*out)) {
+            drawn.push(seed);
+        }
+    }
+}
+
 /// The world.
 pub struct World {
     /// Nodes by number; their ids are one more.
@@ -81,8 +100,12 @@ pub struct World {
     pub recorded: Vec<(usize, Bytes)>,
     /// Whether it is kept.
     pub records: bool,
-    /// Shares that were sent, as (domain, sender).
-    pub shares: Vec<(usize, u16)>,
+    /// Agreements in which somebody sent a share: domain and candidate.
+    pub runs: BTreeSet<(usize, Digest)>,
+    /// Who said a share, and who a confirmation, in which agreement.
+    said: BTreeMap<(usize, Digest), (BTreeSet<u16>, BTreeSet<u16>)>,
+    /// A key that counted before all had confirmed it.
+    pub early: Option<String>,
     quiet: Option<(usize, Vec<usize>)>,
     /// What a message of nobody started.
     pub disturbed: Option<String>,
@@ -95,7 +118,7 @@ impl World {
     pub fn new(plan: &Plan, danger: Option<Danger>) -> Self {
         let mut dice = Rng::new(plan.seed, "lcm nodes", 0);
         let mut secret = [0; 32];
-        folkmoot_base::Entropy::fill(&mut dice, &mut secret);
+        dice.fill(&mut secret);
         Self {
             nodes: Vec::new(),
             now: 1_000_000,
@@ -109,7 +132,9 @@ impl World {
             sent: [Sent::default(); 2],
             recorded: Vec::new(),
             records: false,
-            shares: Vec::new(),
+            runs: BTreeSet::new(),
+            said: BTreeMap::new(),
+            early: None,
             quiet: None,
             disturbed: None,
             log: None,
@@ -125,6 +150,8 @@ impl World {
         self.nodes.push(Node {
             seats: (0..self.plan.domains).map(|_| seat()).collect(),
             papers: Toy::new(self.secret, uid, 0, 0),
+            danger: self.danger,
+            drawn: None,
             ahead: self.dice.range(0, 5_000_000),
             off: i64::try_from(self.dice.range(0, 2 * skew + 1)).unwrap_or(0) - skew as i64,
             alive: false,
@@ -137,10 +164,10 @@ impl World {
 
     /// Starts a process of a node, with what its disk has.
     pub fn start(&mut self, number: usize) {
-        let danger = Mutant::from(self.danger);
         for domain in 0..self.plan.domains {
             let Some(node) = self.nodes.get_mut(number) else { return };
             node.alive = true;
+            let danger = Mutant::from(node.danger);
             let Some(name) = DOMAINS.get(domain) else { return };
             let settings = Settings { times: self.plan.times, danger, ..Settings::new(name) };
             let papers = node.papers.clone();
@@ -261,14 +288,14 @@ impl World {
 
     /// From here on nothing may start.
     pub fn quiet_from(&mut self) {
-        self.quiet = Some((self.shares.len(), self.keys()));
+        self.quiet = Some((self.runs.len(), self.keys()));
     }
 
     /// Up to here.
     pub fn quiet_to(&mut self) {
-        let Some((shares, keys)) = self.quiet.take() else { return };
-        if self.shares.len() != shares {
-            self.disturbed = Some(format!("{} shares were sent", self.shares.len() - shares));
+        let Some((runs, keys)) = self.quiet.take() else { return };
+        if self.runs.len() != runs {
+            self.disturbed = Some(format!("{} agreements began", self.runs.len() - runs));
         } else if self.keys() != keys {
             self.disturbed = Some("a key was changed".to_owned());
         }
@@ -284,13 +311,18 @@ impl World {
         let ahead = node.ahead;
         let Some(seat) = node.seats.get_mut(domain) else { return };
         let Some(machine) = seat.machine.as_mut() else { return };
-        machine.handle(Instant(self.now + ahead), input, &mut self.dice);
+        let mut dice = Spied { dice: &mut self.dice, drawn: node.drawn.as_mut() };
+        machine.handle(Instant(self.now + ahead), input, &mut dice);
         let mut sends = Vec::new();
         while let Some(output) = machine.poll_output() {
             match output {
                 Output::Send(bytes) => sends.push(bytes),
                 Output::Persist(bytes) => seat.disk = Some(bytes),
                 Output::Key(epoch) => {
+                    let said = self.said.get(&(domain, epoch.run));
+                    if said.is_some_and(|(shares, confirms)| !shares.is_subset(confirms)) {
+                        self.early = Some(format!("node {number} has key {} too early", epoch.number));
+                    }
                     if let Some(log) = self.log.as_mut() {
                         let (wire, members) = (epoch.number, &epoch.members);
                         log.push(format!("{:>9} {number}/{domain} KEY {wire} {members:?}", self.now));
@@ -347,7 +379,12 @@ impl World {
             Said::Round(round) => {
                 sent.rounds += 1;
                 if round.share.is_some() {
-                    self.shares.push((domain, body.sender));
+                    self.runs.insert((domain, round.candidate));
+                    let (shares, confirms) = self.said.entry((domain, round.candidate)).or_default();
+                    shares.insert(body.sender);
+                    if round.confirm.is_some() {
+                        confirms.insert(body.sender);
+                    }
                 }
             }
             Said::Beacon(_) | Said::Notice(_) => sent.others += 1,
