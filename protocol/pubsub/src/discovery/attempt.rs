@@ -12,7 +12,7 @@ use super::sets::{Candidate, Entry};
 use crate::base::{Digest, Entropy, Instant, MemberId, Party, Secret, digest, hmac_sha256};
 use bytes::Bytes;
 use folkmoot_agreement::{AgreementError, Kept, Module, ModuleName, Origin, Plan, Step, begin};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SHARE: u8 = 1;
 const LINK: u8 = 2;
@@ -49,6 +49,8 @@ pub(crate) struct Attempt {
     stage: Stage,
     master: Option<Secret<[u8; 32]>>,
     transcript: Digest,
+    /// Whose proof of the key did not fit.
+    liars: BTreeSet<u16>,
     pub(crate) share_at: Instant,
     pub(crate) repeat_at: Instant,
     pub(crate) deadline: Instant,
@@ -95,6 +97,7 @@ impl Attempt {
             stage: Stage::Shares,
             master: None,
             transcript: [0; 32],
+            liars: BTreeSet::new(),
             share_at: now,
             repeat_at: now,
             deadline: now,
@@ -274,7 +277,7 @@ impl Attempt {
     }
 
     /// PUB-50: all speakers have proved that they have the key, or one has that says that all
-    /// have. A proof that does not fit counts as none.
+    /// have. A proof that does not fit counts as none, and its sender as a liar.
     pub(crate) fn is_confirmed(&mut self) -> bool {
         if !self.has_key() {
             return false;
@@ -283,8 +286,8 @@ impl Attempt {
         for uid in self.speakers.clone() {
             let expected = self.confirmation(uid);
             let turn = self.turns.entry(uid).or_default();
-            if turn.confirm != expected {
-                turn.confirm = None;
+            if turn.confirm != expected && turn.confirm.take().is_some() {
+                self.liars.insert(uid);
             }
             if turn.done && turn.confirm.is_some() {
                 return true;
@@ -292,6 +295,13 @@ impl Attempt {
             all &= turn.confirm.is_some();
         }
         all
+    }
+
+    /// Whose proofs did not fit, if they are fewer than half: else this node is the one who is
+    /// wrong.
+    pub(crate) fn liars(&self) -> Vec<u16> {
+        let few = self.liars.len().saturating_mul(2) < self.speakers.len();
+        self.liars.iter().filter(|_| few).copied().collect()
     }
 
     /// What this node has to say.

@@ -18,7 +18,9 @@ const RANKS: usize = 6;
 impl<P: Papers> Discovery<P> {
     /// Whether nothing is known against a JOIN.
     fn is_usable(&self, entry: &Entry) -> bool {
-        self.known.is_current(entry) && !self.known.is_silent(entry.uid) && !self.known.is_out(entry)
+        let known = &self.known;
+        let there = known.is_current(entry) && !known.is_silent(entry.uid);
+        there && !known.is_out(entry) && !known.is_shunned(entry)
     }
 
     pub(super) fn are_usable(&self, candidate: &Candidate) -> bool {

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Peer {
     /// Its newest JOIN; `None` after a restart, until it is heard again.
     pub(crate) join: Option<Entry>,
+    /// SHA-256 of its certificate: instances are counted by it.
+    pub(crate) holder: Digest,
     /// Of that JOIN, or of the one before the restart.
     pub(crate) joined: u64,
     /// The highest instance of each kind of message.
@@ -24,6 +26,8 @@ pub(crate) struct Peer {
     pub(crate) came: Option<Instant>,
     /// JOINs up to this instance are over.
     pub(crate) left: u64,
+    /// It lied in an agreement that listed a JOIN up to this instance.
+    pub(crate) shunned: u64,
     pub(crate) until: Option<UnixTime>,
 }
 
@@ -70,12 +74,14 @@ impl Known {
     pub(crate) fn restore(&mut self, one: &Remembered) {
         let peer = Peer {
             join: None,
+            holder: one.holder,
             joined: one.joined,
             heard: [one.heard; KINDS],
             silent: false,
             wanting: false,
             came: None,
             left: one.left,
+            shunned: 0,
             until: None,
         };
         self.peers.insert(one.uid, peer);
@@ -84,6 +90,7 @@ impl Known {
     pub(crate) fn remember(&self) -> Vec<Remembered> {
         let one = |(uid, peer): (&u16, &Peer)| Remembered {
             uid: *uid,
+            holder: peer.holder,
             joined: peer.joined,
             heard: peer.heard.iter().copied().max().unwrap_or_default(),
             left: peer.left,
@@ -103,24 +110,30 @@ impl Known {
             }
             let peer = Peer {
                 join: Some(entry.clone()),
+                holder: entry.holder,
                 joined: entry.instance,
                 heard: [0; KINDS],
                 silent: false,
                 wanting: true,
                 came: None,
                 left: 0,
+                shunned: 0,
                 until,
             };
             self.peers.insert(entry.uid, peer);
             return Learned::New;
         };
-        let another = peer.join.as_ref().is_some_and(|known| known.holder != entry.holder);
-        if another && !peer.join.as_ref().is_some_and(|known| self.proofs.contains_key(&known.holder)) {
-            return Learned::Duplicate;
+        if peer.holder != entry.holder {
+            if !self.proofs.contains_key(&peer.holder) {
+                return Learned::Duplicate;
+            }
+            // Another holder of the same id counts its own instances.
+            (peer.holder, peer.join, peer.joined) = (entry.holder, None, 0);
+            (peer.heard, peer.left, peer.shunned) = ([0; KINDS], 0, 0);
         }
         let fresh = peer.join.is_none();
         match entry.instance.cmp(&peer.joined) {
-            core::cmp::Ordering::Less if !another => return Learned::Stale,
+            core::cmp::Ordering::Less => return Learned::Stale,
             core::cmp::Ordering::Equal if !fresh => return Learned::Same,
             _ => {}
         }
@@ -149,6 +162,11 @@ impl Known {
 
     pub(crate) fn is_silent(&self, uid: u16) -> bool {
         self.get(uid).is_some_and(|peer| peer.silent)
+    }
+
+    /// Whether the sender of this JOIN lied since.
+    pub(crate) fn is_shunned(&self, entry: &Entry) -> bool {
+        self.get(entry.uid).is_some_and(|peer| entry.instance <= peer.shunned)
     }
 
     /// PUB-46: excluded, ended or left.

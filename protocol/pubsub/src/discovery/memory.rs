@@ -1,7 +1,7 @@
 //! What a restart must not forget: own instances, numbers, who was heard, who is out (PUB-51).
 
 use super::message::{PROOFS_MAX, Proof};
-use crate::base::DecodeError;
+use crate::base::{DecodeError, Digest};
 use crate::base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 
 /// Instances that one write reserves.
@@ -13,6 +13,8 @@ pub(crate) const REMEMBERED_MAX: usize = 1_024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub(crate) struct Remembered {
     pub(crate) uid: u16,
+    /// SHA-256 of its certificate.
+    pub(crate) holder: Digest,
     /// Of its newest JOIN.
     pub(crate) joined: u64,
     /// The highest of all its messages.

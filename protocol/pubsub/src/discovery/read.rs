@@ -74,7 +74,13 @@ impl<P: Papers> Discovery<P> {
     /// PUB-42.
     fn is_new(&self, body: &Body) -> bool {
         let kind = body.said.kind().min(KINDS.saturating_sub(1));
-        let heard = self.known.get(body.sender).and_then(|peer| peer.heard.get(kind));
+        let peer = self.known.get(body.sender);
+        if let (Said::Join(join), Some(peer)) = (&body.said, peer)
+            && peer.holder != digest(&[&join.certificate.0])
+        {
+            return true;
+        }
+        let heard = peer.and_then(|peer| peer.heard.get(kind));
         let round = matches!(body.said, Said::Round(_)) && self.is_gullible();
         self.is(Danger::ForgetsInstances) || round || heard.is_none_or(|heard| body.instance > *heard)
     }

@@ -165,6 +165,11 @@ impl<P: Papers> Discovery<P> {
                 (peer.silent, peer.wanting) = (true, false);
             }
         }
+        for uid in liar.into_iter().chain(attempt.liars()) {
+            if let Some(peer) = self.known.get_mut(uid) {
+                peer.shunned = peer.joined;
+            }
+        }
         self.out.push_back(Output::Event(Event::Failed(silent.len())));
         self.distrust |= silent.is_empty();
         self.failures = self.failures.saturating_add(1);

@@ -24,7 +24,7 @@ const fn setting(slow: bool, delay: u64, jitter: u64, old: usize, means: &'stati
 }
 
 /// Section 7.2 of the sheet.
-const SHEET: [Setting; 12] = [
+static SHEET: [Setting; 12] = [
     setting(true, 20_000, 10_000, 0, &[(1, 1.0), (2, 1.1), (3, 1.6), (5, 1.8), (8, 2.6), (10, 3.0), (15, 4.1)]),
     setting(true, 20_000, 10_000, 10, &[(1, 1.6), (2, 2.0), (3, 2.2), (5, 2.9), (8, 3.5), (10, 3.9), (15, 5.4)]),
     setting(
@@ -114,11 +114,18 @@ impl Row {
 
 /// Plays all settings.
 pub fn count(seed: u64) -> Vec<Row> {
-    let one = |setting: &Setting| {
-        let row = |(new, sheet): &(usize, f64)| measure(setting, *new, *sheet, seed);
+    let one = |setting: &'static Setting| {
+        let row = move |(new, sheet): &(usize, f64)| measure(setting, *new, *sheet, seed);
         setting.means.iter().map(row).collect::<Vec<_>>()
     };
-    SHEET.iter().flat_map(one).collect()
+    let half = |part: &'static [Setting]| part.iter().flat_map(one).collect::<Vec<_>>();
+    let (left, right) = SHEET.split_at(SHEET.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || half(right));
+        let mut rows = half(left);
+        rows.extend(other.join().unwrap_or_default());
+        rows
+    })
 }
 
 fn measure(setting: &Setting, new: usize, sheet: f64, seed: u64) -> Row {

@@ -313,16 +313,13 @@ impl World {
         let Some(machine) = seat.machine.as_mut() else { return };
         let mut dice = Spied { dice: &mut self.dice, drawn: node.drawn.as_mut() };
         machine.handle(Instant(self.now + ahead), input, &mut dice);
-        let mut sends = Vec::new();
+        let (mut sends, mut counts) = (Vec::new(), Vec::new());
         while let Some(output) = machine.poll_output() {
             match output {
                 Output::Send(bytes) => sends.push(bytes),
                 Output::Persist(bytes) => seat.disk = Some(bytes),
                 Output::Key(epoch) => {
-                    let said = self.said.get(&(domain, epoch.run));
-                    if said.is_some_and(|(shares, confirms)| !shares.is_subset(confirms)) {
-                        self.early = Some(format!("node {number} has key {} too early", epoch.number));
-                    }
+                    counts.push((epoch.run, epoch.number));
                     if let Some(log) = self.log.as_mut() {
                         let (wire, members) = (epoch.number, &epoch.members);
                         log.push(format!("{:>9} {number}/{domain} KEY {wire} {members:?}", self.now));
@@ -345,6 +342,12 @@ impl World {
         }
         seat_wake(&mut self.nodes, number, domain, wake);
         sends.into_iter().for_each(|bytes| self.send(number, domain, &bytes));
+        for (run, key) in counts {
+            let said = self.said.get(&(domain, run));
+            if said.is_some_and(|(shares, confirms)| !shares.is_subset(confirms)) {
+                self.early = Some(format!("node {number} has key {key} too early"));
+            }
+        }
     }
 
     fn send(&mut self, from: usize, domain: usize, bytes: &Bytes) {
