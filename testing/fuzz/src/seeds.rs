@@ -2,8 +2,8 @@
 
 use crate::world::world;
 use crate::{
-    admission, asm, attach, dealers, frames, keys, letters, lines, links, members, offices, orders, pubsub,
-    replicas, runs, shares, sharing, stacks, stored, values,
+    admission, asm, attach, dealers, discovery, frames, keys, letters, lines, links, members, offices,
+    orders, pubsub, replicas, runs, shares, sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -32,6 +32,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
     let [kept, sent] = dealers::dealer_seeds();
     let [lcm_datagrams, lcm_receivers, lcm_logs, lcm_addresses] = pubsub::lcm_seeds();
+    let [keys_messages, keys_machine] = discovery::lcm_keys_seeds();
     let [replica_words, replica] = replicas::replica_seeds();
     all.extend([
         ("link_message", datagrams),
@@ -71,6 +72,8 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("lcm_receiver", lcm_receivers),
         ("lcm_log", lcm_logs),
         ("lcm_address", lcm_addresses),
+        ("lcm_keys_message", keys_messages),
+        ("lcm_keys_machine", keys_machine),
         ("stored_state", stored::stored_seeds()),
         ("shoup_forms", dealt),
         ("shoup_run", shoup),

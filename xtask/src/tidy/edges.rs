@@ -119,7 +119,9 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-group",
             "folkmoot-flush",
             "folkmoot-admission",
+            "folkmoot-agreement",
             "folkmoot-member",
+            "folkmoot-pubsub",
         ],
     ),
     // The node for the state of its ring.

@@ -227,9 +227,8 @@ impl Attempt {
             return from != self.me && round.share.is_none();
         }
         let turn = self.turns.entry(from).or_default();
-        let differs = |old: Option<[u8; 32]>, new: Option<[u8; 32]>| {
-            old.zip(new).is_some_and(|(old, new)| old != new)
-        };
+        let differs =
+            |old: Option<[u8; 32]>, new: Option<[u8; 32]>| old.zip(new).is_some_and(|(old, new)| old != new);
         if differs(turn.share, round.share) || differs(turn.link, round.link) {
             return false;
         }
@@ -315,4 +314,3 @@ impl Attempt {
 pub(crate) fn master(secret: &[u8], transcript: &Digest) -> Secret<[u8; 32]> {
     Secret::new(hmac_sha256(secret, &[b"folkmoot lcm master v1\0", transcript]))
 }
-

@@ -1,10 +1,10 @@
 //! Groups hear of one another: one member of each says now and then that it is there, and the
 //! smaller group names itself to the larger one.
 
+use super::Discovery;
 use super::api::{Papers, within};
 use super::message::{Beacon, Response, Said};
 use super::sets::{Candidate, Entry, Rank};
-use super::Discovery;
 use crate::base::{Blob, Entropy, Instant};
 use core::cmp::Reverse;
 
@@ -25,7 +25,7 @@ impl<P: Papers> Discovery<P> {
     }
 
     /// Lets the others hear of the group soon, though not at every word.
-    fn show(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+    pub(super) fn show(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let soon = now + self.turn(entropy);
         let least = self.settings.times.beacon / 4;
         if self.timers.quiet.is_none_or(|quiet| quiet <= now) {
@@ -46,6 +46,7 @@ impl<P: Papers> Discovery<P> {
         beacon: &Beacon,
         entropy: &mut dyn Entropy,
     ) {
+        self.seen = self.seen.max(beacon.number);
         let doubts = self.doubt.as_ref().is_some_and(|one| one.candidate.digest == beacon.run);
         let runs = self.attempt.as_ref().is_some_and(|one| one.candidate.digest == beacon.run);
         let Some(group) = self.group.as_ref() else {
@@ -62,9 +63,12 @@ impl<P: Papers> Discovery<P> {
         }
         let fellow = group.order.iter().any(|entry| entry.uid == from.uid);
         let rank = (usize::from(beacon.size), 0, beacon.number, Reverse(beacon.run));
+        // Of two runs that both list a fellow only one can be the group's; all choose alike.
+        let later = (beacon.number, beacon.size, Reverse(beacon.run))
+            > (group.number, u16::try_from(group.order.len()).unwrap_or(u16::MAX), Reverse(group.run));
         match () {
             () if doubts => self.timers.ask = Some((now, from.uid, beacon.run)),
-            () if fellow && beacon.number > group.number => self.fall_behind(now),
+            () if fellow && later => self.fall_behind(now),
             () if fellow || self.standing().is_some_and(|mine| mine > rank) => self.show(now, entropy),
             () => self.on_rival(now, rank, entropy),
         }
@@ -102,6 +106,7 @@ impl<P: Papers> Discovery<P> {
         entropy: &mut dyn Entropy,
     ) {
         let run = response.base.unwrap_or_default();
+        self.seen = self.seen.max(response.number);
         let group = self.group.as_ref();
         if group.is_some_and(|group| group.run == run) {
             self.timers.claim = None;
@@ -109,7 +114,9 @@ impl<P: Papers> Discovery<P> {
         }
         let fellow = group.is_some_and(|group| group.order.iter().any(|one| one.digest == author.digest));
         if fellow {
-            let behind = group.is_some_and(|group| group.number < response.number);
+            let theirs = (response.number, order.len(), Reverse(run));
+            let mine = |group: &super::Group| (group.number, group.order.len(), Reverse(group.run));
+            let behind = group.is_some_and(|group| mine(group) < theirs);
             return if behind { self.fall_behind(now) } else { self.show(now, entropy) };
         }
         let rank = (order.len(), 0, response.number, Reverse(run));

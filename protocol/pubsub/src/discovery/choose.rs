@@ -154,7 +154,7 @@ impl<P: Papers> Discovery<P> {
             return None;
         }
         let numbers = old.iter().chain(&new).map(|entry| entry.number);
-        let others = [self.promised, attempt.map_or(0, |attempt| attempt.candidate.number)];
+        let others = [self.promised, self.seen, attempt.map_or(0, |attempt| attempt.candidate.number)];
         let group = self.group.as_ref().map_or(0, |group| group.number);
         let highest = numbers.chain(others).chain([group]).max().unwrap_or_default();
         let number = if self.is(Danger::NumbersStay) { 1 } else { highest.saturating_add(1) };
@@ -168,7 +168,8 @@ impl<P: Papers> Discovery<P> {
             return;
         }
         let Some(candidate) = self.compose(entropy) else { return };
-        if let Some((_, until)) = self.rival.filter(|(rank, until)| *until > now && *rank > candidate.rank()) {
+        if let Some((_, until)) = self.rival.filter(|(rank, until)| *until > now && *rank > candidate.rank())
+        {
             self.timers.respond = Some(until);
             return;
         }
@@ -190,7 +191,8 @@ impl<P: Papers> Discovery<P> {
 
     /// Nobody was heard: a key of its own.
     pub(super) fn be_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.group.is_none() && self.attempt.is_none() && self.rival.is_none() && self.present().len() == 1 {
+        if self.group.is_none() && self.attempt.is_none() && self.rival.is_none() && self.present().len() == 1
+        {
             if let Some(candidate) = self.compose(entropy) {
                 self.adopt(now, candidate, Bytes::new(), true, entropy);
             }
@@ -263,10 +265,10 @@ impl<P: Papers> Discovery<P> {
         if claim {
             return self.on_claim(now, author, response, &old, entropy);
         }
-        let candidate =
-            Candidate::new(&self.tag, response.number, response.salt, response.base, old, new);
+        let candidate = Candidate::new(&self.tag, response.number, response.salt, response.base, old, new);
         self.measure(now, &candidate, response);
-        let useful = !learned.iter().any(|one| matches!(one, Learned::Stale | Learned::Duplicate | Learned::Full));
+        let useful =
+            !learned.iter().any(|one| matches!(one, Learned::Stale | Learned::Duplicate | Learned::Full));
         if let Some(out) = candidate.entries().find(|entry| self.known.is_out(entry)).cloned() {
             self.teach(now, &out);
         } else if useful {
@@ -309,6 +311,7 @@ impl<P: Papers> Discovery<P> {
         // PUB-47.
         if candidate.number <= self.promised && !self.is(Danger::NumbersStay) {
             self.raise = true;
+            self.tell_number(now, entropy);
             return self.refuse();
         }
         let mine = |group: &super::Group| group.order.iter().any(|entry| entry.uid == author.uid);
@@ -320,6 +323,15 @@ impl<P: Papers> Discovery<P> {
             self.keep_other(candidate, bytes);
         } else {
             self.adopt(now, candidate, bytes, false, entropy);
+        }
+    }
+
+    /// Others do not know how high this node's number is.
+    fn tell_number(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        if self.group.is_some() {
+            self.show(now, entropy);
+        } else if self.attempt.is_none() && now.since(self.asked) > self.pace.patience() {
+            self.join(now, entropy);
         }
     }
 

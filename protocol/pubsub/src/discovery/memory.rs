@@ -1,8 +1,8 @@
 //! What a restart must not forget: own instances, numbers, who was heard, who is out (PUB-51).
 
 use super::message::{PROOFS_MAX, Proof};
-use crate::base::{DecodeError, Digest};
 use crate::base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
+use crate::base::{DecodeError, Digest};
 
 /// Instances that one write reserves.
 const RESERVED: u64 = 64;

@@ -78,6 +78,8 @@ pub struct Discovery<P> {
     instances: Instances,
     /// The highest number that this node confirmed.
     promised: u64,
+    /// The highest number that another group said it has.
+    seen: u64,
     me: Option<Entry>,
     uid: u16,
     asked: Instant,
@@ -123,6 +125,7 @@ impl<P: Papers> Discovery<P> {
             settings,
             instances: Instances::after(memory.reserved),
             promised: memory.number,
+            seen: 0,
             me: None,
             uid: 0,
             asked: Instant(0),

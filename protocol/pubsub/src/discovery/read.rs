@@ -1,11 +1,11 @@
 //! What comes: whose it is, whether it is new, and who is out.
 
+use super::Discovery;
 use super::api::{Danger, Event, Output, Papers};
+use super::known::Learned;
 use super::message::{Body, CERTIFICATE_BYTES_MAX, LABEL, LEFT_LABEL, Left, Notice, Proof, Said, Signed};
 use super::message::{KINDS, covered};
-use super::known::Learned;
 use super::sets::{Entry, Joined};
-use super::Discovery;
 use crate::base::codec::decode;
 use crate::base::{Entropy, Instant, UnixTime, digest};
 use bytes::Bytes;
@@ -170,7 +170,8 @@ impl<P: Papers> Discovery<P> {
 
     /// Silence is taken back by any word.
     fn revive(&mut self, entry: &Entry) {
-        let mine = self.group.as_ref().is_some_and(|group| group.order.iter().any(|one| one.uid == entry.uid));
+        let mine =
+            self.group.as_ref().is_some_and(|group| group.order.iter().any(|one| one.uid == entry.uid));
         if let Some(peer) = self.known.get_mut(entry.uid).filter(|peer| peer.silent) {
             peer.silent = false;
             peer.wanting = !mine;

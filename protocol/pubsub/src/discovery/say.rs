@@ -2,8 +2,8 @@
 
 use super::api::{Event, Output, Papers};
 use super::memory::Memory;
-use super::message::{Body, Join, LABEL, LEFT_LABEL, Left, Notice, PROOFS_MAX, Proof, Said, Signed};
 use super::message::covered;
+use super::message::{Body, Join, LABEL, LEFT_LABEL, Left, Notice, PROOFS_MAX, Proof, Said, Signed};
 use super::sets::Entry;
 use super::{Danger, Discovery};
 use crate::base::codec::encode;
@@ -106,5 +106,4 @@ impl<P: Papers> Discovery<P> {
     pub(super) fn is_me(&self, entry: &Entry) -> bool {
         self.me.as_ref().is_some_and(|me| me.digest == entry.digest)
     }
-
 }

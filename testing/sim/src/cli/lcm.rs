@@ -121,7 +121,8 @@ fn many(options: &Lcm) -> u8 {
 fn add(sum: &mut Sum, plan: &Plan, world: &World, found: Vec<Violation>) {
     sum.runs += 1;
     *sum.stories.entry(format!("{:?}", plan.story).to_lowercase()).or_default() += 1;
-    sum.keys += world.nodes.iter().flat_map(|node| &node.seats).map(|seat| seat.keys.len() as u64).sum::<u64>();
+    sum.keys +=
+        world.nodes.iter().flat_map(|node| &node.seats).map(|seat| seat.keys.len() as u64).sum::<u64>();
     sum.joins += world.sent.iter().map(|sent| sent.joins).sum::<u64>();
     sum.responses += world.sent.iter().map(|sent| sent.responses).sum::<u64>();
     sum.rounds += world.sent.iter().map(|sent| sent.rounds).sum::<u64>();
@@ -176,10 +177,7 @@ fn mutants(options: &Lcm) -> u8 {
         missed += u8::from(caught.is_none());
         let danger = format!("{:?}", mutant.danger);
         if options.json {
-            println!(
-                "{}",
-                json!({ "checker": mutant.checker, "danger": danger, "caught_at_seed": caught })
-            );
+            println!("{}", json!({ "checker": mutant.checker, "danger": danger, "caught_at_seed": caught }));
         } else {
             let at = caught.map_or_else(|| "MISSES".to_owned(), |seed| format!("catches at seed {seed}"));
             println!("{:<24} {danger:<20} {at}", mutant.checker);

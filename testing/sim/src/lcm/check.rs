@@ -68,7 +68,9 @@ fn excluded_deaf(world: &World) -> Option<String> {
             let had = out.seats.get(domain)?.keys.iter().map(|(_, epoch)| epoch.key.expose());
             let had: Vec<_> = had.collect();
             for other in world.belonging() {
-                let Some((_, epoch)) = world.nodes.get(other)?.seats.get(domain)?.keys.last() else { continue };
+                let Some((_, epoch)) = world.nodes.get(other)?.seats.get(domain)?.keys.last() else {
+                    continue;
+                };
                 if had.contains(&epoch.key.expose()) {
                     return Some(format!("node {number} has the key of node {other}"));
                 }

@@ -58,8 +58,7 @@ impl Plan {
     /// The run of `seed`.
     pub fn draw(seed: u64) -> Self {
         let mut rng = Rng::new(seed, "lcm plan", 0);
-        let stories =
-            [Story::Start, Story::Crash, Story::Heal, Story::Exclude, Story::Leave, Story::Replay];
+        let stories = [Story::Start, Story::Crash, Story::Heal, Story::Exclude, Story::Leave, Story::Replay];
         let story = stories.get(rng.weighted(&[10, 3, 2, 2, 1, 2])).copied().unwrap_or(Story::Start);
         Self::of(seed, story)
     }

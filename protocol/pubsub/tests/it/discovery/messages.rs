@@ -36,7 +36,8 @@ fn pub_40_a_message_is_whole_and_of_this_domain() {
     body.domain = [0; 16];
     let paper = net.authority.paper(9, 9, 0);
     let body = encode(&body);
-    let signature = folkmoot_pubsub::discovery::Papers::sign(&paper, &[b"folkmoot lcm keys v1\0", &body[..]].concat());
+    let signature =
+        folkmoot_pubsub::discovery::Papers::sign(&paper, &[b"folkmoot lcm keys v1\0", &body[..]].concat());
     let foreign = encode(&Signed { body: body.into(), signature: signature.into() });
     assert!(!moves(&mut net, 0, &foreign));
     assert!(moves(&mut net, 0, &good), "the good one does");
@@ -182,7 +183,11 @@ fn pub_53_what_others_say_does_not_grow_without_bound() {
     for uid in 10..1_300_u16 {
         // One key for all: the certificates differ, and keys are slow to make.
         let bytes = join(&net, uid, 9, 5);
-        net.nodes[0].machine.handle(folkmoot_base::Instant(net.now), Input::Message(&bytes), &mut super::net::Seeded(1));
+        net.nodes[0].machine.handle(
+            folkmoot_base::Instant(net.now),
+            Input::Message(&bytes),
+            &mut super::net::Seeded(1),
+        );
     }
     assert_eq!(net.nodes[0].machine.remembered(), 1_024);
 }
@@ -215,7 +220,8 @@ fn said() -> impl Strategy<Value = Said> {
     let blobs = || proptest::collection::vec(blob(), 1..4);
     let proofs = || proptest::collection::vec(proof(), 0..3);
     let held = proptest::collection::vec((any::<u16>(), any::<u32>()), 0..3);
-    let response = (any::<u64>(), any::<[u8; 16]>(), any::<bool>(), blobs(), blobs(), proofs(), held, any::<u32>());
+    let response =
+        (any::<u64>(), any::<[u8; 16]>(), any::<bool>(), blobs(), blobs(), proofs(), held, any::<u32>());
     let word = || proptest::option::of(any::<[u8; 32]>());
     let lacks = proptest::collection::vec(any::<u16>(), 0..4);
     let round = (any::<[u8; 32]>(), word(), word(), word(), 0_u8..4, lacks);

@@ -1,7 +1,7 @@
 //! The rules of discovery and keys, each with whoever breaks it.
 
-mod net;
 mod keys;
 mod messages;
+mod net;
 mod out;
 mod sets;

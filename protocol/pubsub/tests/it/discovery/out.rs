@@ -110,7 +110,8 @@ fn pub_46_nobody_leaves_in_anothers_name() {
     signed.body = left.into();
     let liar = net.nodes[1].paper.clone();
     let join = folkmoot_base::Blob(net.join_of(1));
-    let said = Said::Notice(folkmoot_pubsub::discovery::message::Notice { join, proofs: said.proofs.clone() });
+    let said =
+        Said::Notice(folkmoot_pubsub::discovery::message::Notice { join, proofs: said.proofs.clone() });
     let forged = super::net::signed(&liar, 2, 10_000, said);
     net.tell(0, &forged);
     net.run(1_000);
