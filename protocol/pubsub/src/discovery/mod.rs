@@ -204,11 +204,6 @@ impl<P: Papers> Discovery<P> {
         self.group.iter().flat_map(|group| group.order.iter().map(|entry| entry.uid)).collect()
     }
 
-    /// Whether an agreement runs here.
-    pub fn is_agreeing(&self) -> bool {
-        self.attempt.as_ref().is_some_and(|attempt| attempt.own_turn().share.is_some())
-    }
-
     fn start(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         if self.me.is_none() {
             self.join(now, entropy);

@@ -88,6 +88,7 @@ struct Sum {
     joins: u64,
     responses: u64,
     rounds: u64,
+    refused: u64,
     seconds: u64,
     broken: Vec<(u64, Violation)>,
 }
@@ -126,6 +127,7 @@ fn add(sum: &mut Sum, plan: &Plan, world: &World, found: Vec<Violation>) {
     sum.joins += world.sent.iter().map(|sent| sent.joins).sum::<u64>();
     sum.responses += world.sent.iter().map(|sent| sent.responses).sum::<u64>();
     sum.rounds += world.sent.iter().map(|sent| sent.rounds).sum::<u64>();
+    sum.refused += world.refused();
     sum.seconds += world.now / 1_000_000;
     for one in found {
         if sum.broken.len() < PRINTED_MAX {
@@ -146,7 +148,7 @@ fn report(options: &Lcm, sum: &Sum, wall: f64) {
     if options.json {
         let summary = json!({
             "schedules": sum.runs, "seed": options.seed, "stories": sum.stories, "keys": sum.keys,
-            "joins": sum.joins, "responses": sum.responses, "rounds": sum.rounds,
+            "joins": sum.joins, "responses": sum.responses, "rounds": sum.rounds, "refused": sum.refused,
             "virtual_seconds": sum.seconds, "violations": sum.broken.len(), "violated": violated,
             "wall_seconds": wall,
         });

@@ -49,3 +49,34 @@ pub fn play(plan: &Plan, danger: Option<Danger>) -> (World, Vec<Violation>) {
     let violations = judge(plan, &world);
     (world, violations)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawn_runs_break_nothing() {
+        for seed in 1..40 {
+            assert_eq!(play(&Plan::draw(seed), None).1, [], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn whoever_splits_and_meets_again_is_one() {
+        for seed in [1_048, 5, 6, 7, 8, 9] {
+            assert_eq!(play(&Plan::of(seed, Story::Heal), None).1, [], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn the_checkers_catch_what_shows_in_every_run() {
+        let quick = |mutant: &&Caught| mutant.story != Story::Replay;
+        for mutant in MUTANTS.iter().filter(quick) {
+            let caught = (1..40).any(|seed| {
+                let found = play(&Plan::of(seed, mutant.story), Some(mutant.danger)).1;
+                found.iter().any(|one| one.checker == mutant.checker)
+            });
+            assert!(caught, "{mutant:?}");
+        }
+    }
+}

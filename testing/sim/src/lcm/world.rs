@@ -249,6 +249,12 @@ impl World {
         (0..self.plan.domains).all(|domain| self.apart(domain).is_none())
     }
 
+    /// Messages that the machines refused.
+    pub fn refused(&self) -> u64 {
+        let machines = self.nodes.iter().flat_map(|node| &node.seats).filter_map(|seat| seat.machine.as_ref());
+        machines.map(Discovery::refused).sum()
+    }
+
     /// Who belongs.
     pub fn belonging(&self) -> Vec<usize> {
         let belongs = |node: &Node| node.alive && node.excluded.is_none() && !node.left;

@@ -45,8 +45,15 @@ fn pub_44_only_what_lists_this_process_counts() {
     net.stop(2);
     net.restart(2);
     // The sets of before list the process of before.
+    let before = net.wire.len();
     old.iter().filter(|(from, _)| *from != 2).for_each(|(_, bytes)| net.tell(2, bytes));
-    assert!(!net.nodes[2].machine.is_agreeing());
+    net.stop(0);
+    net.stop(1);
+    net.run(500);
+    let said = net.sent(before, |said| matches!(said, Said::Round(_)));
+    assert!(said.iter().all(|(from, _)| *from != 2), "no share for what was");
+    net.restart(0);
+    net.restart(1);
     net.run(4_000);
     net.assert_one(&[1, 2, 3]);
 }
