@@ -90,7 +90,7 @@ fn drain(machine: &mut Discovery<Gullible>, disk: &mut Option<bytes::Bytes>) {
 }
 
 /// A run of four nodes, as the last of them hears it, and its messages one by one.
-pub fn lcm_keys_seeds() -> [Vec<Vec<u8>>; 2] {
+pub(crate) fn seeds() -> [(&'static str, Vec<Vec<u8>>); 2] {
     let mut entropy = Counting(9);
     let nodes = 0..4_u8;
     let mut machines: Vec<_> = nodes
@@ -127,5 +127,6 @@ pub fn lcm_keys_seeds() -> [Vec<Vec<u8>>; 2] {
         [&[*pause][..], &length, bytes].concat()
     };
     let script = heard.iter().flat_map(told).collect();
-    [heard.into_iter().map(|(_, bytes)| bytes).collect(), vec![script]]
+    let messages = heard.into_iter().map(|(_, bytes)| bytes).collect();
+    [("lcm_keys_message", messages), ("lcm_keys_machine", vec![script])]
 }

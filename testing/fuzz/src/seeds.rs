@@ -19,6 +19,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend([("asm_forms", forms), ("asm_words", at_table), ("signing_kinds", values::kinds_seeds())]);
     all.extend(papers());
     all.extend(lines::seeds());
+    all.extend(discovery::seeds());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = admission::admission_seeds();
     let [authority, office, at_authority] = offices::authority_seeds();
@@ -32,7 +33,6 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     let [dealt, shoup, ts_rsa] = shares::share_seeds();
     let [kept, sent] = dealers::dealer_seeds();
     let [lcm_datagrams, lcm_receivers, lcm_logs, lcm_addresses] = pubsub::lcm_seeds();
-    let [keys_messages, keys_machine] = discovery::lcm_keys_seeds();
     let [replica_words, replica] = replicas::replica_seeds();
     all.extend([
         ("link_message", datagrams),
@@ -72,8 +72,6 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
         ("lcm_receiver", lcm_receivers),
         ("lcm_log", lcm_logs),
         ("lcm_address", lcm_addresses),
-        ("lcm_keys_message", keys_messages),
-        ("lcm_keys_machine", keys_machine),
         ("stored_state", stored::stored_seeds()),
         ("shoup_forms", dealt),
         ("shoup_run", shoup),

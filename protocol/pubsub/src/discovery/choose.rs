@@ -191,11 +191,12 @@ impl<P: Papers> Discovery<P> {
 
     /// Nobody was heard: a key of its own.
     pub(super) fn be_alone(&mut self, now: Instant, entropy: &mut dyn Entropy) {
-        if self.group.is_none() && self.attempt.is_none() && self.rival.is_none() && self.present().len() == 1
+        let free = self.group.is_none() && self.attempt.is_none() && self.rival.is_none();
+        if free
+            && self.present().len() == 1
+            && let Some(candidate) = self.compose(entropy)
         {
-            if let Some(candidate) = self.compose(entropy) {
-                self.adopt(now, candidate, Bytes::new(), true, entropy);
-            }
+            self.adopt(now, candidate, Bytes::new(), true, entropy);
         }
     }
 

@@ -113,7 +113,7 @@ impl<P: Papers> Discovery<P> {
         let message = covered(LABEL, &signed.body.0);
         let holds = standing.uid == body.sender
             && body.domain == self.tag
-            && !self.wall.is_some_and(|wall| standing.until.is_some_and(|until| until <= wall))
+            && self.wall.is_none_or(|wall| standing.until.is_none_or(|until| until > wall))
             && self.papers.verify(&join.certificate.0, &message, &signed.signature.0);
         holds.then(|| {
             Arc::new(Joined {

@@ -230,10 +230,9 @@ impl<P: Papers> Discovery<P> {
             let _ = doubt.start(kept.as_ref(), &seed);
         }
         let newer = self.group.as_ref().is_none_or(|group| group.number < doubt.candidate.number);
-        if doubt.advance().is_ok() && doubt.is_confirmed() && newer {
-            if let Some(doubt) = self.doubt.take() {
-                self.install(now, doubt, entropy);
-            }
+        let ends = doubt.advance().is_ok() && doubt.is_confirmed() && newer;
+        if let Some(doubt) = self.doubt.take_if(|_| ends) {
+            self.install(now, doubt, entropy);
         }
     }
 

@@ -194,10 +194,9 @@ impl Plan {
 
     /// Everything is said again while nothing happens, then to a process that has just restarted.
     fn replay(&self, world: &mut World, rng: &mut Rng) {
-        if !world.run_until(PATIENCE, World::is_one) {
+        if !self.settles(world) {
             return;
         }
-        world.run(world.now + 2_000_000);
         let recorded = world.recorded.clone();
         self.say_again(world, &recorded, None, rng);
         if !world.is_one() {
@@ -206,12 +205,21 @@ impl Plan {
         let node = rng.below(world.nodes.len());
         world.crash(node);
         world.start(node);
-        if !world.run_until(PATIENCE, World::is_one) {
+        if !self.settles(world) {
             return;
         }
-        world.run(world.now + 2_000_000);
         let recorded = world.recorded.clone();
         self.say_again(world, &recorded, Some(node), rng);
+    }
+
+    /// Waits until all are one, and nothing is under way.
+    fn settles(&self, world: &mut World) -> bool {
+        (0..10).any(|_| {
+            world.run_until(PATIENCE, World::is_one);
+            let before = world.runs.len();
+            world.run(world.now + 4_000_000);
+            world.is_one() && world.runs.len() == before
+        })
     }
 
     fn say_again(&self, world: &mut World, recorded: &[(usize, Bytes)], to: Option<usize>, rng: &mut Rng) {

@@ -251,7 +251,8 @@ impl World {
 
     /// Messages that the machines refused.
     pub fn refused(&self) -> u64 {
-        let machines = self.nodes.iter().flat_map(|node| &node.seats).filter_map(|seat| seat.machine.as_ref());
+        let machines =
+            self.nodes.iter().flat_map(|node| &node.seats).filter_map(|seat| seat.machine.as_ref());
         machines.map(Discovery::refused).sum()
     }
 
