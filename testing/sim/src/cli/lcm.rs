@@ -135,7 +135,7 @@ fn add(sum: &mut Sum, plan: &Plan, world: &World, found: Vec<Violation>) {
         }
         sum.broken.push((plan.seed, one));
     }
-    if sum.runs % 1_000 == 0 {
+    if sum.runs.is_multiple_of(1_000) {
         eprintln!("{:>7} runs, {} violations", sum.runs, sum.broken.len());
     }
 }
