@@ -15,6 +15,7 @@ mod address;
 mod assembly;
 mod channel;
 mod counters;
+pub mod discovery;
 mod error;
 mod layout;
 pub mod log;
@@ -33,6 +34,8 @@ pub use error::WireError;
 pub use packets::{MESSAGE_BYTES_MAX, Packet, Packets, Sizes, TooLong};
 pub use receiver::{Message, Payload, Receiver};
 pub use wire::{Datagram, Fragment, Short};
+
+use folkmoot_base as base;
 
 /// The channel on which a program tries whether it hears itself.
 pub const SELF_TEST_CHANNEL: &str = "LCM_SELF_TEST";

@@ -21,6 +21,7 @@ mod admission;
 mod asm;
 mod attach;
 mod dealers;
+mod discovery;
 mod frames;
 mod keys;
 mod letters;
@@ -73,6 +74,7 @@ targets! {
     offices: authority_message, authority_office, authority_desk;
     letters: letters_word, letters_desk, letters_writer;
     attach: attach_frames;
+    discovery: lcm_keys_message, lcm_keys_machine;
     pubsub: lcm_datagram, lcm_receiver, lcm_log, lcm_address;
     secured: lcm_header, lcm_opener, lcm_right, lcm_permit;
     stacks: node_peer, embedded_stranger, embedded_pair;

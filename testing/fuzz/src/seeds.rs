@@ -2,8 +2,8 @@
 
 use crate::world::world;
 use crate::{
-    admission, asm, attach, dealers, frames, keys, letters, lines, links, members, offices, orders, pubsub,
-    replicas, runs, secured, shares, sharing, stacks, stored, values,
+    admission, asm, attach, dealers, discovery, frames, keys, letters, lines, links, members, offices,
+    orders, pubsub, replicas, runs, secured, shares, sharing, stacks, stored, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -20,6 +20,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend(papers());
     all.extend(lines::seeds());
     all.extend(lcm());
+    all.extend(discovery::seeds());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = admission::admission_seeds();
     let [authority, office, at_authority] = offices::authority_seeds();

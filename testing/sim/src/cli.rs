@@ -1,11 +1,12 @@
 //! The command line: schedules by the thousand, one seed again, or the mutants.
 
 mod flood;
+mod lcm;
 mod many;
 mod mutants;
 mod one;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use folkmoot_base::Keying;
 use folkmoot_identity::Scheme;
 use folkmoot_sim::aim::{AIMS, Aim};
@@ -17,6 +18,9 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "folkmoot-sim", version, about)]
 pub(crate) struct Arguments {
+    /// Something else than the stacks.
+    #[command(subcommand)]
+    pub(crate) what: Option<What>,
     /// How many schedules to play.
     #[arg(long, default_value_t = 300)]
     pub(crate) schedules: u64,
@@ -78,6 +82,13 @@ pub(crate) struct Arguments {
     pub(crate) limit: Option<u64>,
 }
 
+/// What else there is to play.
+#[derive(Debug, Subcommand)]
+pub(crate) enum What {
+    /// Plays discovery and keys of publish and subscribe.
+    Lcm(lcm::Lcm),
+}
+
 /// Exit codes of the program.
 pub(crate) const DONE: u8 = 0;
 pub(crate) const FOUND: u8 = 1;
@@ -86,6 +97,9 @@ pub(crate) const FOUND: u8 = 1;
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     // A panic inside of a run is reported as a violation of that run, with its seed.
     std::panic::set_hook(Box::new(|_| {}));
+    if let Some(What::Lcm(options)) = &arguments.what {
+        return ExitCode::from(lcm::run(options));
+    }
     let code = match arguments.replay {
         Some(seed) => one::replay(arguments, seed),
         None if arguments.flood.is_some() => flood::compare(arguments, arguments.flood.unwrap_or_default()),

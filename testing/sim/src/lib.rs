@@ -17,6 +17,7 @@ pub mod disk;
 pub mod flood;
 pub mod forger;
 mod hosts;
+pub mod lcm;
 pub mod lie;
 pub mod lines;
 pub mod machine;

@@ -9,7 +9,7 @@ const MAY: &[(&str, &[&str])] = &[
     ("folkmoot-signing", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-agreement", &["folkmoot-base", "folkmoot-groups"]),
     ("folkmoot-attach", &["folkmoot-base"]),
-    ("folkmoot-pubsub", &["folkmoot-base", "folkmoot-signing"]),
+    ("folkmoot-pubsub", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     ("folkmoot-identity", &["folkmoot-base", "folkmoot-signing"]),
     ("folkmoot-transcript", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
     ("folkmoot-link", &["folkmoot-base", "folkmoot-identity", "folkmoot-signing"]),
@@ -119,7 +119,9 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-group",
             "folkmoot-flush",
             "folkmoot-admission",
+            "folkmoot-agreement",
             "folkmoot-member",
+            "folkmoot-pubsub",
         ],
     ),
     // The node for the state of its ring.

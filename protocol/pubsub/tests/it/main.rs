@@ -3,6 +3,7 @@
 
 mod address;
 mod assembly;
+mod discovery;
 mod helper;
 mod log;
 mod secured;

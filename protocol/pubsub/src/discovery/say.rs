@@ -1,0 +1,109 @@
+//! What this node says: signed, with an instance that the disk has before it leaves (PUB-51).
+
+use super::api::{Event, Output, Papers};
+use super::memory::Memory;
+use super::message::covered;
+use super::message::{Body, Join, LABEL, LEFT_LABEL, Left, Notice, PROOFS_MAX, Proof, Said, Signed};
+use super::sets::Entry;
+use super::{Danger, Discovery};
+use crate::base::codec::encode;
+use crate::base::{Blob, Entropy, Instant, draw};
+use bytes::Bytes;
+
+impl<P: Papers> Discovery<P> {
+    fn instance(&mut self) -> u64 {
+        let (instance, write) = self.instances.draw();
+        if write {
+            self.persist();
+        }
+        instance
+    }
+
+    pub(super) fn persist(&mut self) {
+        let memory = Memory {
+            reserved: self.instances.reserved(),
+            number: self.promised,
+            peers: self.known.remember(),
+            proofs: self.known.proofs().cloned().collect(),
+        };
+        self.out.push_back(Output::Persist(encode(&memory).into()));
+    }
+
+    /// Signs and sends; the bytes.
+    pub(super) fn say(&mut self, said: Said) -> Bytes {
+        let instance = self.instance();
+        let body = encode(&Body { domain: self.tag, sender: self.uid, instance, said });
+        let signature = self.papers.sign(&covered(LABEL, &body));
+        let bytes: Bytes = encode(&Signed { body: body.into(), signature: signature.into() }).into();
+        self.out.push_back(Output::Send(bytes.clone()));
+        bytes
+    }
+
+    /// A JOIN with a nonce and an instance of its own.
+    pub(super) fn join(&mut self, now: Instant, entropy: &mut dyn Entropy) {
+        let certificate = Bytes::copy_from_slice(self.papers.certificate());
+        let standing = self.papers.judge(&self.settings.domain, &certificate);
+        let Some(standing) = standing else { return self.be_out() };
+        self.uid = standing.uid;
+        let join = Join { certificate: certificate.into(), nonce: draw(entropy), number: self.promised };
+        let bytes = self.say(Said::Join(join));
+        let Some(entry) = self.read_entry(&bytes) else { return };
+        self.known.learn(&entry, standing.until);
+        if let Some(peer) = self.known.get_mut(entry.uid) {
+            peer.wanting = false;
+        }
+        self.me = Some(entry);
+        self.asked = now;
+        self.timers.again = Some(now + self.settings.times.again);
+    }
+
+    /// The leaver's word, and silence from then on.
+    pub(super) fn leave(&mut self) {
+        let Some(me) = self.me.clone() else { return };
+        let instance = self.instance();
+        let certificate = Blob(me.certificate.clone());
+        let left = Left { domain: self.tag, uid: self.uid, instance, certificate };
+        let body = encode(&left);
+        let signature = self.papers.sign(&covered(LEFT_LABEL, &body));
+        let proof = Proof::Left(Signed { body: body.into(), signature: signature.into() });
+        self.say(Said::Notice(Notice { join: Blob(me.bytes.clone()), proofs: vec![proof] }));
+        self.forget();
+    }
+
+    /// This node has no place here.
+    pub(super) fn be_out(&mut self) {
+        self.out.push_back(Output::Event(Event::Out));
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        (self.group, self.attempt, self.doubt, self.last) = (None, None, None, None);
+        self.out_of_it = true;
+    }
+
+    /// Tells others why these are out.
+    pub(super) fn notify(&mut self, proofs: Vec<Proof>) {
+        let Some(me) = self.me.clone().filter(|_| !proofs.is_empty()) else { return };
+        self.say(Said::Notice(Notice { join: Blob(me.bytes.clone()), proofs }));
+    }
+
+    /// The proofs against members of the group.
+    pub(super) fn proofs_here(&self) -> Vec<Proof> {
+        let order = self.group.iter().flat_map(|group| &group.order);
+        order.filter_map(|entry| self.known.proof_against(entry)).take(PROOFS_MAX).collect()
+    }
+
+    pub(super) fn is(&self, danger: Danger) -> bool {
+        self.settings.danger.is(danger)
+    }
+
+    /// Whether recorded rounds count: what PUB-48 is for.
+    pub(super) fn is_gullible(&self) -> bool {
+        self.is(Danger::RoundsAsReference) || self.is(Danger::Conspires)
+    }
+
+    /// Whether this JOIN is this node's present one.
+    pub(super) fn is_me(&self, entry: &Entry) -> bool {
+        self.me.as_ref().is_some_and(|me| me.digest == entry.digest)
+    }
+}

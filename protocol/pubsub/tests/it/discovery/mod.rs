@@ -1,0 +1,7 @@
+//! The rules of discovery and keys, each with whoever breaks it.
+
+mod keys;
+mod messages;
+mod net;
+mod out;
+mod sets;

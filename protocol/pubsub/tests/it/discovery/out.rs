@@ -1,0 +1,148 @@
+//! Who is out, and why.
+
+use super::net::{Authority, Net, read};
+use folkmoot_base::UnixTime;
+use folkmoot_pubsub::discovery::message::Said;
+use folkmoot_pubsub::discovery::{Danger, Event, Input};
+
+#[test]
+fn pub_46_whoever_the_authority_excludes_has_no_key_any_more() {
+    let mut net = Net::agreed(5, None);
+    let old = net.key(0).clone();
+    let statement = net.authority.exclusion(&net.nodes[3].paper.certificate.clone());
+    net.input(1, Input::Exclude(&statement));
+    net.run(1_000);
+    net.assert_one(&[1, 2, 3, 5]);
+    assert_eq!(net.nodes[3].keys.last().unwrap().key, old.key, "it has the old one only");
+    assert!(net.nodes[3].events.contains(&Event::Out));
+    // It does not come back, whatever it says.
+    net.restart(3);
+    net.run(5_000);
+    net.assert_one(&[1, 2, 3, 5]);
+    // Nor does it after the others restarted, one after another.
+    for node in [0, 1, 2, 4] {
+        net.stop(node);
+        net.restart(node);
+        net.run(3_000);
+    }
+    net.restart(3);
+    net.run(5_000);
+    net.assert_one(&[1, 2, 3, 5]);
+}
+
+#[test]
+fn pub_46_nobody_else_excludes_and_a_statement_works_once() {
+    let mut net = Net::agreed(4, None);
+    let certificate = net.nodes[3].paper.certificate.clone();
+    let forged = Authority::new(5).exclusion(&certificate);
+    net.input(1, Input::Exclude(&forged));
+    net.run(1_000);
+    net.assert_one(&[1, 2, 3, 4]);
+    let statement = net.authority.exclusion(&certificate);
+    net.input(1, Input::Exclude(&statement));
+    net.run(1_000);
+    net.assert_one(&[1, 2, 3]);
+    let (keys, wire) = (net.nodes[0].keys.len(), net.wire.len());
+    net.input(0, Input::Exclude(&statement));
+    net.input(1, Input::Exclude(&statement));
+    net.run(1_500);
+    assert_eq!(net.nodes[0].keys.len(), keys);
+    assert!(net.sent(wire, |said| !matches!(said, Said::Beacon(_))).is_empty());
+}
+
+#[test]
+fn pub_46_a_new_certificate_is_another_matter() {
+    let mut net = Net::agreed(4, None);
+    let statement = net.authority.exclusion(&net.nodes[3].paper.certificate.clone());
+    net.input(0, Input::Exclude(&statement));
+    net.run(1_000);
+    let paper = net.authority.paper(4, 44, 0);
+    net.nodes.truncate(3);
+    net.add_with(paper);
+    net.start(3);
+    net.run(3_000);
+    net.assert_one(&[1, 2, 3, 4]);
+}
+
+#[test]
+fn without_pub_46_the_excluded_has_every_later_key() {
+    let mut net = Net::agreed(5, Some(Danger::ExcludesNobody));
+    let statement = net.authority.exclusion(&net.nodes[3].paper.certificate.clone());
+    net.input(1, Input::Exclude(&statement));
+    net.run(3_000);
+    net.assert_one(&[1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn pub_46_whoever_leaves_is_out_until_it_joins_again() {
+    let mut net = Net::agreed(5, None);
+    let before = net.wire.len();
+    net.input(2, Input::Leave);
+    net.run(1_000);
+    net.assert_one(&[1, 2, 4, 5]);
+    let notice = net.sent(before, |said| matches!(said, Said::Notice(_))).remove(0).1;
+    net.restart(2);
+    net.run(3_000);
+    net.assert_one(&[1, 2, 3, 4, 5]);
+    let keys = net.nodes[0].keys.len();
+    // What it said then does not count against what it said since.
+    for to in [0, 1, 3, 4] {
+        net.tell(to, &notice);
+    }
+    net.run(2_000);
+    assert_eq!(net.nodes[0].keys.len(), keys);
+    net.assert_one(&[1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn pub_46_nobody_leaves_in_anothers_name() {
+    let mut net = Net::agreed(4, None);
+    net.input(2, Input::Leave);
+    let (_, notice) = net.sent(0, |said| matches!(said, Said::Notice(_))).remove(0);
+    let mut body = read(&notice);
+    let Said::Notice(said) = &mut body.said else { panic!("a notice") };
+    let folkmoot_pubsub::discovery::message::Proof::Left(signed) = &mut said.proofs[0] else {
+        panic!("a leave")
+    };
+    let mut left = signed.body.0.to_vec();
+    // Version, domain, then the id: member 4 instead of 3.
+    left[18] = 4;
+    signed.body = left.into();
+    let liar = net.nodes[1].paper.clone();
+    let join = folkmoot_base::Blob(net.join_of(1));
+    let said =
+        Said::Notice(folkmoot_pubsub::discovery::message::Notice { join, proofs: said.proofs.clone() });
+    let forged = super::net::signed(&liar, 2, 10_000, said);
+    net.tell(0, &forged);
+    net.run(1_000);
+    assert!(net.key(0).members.contains(&4));
+}
+
+#[test]
+fn pub_46_a_certificate_ends_though_clocks_are_a_second_apart() {
+    let mut net = Net::new(3, None);
+    net.add(4, 1_000);
+    for node in 0..4 {
+        net.input(node, Input::Wall(UnixTime(900)));
+        net.start(node);
+    }
+    net.run(3_000);
+    net.assert_one(&[1, 2, 3, 4]);
+    // The first sees the end; the others' clocks are behind.
+    net.input(1, Input::Wall(UnixTime(998)));
+    net.input(2, Input::Wall(UnixTime(999)));
+    net.input(0, Input::Wall(UnixTime(1_000)));
+    net.run(1_000);
+    net.assert_one(&[1, 2, 3]);
+    let key = net.key(0).clone();
+    // And nobody is out before the end.
+    let mut early = Net::new(3, None);
+    early.add(4, 1_000);
+    for node in 0..4 {
+        early.input(node, Input::Wall(UnixTime(990)));
+        early.start(node);
+    }
+    early.run(3_000);
+    early.assert_one(&[1, 2, 3, 4]);
+    assert_ne!(early.key(0).key, key.key);
+}
