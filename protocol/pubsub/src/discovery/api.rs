@@ -146,15 +146,6 @@ pub struct Epoch {
     pub members: Vec<u16>,
 }
 
-impl Epoch {
-    /// What a datagram names the key by. Of the keys that one node has, the next with this name is
-    /// 65,536 keys later. The halves of a split may both have a key of this name: no node has both,
-    /// and neither opens what was sealed under the other.
-    pub fn wire(&self) -> u16 {
-        u16::try_from(self.number & 0xffff).unwrap_or_default()
-    }
-}
-
 /// For people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

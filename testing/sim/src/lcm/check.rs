@@ -42,7 +42,7 @@ fn one_key_a_number(world: &World) -> Option<String> {
                 if names.insert(name, *key).is_some_and(|other| other != *key) {
                     return Some(format!("two keys are called {}", epoch.number));
                 }
-                if own.insert(epoch.wire(), *key).is_some_and(|other| other != *key) {
+                if own.insert(epoch.number, *key).is_some_and(|other| other != *key) {
                     return Some(format!("node {number} has two keys of the number {}", epoch.number));
                 }
             }
