@@ -133,6 +133,11 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         [50, 200, 600, 1_000]
             .map(|trip| (ISSUE_18, ring(&format!("--nodes 3 --mode kill --trip {trip} --times 5")))),
     );
+    let model = "cargo run --release -p folkmoot-model --";
+    all.push((&[17], format!("{model} --changes 3 --messages 1")));
+    all.extend(["rule-h", "k1"].map(|rule| (ISSUE_17, format!("{model} --changes 3 --without {rule}"))));
+    let early = ["prior", "early-held", "removed-named", "named-awaited", "freeze"];
+    all.extend(early.map(|rule| (ISSUE_17, format!("{model} --messages 1 --without {rule}"))));
     all.extend([5, 20].map(|loss| {
         (ISSUE_18, ring(&format!("--nodes 3 --mode busy --busy 0 --trip 50 --loss {loss} --seconds 60")))
     }));
@@ -154,6 +159,7 @@ const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];
 const ISSUE_15: &[u32] = &[15];
+const ISSUE_17: &[u32] = &[17];
 const ISSUE_18: &[u32] = &[18];
 /// In which voters sign together.
 const SCHEMES: [&str; 3] = ["asm", "ts-dsa", "frost"];
