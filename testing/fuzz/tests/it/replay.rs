@@ -152,6 +152,8 @@ replays! {
     lcm_opener
     lcm_right
     lcm_permit
+    lcm_keys_message
+    lcm_keys_machine
     link_stranger
     link_wire
     link_liar
