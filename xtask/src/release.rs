@@ -108,12 +108,15 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
                 "cargo build --release -p folkmoot-bench --manifest-path {BEFORE}/Cargo.toml --target-dir {BEFORE}/target"
             ),
         ),
-        (&[16], compare(&format!("--before {BEFORE}/target/release/folkmoot-bench --multicast auto"))),
+        (
+            &[16],
+            compare(&format!("--before {BEFORE}/target/release/folkmoot-bench --multicast auto --rounds 3")),
+        ),
         (&[16], format!("git worktree remove --force {BEFORE}")),
         (&[18], compare("--realtime")),
         (&[18], compare("--realtime --nodes 5 --rounds 3")),
-        (&[17], compare("--realtime --mode latency --seconds 6")),
-        (&[17], compare("--realtime --mode services")),
+        (&[17], compare("--realtime --mode latency --seconds 4")),
+        (&[17], compare("--realtime --mode services --bytes 1350 --rounds 3")),
         (&[16], format!("{BENCH} stacks --json")),
         (&[16, 18], ring(&large(16))),
         (&[16], ring(&large(32))),
