@@ -26,6 +26,7 @@
 //! ```
 
 mod folkmoot;
+pub mod lcm;
 mod options;
 mod session;
 

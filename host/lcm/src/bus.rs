@@ -1,12 +1,13 @@
 //! One program in one group.
 
-use crate::hearing::{Hearing, Shared};
+use crate::hearing::{Hearing, Management, Shared};
 use crate::hub::Hub;
 use crate::queue::Queue;
 use crate::sockets::{Mouth, hear, receive_buffer};
 use crate::voice::{SIZES, Voice};
 use crate::{Capacity, Pattern, Secured, Subscription};
 use core::net::SocketAddr;
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use folkmoot_base::Instant;
 use folkmoot_pubsub::secured::{
@@ -73,6 +74,10 @@ pub struct Bus {
     voice: Arc<tokio::sync::Mutex<Voice>>,
     /// What opens, if it is secured.
     opener: Option<Shared>,
+    /// Until it hears.
+    management: Mutex<Option<Box<Management>>>,
+    /// The number of the next plain message of a secured program.
+    plain: AtomicU32,
     clock: Clock,
     ear: Mutex<Option<Ear>>,
 }
@@ -104,7 +109,7 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`].
     pub fn join(address: Address) -> Result<Self, BusError> {
-        Self::with(address, Voice::Plain { next: 0 }, None)
+        Self::with(address, Voice::Plain { next: 0 }, None, None)
     }
 
     /// Joins the group, sealed. It speaks on a channel and hears it when it has the keys of both,
@@ -113,6 +118,25 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`], [`BusError::LocalDomain`].
     pub fn join_secured(address: Address, secured: Secured) -> Result<Self, BusError> {
+        Self::secured(address, secured, None)
+    }
+
+    /// The same, and it hears from now on what members say about keys: in the queue.
+    pub(crate) fn join_with_management(
+        address: Address,
+        secured: Secured,
+    ) -> Result<(Self, Arc<Queue>), BusError> {
+        let (management, queue) = Management::new();
+        let bus = Self::secured(address, secured, Some(Box::new(management)))?;
+        bus.listen()?;
+        Ok((bus, queue))
+    }
+
+    fn secured(
+        address: Address,
+        secured: Secured,
+        management: Option<Box<Management>>,
+    ) -> Result<Self, BusError> {
         let Secured { mode, sender, key, times } = secured;
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| BusError::LocalDomain(address, error))?;
@@ -122,14 +146,29 @@ impl Bus {
             None => sealer,
         };
         let opener = Shared::new(Opener::new(mode, domain, Limits::default(), times));
-        Self::with(address, Voice::Secured(Box::new(sealer)), Some(opener))
+        Self::with(address, Voice::Secured(Box::new(sealer)), Some(opener), management)
     }
 
-    fn with(address: Address, voice: Voice, opener: Option<Shared>) -> Result<Self, BusError> {
+    fn with(
+        address: Address,
+        voice: Voice,
+        opener: Option<Shared>,
+        management: Option<Box<Management>>,
+    ) -> Result<Self, BusError> {
         let mouth = Mouth::open(&address).map_err(|error| BusError::LocalSockets { address, error })?;
         let (hub, voice) = (Arc::new(Mutex::new(Hub::default())), Arc::new(tokio::sync::Mutex::new(voice)));
         let clock = Clock(tokio::time::Instant::now());
-        Ok(Self { address, mouth, hub, voice, opener, clock, ear: Mutex::new(None) })
+        let (management, plain, ear) = (Mutex::new(management), AtomicU32::new(0), Mutex::new(None));
+        Ok(Self { address, mouth, hub, voice, opener, management, plain, clock, ear })
+    }
+
+    /// Time since it joined.
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) fn at(&self, time: Instant) -> tokio::time::Instant {
+        self.clock.at(time)
     }
 
     /// Takes a new key, for the group or for a channel of it: an agreement made it. From now on it
@@ -221,36 +260,48 @@ impl Bus {
     /// # Errors
     /// The system does not let this program hear the group.
     pub fn subscribe(&self, pattern: Pattern, capacity: Capacity) -> Result<Subscription, BusError> {
+        self.listen()?;
+        let queue = Arc::new(Queue::new(capacity));
+        let number = lock(&self.hub).subscribe(pattern, Arc::clone(&queue));
+        Ok(Subscription::new(Arc::clone(&self.hub), number, queue))
+    }
+
+    /// Hears the group, if it does not yet.
+    fn listen(&self) -> Result<(), BusError> {
         let mut ear = self.ear.lock().unwrap_or_else(PoisonError::into_inner);
         if ear.is_none() {
             let hears = hear(&self.address).map_err(|error| self.failed(error))?;
             let bytes = receive_buffer(&hears).unwrap_or_default();
             let hearing = match &self.opener {
-                Some(opener) => Hearing::Secured(opener.clone()),
+                Some(opener) => Hearing::Secured(opener.clone(), self.take_management()),
                 None => Hearing::Plain(Box::new(Receiver::new(Limits::default()))),
             };
             let reader = tokio::spawn(read(hears, hearing, Arc::clone(&self.hub), self.clock));
             *ear = Some(Ear { reader, bytes });
         }
-        drop(ear);
-        let queue = Arc::new(Queue::new(capacity));
-        let number = lock(&self.hub).subscribe(pattern, Arc::clone(&queue));
-        Ok(Subscription::new(Arc::clone(&self.hub), number, queue))
+        Ok(())
+    }
+
+    fn take_management(&self) -> Option<Box<Management>> {
+        self.management.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn failed(&self, error: io::Error) -> BusError {
         BusError::LocalSockets { address: self.address, error }
     }
 
-    /// The self test is never sealed.
-    async fn say_plainly(&self, channel: Channel, payload: &[u8]) -> Result<(), BusError> {
+    /// The self test is never sealed, and what members say about keys is not, either.
+    pub(crate) async fn say_plainly(&self, channel: Channel, payload: &[u8]) -> Result<(), BusError> {
         let mut voice = self.voice.lock().await;
         match &mut *voice {
             Voice::Plain { .. } => {
                 let packets = voice.say(self.clock.now(), channel, payload)?;
                 self.send(packets).await
             }
-            Voice::Secured(_) => self.send(Packets::new(channel, payload, 0, SIZES)?).await,
+            Voice::Secured(_) => {
+                let number = self.plain.fetch_add(1, Ordering::Relaxed);
+                self.send(Packets::new(channel, payload, number, SIZES)?).await
+            }
         }
     }
 

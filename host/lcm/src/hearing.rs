@@ -1,11 +1,15 @@
 //! How a bus hears: plainly, or sealed.
 
-use crate::Heard;
+use crate::membership::PREFIX;
+use crate::queue::Queue;
+use crate::{Capacity, Full, Heard};
 use bytes::Bytes;
 use core::net::SocketAddrV4;
-use folkmoot_base::Instant;
+use core::time::Duration;
+use folkmoot_base::{Instant, Mutant};
+use folkmoot_pubsub::discovery::message::MESSAGE_BYTES_MAX;
 use folkmoot_pubsub::secured::{Attribution, Opened, Opener, Refused, SenderId};
-use folkmoot_pubsub::{Channel, Counters, Message, Payload, Receiver};
+use folkmoot_pubsub::{Channel, Counters, Limits, Message, Payload, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
@@ -28,7 +32,55 @@ impl Shared {
 #[derive(Debug)]
 pub(crate) enum Hearing {
     Plain(Box<Receiver>),
-    Secured(Shared),
+    Secured(Shared, Option<Box<Management>>),
+}
+
+/// What members say about keys: plain, and for nobody but the [`crate::Membership`].
+#[derive(Debug)]
+pub(crate) struct Management {
+    receiver: Receiver,
+    queue: Arc<Queue>,
+}
+
+/// The longest message about keys, and how many at a time.
+const MANAGEMENT: Limits = Limits {
+    message_bytes: MESSAGE_BYTES_MAX,
+    sender_messages: 4,
+    sender_bytes: 2 * MESSAGE_BYTES_MAX,
+    messages: 64,
+    bytes: 16 * MESSAGE_BYTES_MAX,
+    patience: Duration::from_secs(1),
+    senders: 1_024,
+    danger: Mutant::NONE,
+};
+/// What waits for the machines (PUB-65).
+const WAITING: Capacity = Capacity { messages: 1_024, bytes: 16 * MESSAGE_BYTES_MAX, full: Full::DropOldest };
+
+impl Management {
+    pub(crate) fn new() -> (Self, Arc<Queue>) {
+        let queue = Arc::new(Queue::new(WAITING));
+        (Self { receiver: Receiver::new(MANAGEMENT), queue: Arc::clone(&queue) }, queue)
+    }
+
+    /// Whether a plain datagram may be about keys. The name is in the first fragment alone.
+    fn is(datagram: &[u8]) -> bool {
+        let named = |at| datagram.get(at..).is_some_and(|rest: &[u8]| rest.starts_with(PREFIX));
+        datagram.starts_with(b"LC03") || (datagram.starts_with(b"LC02") && named(8))
+    }
+
+    fn take(&mut self, now: Instant, from: SocketAddrV4, datagram: &[u8]) {
+        match self.receiver.receive(now, from, datagram) {
+            Ok(Some(message)) if message.channel.as_bytes().starts_with(PREFIX) => {
+                let Message { channel, sequence, missing, payload } = message;
+                let (sender, attribution) = (None, None);
+                let came = Came { channel, from, sequence, missing, payload, sender, attribution };
+                self.queue.put(came.heard());
+            }
+            // A long message of a plain program.
+            Ok(_) => {}
+            Err(error) => tracing::trace!(%from, %error, "refused"),
+        }
+    }
 }
 
 /// A message that came, whichever way.
@@ -58,7 +110,11 @@ impl Hearing {
                     taken.inspect_err(|error| refused(error)).ok()??;
                 Some(Came { channel, from, sequence, missing, payload, sender: None, attribution: None })
             }
-            Self::Secured(opener) => {
+            Self::Secured(_, Some(management)) if Management::is(datagram) => {
+                management.take(now, from, datagram);
+                None
+            }
+            Self::Secured(opener, _) => {
                 let taken = opener.lock().receive(now, from, datagram);
                 let Opened { channel, sequence, missing, payload, sender, attribution } =
                     taken.inspect_err(|error| refused(error)).ok()??;
@@ -70,7 +126,7 @@ impl Hearing {
     pub(crate) fn counters(&self) -> (Counters, Refused) {
         match self {
             Self::Plain(receiver) => (receiver.counters(), Refused::default()),
-            Self::Secured(opener) => {
+            Self::Secured(opener, _) => {
                 let opener = opener.lock();
                 (opener.counters(), opener.refused())
             }

@@ -12,6 +12,7 @@
 mod bus;
 mod hearing;
 mod hub;
+mod membership;
 mod pattern;
 mod queue;
 mod secured;
@@ -20,6 +21,7 @@ mod subscription;
 mod voice;
 
 pub use bus::{Bus, BusError};
+pub use membership::{EXCLUSION_CHANNEL, Keyed, Membership, MembershipError, Options};
 pub use pattern::{Pattern, PatternError};
 pub use queue::{Capacity, Full, Heard};
 pub use secured::Secured;

@@ -14,7 +14,6 @@
 mod carry;
 mod clock;
 mod engine;
-mod entropy;
 mod error;
 mod handle;
 mod open;
@@ -28,7 +27,6 @@ mod wire;
 
 pub use clock::{Clock, wall_clock};
 pub use engine::{Counters, Note, ORDERS_WAITING_MAX, Sending, UpperStack};
-pub use entropy::OsEntropy;
 pub use error::{CarryError, RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
 pub use open::{
@@ -42,9 +40,10 @@ pub use stacks::{
     Node, Office, Origin, Path, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError,
     Standing, Theirs, Timing, Twice, Versions, stored_ring_seq,
 };
-pub use state::{Lock, StateFolder, in_words, write_whole};
+pub use state::{StateFolder, write_whole};
 pub use store::{FORMAT, Store, Writer};
 pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;
 
+pub use folkmoot_system::{Lock, OsEntropy, in_words};
 pub use folkmoot_transcript::{KnownHead, Voucher};

@@ -11,8 +11,9 @@
 //! ```
 
 use crate::{StateError, store};
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use folkmoot_system::{Lock, in_words, settle};
+use std::fs::{File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -26,11 +27,6 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub struct StateFolder {
     path: PathBuf,
 }
-
-/// The right to run on a state folder; given back when dropped or when the process ends, however it
-/// ends.
-#[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "held, not used: closing the file gives the lock back")] File);
 
 impl StateFolder {
     /// The folder at `path`; made with mode 0700 if it is not there.
@@ -84,19 +80,8 @@ impl StateFolder {
     /// # Errors
     /// [`StateError::LocalInUse`] if another process has it.
     pub fn lock(&self) -> Result<Lock, StateError> {
-        let path = self.path.join("lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(&path)
-            .map_err(|error| file(&path, &error))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Lock(lock)),
-            Err(TryLockError::WouldBlock) => Err(StateError::LocalInUse { path: self.path.clone() }),
-            Err(TryLockError::Error(error)) => Err(file(&path, &error)),
-        }
+        let taken = Lock::take(&self.path).map_err(|error| file(&self.path.join("lock"), &error))?;
+        taken.ok_or_else(|| StateError::LocalInUse { path: self.path.clone() })
     }
 
     /// Whether there is an identity.
@@ -209,30 +194,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, StateError> {
 /// # Errors
 /// [`StateError::LocalFile`].
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StateError> {
-    let draft = path.with_extension("new");
-    let write = || settle(File::create(&draft)?, bytes, &draft, path);
-    write().map_err(|error| file(path, &error))
-}
-
-/// Fills a draft and puts it in its place.
-fn settle(mut out: File, bytes: &[u8], draft: &Path, path: &Path) -> std::io::Result<()> {
-    out.write_all(bytes)?;
-    out.sync_all()?;
-    put_in_place(draft, path)
-}
-
-/// Gives a draft its name, and returns when the disk has that.
-pub(crate) fn put_in_place(draft: &Path, path: &Path) -> std::io::Result<()> {
-    std::fs::rename(draft, path)?;
-    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
+    folkmoot_system::write_whole(path, bytes).map_err(|error| file(path, &error))
 }
 
 fn file(path: &Path, error: &std::io::Error) -> StateError {
     StateError::LocalFile { path: path.to_owned(), detail: in_words(error) }
-}
-
-/// What the system said, without its number.
-pub fn in_words(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split_once(" (os error").map_or(text.as_str(), |(words, _)| words).to_lowercase()
 }

@@ -305,7 +305,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
     let store = Store { connection, path: path.to_owned(), unclean: false };
     store.create()?;
     drop(store);
-    crate::state::put_in_place(&draft, path).map_err(disk)
+    folkmoot_system::put_in_place(&draft, path).map_err(disk)
 }
 
 /// The first eight bytes of a digest over the row: finds damage that SQLite's own check cannot see.

@@ -1,7 +1,7 @@
 //! The messages of discovery, and a machine that hears whatever there is.
 
 use folkmoot_base::codec::encode;
-use folkmoot_base::{Digest, Entropy, Instant, digest};
+use folkmoot_base::{Digest, Entropy, Instant, UnixTime, digest};
 use folkmoot_pubsub::discovery::message::Signed;
 use folkmoot_pubsub::discovery::{Discovery, Input, Output, Papers, Settings, Standing};
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Papers for Gullible {
         vec![1]
     }
 
-    fn judge(&self, _: &[u8], certificate: &[u8]) -> Option<Standing> {
+    fn judge(&self, _: &[u8], certificate: &[u8], _: Option<UnixTime>) -> Option<Standing> {
         let uid = u16::from_be_bytes(*certificate.first_chunk()?);
         Some(Standing { uid, until: None })
     }

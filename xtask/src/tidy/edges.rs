@@ -49,6 +49,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-letters",
         ],
     ),
+    ("folkmoot-system", &["folkmoot-base"]),
     ("folkmoot-transport", &["folkmoot-base"]),
     (
         "folkmoot-runtime",
@@ -59,12 +60,25 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transcript",
             "folkmoot-node",
             "folkmoot-member",
+            "folkmoot-system",
             "folkmoot-transport",
         ],
     ),
-    ("folkmoot-lcm", &["folkmoot-base", "folkmoot-signing", "folkmoot-pubsub"]),
+    ("folkmoot-lcm", &["folkmoot-base", "folkmoot-signing", "folkmoot-pubsub", "folkmoot-system"]),
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
-    ("folkmoot", &["folkmoot-base", "folkmoot-attach", "folkmoot-runtime", "folkmoot-transport"]),
+    (
+        "folkmoot",
+        &[
+            "folkmoot-base",
+            "folkmoot-attach",
+            "folkmoot-lcm",
+            "folkmoot-pubsub",
+            "folkmoot-runtime",
+            "folkmoot-signing",
+            "folkmoot-transcript",
+            "folkmoot-transport",
+        ],
+    ),
     // The commands need no protocol crate but the nouns, the judges of papers and lines, and the
     // forms of LCM.
     (

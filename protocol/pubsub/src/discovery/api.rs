@@ -1,6 +1,6 @@
 //! What the machine is given, and what it gives.
 
-use crate::base::{Digest, Entropy, Mutant, Secret, UnixTime};
+use crate::base::{Digest, Entropy, Mutant, Secret, UnixTime, digest};
 use bytes::Bytes;
 use core::time::Duration;
 
@@ -11,11 +11,17 @@ pub trait Papers {
     fn certificate(&self) -> &[u8];
     /// Signs with this node's key. `message` begins with a label of its own.
     fn sign(&self, message: &[u8]) -> Vec<u8>;
-    /// What `certificate` allows in `domain`; `None` if nothing.
-    fn judge(&self, domain: &[u8], certificate: &[u8]) -> Option<Standing>;
+    /// What `certificate` allows in `domain`; `None` if nothing. `wall` is the time of day, if
+    /// [`Input::Wall`] has told it.
+    fn judge(&self, domain: &[u8], certificate: &[u8], wall: Option<UnixTime>) -> Option<Standing>;
     /// Whether the key of `certificate` signed `message`.
     fn verify(&self, certificate: &[u8], message: &[u8], signature: &[u8]) -> bool;
-    /// Which certificate (its SHA-256) `statement` excludes, if whoever may say so said it.
+    /// What names whoever holds this certificate, in every form that the certificate can be given:
+    /// a signature can often be written in two ways. Here the certificate has one form.
+    fn holder(&self, certificate: &[u8]) -> Digest {
+        digest(&[certificate])
+    }
+    /// Whom ([`Self::holder`]) `statement` excludes, if whoever may say so said it.
     fn judge_exclusion(&self, domain: &[u8], statement: &[u8]) -> Option<Digest>;
 }
 
@@ -144,6 +150,8 @@ pub struct Epoch {
     pub key: Secret<[u8; 32]>,
     /// Who has it, by rank in the ring.
     pub members: Vec<u16>,
+    /// Their certificates, in the same order.
+    pub certificates: Vec<Bytes>,
 }
 
 /// For people.

@@ -13,7 +13,7 @@ pub(crate) const REMEMBERED_MAX: usize = 1_024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub(crate) struct Remembered {
     pub(crate) uid: u16,
-    /// SHA-256 of its certificate.
+    /// [`super::Papers::holder`] of its certificate.
     pub(crate) holder: Digest,
     /// Of its newest JOIN.
     pub(crate) joined: u64,

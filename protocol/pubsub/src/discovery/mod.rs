@@ -189,6 +189,11 @@ impl<P: Papers> Discovery<P> {
         all.into_iter().chain([ask, share, due]).flatten().min()
     }
 
+    /// Its papers.
+    pub fn papers(&self) -> &P {
+        &self.papers
+    }
+
     /// Messages that a rule refused.
     pub fn refused(&self) -> u64 {
         self.refused

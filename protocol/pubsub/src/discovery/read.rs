@@ -76,7 +76,7 @@ impl<P: Papers> Discovery<P> {
         let kind = body.said.kind().min(KINDS.saturating_sub(1));
         let peer = self.known.get(body.sender);
         if let (Said::Join(join), Some(peer)) = (&body.said, peer)
-            && peer.holder != digest(&[&join.certificate.0])
+            && peer.holder != self.papers.holder(&join.certificate.0)
         {
             return true;
         }
@@ -109,7 +109,7 @@ impl<P: Papers> Discovery<P> {
         if let Some(known) = known.filter(|known| known.bytes == *bytes) {
             return Some(known);
         }
-        let standing = self.papers.judge(&self.settings.domain, &join.certificate.0)?;
+        let standing = self.papers.judge(&self.settings.domain, &join.certificate.0, self.wall)?;
         let message = covered(LABEL, &signed.body.0);
         let holds = standing.uid == body.sender
             && body.domain == self.tag
@@ -123,7 +123,7 @@ impl<P: Papers> Discovery<P> {
                 instance: body.instance,
                 number: join.number,
                 certificate: join.certificate.0.clone(),
-                holder: digest(&[&join.certificate.0]),
+                holder: self.papers.holder(&join.certificate.0),
                 until: standing.until,
             })
         })
@@ -209,11 +209,11 @@ impl<P: Papers> Discovery<P> {
                 holder.is_some_and(|holder| self.drop_holder(holder, proof))
             }
             Proof::Expired(certificate) if certificate.0.len() <= CERTIFICATE_BYTES_MAX => {
-                let standing = self.papers.judge(&self.settings.domain, &certificate.0);
+                let standing = self.papers.judge(&self.settings.domain, &certificate.0, self.wall);
                 let until = standing.and_then(|standing| standing.until);
                 let now = self.wall.map(|wall| UnixTime(wall.0.saturating_add(SKEW_SECONDS)));
                 let ended = until.zip(now).is_some_and(|(until, now)| until <= now);
-                let holder = digest(&[&certificate.0]);
+                let holder = self.papers.holder(&certificate.0);
                 ended && self.drop_holder(holder, proof)
             }
             Proof::Left(signed) => match self.leaver(signed) {
@@ -246,7 +246,7 @@ impl<P: Papers> Discovery<P> {
     /// A leave that its holder signed.
     fn leaver(&self, signed: &Signed) -> Option<Left> {
         let left: Left = decode(&signed.body.0).ok()?;
-        let standing = self.papers.judge(&self.settings.domain, &left.certificate.0)?;
+        let standing = self.papers.judge(&self.settings.domain, &left.certificate.0, self.wall)?;
         let message = covered(LEFT_LABEL, &signed.body.0);
         let holds = left.domain == self.tag
             && standing.uid == left.uid

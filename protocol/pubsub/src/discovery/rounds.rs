@@ -140,7 +140,8 @@ impl<P: Papers> Discovery<P> {
         let number = candidate.number;
         self.promised = self.promised.max(number);
         let members = order.iter().map(|entry| entry.uid).collect();
-        let epoch = Epoch { number, run: candidate.digest, key, members };
+        let certificates = order.iter().map(|entry| entry.certificate.clone()).collect();
+        let epoch = Epoch { number, run: candidate.digest, key, members, certificates };
         self.group = Some(Group { run: candidate.digest, number, order, kept: attempt.kept() });
         self.last = Some(attempt);
         (self.attempt, self.doubt, self.rival) = (None, None, None);

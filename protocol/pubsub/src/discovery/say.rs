@@ -42,7 +42,7 @@ impl<P: Papers> Discovery<P> {
     /// A JOIN with a nonce and an instance of its own.
     pub(super) fn join(&mut self, now: Instant, entropy: &mut dyn Entropy) {
         let certificate = Bytes::copy_from_slice(self.papers.certificate());
-        let standing = self.papers.judge(&self.settings.domain, &certificate);
+        let standing = self.papers.judge(&self.settings.domain, &certificate, self.wall);
         let Some(standing) = standing else { return self.be_out() };
         self.uid = standing.uid;
         let join = Join { certificate: certificate.into(), nonce: draw(entropy), number: self.promised };

@@ -16,7 +16,7 @@ pub(crate) struct Joined {
     pub(crate) number: u64,
     pub(crate) certificate: Bytes,
     pub(crate) until: Option<UnixTime>,
-    /// SHA-256 of the certificate.
+    /// [`super::Papers::holder`].
     pub(crate) holder: Digest,
 }
 

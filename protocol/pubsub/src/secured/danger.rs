@@ -22,4 +22,6 @@ pub enum Danger {
     AnyIssuer,
     /// A certificate counts before and after its term (PUB-27).
     AnyTime,
+    /// The bytes of a certificate name its holder, its signature among them (PUB-63).
+    BytesName,
 }

@@ -22,6 +22,9 @@ const CHANNEL: &str = "gkexchg:";
 pub struct SenderId(NonZeroU16);
 
 impl SenderId {
+    /// The lowest number.
+    pub const FIRST: Self = Self(NonZeroU16::MIN);
+
     /// The sender of this number.
     pub fn new(number: u16) -> Option<Self> {
         NonZeroU16::new(number).map(Self)

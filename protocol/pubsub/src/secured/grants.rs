@@ -12,13 +12,22 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grants {
     group: Domain,
+    /// Channels of all members.
+    all: BTreeSet<Channel>,
     channels: BTreeMap<String, BTreeSet<Channel>>,
 }
 
 impl Grants {
     /// None, in the multicast group of `domain`.
     pub fn new(domain: Domain) -> Self {
-        Self { group: domain.of_group(), channels: BTreeMap::new() }
+        Self { group: domain.of_group(), all: BTreeSet::new(), channels: BTreeMap::new() }
+    }
+
+    /// Every member may be on this channel, whatever its roles.
+    #[must_use]
+    pub fn to_all(mut self, channel: Channel) -> Self {
+        self.all.insert(channel);
+        self
     }
 
     /// Whoever has this role may be on this channel, too.
@@ -39,6 +48,7 @@ impl Grants {
         sender: SenderId,
     ) -> Result<Vec<Right>, PermitError> {
         let channels = roles.into_iter().filter_map(|role| self.channels.get(role)).flatten();
+        let channels = channels.chain(&self.all);
         let of = |channel: &Channel| Right { domain: self.group.with_channel(*channel), sender };
         let mut rights: BTreeSet<Right> = channels.map(of).collect();
         if !rights.is_empty() {
@@ -73,5 +83,6 @@ mod tests {
         assert_eq!(urns(&["observer"]), [group, pose]);
         assert_eq!(urns(&["observer", "driver", "cook"]), [group, pose, steer]);
         assert_eq!(grants.rights(["cook"], sender), Err(PermitError::PeerRights));
+        assert_eq!(grants.to_all(channel("POSE")).rights([], sender).unwrap().len(), 2);
     }
 }

@@ -4,7 +4,7 @@ use super::certificate::Read;
 use super::domain::URN;
 use super::{Danger, Domain, DomainError, Member, Right, SenderId};
 use core::ops::RangeInclusive;
-use folkmoot_base::{MemberId, Mutant, UnixTime};
+use folkmoot_base::{Digest, MemberId, Mutant, UnixTime, digest};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
 use x509_cert::ext::pkix::name::GeneralName;
@@ -72,7 +72,9 @@ pub struct Permit {
     key: VerifyingKey,
     /// Sorted.
     rights: Vec<Right>,
+    begins: UnixTime,
     ends: UnixTime,
+    holder: Digest,
 }
 
 impl Root {
@@ -101,19 +103,49 @@ impl Root {
         Self { danger, ..self }
     }
 
+    pub(super) fn is(&self, danger: Danger) -> bool {
+        self.danger.is(danger)
+    }
+
+    /// Its key.
+    pub(super) fn key(&self) -> &VerifyingKey {
+        &self.key
+    }
+
+    /// From when to when it counts.
+    pub(super) fn term(&self) -> &RangeInclusive<UnixTime> {
+        &self.term
+    }
+
+    /// Its name, in DER.
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
     /// Judges a certificate at `time`, give or take `skew_seconds` (PUB-26 to PUB-28).
     ///
     /// # Errors
     /// [`PermitError`].
     pub fn permit(&self, der: &[u8], time: UnixTime, skew_seconds: u64) -> Result<Permit, PermitError> {
+        let permit = self.permit_at_any_time(der)?;
+        if !self.danger.is(Danger::AnyTime) {
+            permit.check_begin(time, skew_seconds)?;
+            if time.0.saturating_sub(skew_seconds) > permit.ends.0 {
+                return Err(PermitError::PeerEnded(permit.ends));
+            }
+        }
+        Ok(permit)
+    }
+
+    /// The same, whether its term has begun or ended or not: who asks looks at that.
+    ///
+    /// # Errors
+    /// [`PermitError`].
+    pub(super) fn permit_at_any_time(&self, der: &[u8]) -> Result<Permit, PermitError> {
         let read = Read::from_der(der)?;
         let signed = read.issuer == self.name && self.key.verify_raw(&read.tbs, &read.signature).is_ok();
         if !signed && !self.danger.is(Danger::AnyIssuer) {
             return Err(PermitError::PeerIssuer);
-        }
-        if !self.danger.is(Danger::AnyTime) {
-            check_term(&self.term, time, skew_seconds)?;
-            check_term(&read.term, time, skew_seconds)?;
         }
         if read.one::<BasicConstraints>()?.is_some_and(|constraints| constraints.ca) {
             return Err(PermitError::WireExtensions("it is an authority's"));
@@ -121,8 +153,10 @@ impl Root {
         if read.one::<KeyUsage>()?.is_some_and(|usage| !usage.digital_signature()) {
             return Err(PermitError::WireExtensions("its key may not sign"));
         }
-        let ends = *read.term.end();
-        Ok(Permit { rights: read.rights()?, key: read.key, ends: ends.min(*self.term.end()) })
+        let begins = *read.term.start().max(self.term.start());
+        let ends = *read.term.end().min(self.term.end());
+        let holder = digest(&[&read.tbs]);
+        Ok(Permit { rights: read.rights()?, key: read.key, begins, ends, holder })
     }
 }
 
@@ -166,17 +200,13 @@ pub(super) fn check(rights: &BTreeSet<Right>) -> Result<(), PermitError> {
     Ok(())
 }
 
-fn check_term(term: &RangeInclusive<UnixTime>, time: UnixTime, skew: u64) -> Result<(), PermitError> {
-    if time.0.saturating_add(skew) < term.start().0 {
-        return Err(PermitError::PeerNotYet(*term.start()));
-    }
-    if time.0.saturating_sub(skew) > term.end().0 {
-        return Err(PermitError::PeerEnded(*term.end()));
-    }
-    Ok(())
-}
-
 impl Permit {
+    /// Its term has begun.
+    pub(super) fn check_begin(&self, time: UnixTime, skew_seconds: u64) -> Result<(), PermitError> {
+        let begun = time.0.saturating_add(skew_seconds) >= self.begins.0;
+        if begun { Ok(()) } else { Err(PermitError::PeerNotYet(self.begins)) }
+    }
+
     /// Whose rights these are.
     pub fn key(&self) -> &VerifyingKey {
         &self.key
@@ -195,6 +225,12 @@ impl Permit {
     /// Its holder as one of those who agree on a domain's key.
     pub fn member(&self, domain: &Domain) -> Option<Member> {
         self.sender(domain).map(|sender| Member { sender, key: Some(self.key.clone()) })
+    }
+
+    /// What names its certificate, however the signature is written: the SHA-256 of what that is
+    /// over.
+    pub fn holder(&self) -> &Digest {
+        &self.holder
     }
 
     /// When it ends.

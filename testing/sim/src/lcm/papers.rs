@@ -41,7 +41,7 @@ impl Papers for Toy {
         self.signature(&self.certificate, message).to_vec()
     }
 
-    fn judge(&self, _: &[u8], certificate: &[u8]) -> Option<Standing> {
+    fn judge(&self, _: &[u8], certificate: &[u8], _: Option<UnixTime>) -> Option<Standing> {
         let (said, mark) = certificate.split_at_checked(SAID)?;
         if hmac_sha256(&self.world, &[b"certificate", said]) != mark {
             return None;

@@ -70,7 +70,7 @@ impl Papers for Paper {
         self.key.sign_raw(message).to_bytes().to_vec()
     }
 
-    fn judge(&self, _: &[u8], certificate: &[u8]) -> Option<Standing> {
+    fn judge(&self, _: &[u8], certificate: &[u8], _: Option<UnixTime>) -> Option<Standing> {
         let (said, mark) = certificate.split_at_checked(101)?;
         let mark = Signature::from_bytes(mark).ok()?;
         self.authority.verify(CERTIFIES, said, &mark).ok()?;

@@ -1,0 +1,232 @@
+//! Publish and subscribe under the group's own decisions: whom the members admit, and with which
+//! roles, says who may be on which channel. No certificate of X.509, and no root.
+//!
+//! ```text
+//!   transcript --Roster--> Snapshot <--judge-- LCM's discovery (protocol/pubsub)
+//!        `--- whoever is out, or has other roles --> look again --> a key without it
+//! claim = member 32 | admission 32 | SHA-256 of the roles 32 | sender u16
+//! ```
+//! A claim stands where a certificate stands: it is signed with the member's identity key, as all
+//! that discovery says is, and it counts while the transcript of whoever judges it agrees. Whoever
+//! is admitted anew, or has other roles, has another claim.
+
+pub use folkmoot_lcm::*;
+
+use crate::Folkmoot;
+use bytes::Bytes;
+use folkmoot_base::{Digest, MemberId, UnixTime, digest};
+use folkmoot_pubsub::discovery::{Papers, Standing};
+use folkmoot_pubsub::secured::{Credentials, Domain, Grants, Right, SenderId};
+use folkmoot_runtime::RuntimeError as Error;
+use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_transcript::{Held, Roster};
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Bytes of a claim.
+const CLAIM_BYTES: usize = 32 + 32 + 32 + 2;
+
+/// What one member's transcript says of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    /// What admitted it.
+    request: Digest,
+    key: VerifyingKey,
+    roles: Vec<String>,
+    ends: UnixTime,
+    /// It is a member now.
+    here: bool,
+}
+
+/// Who is in, as the member that runs here knows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Snapshot(BTreeMap<MemberId, Known>);
+
+impl Snapshot {
+    fn of(roster: &Roster) -> Self {
+        let known = |member: &MemberId, held: &Held, here| Known {
+            request: held.request,
+            key: held.key.clone(),
+            roles: roster.charter().policies().roles_of(member),
+            ends: held.ends,
+            here,
+        };
+        let formers = roster.formers().iter().map(|(member, one)| (*member, known(member, &one.held, false)));
+        let members = roster.members().iter().map(|(member, held)| (*member, known(member, held, true)));
+        // Whoever is in again counts as that.
+        Self(formers.chain(members).collect())
+    }
+}
+
+/// What a claim says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Claim {
+    member: MemberId,
+    request: Digest,
+    roles: Digest,
+    sender: SenderId,
+}
+
+impl Claim {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() != CLAIM_BYTES {
+            return None;
+        }
+        let (member, rest) = bytes.split_first_chunk()?;
+        let (request, rest) = rest.split_first_chunk()?;
+        let (roles, sender) = rest.split_first_chunk()?;
+        let sender = SenderId::new(u16::from_be_bytes(*sender.first_chunk()?))?;
+        Some(Self { member: MemberId(*member), request: *request, roles: *roles, sender })
+    }
+
+    fn bytes(&self) -> Bytes {
+        let Self { member, request, roles, sender } = self;
+        [&member.0[..], request, roles, &sender.get().to_be_bytes()].concat().into()
+    }
+
+    fn of(member: MemberId, known: &Known, attempt: u16) -> Self {
+        let mark = digest(&[b"folkmoot lcm sender v1\0", &member.0, &known.request, &attempt.to_be_bytes()]);
+        let number = u16::from_be_bytes(*mark.first_chunk().unwrap_or(&[0, 1]));
+        let sender = SenderId::new(number).unwrap_or(SenderId::FIRST);
+        Self { member, request: known.request, roles: roles_digest(&known.roles), sender }
+    }
+}
+
+fn roles_digest(roles: &[String]) -> Digest {
+    let mut parts: Vec<&[u8]> = vec![b"folkmoot lcm roles v1\0"];
+    roles.iter().for_each(|role| parts.extend([role.as_bytes(), b"\0"]));
+    digest(&parts)
+}
+
+/// The transcript's word, in place of certificates.
+#[derive(Clone)]
+pub struct RosterPapers {
+    known: Arc<RwLock<Snapshot>>,
+    grants: Grants,
+    own: Claim,
+    claim: Bytes,
+    key: SigningKey,
+}
+
+/// Names no secret.
+impl core::fmt::Debug for RosterPapers {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "RosterPapers({} as {}, ..)", self.own.member, self.own.sender)
+    }
+}
+
+impl RosterPapers {
+    /// Of the member that runs here, where `grants` says which roles may be on which channels: all
+    /// members have the same grants. `None` while it is not admitted. `attempt` grows by one when
+    /// another member turns out to have the same sender number.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn of(
+        moot: &Folkmoot,
+        grants: Grants,
+        key: SigningKey,
+        attempt: u16,
+    ) -> Result<Option<Self>, Error> {
+        let known = snapshot(moot).await?;
+        let own = known.0.get(&moot.me()).filter(|known| known.here);
+        let Some(own) = own.map(|known| Claim::of(moot.me(), known, attempt)) else { return Ok(None) };
+        let known = Arc::new(RwLock::new(known));
+        Ok(Some(Self { known, grants, own, claim: own.bytes(), key }))
+    }
+
+    /// Reads the transcript again; whether anybody came, went, or has other roles. If so, call
+    /// `Membership::look_again`. Call it with every event of the member, or more seldom: until
+    /// then the word of the last time counts.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn refresh(&self, moot: &Folkmoot) -> Result<bool, Error> {
+        let fresh = snapshot(moot).await?;
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let changed = *known != fresh;
+        *known = fresh;
+        Ok(changed)
+    }
+
+    fn with<R>(&self, member: &MemberId, look: impl FnOnce(&Known) -> R) -> Option<R> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        known.0.get(member).map(look)
+    }
+
+    /// What the holder of a claim may, if the transcript agrees with all of it.
+    fn granted(&self, claim: &Claim) -> Option<(Vec<Right>, UnixTime)> {
+        let rights = |known: &Known| {
+            let holds =
+                known.here && known.request == claim.request && roles_digest(&known.roles) == claim.roles;
+            let roles = known.roles.iter().map(String::as_str);
+            let rights = self.grants.rights(roles, claim.sender).ok().filter(|_| holds)?;
+            Some((rights, known.ends))
+        };
+        self.with(&claim.member, rights).flatten()
+    }
+
+    /// Whether the transcript says that a claim no longer holds. Of somebody whom it does not know
+    /// yet it says nothing.
+    fn is_over(&self, claim: &Claim) -> bool {
+        let over = |known: &Known| {
+            let same = known.request == claim.request;
+            let other_roles = roles_digest(&known.roles) != claim.roles;
+            same && (!known.here || other_roles)
+        };
+        self.with(&claim.member, over).unwrap_or(false)
+    }
+}
+
+async fn snapshot(moot: &Folkmoot) -> Result<Snapshot, Error> {
+    moot.handle().look(|machine, _, _| Snapshot::of(machine.upper.member.transcript().roster())).await
+}
+
+impl Credentials for RosterPapers {
+    fn rights(&self) -> Vec<Right> {
+        self.granted(&self.own).map(|(rights, _)| rights).unwrap_or_default()
+    }
+
+    fn key(&self) -> &SigningKey {
+        &self.key
+    }
+
+    fn key_of(&self, certificate: &[u8]) -> Option<VerifyingKey> {
+        let claim = Claim::read(certificate)?;
+        self.with(&claim.member, |known| known.key.clone())
+    }
+
+    /// The claim itself: whoever hears of it asks its own transcript.
+    fn lapsed(&self, _: &Domain, certificate: &[u8]) -> Option<Bytes> {
+        let claim = Claim::read(certificate)?;
+        self.is_over(&claim).then(|| claim.bytes())
+    }
+}
+
+impl Papers for RosterPapers {
+    fn certificate(&self) -> &[u8] {
+        &self.claim
+    }
+
+    fn sign(&self, message: &[u8]) -> Vec<u8> {
+        self.key.sign_raw(message).to_bytes().to_vec()
+    }
+
+    fn judge(&self, domain: &[u8], certificate: &[u8], _: Option<UnixTime>) -> Option<Standing> {
+        let domain: Domain = core::str::from_utf8(domain).ok()?.parse().ok()?;
+        let claim = Claim::read(certificate)?;
+        let (rights, ends) = self.granted(&claim)?;
+        let right = rights.iter().find(|right| right.domain == domain)?;
+        Some(Standing { uid: right.sender.get(), until: (ends.0 < u64::MAX).then_some(ends) })
+    }
+
+    fn verify(&self, certificate: &[u8], message: &[u8], signature: &[u8]) -> bool {
+        let key = self.key_of(certificate).zip(Signature::from_bytes(signature).ok());
+        key.is_some_and(|(key, signature)| key.verify_raw(message, &signature).is_ok())
+    }
+
+    fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
+        let claim = Claim::read(statement)?;
+        self.is_over(&claim).then(|| self.holder(statement))
+    }
+}

@@ -1,0 +1,17 @@
+//! The plain channels on which members speak about keys.
+
+use folkmoot_base::hex;
+use folkmoot_pubsub::Channel;
+use folkmoot_pubsub::discovery::message::tag;
+use folkmoot_pubsub::secured::Domain;
+
+/// How the names of all of them begin.
+pub(crate) const PREFIX: &[u8] = b"folkmoot://";
+/// Where a statement that excludes somebody is said. Whoever made it need not be a member.
+pub const EXCLUSION_CHANNEL: &str = "folkmoot://exclusion";
+
+/// The channel of the agreement on this domain's key. It names the domain by a digest.
+pub(super) fn of(domain: &Domain) -> Option<Channel> {
+    let name = [PREFIX, hex(&tag(domain.to_string().as_bytes())).as_bytes()].concat();
+    Channel::new(name).ok()
+}

@@ -1,0 +1,130 @@
+//! One domain: its machine, and what is told of it.
+
+use super::{Keyed, Options, channels};
+use bytes::Bytes;
+use core::num::NonZeroU64;
+use folkmoot_base::{DecodeError, Instant, UnixTime};
+use folkmoot_pubsub::Channel;
+use folkmoot_pubsub::discovery::{Discovery, Epoch, Event, Input, Settings};
+use folkmoot_pubsub::secured::{
+    Credentials, Domain, DomainKey, Material, Member, Mode, Right, SenderId, Signing, Suite,
+};
+use folkmoot_system::OsEntropy;
+
+/// A domain that this program's certificate names.
+pub(super) struct Seat<C> {
+    pub(super) domain: Domain,
+    /// Where its agreement is spoken about.
+    pub(super) channel: Option<Channel>,
+    machine: Discovery<C>,
+    credentials: C,
+    settings: Settings,
+    suite: Suite,
+    signing: Signing,
+    /// What the disk has.
+    pub(super) stored: Option<Vec<u8>>,
+    keyed: Keyed,
+    /// Of those who have the key.
+    certificates: Vec<Bytes>,
+}
+
+impl<C: Credentials + Clone> Seat<C> {
+    pub(super) fn new(
+        right: Right,
+        credentials: C,
+        options: &Options,
+        stored: Option<Vec<u8>>,
+    ) -> Result<Self, DecodeError> {
+        let domain = right.domain;
+        let signing = domain.channel().and_then(|channel| options.signing.get(channel));
+        let settings = Settings { times: options.waits, ..Settings::new(domain.to_string().as_bytes()) };
+        let machine = Discovery::new(credentials.clone(), settings.clone(), stored.as_deref())?;
+        let keyed = Keyed {
+            domain,
+            number: None,
+            members: Vec::new(),
+            out: false,
+            failed: 0,
+            refused: 0,
+            duplicate: None,
+        };
+        Ok(Self {
+            domain,
+            channel: channels::of(&domain),
+            machine,
+            credentials,
+            settings,
+            suite: options.suite,
+            signing: signing.copied().unwrap_or_default(),
+            stored,
+            keyed,
+            certificates: Vec::new(),
+        })
+    }
+
+    pub(super) fn keyed(&self) -> Keyed {
+        Keyed { refused: self.machine.refused(), ..self.keyed.clone() }
+    }
+
+    /// Asks to join, under the time of day: also again, when the key is used up.
+    pub(super) fn begin(&mut self, now: Instant, wall: UnixTime, entropy: &mut OsEntropy) {
+        // What this process wrote can be read; if it could not, the machine goes on as it is.
+        if let Ok(fresh) =
+            Discovery::new(self.credentials.clone(), self.settings.clone(), self.stored.as_deref())
+        {
+            self.machine = fresh;
+        }
+        self.machine.handle(now, Input::Wall(wall), entropy);
+        self.machine.handle(now, Input::Start, entropy);
+    }
+
+    /// Hands something in; whether a rule refused it.
+    pub(super) fn handle(&mut self, now: Instant, input: Input<'_>, entropy: &mut OsEntropy) -> bool {
+        let before = self.machine.refused();
+        self.machine.handle(now, input, entropy);
+        self.machine.refused() > before
+    }
+
+    pub(super) fn machine(&mut self) -> &mut Discovery<C> {
+        &mut self.machine
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.machine.poll_timeout()
+    }
+
+    /// The key of an epoch, to be installed.
+    pub(super) fn key(&mut self, epoch: &Epoch) -> Option<DomainKey> {
+        let numbers = epoch.members.iter().filter_map(|uid| SenderId::new(*uid));
+        self.keyed.members = numbers.collect();
+        self.certificates.clone_from(&epoch.certificates);
+        self.keyed.number = NonZeroU64::new(epoch.number);
+        let material = Material::derive(self.suite, &self.domain, epoch.key.expose());
+        let member = |(uid, certificate): (&u16, &Bytes)| {
+            let key = self.machine.papers().key_of(certificate);
+            SenderId::new(*uid).map(|sender| Member { sender, key })
+        };
+        let members = epoch.members.iter().zip(&epoch.certificates).filter_map(member);
+        let key = DomainKey::new(Mode::Own, self.domain, &material, members)?;
+        if self.domain.channel().is_some() { key.with_signing(self.signing) } else { Some(key) }
+    }
+
+    /// The statements against those who have the key and may not any more.
+    pub(super) fn lapsed(&self) -> Vec<Bytes> {
+        let lapsed = |certificate: &Bytes| self.credentials.lapsed(&self.domain, certificate);
+        self.certificates.iter().filter_map(lapsed).collect()
+    }
+
+    pub(super) fn note(&mut self, event: Event) {
+        tracing::debug!(domain = %self.domain, ?event, "keys");
+        match event {
+            Event::Failed(_) => self.keyed.failed = self.keyed.failed.saturating_add(1),
+            Event::Out => {
+                self.keyed.out = true;
+                self.keyed.members.clear();
+            }
+            Event::Duplicate(uid) => self.keyed.duplicate = SenderId::new(uid),
+            _ => {}
+        }
+    }
+}
