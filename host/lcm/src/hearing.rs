@@ -146,3 +146,41 @@ impl Came<'_> {
         Heard { channel, payload, time, from, sequence, missing, sender, attribution }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::net::Ipv4Addr;
+
+    fn short(sequence: u32, name: &[u8], payload: &[u8]) -> Vec<u8> {
+        [b"LC02", &sequence.to_be_bytes()[..], name, &[0], payload].concat()
+    }
+
+    #[test]
+    fn pub_65_a_flood_of_messages_about_keys_waits_within_a_bound() {
+        let (mut management, queue) = Management::new();
+        let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
+        for number in 0..3_000 {
+            let datagram = short(number, b"folkmoot://0", &number.to_be_bytes());
+            assert!(Management::is(&datagram));
+            management.take(Instant(u64::from(number)), from, &datagram);
+        }
+        let waiting: Vec<_> = std::iter::from_fn(|| queue.take().ok()).collect();
+        assert_eq!((waiting.len(), queue.dropped()), (WAITING.messages, 3_000 - 1_024));
+        assert_eq!(waiting.last().unwrap().payload, 2_999_u32.to_be_bytes()[..], "the oldest went");
+    }
+
+    #[test]
+    fn what_plain_programs_say_is_not_about_keys() {
+        let (mut management, queue) = Management::new();
+        let from = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1);
+        assert!(
+            !Management::is(&short(0, b"POSE", b"1")) && !Management::is(b"LC04") && !Management::is(b"")
+        );
+        // A long one of theirs is known by its name only when it is whole.
+        let long = [b"LC03", &[0; 4][..], &[0, 0, 0, 1], &[0; 4], &[0, 0], &[0, 1], b"POSE\0", b"1"].concat();
+        assert!(Management::is(&long));
+        management.take(Instant(0), from, &long);
+        assert!(queue.take().is_err());
+    }
+}

@@ -47,7 +47,7 @@ pub use header::{Header, Part};
 pub use issuer::{IssueError, Issuer};
 pub use key::{DomainKey, Member, Signing};
 pub use opener::{Opened, Opener};
-pub use papers::{Certificates, CertificatesError, Credentials, EXCLUSION_BYTES, exclude};
+pub use papers::{Certificates, CertificatesError, Credentials, exclude};
 pub use permit::{CERTIFICATE_BYTES_MAX, Permit, PermitError, RIGHTS_MAX, Root, duplicates};
 pub use sealer::{NUMBERS_MAX, Sealer};
 pub use signature::{Attribution, SIGNATURE_BYTES};

@@ -14,7 +14,6 @@ use crate::discovery::{Papers, Standing};
 use bytes::Bytes;
 use core::cell::RefCell;
 use folkmoot_base::{Digest, Mutant, UnixTime, digest};
-use folkmoot_signing::plain::SIGNATURE_BYTES;
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 use std::collections::BTreeMap;
 
@@ -179,9 +178,6 @@ impl Root {
         (said || self.is(Danger::AnyIssuer)).then_some(*holder)
     }
 }
-
-/// Bytes of a statement that excludes.
-pub const EXCLUSION_BYTES: usize = 32 + SIGNATURE_BYTES;
 
 /// The root's statement that whoever this is ([`Permit::holder`]) is out.
 pub fn exclude(root: &SigningKey, holder: &Digest) -> Bytes {
