@@ -64,6 +64,8 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         clock_ahead: 0,
         authority: false,
         replica: ReplicaArgs::default(),
+        robot: None,
+        robot_rate: 0,
         danger_keep_keys: false,
     };
     chat(folder, run, json).await

@@ -152,6 +152,8 @@ pub(crate) struct Member {
     pub(crate) keeps_keys: bool,
     /// How far its clock is set forward.
     pub(crate) clock_ahead: u64,
+    /// Further words of the command that runs it.
+    pub(crate) words: Vec<String>,
     /// No member: the group's authority.
     is_authority: bool,
     process: Option<(Child, ChildStdin)>,
@@ -190,6 +192,7 @@ impl Member {
             locator: String::new(),
             keeps_keys: false,
             clock_ahead: 0,
+            words: Vec::new(),
             is_authority: false,
             process: None,
         }
@@ -216,6 +219,7 @@ impl Member {
         }
         command.args(["--quiet", "--while-stdin", "--listen", &listen]);
         command.args(["--clock-ahead", &self.clock_ahead.to_string()]);
+        command.args(&self.words);
         for locator in at {
             command.args(["--at", locator]);
         }

@@ -12,12 +12,11 @@
 
 pub use folkmoot_lcm::*;
 
-use crate::Folkmoot;
 use bytes::Bytes;
 use folkmoot_base::{Digest, MemberId, UnixTime, digest};
 use folkmoot_pubsub::discovery::{Papers, Standing};
 use folkmoot_pubsub::secured::{Credentials, Domain, Grants, Right, SenderId};
-use folkmoot_runtime::RuntimeError as Error;
+use folkmoot_runtime::{MemberHandle, RuntimeError as Error};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 use folkmoot_transcript::{Held, Roster};
 use std::collections::BTreeMap;
@@ -101,6 +100,7 @@ fn roles_digest(roles: &[String]) -> Digest {
 /// The transcript's word, in place of certificates.
 #[derive(Clone)]
 pub struct RosterPapers {
+    moot: MemberHandle,
     known: Arc<RwLock<Snapshot>>,
     grants: Grants,
     own: Claim,
@@ -116,37 +116,42 @@ impl core::fmt::Debug for RosterPapers {
 }
 
 impl RosterPapers {
-    /// Of the member that runs here, where `grants` says which roles may be on which channels: all
-    /// members have the same grants. `None` while it is not admitted. `attempt` grows by one when
-    /// another member turns out to have the same sender number.
+    /// Of the member behind `moot`, where `grants` says which roles may be on which channels: all
+    /// members have the same grants. `key` is its identity key. `None` while it is not admitted.
+    /// `attempt` grows by one when another member turns out to have the same sender number.
     ///
     /// # Errors
     /// [`Error::Stopped`].
     pub async fn of(
-        moot: &Folkmoot,
+        moot: MemberHandle,
+        me: MemberId,
         grants: Grants,
         key: SigningKey,
         attempt: u16,
     ) -> Result<Option<Self>, Error> {
-        let known = snapshot(moot).await?;
-        let own = known.0.get(&moot.me()).filter(|known| known.here);
-        let Some(own) = own.map(|known| Claim::of(moot.me(), known, attempt)) else { return Ok(None) };
+        let known = snapshot(&moot).await?;
+        let own = known.0.get(&me).filter(|known| known.here);
+        let Some(own) = own.map(|known| Claim::of(me, known, attempt)) else { return Ok(None) };
         let known = Arc::new(RwLock::new(known));
-        Ok(Some(Self { known, grants, own, claim: own.bytes(), key }))
+        Ok(Some(Self { moot, known, grants, own, claim: own.bytes(), key }))
     }
 
     /// Reads the transcript again; whether anybody came, went, or has other roles. If so, call
-    /// `Membership::look_again`. Call it with every event of the member, or more seldom: until
-    /// then the word of the last time counts.
+    /// `Membership::look_again`. Until the next call the word of the last one counts.
     ///
     /// # Errors
     /// [`Error::Stopped`].
-    pub async fn refresh(&self, moot: &Folkmoot) -> Result<bool, Error> {
-        let fresh = snapshot(moot).await?;
+    pub async fn refresh(&self) -> Result<bool, Error> {
+        let fresh = snapshot(&self.moot).await?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let changed = *known != fresh;
         *known = fresh;
         Ok(changed)
+    }
+
+    /// The number that this member speaks under.
+    pub fn sender(&self) -> SenderId {
+        self.own.sender
     }
 
     fn with<R>(&self, member: &MemberId, look: impl FnOnce(&Known) -> R) -> Option<R> {
@@ -178,8 +183,8 @@ impl RosterPapers {
     }
 }
 
-async fn snapshot(moot: &Folkmoot) -> Result<Snapshot, Error> {
-    moot.handle().look(|machine, _, _| Snapshot::of(machine.upper.member.transcript().roster())).await
+async fn snapshot(moot: &MemberHandle) -> Result<Snapshot, Error> {
+    moot.look(|machine, _, _| Snapshot::of(machine.upper.member.transcript().roster())).await
 }
 
 impl Credentials for RosterPapers {

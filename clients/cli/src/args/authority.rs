@@ -88,6 +88,7 @@ impl From<AuthorityRun> for Run {
         let AuthorityRun { charter, at, listen, policy_hook, replica, quiet, while_stdin, clock_ahead } = run;
         let (charter, authority) = (Some(charter), true);
         let (apply, danger_keep_keys) = (false, false);
+        let (robot, robot_rate) = (None, 0);
         Self {
             listen,
             at,
@@ -104,6 +105,8 @@ impl From<AuthorityRun> for Run {
             authority,
             replica,
             clock_ahead,
+            robot,
+            robot_rate,
             danger_keep_keys,
         }
     }

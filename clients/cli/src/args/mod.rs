@@ -433,6 +433,12 @@ pub(crate) enum Vote {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
+    /// What is shown: a group of people, or ten robots that publish their poses by LCM.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Scenario::Group)]
+    pub(crate) scenario: Scenario,
+    /// How many poses a second each robot publishes.
+    #[arg(long, value_name = "HZ", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) rate: u32,
     /// Keeps the state folders and logs, and says where they are.
     #[arg(long)]
     pub(crate) keep: bool,
@@ -446,6 +452,15 @@ pub(crate) struct Demo {
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,
+}
+
+/// What the demo shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Scenario {
+    /// A group is founded, admits, orders, crashes, splits, heals and expels.
+    Group,
+    /// Robots publish poses, and one of them is voted out.
+    Robots,
 }
 
 #[derive(Debug, Args)]

@@ -60,6 +60,11 @@ pub(crate) struct Run {
     /// Set the wall clock forward, for tests.
     #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
     pub(crate) clock_ahead: u64,
+    /// Publish a pose on this LCM group, so many times a second, under the group's own decisions.
+    #[arg(long, hide = true, value_name = "LCM-URL")]
+    pub(crate) robot: Option<folkmoot_pubsub::Address>,
+    #[arg(long, hide = true, default_value_t = 1_000, value_name = "HZ", requires = "robot")]
+    pub(crate) robot_rate: u32,
     /// Keep every key, to show what they are good for after an expulsion.
     #[arg(long, hide = true)]
     pub(crate) danger_keep_keys: bool,

@@ -41,6 +41,14 @@ impl Tale {
         self.line(&format!("{} {text}", self.clock()));
     }
 
+    /// A picture: as values for programs, and for people as `draw` draws it.
+    pub(crate) fn show(&self, values: Value, draw: impl FnOnce()) {
+        if self.json {
+            return self.emit(json!({ "event": "shown", "details": values }));
+        }
+        self.progress.aside(draw);
+    }
+
     /// Something was checked.
     pub(crate) fn check(&mut self, what: &str, ok: bool, detail: &str) {
         self.checks.push((self.step, what.to_owned(), ok, detail.to_owned()));

@@ -26,6 +26,7 @@ mod propose;
 pub(crate) mod render;
 mod replica;
 mod resolve;
+pub(crate) mod robot;
 mod serve;
 mod trouble;
 
@@ -97,6 +98,7 @@ pub(crate) async fn run(
     if !run.apply && !run.authority && printing != Printing::Json {
         tell_outsider(&moot, folder).await?;
     }
+    let robot = run.robot.map(|address| robot::start(&moot, folder, address, run.robot_rate)).transpose()?;
     if let Some(ready) = ready {
         // Whoever waited may have given up.
         let _ = ready.send(());
@@ -121,6 +123,9 @@ pub(crate) async fn run(
     };
     let result = process.live(inbox, stop).await;
     server.abort();
+    if let Some(robot) = robot {
+        robot.abort();
+    }
     // The socket goes with the process; a stale one is replaced at the next start anyway.
     let _ = std::fs::remove_file(&process.socket);
     let stopped = match process.replica.take() {
