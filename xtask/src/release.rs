@@ -85,6 +85,7 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     let rest = [
         "env FOLKMOOT_CRASH_MOMENTS=50 cargo test -p folkmoot-cli --test it crash:: -- --nocapture".into(),
         "cargo run --release -- demo --json".into(),
+        "cargo run --release -- demo --scenario robots --json".into(),
         format!("{BENCH} ring --nodes 3 --senders 3 --bytes 1350 --service agreed --seconds 3 --json"),
         format!("cargo xtask fuzz --seconds {fuzz_seconds} --jobs 2 --resume"),
         "cat docs/evidence/fuzz.tsv".into(),

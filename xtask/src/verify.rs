@@ -47,6 +47,9 @@ fn full() -> Vec<Step> {
         Step::new("real processes in network namespaces", 50, namespaces),
         Step::new("plain LCM with liblcm and PyPI's lcm", 20, plain_lcm),
         Step::new("demo", 10, || run(&format!("{} demo", built("folkmoot"))).map(drop)),
+        Step::new("demo with robots", 15, || {
+            run(&format!("{} demo --scenario robots --rate 20", built("folkmoot"))).map(drop)
+        }),
     ]);
     steps
 }

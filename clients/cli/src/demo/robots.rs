@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub(super) const STEPS: usize = 4;
 const ROBOTS: usize = 10;
 /// How long they drive, before the vote and after it.
-const DRIVE: Duration = Duration::from_secs(5);
+const DRIVE: Duration = Duration::from_secs(3);
 /// Longest wait for something that they should agree upon.
 const PATIENCE: Duration = Duration::from_secs(40);
 const LOOK: Duration = Duration::from_millis(50);

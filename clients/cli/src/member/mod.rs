@@ -126,16 +126,7 @@ pub(crate) async fn run(
     if let Some(robot) = robot {
         robot.abort();
     }
-    // The socket goes with the process; a stale one is replaced at the next start anyway.
-    let _ = std::fs::remove_file(&process.socket);
-    let stopped = match process.replica.take() {
-        Some(replica) => replica.stop().await,
-        None => Ok(()),
-    };
-    result.and(stopped)?;
-    let closed = process.moot.close().await.map_err(Failure::from);
-    process.printer.end().await;
-    closed
+    process.end(result).await
 }
 
 fn printer(printing: Printing) -> Result<Printer, Failure> {
@@ -183,6 +174,19 @@ async fn tell_outsider(moot: &Folkmoot, folder: &Path) -> Result<(), Failure> {
 }
 
 impl Process {
+    async fn end(mut self, result: Result<(), Failure>) -> Result<(), Failure> {
+        // The socket goes with the process; a stale one is replaced at the next start anyway.
+        let _ = std::fs::remove_file(&self.socket);
+        let stopped = match self.replica.take() {
+            Some(replica) => replica.stop().await,
+            None => Ok(()),
+        };
+        result.and(stopped)?;
+        let closed = self.moot.close().await.map_err(Failure::from);
+        self.printer.end().await;
+        closed
+    }
+
     async fn live(
         &mut self,
         mut inbox: mpsc::Receiver<(crate::control::Request, oneshot::Sender<crate::control::Answer>)>,

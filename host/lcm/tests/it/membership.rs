@@ -365,3 +365,19 @@ fn without_a_channels_right_a_member_reads_neither_content_nor_without_the_group
         assert!(holds(b"LC04") && !holds(b"SECRET") && !holds(b"POSE") && !holds(&content[..8]));
     });
 }
+
+#[test]
+fn sixteen_programs_started_at_once_share_their_keys() {
+    run("membership::sixteen_programs_started_at_once_share_their_keys", async || {
+        let fleet = Fleet::new(17_697);
+        let numbers: Vec<u16> = (1..=16).collect();
+        let papers: Vec<_> = numbers.iter().map(|number| fleet.certificates(*number, &["POSE"])).collect();
+        let mut members = Vec::new();
+        for (number, papers) in numbers.iter().zip(&papers) {
+            members.push(fleet.join(*number, papers).await);
+        }
+        together(&members.iter().collect::<Vec<_>>(), &numbers).await;
+        let first: Vec<_> = members[0].keyed().iter().map(|keyed| keyed.number).collect();
+        assert!(members.iter().all(|one| one.keyed().iter().map(|keyed| keyed.number).eq(first.clone())));
+    });
+}
