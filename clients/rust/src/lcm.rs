@@ -20,7 +20,7 @@ use folkmoot_runtime::{MemberHandle, RuntimeError as Error};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 use folkmoot_transcript::{Held, Roster};
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 /// Bytes of a claim.
 const CLAIM_BYTES: usize = 32 + 32 + 32 + 2;
@@ -54,6 +54,24 @@ impl Snapshot {
         let members = roster.members().iter().map(|(member, held)| (*member, known(member, held, true)));
         // Whoever is in again counts as that.
         Self(formers.chain(members).collect())
+    }
+
+    /// What the holder of a claim may, if the transcript agrees with all of it.
+    fn granted(&self, grants: &Grants, claim: &Claim) -> Option<(Vec<Right>, UnixTime)> {
+        let known = self.0.get(&claim.member)?;
+        let holds = known.here && known.request == claim.request && roles_digest(&known.roles) == claim.roles;
+        let roles = known.roles.iter().map(String::as_str);
+        let rights = grants.rights(roles, claim.sender).ok().filter(|_| holds)?;
+        Some((rights, known.ends))
+    }
+
+    /// Whether the transcript says that a claim no longer holds. Of somebody whom it does not know
+    /// yet it says nothing, and nothing of another admission than the last.
+    fn is_over(&self, claim: &Claim) -> bool {
+        self.0.get(&claim.member).is_some_and(|known| {
+            let same = known.request == claim.request;
+            same && (!known.here || roles_digest(&known.roles) != claim.roles)
+        })
     }
 }
 
@@ -154,32 +172,8 @@ impl RosterPapers {
         self.own.sender
     }
 
-    fn with<R>(&self, member: &MemberId, look: impl FnOnce(&Known) -> R) -> Option<R> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.0.get(member).map(look)
-    }
-
-    /// What the holder of a claim may, if the transcript agrees with all of it.
-    fn granted(&self, claim: &Claim) -> Option<(Vec<Right>, UnixTime)> {
-        let rights = |known: &Known| {
-            let holds =
-                known.here && known.request == claim.request && roles_digest(&known.roles) == claim.roles;
-            let roles = known.roles.iter().map(String::as_str);
-            let rights = self.grants.rights(roles, claim.sender).ok().filter(|_| holds)?;
-            Some((rights, known.ends))
-        };
-        self.with(&claim.member, rights).flatten()
-    }
-
-    /// Whether the transcript says that a claim no longer holds. Of somebody whom it does not know
-    /// yet it says nothing.
-    fn is_over(&self, claim: &Claim) -> bool {
-        let over = |known: &Known| {
-            let same = known.request == claim.request;
-            let other_roles = roles_digest(&known.roles) != claim.roles;
-            same && (!known.here || other_roles)
-        };
-        self.with(&claim.member, over).unwrap_or(false)
+    fn known(&self) -> RwLockReadGuard<'_, Snapshot> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -189,7 +183,7 @@ async fn snapshot(moot: &MemberHandle) -> Result<Snapshot, Error> {
 
 impl Credentials for RosterPapers {
     fn rights(&self) -> Vec<Right> {
-        self.granted(&self.own).map(|(rights, _)| rights).unwrap_or_default()
+        self.known().granted(&self.grants, &self.own).map(|(rights, _)| rights).unwrap_or_default()
     }
 
     fn key(&self) -> &SigningKey {
@@ -198,13 +192,13 @@ impl Credentials for RosterPapers {
 
     fn key_of(&self, certificate: &[u8]) -> Option<VerifyingKey> {
         let claim = Claim::read(certificate)?;
-        self.with(&claim.member, |known| known.key.clone())
+        self.known().0.get(&claim.member).map(|known| known.key.clone())
     }
 
     /// The claim itself: whoever hears of it asks its own transcript.
     fn lapsed(&self, _: &Domain, certificate: &[u8]) -> Option<Bytes> {
         let claim = Claim::read(certificate)?;
-        self.is_over(&claim).then(|| claim.bytes())
+        self.known().is_over(&claim).then(|| claim.bytes())
     }
 }
 
@@ -220,7 +214,7 @@ impl Papers for RosterPapers {
     fn judge(&self, domain: &[u8], certificate: &[u8], _: Option<UnixTime>) -> Option<Standing> {
         let domain: Domain = core::str::from_utf8(domain).ok()?.parse().ok()?;
         let claim = Claim::read(certificate)?;
-        let (rights, ends) = self.granted(&claim)?;
+        let (rights, ends) = self.known().granted(&self.grants, &claim)?;
         let right = rights.iter().find(|right| right.domain == domain)?;
         Some(Standing { uid: right.sender.get(), until: (ends.0 < u64::MAX).then_some(ends) })
     }
@@ -232,6 +226,88 @@ impl Papers for RosterPapers {
 
     fn judge_exclusion(&self, _: &[u8], statement: &[u8]) -> Option<Digest> {
         let claim = Claim::read(statement)?;
-        self.is_over(&claim).then(|| self.holder(statement))
+        self.known().is_over(&claim).then(|| self.holder(statement))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use folkmoot_pubsub::Channel;
+
+    struct Seed(u8);
+
+    impl folkmoot_base::Entropy for Seed {
+        fn fill(&mut self, out: &mut [u8]) {
+            out.fill(self.0);
+            self.0 = self.0.wrapping_add(1);
+        }
+    }
+
+    fn known(roles: &[&str], here: bool) -> Known {
+        let roles = roles.iter().map(|role| (*role).to_owned()).collect();
+        let key = SigningKey::generate(&mut Seed(7)).verifying_key().clone();
+        Known { request: [3; 32], key, roles, ends: UnixTime(u64::MAX), here }
+    }
+
+    fn of(known: Known) -> (Snapshot, MemberId) {
+        let member = MemberId([9; 32]);
+        (Snapshot(BTreeMap::from([(member, known)])), member)
+    }
+
+    fn grants() -> Grants {
+        let group: Domain = "239.255.76.67:7667".parse().unwrap();
+        let channel = |name| Channel::new(name).unwrap();
+        Grants::new(group).to_all(channel("POSE")).with("driver", channel("STEER"))
+    }
+
+    #[test]
+    fn a_claim_is_read_as_it_is_written_and_nothing_else_is() {
+        let claim = Claim::of(MemberId([9; 32]), &known(&["driver"], true), 0);
+        assert_eq!(Claim::read(&claim.bytes()), Some(claim));
+        let bytes = claim.bytes();
+        assert_eq!(Claim::read(&bytes[1..]), None);
+        assert_eq!(Claim::read(&[&bytes[..], &[0]].concat()), None);
+        let nobody = [&bytes[..CLAIM_BYTES - 2], &[0, 0]].concat();
+        assert_eq!(Claim::read(&nobody), None, "zero is nobody's number");
+        let next = Claim::of(claim.member, &known(&["driver"], true), 1);
+        assert_ne!(next.sender, claim.sender, "another attempt is another number");
+    }
+
+    #[test]
+    fn pub_66_a_claim_counts_while_the_transcript_agrees_with_all_of_it() {
+        let (snapshot, member) = of(known(&["driver"], true));
+        let claim = Claim::of(member, &known(&["driver"], true), 0);
+        assert_eq!(snapshot.granted(&grants(), &claim).unwrap().0.len(), 3);
+        assert!(!snapshot.is_over(&claim));
+        // Liars: another admission, other roles, somebody else.
+        let liars = [
+            Claim { request: [4; 32], ..claim },
+            Claim { roles: roles_digest(&["admin".to_owned()]), ..claim },
+            Claim { member: MemberId([8; 32]), ..claim },
+        ];
+        for liar in liars {
+            assert_eq!(snapshot.granted(&grants(), &liar), None);
+        }
+        let (without, _) = of(known(&[], true));
+        let plain = Claim::of(member, &known(&[], true), 0);
+        assert_eq!(without.granted(&grants(), &plain).unwrap().0.len(), 2, "what all may");
+    }
+
+    #[test]
+    fn pub_67_a_claim_is_over_when_its_holder_is_out_or_has_other_roles_and_of_strangers_nothing_is_said() {
+        let (_, member) = of(known(&["driver"], true));
+        let claim = Claim::of(member, &known(&["driver"], true), 0);
+        for later in [known(&["driver"], false), known(&[], true)] {
+            let (snapshot, _) = of(later);
+            assert!(snapshot.is_over(&claim));
+            assert_eq!(snapshot.granted(&grants(), &claim), None);
+        }
+        assert!(!Snapshot::default().is_over(&claim), "nobody is out whom the transcript does not know");
+        // Somebody who was voted in again: the old claim counts for nothing, and does not take the
+        // new one with it.
+        let (again, _) = of(Known { request: [5; 32], ..known(&["driver"], true) });
+        assert!(!again.is_over(&claim) && again.granted(&grants(), &claim).is_none());
     }
 }

@@ -140,15 +140,31 @@ async fn live(
 ) -> Result<(), Failure> {
     let channel = Channel::new(CHANNEL).map_err(Failure::bug)?;
     let group = Domain::group(address.group.into()).map_err(Failure::bug)?;
-    let papers = loop {
-        let grants = Grants::new(group).to_all(channel);
-        match RosterPapers::of(moot.clone(), me, grants, identity.key().clone(), 0).await? {
-            Some(papers) => break papers,
-            None => tokio::time::sleep(LOOK).await,
-        }
-    };
-    let options = Options::new(folder.join("lcm"));
-    let membership = Membership::join(address, papers.clone(), options).await.map_err(Failure::bug)?;
+    for attempt in 0.. {
+        let papers = loop {
+            let grants = Grants::new(group).to_all(channel);
+            match RosterPapers::of(moot.clone(), me, grants, identity.key().clone(), attempt).await? {
+                Some(papers) => break papers,
+                None => tokio::time::sleep(LOOK).await,
+            }
+        };
+        let options = Options::new(folder.join("lcm"));
+        let membership = Membership::join(address, papers.clone(), options).await.map_err(Failure::bug)?;
+        drive(&membership, &papers, channel, folder, rate).await?;
+        // Another robot has the same number.
+        membership.leave().await;
+    }
+    Ok(())
+}
+
+/// Publishes and hears, until another robot turns out to have the same number.
+async fn drive(
+    membership: &Membership,
+    papers: &RosterPapers,
+    channel: Channel,
+    folder: &Path,
+    rate: u32,
+) -> Result<(), Failure> {
     let pattern = Pattern::new(CHANNEL).map_err(Failure::bug)?;
     let mut heard = membership.bus().subscribe(pattern, Capacity::default()).map_err(Failure::bug)?;
     let mut report = Report { sender: papers.sender().get(), ..Report::default() };
@@ -172,7 +188,10 @@ async fn live(
                 if papers.refresh().await? {
                     membership.look_again().await;
                 }
-                report.note_keys(&membership);
+                report.note_keys(membership);
+                if membership.keyed().iter().any(|one| one.duplicate == Some(papers.sender())) {
+                    return Ok(());
+                }
             }
             _ = reports.tick() => {
                 report.strange = membership.bus().refused().epochs;

@@ -196,11 +196,13 @@ impl Membership {
     }
 
     /// Leaves: the others agree on keys without this program.
-    pub async fn leave(self) {
+    pub async fn leave(mut self) {
         let (done, told) = oneshot::channel();
         if self.asks.send(Ask::Leave(done)).await.is_ok() {
             let _ = told.await;
         }
+        // Then nobody has the state folder any more.
+        let _ = (&mut self.driver).await;
     }
 }
 
