@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn pub_66_a_claim_counts_while_the_transcript_agrees_with_all_of_it() {
+    fn pub_69_a_claim_counts_while_the_transcript_agrees_with_all_of_it() {
         let (snapshot, member) = of(known(&["driver"], true));
         let claim = Claim::of(member, &known(&["driver"], true), 0);
         assert_eq!(snapshot.granted(&grants(), &claim).unwrap().0.len(), 3);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn pub_67_a_claim_is_over_when_its_holder_is_out_or_has_other_roles_and_of_strangers_nothing_is_said() {
+    fn pub_70_a_claim_is_over_when_its_holder_is_out_or_has_other_roles_and_of_strangers_nothing_is_said() {
         let (_, member) = of(known(&["driver"], true));
         let claim = Claim::of(member, &known(&["driver"], true), 0);
         for later in [known(&["driver"], false), known(&[], true)] {
