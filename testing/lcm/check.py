@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Programs of liblcm and this project's talk to each other: plain LCM, both ways, 100 B to 10 MB.
+And types of lcm-gen and this project's have the same bytes (typed.py).
 
-check.py --program target/debug/folkmoot
+check.py --program target/debug/folkmoot --types target/debug/folkmoot-types
 
 liblcm is Debian's, for a program in C that this compiles, and PyPI's, for Python. Both go into a
 folder under target/, and nothing is installed on the machine. As root all of it runs in a network
@@ -20,6 +21,7 @@ from pathlib import Path
 # The folder of this script stays as it is in the repository.
 sys.dont_write_bytecode = True
 
+import typed
 from common import digest, payload
 from parts import TARGET, Parts
 
@@ -245,6 +247,7 @@ def isolate(words):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", type=Path, default=TARGET / "debug/folkmoot")
+    parser.add_argument("--types", type=Path, default=TARGET / "debug/folkmoot-types")
     parser.add_argument("--ready", action="store_true", help="fetch what the test needs, and do no more")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -252,6 +255,8 @@ def main():
     url = URL.format(port=7667 if options.inside else 20_000 + os.getpid() % 20_000)
     try:
         parts = Parts(options.program.resolve(), url)
+        if not options.types.exists():
+            sys.exit(f"plain LCM: {options.types} is missing. Build it: cargo build -p folkmoot-types")
         if options.ready:
             return 0
         if not options.inside and (code := isolate(sys.argv[1:])) is not None:
@@ -264,9 +269,10 @@ def main():
         folder = parts.folder / "run"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
+        typed.run(parts, options.types.resolve(), folder / "types")
         run(parts, folder)
         shutil.rmtree(folder)
-    except (Failed, OSError, subprocess.SubprocessError) as error:
+    except (Failed, typed.Wrong, OSError, subprocess.SubprocessError) as error:
         print(f"plain LCM: {error}", file=sys.stderr)
         return 1
     return 0

@@ -138,7 +138,8 @@ fn second_reader() -> Result<(), String> {
 /// Programs of others hear ours and are heard (docs/pubsub.md). It fetches Debian's liblcm and
 /// PyPI's lcm. A machine that cannot have them says so and leaves this to `release`.
 fn plain_lcm() -> Result<(), String> {
-    let check = format!("python3 testing/lcm/check.py --program {}", built("folkmoot"));
+    let programs = format!("--program {} --types {}", built("folkmoot"), built("folkmoot-types"));
+    let check = format!("python3 testing/lcm/check.py {programs}");
     let (ready, why) = capture(&format!("{check} --ready")).unwrap_or_else(|why| (false, why));
     if !ready {
         eprintln!("SKIPPED: left to release. {}", why.trim());

@@ -46,6 +46,9 @@ pub enum BusError {
     /// A message is too long.
     #[error(transparent)]
     LocalTooLong(#[from] TooLong),
+    /// A value is no message of its type.
+    #[error(transparent)]
+    LocalEncode(#[from] folkmoot_pubsub::typed::EncodeError),
     /// The group cannot be secured.
     #[error("the group {0} cannot be secured: {1}")]
     LocalDomain(Address, DomainError),

@@ -7,8 +7,10 @@
 //! ```
 //! The sockets are set as liblcm sets its own, so programs of both kinds share a host. Every
 //! subscription has a queue with two bounds and a policy; what the queue had no room for is counted
-//! there, and what the network lost is counted by the receiver.
+//! there, and what the network lost is counted by the receiver. [`typed`] has messages of types
+//! that `.lcm` files define, and [`blocking`] the same for programs without tokio.
 
+pub mod blocking;
 mod bus;
 mod hearing;
 mod hub;
@@ -18,11 +20,14 @@ mod queue;
 mod secured;
 mod sockets;
 mod subscription;
+pub mod typed;
 mod voice;
 
 pub use bus::{Bus, BusError};
+pub use folkmoot_pubsub::{Address, Channel};
 pub use membership::{EXCLUSION_CHANNEL, Keyed, Membership, MembershipError, Options};
 pub use pattern::{Pattern, PatternError};
 pub use queue::{Capacity, Full, Heard};
 pub use secured::Secured;
 pub use subscription::Subscription;
+pub use typed::{Typed, TypedSubscription};

@@ -24,6 +24,7 @@ mod partial;
 mod receiver;
 pub mod secured;
 mod sequence;
+pub mod typed;
 mod wire;
 
 pub use address::{Address, AddressError};

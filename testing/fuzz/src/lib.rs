@@ -3,7 +3,7 @@
 //! leaves the machine as it was.
 //!
 //! ```text
-//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames, attach, pubsub
+//! libfuzzer/fuzz_targets/NAME.rs  --+                     plain values: values, papers, frames, attach, pubsub, typed
 //! tests/it/replay.rs (corpus/NAME/) +--> TARGETS NAME --> machines:     links, orders, keys, runs, admission, stacks, members; signing: asm, frost, sharing, shares, dealers
 //! ```
 //! Bytes for a machine are a sequence of steps (`script`): frames of a peer, time, its own wishes.
@@ -41,6 +41,7 @@ mod shares;
 mod sharing;
 mod stacks;
 mod stored;
+mod typed;
 mod values;
 mod world;
 
@@ -75,6 +76,7 @@ targets! {
     letters: letters_word, letters_desk, letters_writer;
     attach: attach_frames;
     discovery: lcm_keys_message, lcm_keys_machine;
+    typed: lcm_types, lcm_typed;
     pubsub: lcm_datagram, lcm_receiver, lcm_log, lcm_address;
     secured: lcm_header, lcm_opener, lcm_right, lcm_permit;
     stacks: node_peer, embedded_stranger, embedded_pair;

@@ -3,7 +3,7 @@
 use crate::world::world;
 use crate::{
     admission, asm, attach, dealers, discovery, frames, keys, letters, lines, links, members, offices,
-    orders, pubsub, replicas, runs, secured, shares, sharing, stacks, stored, values,
+    orders, pubsub, replicas, runs, secured, shares, sharing, stacks, stored, typed, values,
 };
 use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
@@ -21,6 +21,7 @@ pub fn seeds() -> Vec<(&'static str, Seeds)> {
     all.extend(lines::seeds());
     all.extend(lcm());
     all.extend(discovery::seeds());
+    all.extend(typed::seeds());
     let [ring_frames, ring_gathering, ring_operational] = orders::ring_seeds();
     let [admission, desk, applicant] = admission::admission_seeds();
     let [authority, office, at_authority] = offices::authority_seeds();

@@ -32,6 +32,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("remembered", "fuzz targets and tests see that what a machine remembers is bounded"),
     ("epoch_key", "the simulator's insiders compute what they can"),
     ("share_of", "the simulator's insiders know their own secrets"),
+    ("asynchronous", "a blocking program's way to what only the asynchronous bus does"),
     ("decode_for_study", "tests and fuzz targets read moduli that are too small for production"),
 ];
 

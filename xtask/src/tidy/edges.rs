@@ -65,6 +65,8 @@ const MAY: &[(&str, &[&str])] = &[
         ],
     ),
     ("folkmoot-lcm", &["folkmoot-base", "folkmoot-signing", "folkmoot-pubsub", "folkmoot-system"]),
+    // Reads files and writes text: it has no part in any protocol.
+    ("folkmoot-lcm-gen", &[]),
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
     (
         "folkmoot",
@@ -89,6 +91,7 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-authority",
             "folkmoot-identity",
             "folkmoot-lcm",
+            "folkmoot-lcm-gen",
             "folkmoot-pubsub",
             "folkmoot-transcript",
         ],
@@ -151,6 +154,7 @@ const MAY: &[(&str, &[&str])] = &[
         ],
     ),
     ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
+    ("folkmoot-types", &["folkmoot-pubsub"]),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),
     // Of a protocol that has no code yet.
@@ -174,6 +178,8 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transcript",
             "folkmoot-attach",
             "folkmoot-pubsub",
+            "folkmoot-lcm-gen",
+            "folkmoot-types",
             "folkmoot-link",
             "folkmoot-ring",
             "folkmoot-group",

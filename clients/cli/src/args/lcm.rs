@@ -26,6 +26,8 @@ pub(crate) enum LcmCommand {
     Play(Play),
     /// Publishes what comes on one channel on another, at once.
     Echo(Echo),
+    /// Writes Rust types for the messages that .lcm files define.
+    Gen(Gen),
 }
 
 /// Which channels, and for how long.
@@ -88,6 +90,16 @@ pub(crate) struct Echo {
     /// Stops after so many messages.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) count: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gen {
+    /// The .lcm files. A type of one may be used in another.
+    #[arg(required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// The folder where lcm_types.rs is written.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 fn address(text: &str) -> Result<Address, String> {

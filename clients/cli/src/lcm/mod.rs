@@ -5,11 +5,13 @@
 //! log   group --> queue --> file
 //! play  file --> group
 //! echo  channel --> channel
+//! gen   .lcm files --> Rust
 //! ```
 //! No member, folder or key is needed, and nothing is secret. The rules are those of
 //! docs/pubsub.md.
 
 mod echo;
+mod generate;
 mod log;
 mod play;
 mod reading;
@@ -32,6 +34,7 @@ pub(crate) async fn lcm(lcm: Lcm, json: bool) -> Result<(), Failure> {
         LcmCommand::Log(log) => log::run(&lcm_url, log, json).await,
         LcmCommand::Play(play) => play::run(&lcm_url, play, json).await,
         LcmCommand::Echo(echo) => echo::run(&lcm_url, &echo, json).await,
+        LcmCommand::Gen(files) => generate::run(&files, json),
     }
 }
 

@@ -5,3 +5,4 @@ mod alone;
 mod membership;
 mod sealed;
 mod talk;
+mod typed;

@@ -154,6 +154,8 @@ replays! {
     lcm_permit
     lcm_keys_message
     lcm_keys_machine
+    lcm_types
+    lcm_typed
     link_stranger
     link_wire
     link_liar

@@ -149,6 +149,31 @@ fn the_spy_sees_channels_and_an_echo() {
 }
 
 #[test]
+fn types_are_written_for_a_program() {
+    let place = Place::new("lcm-gen");
+    let file = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(file("a.lcm"), "package p; struct a_t { b_t x; }").unwrap();
+    std::fs::write(file("b.lcm"), "package p;\nstruct b_t { string name; }").unwrap();
+    let url = url(3);
+    let written = run(&url, &["gen", &file("a.lcm"), &file("b.lcm"), "--out", &file("out")]);
+    assert_eq!(
+        (written.status.code(), said(&written)["file"].as_str()),
+        (Some(0), Some(&*file("out/lcm_types.rs")))
+    );
+    let types = std::fs::read_to_string(file("out/lcm_types.rs")).unwrap();
+    assert!(types.contains("pub struct AT {") && types.contains("pub x: BT,"), "{types}");
+    let alone = run(&url, &["gen", &file("a.lcm"), "--out", &file("alone")]);
+    let told = String::from_utf8_lossy(&alone.stderr).into_owned();
+    assert_eq!(alone.status.code(), Some(3));
+    assert!(
+        told.contains("a.lcm:1:29: no file defines p.b_t") && !Path::new(&file("alone")).exists(),
+        "{told}"
+    );
+    assert_eq!(run(&url, &["gen", &file("none.lcm"), "--out", &file("out")]).status.code(), Some(3));
+    assert_eq!(run(&url, &["gen", "--out", &file("out")]).status.code(), Some(2));
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let code = |words: &[&str]| run(&url(3), words).status.code();
     assert_eq!(code(&["echo", "A", "A"]), Some(2), "it would never end");

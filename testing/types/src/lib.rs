@@ -1,0 +1,43 @@
+//! The types of testing/lcm/types as a build script makes them, and values of them: one that every
+//! language makes by itself ([`fixed`]), and drawn ones ([`draw`]).
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "this package is a test: a broken promise is to be a panic"
+)]
+
+mod types {
+    include!(concat!(env!("OUT_DIR"), "/lcm_types.rs"));
+}
+
+pub mod draw;
+mod fixed;
+
+pub use fixed::fixed;
+pub use types::PlainT;
+pub use types::folkmoot::test::{EverythingT, InnerT, NodeT, PingT, PongT};
+pub use types::other::StampT;
+
+use folkmoot_pubsub::typed::Typed;
+
+/// Bytes of a message, decoded and encoded again.
+///
+/// # Errors
+/// They are none of the type.
+pub fn again<T: Typed>(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let message = T::decode(bytes).map_err(|error| error.to_string())?;
+    message.encode().map_err(|error| error.to_string())
+}
+
+/// What can be done with bytes of each type, by the type's name in LCM.
+pub const ALL: [(&str, u64, fn(&[u8]) -> Result<Vec<u8>, String>); 7] = [
+    (EverythingT::NAME, EverythingT::FINGERPRINT, again::<EverythingT>),
+    (InnerT::NAME, InnerT::FINGERPRINT, again::<InnerT>),
+    (NodeT::NAME, NodeT::FINGERPRINT, again::<NodeT>),
+    (PingT::NAME, PingT::FINGERPRINT, again::<PingT>),
+    (PongT::NAME, PongT::FINGERPRINT, again::<PongT>),
+    (StampT::NAME, StampT::FINGERPRINT, again::<StampT>),
+    (PlainT::NAME, PlainT::FINGERPRINT, again::<PlainT>),
+];
