@@ -31,8 +31,11 @@ pub fn again<T: Typed>(bytes: &[u8]) -> Result<Vec<u8>, String> {
     message.encode().map_err(|error| error.to_string())
 }
 
-/// What can be done with bytes of each type, by the type's name in LCM.
-pub const ALL: [(&str, u64, fn(&[u8]) -> Result<Vec<u8>, String>); 7] = [
+/// [`again`] of some type.
+pub type Again = fn(&[u8]) -> Result<Vec<u8>, String>;
+
+/// The name in LCM of each type, its fingerprint, and what is done with its bytes.
+pub const ALL: [(&str, u64, Again); 7] = [
     (EverythingT::NAME, EverythingT::FINGERPRINT, again::<EverythingT>),
     (InnerT::NAME, InnerT::FINGERPRINT, again::<InnerT>),
     (NodeT::NAME, NodeT::FINGERPRINT, again::<NodeT>),
