@@ -73,7 +73,44 @@ fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..60).prop_map(|words| words.join(" "))
 }
 
+/// Files that are right: structs of which each may be in arrays of those before it and of its own.
+fn files() -> impl Strategy<Value = String> {
+    let kind = prop::sample::select(vec![
+        "int8_t", "byte", "float", "double", "string", "boolean", "t0", "t1", "own",
+    ]);
+    let length = prop::sample::select(vec!["[n]", "[m]", "[1]", "[33]", "[70]"]);
+    let field = (kind, prop::collection::vec(length, 0..4));
+    let structs = prop::collection::vec(prop::collection::vec(field, 0..6), 1..5);
+    structs.prop_map(|structs| {
+        let written = structs.iter().enumerate().map(|(own, fields)| {
+            let fields = fields.iter().enumerate().map(|(number, (kind, lengths))| {
+                let lengths = lengths.concat();
+                let variable = lengths.contains(['n', 'm']);
+                match *kind {
+                    "own" if variable => format!("t{own} f{number}{lengths}; "),
+                    "own" => String::new(),
+                    named @ ("t0" | "t1") if !variable && named[1..].parse::<usize>().unwrap() >= own => {
+                        String::new()
+                    }
+                    named @ ("t0" | "t1") if named[1..].parse::<usize>().unwrap() >= structs.len() => {
+                        String::new()
+                    }
+                    kind => format!("{kind} f{number}{lengths}; "),
+                }
+            });
+            format!("struct t{own} {{ int16_t n, m; {} }}\n", fields.collect::<String>())
+        });
+        written.collect()
+    })
+}
+
 proptest! {
+    #[test]
+    fn files_that_are_right_make_rust(text in files()) {
+        let types = types(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        prop_assert!(syn::parse_file(&types).is_ok(), "{}", types);
+    }
+
     #[test]
     fn words_in_any_order_make_rust_or_an_error(text in words()) {
         if let Ok(types) = types(&text) {

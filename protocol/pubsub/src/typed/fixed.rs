@@ -12,6 +12,11 @@ pub trait Fixed: Copy {
     /// Writes it.
     fn put(&self, to: &mut Writer<'_>);
 
+    /// Writes all of these.
+    fn put_all(values: &[Self], to: &mut Writer<'_>) {
+        values.iter().for_each(|value| value.put(to));
+    }
+
     /// Reads it.
     ///
     /// # Errors
@@ -43,6 +48,11 @@ macro_rules! numbers {
             }
 
             // Images and scans are long: no check for each number.
+            fn put_all(values: &[Self], to: &mut Writer<'_>) {
+                let (chunks, _) = to.room(size_of_val(values)).as_chunks_mut();
+                chunks.iter_mut().zip(values).for_each(|(chunk, value)| *chunk = value.to_be_bytes());
+            }
+
             fn all(bytes: &[u8]) -> Result<Vec<Self>, DecodeError> {
                 let (chunks, _) = bytes.as_chunks();
                 Ok(chunks.iter().map(|chunk| Self::from_be_bytes(*chunk)).collect())

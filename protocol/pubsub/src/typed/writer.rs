@@ -20,6 +20,13 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(bytes);
     }
 
+    /// Room for so many bytes, all of which are zero.
+    pub(super) fn room(&mut self, length: usize) -> &mut [u8] {
+        let before = self.out.len();
+        self.out.resize(before.saturating_add(length), 0);
+        self.out.get_mut(before..).unwrap_or_default()
+    }
+
     /// A number, a boolean, or a small array of them.
     pub fn value<T: Fixed>(&mut self, value: &T) {
         value.put(self);
@@ -36,8 +43,7 @@ impl<'a> Writer<'a> {
         values: &[T],
     ) -> Result<(), EncodeError> {
         agree(field, count.into(), values.len())?;
-        self.out.reserve(values.len().saturating_mul(T::BYTES));
-        values.iter().for_each(|value| value.put(self));
+        T::put_all(values, self);
         Ok(())
     }
 
