@@ -7,7 +7,7 @@
 //! panics.
 
 use crate::typed::{Told, Typed, TypedSubscription, Wrong};
-use crate::{BusError, Capacity, Heard, Pattern};
+use crate::{BusError, Capacity, Heard, Membership, Pattern};
 use core::time::Duration;
 use folkmoot_pubsub::{Address, Channel};
 use std::sync::Arc;
@@ -37,10 +37,10 @@ impl Drop for Thread {
     }
 }
 
-/// One program's place in a group.
+/// One program's place in a group; with a [`Membership`], in a secured one.
 #[derive(Debug)]
-pub struct Bus {
-    bus: crate::Bus,
+pub struct Bus<B = crate::Bus> {
+    bus: B,
     thread: Arc<Thread>,
 }
 
@@ -50,25 +50,32 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`].
     pub fn join(address: Address) -> Result<Self, BusError> {
-        Self::join_by(address, || crate::Bus::join(address))
+        Self::join_by(address, async { crate::Bus::join(address) })
     }
+}
 
-    /// Joins the group in another way, for example by [`crate::Bus::join_secured`].
+impl<B: AsRef<crate::Bus>> Bus<B> {
+    /// Joins the group in another way, for example by [`Membership::join`].
     ///
     /// # Errors
     /// What `join` says, and [`BusError::LocalSockets`] if the system has no thread to give.
-    pub fn join_by(
+    pub fn join_by<E: From<BusError>>(
         address: Address,
-        join: impl FnOnce() -> Result<crate::Bus, BusError>,
-    ) -> Result<Self, BusError> {
+        join: impl Future<Output = Result<B, E>>,
+    ) -> Result<Self, E> {
         let thread = Thread::start().map_err(|error| BusError::LocalSockets { address, error })?;
-        let bus = thread.handle.block_on(async { join() })?;
+        let bus = thread.handle.block_on(join)?;
         Ok(Self { bus, thread })
     }
 
     /// The asynchronous bus, for what is not here. [`Self::wait`] waits for its answers.
-    pub fn asynchronous(&self) -> &crate::Bus {
+    pub fn asynchronous(&self) -> &B {
         &self.bus
+    }
+
+    /// Waits for its end, for example that of [`Membership::leave`].
+    pub fn end<F: Future>(self, end: impl FnOnce(B) -> F) -> F::Output {
+        self.thread.handle.block_on(end(self.bus))
     }
 
     /// Waits for an answer of the asynchronous bus.
@@ -81,7 +88,7 @@ impl Bus {
     /// # Errors
     /// As [`crate::Bus::publish`].
     pub fn publish(&self, channel: Channel, payload: &[u8]) -> Result<(), BusError> {
-        self.wait(self.bus.publish(channel, payload))
+        self.wait(self.bus.as_ref().publish(channel, payload))
     }
 
     /// Says a value on a channel.
@@ -89,7 +96,7 @@ impl Bus {
     /// # Errors
     /// As [`crate::Bus::publish_typed`].
     pub fn publish_typed<T: Typed>(&self, channel: Channel, message: &T) -> Result<(), BusError> {
-        self.wait(self.bus.publish_typed(channel, message))
+        self.wait(self.bus.as_ref().publish_typed(channel, message))
     }
 
     /// Hears the channels of this pattern from now on.
@@ -102,8 +109,20 @@ impl Bus {
         capacity: Capacity,
     ) -> Result<Waiting<crate::Subscription>, BusError> {
         // Inside of the runtime, where the reader is to run.
-        let all = self.wait(async { self.bus.subscribe(pattern, capacity) })?;
+        let all = self.wait(async { self.bus.as_ref().subscribe(pattern, capacity) })?;
         Ok(Waiting { all, thread: Arc::clone(&self.thread) })
+    }
+}
+
+impl AsRef<Self> for crate::Bus {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+impl AsRef<crate::Bus> for Membership {
+    fn as_ref(&self) -> &crate::Bus {
+        self.bus()
     }
 }
 

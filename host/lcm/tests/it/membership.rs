@@ -39,14 +39,14 @@ fn channel(name: &str) -> Channel {
 }
 
 /// A root, a group, and a folder for all states.
-struct Fleet {
+pub(crate) struct Fleet {
     issuer: Issuer,
-    address: Address,
+    pub(crate) address: Address,
     folder: PathBuf,
 }
 
 impl Fleet {
-    fn new(port: u16) -> Self {
+    pub(crate) fn new(port: u16) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("folkmoot-fleet-{}-{number}", std::process::id()));
@@ -57,7 +57,7 @@ impl Fleet {
         Self { issuer, address: format!("udpm://239.255.76.67:{port}?ttl=0").parse().unwrap(), folder }
     }
 
-    fn certificates(&self, number: u16, names: &[&str]) -> Certificates {
+    pub(crate) fn certificates(&self, number: u16, names: &[&str]) -> Certificates {
         let mut entropy = random();
         let (key, sender) = (SigningKey::generate(&mut entropy), SenderId::new(number).unwrap());
         let group = Domain::group(self.address.group.into()).unwrap();
@@ -72,7 +72,7 @@ impl Fleet {
         self.folder.join(number.to_string())
     }
 
-    async fn join(&self, number: u16, certificates: &Certificates) -> Membership {
+    pub(crate) async fn join(&self, number: u16, certificates: &Certificates) -> Membership {
         let mut options = Options::new(self.state(number));
         options.signing.insert(channel("SIGNED"), Signing::Each);
         Membership::join(self.address, certificates.clone(), options).await.unwrap()

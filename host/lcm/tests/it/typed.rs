@@ -1,8 +1,9 @@
 //! Values of generated types go from program to program.
 
 use crate::alone::alone;
+use crate::membership::Fleet;
 use folkmoot_lcm::typed::{DecodeError, Told, Typed, Wrong};
-use folkmoot_lcm::{Address, Bus, BusError, Capacity, Channel, Pattern, blocking};
+use folkmoot_lcm::{Address, Bus, BusError, Capacity, Channel, Membership, Pattern, blocking};
 use std::time::{Duration, Instant};
 
 mod types {
@@ -114,6 +115,42 @@ fn a_program_without_tokio_publishes_and_hears() {
         drop(bus);
         assert!(poses.next().is_none(), "a bus that is gone says so");
         assert!(bytes.all(|heard| heard.channel == channel()), "and what waited is read before that");
+    });
+}
+
+#[test]
+fn a_program_without_tokio_is_a_member() {
+    alone("typed::a_program_without_tokio_is_a_member", || {
+        let fleet = Fleet::new(17_699);
+        let member = |number: u16| {
+            let papers = fleet.certificates(number, &["POSE"]);
+            blocking::Bus::join_by(fleet.address, async { Ok(fleet.join(number, &papers).await) })
+        };
+        let buses: [Result<_, BusError>; 2] = [member(1), member(2)];
+        let [anna, ben] = buses.map(Result::unwrap);
+        let end = Instant::now() + Duration::from_secs(60);
+        let has_both = |bus: &blocking::Bus<Membership>| {
+            bus.asynchronous().keyed().iter().all(|keyed| keyed.members.len() == 2)
+        };
+        while !(has_both(&anna) && has_both(&ben)) {
+            assert!(Instant::now() < end, "they have no key together");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // For a moment the key before seals on, which only one of them has.
+        std::thread::sleep(Duration::from_millis(100));
+        let pattern = Pattern::new("POSE").unwrap();
+        let mut poses = ben.subscribe(pattern, Capacity::default()).unwrap().typed::<PoseT>();
+        let heard = std::iter::repeat_with(|| {
+            anna.publish_typed(channel(), &pose(1)).unwrap();
+            poses.within(Duration::from_millis(200))
+        });
+        let (heard, got) = heard.take(50).flatten().next().expect("it comes").unwrap();
+        assert_eq!((heard.sender.unwrap().get(), got), (1, pose(1)));
+        anna.end(Membership::leave);
+        while ben.asynchronous().keyed().iter().any(|keyed| keyed.members.len() != 1) {
+            assert!(Instant::now() < end, "the other does not notice");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     });
 }
 
