@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Programs of liblcm and this project's talk to each other: plain LCM, both ways, 100 B to 10 MB.
-And types of lcm-gen and this project's have the same bytes (typed.py).
+Programs of liblcm talk through two bridges, sealed outside. And types of lcm-gen and this project's
+have the same bytes (typed.py).
 
 check.py --program target/debug/folkmoot --types target/debug/folkmoot-types
 
@@ -10,6 +11,7 @@ namespace of its own. The exit code is 1 if a message does not come, or comes wi
 """
 
 import argparse
+import json
 import os
 import shutil
 import signal
@@ -171,6 +173,7 @@ def run(parts, folder):
     finally:
         for hearer in hears:
             hearer.process.kill()
+    bridged(parts, folder)
 
 
 def they_speak(parts, folder):
@@ -234,6 +237,73 @@ def replay(parts, folder, hears):
         again.process.kill()
 
 
+class Bridge:
+    """One that runs, and what it prints."""
+
+    def __init__(self, parts, folder, inside, outside):
+        command = [parts.program, "--json", "lcm", "bridge", "--secured", folder, "--inside", inside, "--outside", outside]
+        self.name = f"the bridge of {folder.name}"
+        self.output = folder.with_suffix(".out")
+        with open(self.output, "wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.PIPE, env=parts.environment)
+
+    def said(self):
+        return [json.loads(line) for line in self.output.read_text().splitlines() if line.endswith("}")]
+
+    def is_with(self, members):
+        """Whether its keys are of these senders."""
+        keys = [line["keys"] for line in self.said() if "keys" in line]
+        return bool(keys) and all(key["members"] == members for key in keys[-1])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        if self.process.wait(10) != 0:
+            raise Failed(f"{self.name} ended badly: {self.process.stderr.read().decode(errors='replace')}")
+        return self.said()[-1]
+
+
+def bridged(parts, folder):
+    """Programs of liblcm on two hosts, as it were: each has a group of its own, and a bridge."""
+    # liblcm hears whatever comes to its port, of every group that somebody on the host is in.
+    group, rest = parts.url.split("?")
+    address, port = group.rsplit(":", 1)
+    outside, there = (f"{address[:-2]}{67 + more}:{int(port) + more}?{rest}" for more in (1, 2))
+    wanted = {speaker: messages(speaker) for speaker in ("X", "Y")}
+    rights = [word for all in wanted.values() for channel, _, _ in all for word in ("--channel", channel)]
+    parts.ours("lcm", "root", "new", folder / "root")
+    running = []
+    try:
+        for sender, inside in ((1, parts.url), (2, there)):
+            papers = folder / f"robot{sender}"
+            certify = ["lcm", "certify", "--root", folder / "root", "--sender", sender, "--out", papers, "--lcm-url", outside]
+            parts.ours(*certify, *rights)
+            running.append(Bridge(parts, papers, inside, outside))
+        bridges = list(running)
+        for bridge in bridges:
+            await_ready(bridge, lambda one: one.is_with([1, 2]))
+        # An outsider, who must hear nothing of it.
+        hears = [
+            Hearer("liblcm in C, on the other side", [parts.peer, "hear", there], folder / "there.out", parts.environment),
+            Hearer("PyPI's lcm, on this side", parts.python_line("hear", parts.url), folder / "here.out", parts.environment),
+            Hearer("liblcm in C, outside", [parts.peer, "hear", outside], folder / "outside.out", parts.environment),
+        ]
+        running += hears
+        for hearer in hears:
+            await_ready(hearer, lambda one: ("ready", 0, "0") in one.heard())
+        deliver("liblcm in C, through two bridges", lambda: by_c(parts, wanted["X"], ROUNDS), hears[:1], wanted["X"])
+        told = lines(wanted["Y"])
+        deliver("PyPI's lcm, through two bridges", lambda: parts.python("say", there, ROUNDS, told=told), hears[1:2], wanted["Y"])
+        heard = [channel for channel, _, _ in hears[2].heard() if "_SIZE_" in channel]
+        if heard:
+            raise Failed(f"outside, plain programs hear {heard[0]}")
+        for bridge in bridges:
+            last = bridge.stop()
+            print(f"{bridge.name}: outward {last['outward']['messages']} messages, inward {last['inward']['messages']}", flush=True)
+    finally:
+        for one in running:
+            one.process.kill()
+
+
 def isolate(words):
     """Runs this again in a network namespace; None if that cannot be made here."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
@@ -273,7 +343,7 @@ def main():
         run(parts, folder)
         shutil.rmtree(folder)
     except (Failed, typed.Wrong, OSError, subprocess.SubprocessError) as error:
-        print(f"plain LCM: {error}", file=sys.stderr)
+        print(f"LCM: {error}", file=sys.stderr)
         return 1
     return 0
 

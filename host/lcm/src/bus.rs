@@ -2,6 +2,7 @@
 
 use crate::hearing::{Hearing, Management, Shared};
 use crate::hub::Hub;
+use crate::itself::Itself;
 use crate::queue::Queue;
 use crate::sockets::{Mouth, hear, receive_buffer};
 use crate::voice::{SIZES, Voice};
@@ -17,7 +18,7 @@ use folkmoot_pubsub::{
     Address, Channel, Counters, Limits, Packets, Receiver, SELF_TEST_CHANNEL, SELF_TEST_PAYLOAD, TooLong,
 };
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -25,6 +26,10 @@ use tokio::task::JoinHandle;
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 /// After so many datagrams the reader lets others have a turn.
 const BATCH_MAX: usize = 64;
+/// So much of one message leaves at once, which is half of the receive buffer that is asked for;
+/// and how long it rests after that.
+const BURST_BYTES: usize = 2 << 20;
+const BURST_PAUSE: Duration = Duration::from_millis(5);
 /// How many messages one signature attests, where batches are signed.
 const ATTESTED_TOGETHER: usize = folkmoot_pubsub::secured::BATCH_MAX / 2;
 /// How long a program tries to hear itself, and how often it speaks meanwhile. As liblcm.
@@ -83,6 +88,8 @@ pub struct Bus {
     plain: AtomicU32,
     clock: Clock,
     ear: Mutex<Option<Ear>>,
+    /// Its own port, if it shall not hear itself.
+    ignored: Arc<OnceLock<u16>>,
 }
 
 /// Time since the bus joined.
@@ -162,7 +169,8 @@ impl Bus {
         let (hub, voice) = (Arc::new(Mutex::new(Hub::default())), Arc::new(tokio::sync::Mutex::new(voice)));
         let clock = Clock(tokio::time::Instant::now());
         let (management, plain, ear) = (Mutex::new(management), AtomicU32::new(0), Mutex::new(None));
-        Ok(Self { address, mouth, hub, voice, opener, management, plain, clock, ear })
+        let ignored = Arc::default();
+        Ok(Self { address, mouth, hub, voice, opener, management, plain, clock, ear, ignored })
     }
 
     /// Time since it joined.
@@ -172,6 +180,25 @@ impl Bus {
 
     pub(crate) fn at(&self, time: Instant) -> tokio::time::Instant {
         self.clock.at(time)
+    }
+
+    /// The port that others hear this program from.
+    ///
+    /// # Errors
+    /// [`BusError::LocalSockets`].
+    pub fn port(&self) -> Result<u16, BusError> {
+        self.mouth.port().map_err(|error| self.failed(error))
+    }
+
+    /// From now on it does not hear what it says itself. [`Self::self_test`] fails then.
+    ///
+    /// # Errors
+    /// [`BusError::LocalSockets`].
+    pub fn ignore_itself(&self) -> Result<(), BusError> {
+        let port = self.port()?;
+        // It has one port, whoever sets it.
+        let _ = self.ignored.set(port);
+        Ok(())
     }
 
     /// Takes a new key, for the group or for a channel of it: an agreement made it. From now on it
@@ -250,10 +277,17 @@ impl Bus {
         self.opener.as_ref().and_then(|opener| opener.lock().attested())
     }
 
+    /// A long message leaves in bursts, so that the buffers of those who hear it keep up.
     async fn send(&self, packets: Packets<'_>) -> Result<(), BusError> {
+        let mut burst = 0_usize;
         for packet in packets {
+            if burst >= BURST_BYTES {
+                tokio::time::sleep(BURST_PAUSE).await;
+                burst = 0;
+            }
             let sent = self.mouth.send(&packet).await;
             sent.map_err(|error| self.failed(error))?;
+            burst = burst.saturating_add(packet.data.len());
         }
         Ok(())
     }
@@ -279,7 +313,13 @@ impl Bus {
                 Some(opener) => Hearing::Secured(opener.clone(), self.take_management()),
                 None => Hearing::Plain(Box::new(Receiver::new(Limits::default()))),
             };
-            let reader = tokio::spawn(read(hears, hearing, Arc::clone(&self.hub), self.clock));
+            let reader = tokio::spawn(read(
+                hears,
+                hearing,
+                Arc::clone(&self.hub),
+                Arc::clone(&self.ignored),
+                self.clock,
+            ));
             *ear = Some(Ear { reader, bytes });
         }
         Ok(())
@@ -314,7 +354,7 @@ impl Bus {
     /// # Errors
     /// It does not, or cannot speak.
     pub async fn self_test(&self) -> Result<(), BusError> {
-        let port = self.mouth.port().map_err(|error| self.failed(error))?;
+        let port = self.port()?;
         let (Ok(channel), Ok(pattern)) = (Channel::new(SELF_TEST_CHANNEL), Pattern::new(SELF_TEST_CHANNEL))
         else {
             return Err(BusError::LocalDeaf(self.address));
@@ -372,8 +412,15 @@ fn lock(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
 }
 
 /// Hears until the socket is gone.
-async fn read(hears: UdpSocket, mut hearing: Hearing, hub: Arc<Mutex<Hub>>, clock: Clock) {
+async fn read(
+    hears: UdpSocket,
+    mut hearing: Hearing,
+    hub: Arc<Mutex<Hub>>,
+    ignored: Arc<OnceLock<u16>>,
+    clock: Clock,
+) {
     let mut room = vec![0; DATAGRAM_BYTES_MAX];
+    let mut itself = Itself::default();
     loop {
         if let Err(error) = hears.readable().await {
             tracing::warn!(%error, "the group is not heard any more");
@@ -390,6 +437,9 @@ async fn read(hears: UdpSocket, mut hearing: Hearing, hub: Arc<Mutex<Hub>>, cloc
                     break;
                 }
             };
+            if ignored.get().is_some_and(|port| itself.said(*port, from)) {
+                continue;
+            }
             let datagram = room.get_mut(..length).unwrap_or_default();
             let came = hearing.take(clock.now(), from, datagram);
             let mut hub = lock(&hub);

@@ -14,6 +14,7 @@ pub mod blocking;
 mod bus;
 mod hearing;
 mod hub;
+mod itself;
 mod membership;
 mod pattern;
 mod queue;

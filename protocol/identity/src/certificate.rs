@@ -124,6 +124,20 @@ pub(crate) fn check_term(
 }
 
 /// PEM of a certificate's DER. Does not fail: the label is fixed and certificates are short.
-pub(crate) fn certificate_pem(der: &[u8]) -> String {
+pub fn certificate_pem(der: &[u8]) -> String {
     der::pem::encode_string("CERTIFICATE", LineEnding::LF, der).unwrap_or_default()
+}
+
+/// The DER of the first certificate in a file, whatever stands before it, as `openssl ca` writes
+/// it. Nobody has judged it.
+///
+/// # Errors
+/// [`CertificateError::LocalPem`].
+pub fn certificate_from_pem(text: &str) -> Result<Vec<u8>, CertificateError> {
+    const END: &str = "-----END CERTIFICATE-----";
+    let from = text.find("-----BEGIN CERTIFICATE-----").and_then(|at| text.get(at..));
+    let one = from.and_then(|from| from.get(..from.find(END)?.checked_add(END.len())?));
+    let one = one.ok_or(CertificateError::LocalPem("it holds no certificate in PEM"))?;
+    let decoded = der::pem::decode_vec(one.as_bytes());
+    decoded.map(|(_, der)| der).map_err(|_| CertificateError::LocalPem("the certificate cannot be read"))
 }

@@ -1,8 +1,8 @@
 //! An identity: a private key and the certificate that names it.
 
 use crate::envelope::{Envelope, draw_serial};
+use crate::key_file::key_to_pem;
 use crate::{CertificateError, IdentityCertificate};
-use der::pem::LineEnding;
 use folkmoot_base::{Entropy, MemberId, NodeId, Secret, UnixTime};
 use folkmoot_signing::{Signature, SigningKey};
 
@@ -88,10 +88,7 @@ impl Identity {
     /// # Errors
     /// [`CertificateError::LocalPem`] if it cannot be encoded, which no key does.
     pub fn key_pem(&self) -> Result<Secret<String>, CertificateError> {
-        let refuse = CertificateError::LocalPem("the key cannot be read");
-        let der = self.key.to_pkcs8_der().map_err(|_| refuse.clone())?;
-        let pem = der::pem::encode_string("PRIVATE KEY", LineEnding::LF, der.expose()).map_err(|_| refuse)?;
-        Ok(Secret::new(pem))
+        key_to_pem(&self.key)
     }
 
     /// The certificate as PEM.

@@ -1,4 +1,4 @@
-//! Private keys in files that other software wrote.
+//! Private keys in files, also those that other software wrote.
 //!
 //! ```text
 //! openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256     -----BEGIN PRIVATE KEY-----     PKCS#8 (RFC 5208)
@@ -6,8 +6,9 @@
 //! ```
 
 use crate::{CertificateError, Identity};
+use der::pem::LineEnding;
 use folkmoot_base::{Entropy, Secret, UnixTime};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::{SigningKey, VerifyingKey};
 
 /// Longest file: a key of the curve with its parameters takes less than a quarter of it.
 const FILE_BYTES_MAX: usize = 4 * 1024;
@@ -28,11 +29,38 @@ impl Identity {
         not_before: UnixTime,
         not_after: UnixTime,
     ) -> Result<Self, CertificateError> {
-        Self::of_key(read_key(key_pem)?, name, entropy, not_before, not_after)
+        Self::of_key(key_from_pem(key_pem)?, name, entropy, not_before, not_after)
     }
 }
 
-fn read_key(pem: &str) -> Result<SigningKey, CertificateError> {
+/// Writes a private key as PKCS#8 PEM, not encrypted.
+///
+/// # Errors
+/// [`CertificateError::LocalPem`] if it cannot be encoded, which no key does.
+pub fn key_to_pem(key: &SigningKey) -> Result<Secret<String>, CertificateError> {
+    let refuse = CertificateError::LocalPem("the key cannot be read");
+    let der = key.to_pkcs8_der().map_err(|_| refuse.clone())?;
+    der::pem::encode_string(PKCS8, LineEnding::LF, der.expose()).map(Secret::new).map_err(|_| refuse)
+}
+
+/// Reads a public key: PEM, P-256, as `openssl pkey -pubout` writes it.
+///
+/// # Errors
+/// [`CertificateError::LocalPem`] says what is wrong with the file.
+pub fn public_from_pem(pem: &str) -> Result<VerifyingKey, CertificateError> {
+    let refuse = CertificateError::LocalPem;
+    let (label, der) = der::pem::decode_vec(pem.as_bytes()).map_err(|_| refuse("the key cannot be read"))?;
+    if label != "PUBLIC KEY" {
+        return Err(refuse("its label is not PUBLIC KEY"));
+    }
+    VerifyingKey::from_spki_der(&der).map_err(|_| refuse("the key is not a P-256 key"))
+}
+
+/// Reads a private key: PEM, PKCS#8 or SEC 1, P-256 with its curve named, not encrypted.
+///
+/// # Errors
+/// [`CertificateError::LocalPem`] says what is wrong with the file.
+pub fn key_from_pem(pem: &str) -> Result<SigningKey, CertificateError> {
     let refuse = CertificateError::LocalPem;
     if pem.len() > FILE_BYTES_MAX {
         return Err(refuse("it is longer than any P-256 key"));

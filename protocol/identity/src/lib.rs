@@ -51,7 +51,9 @@ mod vote;
 
 pub use authority::{AUTHORITY_BYTES_MAX, AuthorityBody, AuthorityCertificate, common as common_name};
 pub use central::{AUTHORITY_NODES_MAX, Central, Dealer, refusal};
-pub use certificate::{CERTIFICATE_BYTES_MAX, IdentityCertificate, identities_pem};
+pub use certificate::{
+    CERTIFICATE_BYTES_MAX, IdentityCertificate, certificate_from_pem, certificate_pem, identities_pem,
+};
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
 pub use charter_rules::{Adopt, Minority, Quorum, Timeouts};
 pub use charter_value::THRESHOLD_MAX;
@@ -66,6 +68,7 @@ pub use folkmoot_signing::{
 pub use founder::{FOUNDERS_MAX, Founder};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds};
 pub use identity::Identity;
+pub use key_file::{key_from_pem, key_to_pem, public_from_pem};
 pub use membership::{COMBINED_BYTES_MAX, Combined, Membership, VOTES_MAX};
 pub use message::{MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedMessage, SignerCertificate, Stamp};
 pub use multi::{MULTI_LABEL, Multi};

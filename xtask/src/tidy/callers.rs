@@ -26,7 +26,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("Enrol", "shares for members that lost theirs; the member's side is still to come"),
     ("next_frame", "reads attach off a socket; the program that opens one is still to come"),
     ("VERSIONS", "what both sides of attach's socket say first; the socket is still to come"),
-    ("Certificates", "papers of X.509 for LCM; programs read them"),
     ("as_lcmsec", "the reference's derivation, for programs that talk to it; those are still to come"),
     ("join_secured", "a bus whose keys a program installs itself, as the benches do"),
     ("remembered", "fuzz targets and tests see that what a machine remembers is bounded"),

@@ -1,5 +1,6 @@
 //! What can be said to `folkmoot lcm`.
 
+use super::certify::{Certificate, Certify, Exclude, Root};
 use clap::{Args, Subcommand};
 use folkmoot_lcm::Pattern;
 use folkmoot_pubsub::{Address, Channel};
@@ -8,9 +9,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct Lcm {
     /// Where the programs meet: LCM's URL with the multicast group, its port and the TTL. With
-    /// TTL 0 nothing leaves this host.
-    #[arg(long, global = true, env = "LCM_DEFAULT_URL", value_name = "URL", value_parser = address, default_value = "udpm://239.255.76.67:7667?ttl=0")]
-    pub(crate) lcm_url: Address,
+    /// TTL 0 nothing leaves this host [default: udpm://239.255.76.67:7667?ttl=0; with --secured the
+    /// group of the certificate, with TTL 1].
+    #[arg(long, global = true, env = "LCM_DEFAULT_URL", value_name = "URL", value_parser = address)]
+    pub(crate) lcm_url: Option<Address>,
     #[command(subcommand)]
     pub(crate) command: LcmCommand,
 }
@@ -28,6 +30,30 @@ pub(crate) enum LcmCommand {
     Echo(Echo),
     /// Writes Rust types for the messages that .lcm files define.
     Gen(Gen),
+    /// Lets plain programs on this host talk to those on others, sealed, without touching them.
+    Bridge(Bridge),
+    /// Makes the root, whose key says who may be on which channels.
+    #[command(subcommand)]
+    Root(Root),
+    /// Certifies that a key may be on these channels, as this sender.
+    Certify(Certify),
+    /// Shows what a certificate says.
+    #[command(subcommand)]
+    Certificate(Certificate),
+    /// Excludes a certificate: all others agree on new keys without its holder.
+    Exclude(Exclude),
+}
+
+/// How a command takes part in a secured group.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Secured {
+    /// Takes part in the secured form, by root.crt, member.crt and member.key in this folder, as
+    /// `folkmoot lcm certify` writes them.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) secured: Option<PathBuf>,
+    /// A channel on which each message is signed by its sender. All members give the same channels.
+    #[arg(long, value_name = "CHANNEL", value_parser = channel, requires = "secured")]
+    pub(crate) signed: Vec<Channel>,
 }
 
 /// Which channels, and for how long.
@@ -45,6 +71,8 @@ pub(crate) struct Wanted {
 pub(crate) struct Spy {
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) secured: Secured,
     /// How often the table is shown.
     #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub(crate) every: u64,
@@ -56,6 +84,8 @@ pub(crate) struct Log {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) secured: Secured,
     /// Stops after so many messages.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) count: Option<u64>,
@@ -71,6 +101,8 @@ pub(crate) struct Play {
     /// Which channels: a regular expression for the whole name.
     #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
     pub(crate) channel: Pattern,
+    #[command(flatten)]
+    pub(crate) secured: Secured,
     /// How many times faster than it was recorded; 0: without pauses.
     #[arg(long, short, value_name = "FACTOR", default_value_t = 1.0, value_parser = speed)]
     pub(crate) speed: f64,
@@ -84,6 +116,8 @@ pub(crate) struct Echo {
     /// The channel to publish on.
     #[arg(value_parser = channel)]
     pub(crate) to: Channel,
+    #[command(flatten)]
+    pub(crate) secured: Secured,
     /// Stops after so long [default: when it is told to, by Ctrl-C].
     #[arg(long, value_name = "SECONDS")]
     pub(crate) seconds: Option<u64>,
@@ -102,6 +136,35 @@ pub(crate) struct Gen {
     pub(crate) out: PathBuf,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Bridge {
+    /// The folder with root.crt, member.crt and member.key, as `folkmoot lcm certify` writes them.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) secured: PathBuf,
+    /// A channel on which each message is signed by its sender. All members give the same channels.
+    #[arg(long, value_name = "CHANNEL", value_parser = channel)]
+    pub(crate) signed: Vec<Channel>,
+    /// Where plain programs on this host meet [default: --lcm-url].
+    #[arg(long, value_name = "URL", value_parser = address)]
+    pub(crate) inside: Option<Address>,
+    /// Where the bridges of all hosts meet, sealed: a group that the certificate names [default:
+    /// the certificate's group, with TTL 1].
+    #[arg(long, value_name = "URL", value_parser = address)]
+    pub(crate) outside: Option<Address>,
+    /// Which channels go over: a regular expression for the whole name.
+    #[arg(long, short, value_name = "PATTERN", value_parser = pattern, default_value = ".*")]
+    pub(crate) channel: Pattern,
+    /// Allows a TTL above 0 inside: plain messages leave this host, and anybody can read them.
+    #[arg(long)]
+    pub(crate) inside_leaves_host: bool,
+    /// How often it says what went over [default: at the end only].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) every: Option<u64>,
+    /// Stops after so long [default: when it is told to, by Ctrl-C].
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) seconds: Option<u64>,
+}
+
 fn address(text: &str) -> Result<Address, String> {
     text.parse().map_err(|error: folkmoot_pubsub::AddressError| error.to_string())
 }
@@ -110,7 +173,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
     Pattern::new(text).map_err(|error| error.to_string())
 }
 
-fn channel(text: &str) -> Result<Channel, String> {
+pub(super) fn channel(text: &str) -> Result<Channel, String> {
     Channel::new(text).map_err(|error| error.to_string())
 }
 

@@ -16,6 +16,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 pub(crate) mod authority;
+pub(crate) mod certify;
 pub(crate) mod lcm;
 pub(crate) mod newcomer;
 pub(crate) mod rules;
@@ -133,8 +134,8 @@ pub(crate) enum Command {
         /// The folder to write to. It is created if it does not exist.
         to: PathBuf,
     },
-    /// Shows, records, plays and echoes what programs say to one another by LCM, plainly. No
-    /// member, charter or key takes part.
+    /// Shows, records, plays, echoes and secures what programs say to one another by LCM. No
+    /// member or charter takes part.
     Lcm(lcm::Lcm),
     /// Measures, with the program folkmoot-bench, which is built separately.
     #[command(disable_help_flag = true)]

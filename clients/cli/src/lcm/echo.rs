@@ -1,6 +1,6 @@
 //! `folkmoot lcm echo`
 
-use super::{end, failed, listen, losses, lost};
+use super::{Place, failed, losses, lost};
 use crate::args::lcm::Echo;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
@@ -8,14 +8,15 @@ use folkmoot_lcm::{Capacity, Pattern};
 use folkmoot_pubsub::{Address, Channel};
 use serde_json::json;
 
-pub(super) async fn run(address: &Address, echo: &Echo, json: bool) -> Result<(), Failure> {
-    let Echo { from, to, seconds, count } = echo;
+pub(super) async fn run(url: Option<Address>, echo: &Echo, json: bool) -> Result<(), Failure> {
+    let Echo { from, to, secured, seconds, count } = echo;
     if from == to {
         return Err(Failure::new(Exit::Usage, "an echo on the channel that it hears would never end"));
     }
-    let bus = listen(address).await?;
+    let place = Place::listen(url, secured, json).await?;
+    let bus = place.bus();
     let mut subscription = bus.subscribe(only(from)?, Capacity::default()).map_err(failed)?;
-    let mut end = std::pin::pin!(end(*seconds));
+    let mut end = Box::pin(place.end(*seconds));
     if !json {
         eprintln!("what comes on {} goes to {}; Ctrl-C ends this", from.text(), to.text());
     }
@@ -26,15 +27,15 @@ pub(super) async fn run(address: &Address, echo: &Echo, json: bool) -> Result<()
             () = &mut end => None,
         };
         let Some(heard) = heard else { break };
-        bus.publish(*to, &heard.payload).await.map_err(failed)?;
+        place.publish(*to, &heard.payload).await?;
         messages = messages.saturating_add(1);
     }
-    let counters = bus.counters();
-    let value = json!({ "messages": messages, "lost": lost(&counters, &subscription) });
+    let value = json!({ "messages": messages, "lost": lost(bus, &subscription) });
     data(json, &value, || {
-        format!("{} echoed{}", many_of(messages, "message"), losses(&counters, subscription.dropped()))
+        format!("{} echoed{}", many_of(messages, "message"), losses(bus, subscription.dropped()))
     });
-    Ok(())
+    drop((subscription, end));
+    place.leave().await
 }
 
 /// The pattern of this channel alone.

@@ -1,6 +1,6 @@
 //! `folkmoot lcm log`
 
-use super::{end, failed, listen, losses, lost};
+use super::{Place, failed, losses, lost};
 use crate::args::lcm::Log;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
@@ -29,16 +29,18 @@ struct Recording {
     room: Vec<u8>,
 }
 
-pub(super) async fn run(address: &Address, log: Log, json: bool) -> Result<(), Failure> {
-    let bus = listen(address).await?;
+pub(super) async fn run(url: Option<Address>, log: Log, json: bool) -> Result<(), Failure> {
+    let place = Place::listen(url, &log.secured, json).await?;
+    let bus = place.bus();
     let mut subscription = bus.subscribe(log.wanted.channel.clone(), WAITING).map_err(failed)?;
-    let end = end(log.wanted.seconds);
+    let end = place.end(log.wanted.seconds);
     // Anyone who waits for the file knows then that all is recorded from now on, and that Ctrl-C
     // ends it well.
     let file = BufWriter::new(open(&log)?);
     let mut recording = Recording { file, messages: 0, bytes: 0, room: Vec::new() };
     if !json {
-        eprintln!("recording {address} in {}; Ctrl-C ends this", log.file.display());
+        let opened = if log.secured.secured.is_some() { ", opened" } else { "" };
+        eprintln!("recording {} in {}{opened}; Ctrl-C ends this", place.address(), log.file.display());
     }
     let most = log.count.and_then(|count| i64::try_from(count).ok()).unwrap_or(i64::MAX);
     let ended = tokio::select! {
@@ -47,18 +49,18 @@ pub(super) async fn run(address: &Address, log: Log, json: bool) -> Result<(), F
     };
     let written = ended.and_then(|()| finish(&mut subscription, &mut recording, most));
     written.map_err(|error| Failure::file(&log.file, &error))?;
-    let counters = bus.counters();
     let value = json!({
         "file": log.file,
         "messages": recording.messages,
         "bytes": recording.bytes,
-        "lost": lost(&counters, &subscription),
+        "lost": lost(bus, &subscription),
     });
     data(json, &value, || {
         let count = many_of(u64::try_from(recording.messages).unwrap_or_default(), "message");
-        format!("{count} in {}{}", log.file.display(), losses(&counters, subscription.dropped()))
+        format!("{count} in {}{}", log.file.display(), losses(bus, subscription.dropped()))
     });
-    Ok(())
+    drop(subscription);
+    place.leave().await
 }
 
 fn open(log: &Log) -> Result<File, Failure> {

@@ -1,11 +1,10 @@
 //! `folkmoot lcm play`
 
 use super::reading::{Next, messages};
-use super::{end, failed};
+use super::{Place, end};
 use crate::args::lcm::Play;
 use crate::exit::{Exit, Failure};
 use crate::show::{data, many_of};
-use folkmoot_lcm::Bus;
 use folkmoot_pubsub::Address;
 use serde_json::json;
 use std::fs::File;
@@ -39,11 +38,11 @@ impl Pace {
     }
 }
 
-pub(super) async fn run(address: &Address, play: Play, json: bool) -> Result<(), Failure> {
-    let Play { file, channel: wanted, speed } = play;
+pub(super) async fn run(url: Option<Address>, play: Play, json: bool) -> Result<(), Failure> {
+    let Play { file, channel: wanted, secured, speed } = play;
     let wrong = |error: io::Error| Failure::file(&file, &error);
     let log = File::open(&file).map_err(wrong)?;
-    let bus = Bus::join(*address).map_err(failed)?;
+    let place = Place::join(url, &secured, json).await?;
     let mut end = std::pin::pin!(end(None));
     let mut log = messages(log, wanted);
     let mut pace = Pace { speed, last: None };
@@ -68,16 +67,17 @@ pub(super) async fn run(address: &Address, play: Play, json: bool) -> Result<(),
                 () = &mut end => break,
             }
         }
-        bus.publish(channel, &payload).await.map_err(failed)?;
+        place.publish(channel, &payload).await?;
         published = published.saturating_add(1);
     }
+    let left = place.leave().await;
     let value = json!({ "file": file, "messages": published, "skipped_bytes": skipped });
     data(json, &value, || format!("{} published", many_of(published, "message")));
     if skipped > 0 {
         let text = format!("the log is damaged: {} skipped", many_of(skipped, "byte"));
         return Err(Failure::new(Exit::No, text));
     }
-    Ok(())
+    left
 }
 
 async fn wait(due: Instant) {

@@ -1,6 +1,6 @@
 //! `folkmoot lcm spy`
 
-use super::{end, failed, listen, losses, lost};
+use super::{Place, failed, losses, lost};
 use crate::args::lcm::Spy;
 use crate::exit::Failure;
 use crate::show::{Paint, data, harmless, line, many, paint, table};
@@ -83,16 +83,17 @@ impl Row {
     }
 }
 
-pub(super) async fn run(address: &Address, spy: Spy, json: bool) -> Result<(), Failure> {
-    let bus = listen(address).await?;
+pub(super) async fn run(url: Option<Address>, spy: Spy, json: bool) -> Result<(), Failure> {
+    let place = Place::listen(url, &spy.secured, json).await?;
+    let bus = place.bus();
     let mut subscription = bus.subscribe(spy.wanted.channel, Capacity::default()).map_err(failed)?;
-    let mut end = std::pin::pin!(end(spy.wanted.seconds));
+    let mut end = Box::pin(place.end(spy.wanted.seconds));
     let mut tick = tokio::time::interval(Duration::from_secs(spy.every));
     tick.tick().await;
     let mut channels = Channels::default();
     let mut since = tokio::time::Instant::now();
     if !json {
-        eprintln!("listening on {address}; Ctrl-C ends this");
+        eprintln!("listening on {}; Ctrl-C ends this", place.address());
     }
     loop {
         let over = tokio::select! {
@@ -108,21 +109,21 @@ pub(super) async fn run(address: &Address, spy: Spy, json: bool) -> Result<(), F
         };
         let seconds = since.elapsed().as_secs_f64();
         since = tokio::time::Instant::now();
-        show(&channels.rows(seconds), &bus, &subscription, json);
+        show(&channels.rows(seconds), bus, &subscription, json);
         if over {
-            return Ok(());
+            drop((subscription, end));
+            return place.leave().await;
         }
     }
 }
 
 fn show(rows: &[Row], bus: &Bus, subscription: &Subscription, json: bool) {
-    let counters = bus.counters();
     let all: Vec<Value> = rows.iter().map(Row::json).collect();
-    let value = json!({ "channels": all, "lost": lost(&counters, subscription) });
+    let value = json!({ "channels": all, "lost": lost(bus, subscription) });
     data(json, &value, || {
         let heading = ["CHANNEL", "MESSAGES", "HZ", "KB/S", "LAST BYTES"];
         let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
-        let losses = losses(&counters, subscription.dropped());
+        let losses = losses(bus, subscription.dropped());
         let about = format!("{}{losses}", many(rows.len(), "channel"));
         format!("{}\n{}", table(&heading, &cells), paint(Paint::Dim, &about))
     });

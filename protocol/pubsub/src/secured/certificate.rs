@@ -27,6 +27,9 @@ pub(super) struct Read {
     /// In DER, as the subject.
     pub(super) issuer: Vec<u8>,
     pub(super) subject: Vec<u8>,
+    /// For people.
+    pub(super) issuer_text: String,
+    pub(super) subject_text: String,
     pub(super) key: VerifyingKey,
     pub(super) term: RangeInclusive<UnixTime>,
     /// What the signature is over.
@@ -60,6 +63,8 @@ impl Read {
         let read = Self {
             issuer: body.issuer().to_der().map_err(bad)?,
             subject: body.subject().to_der().map_err(bad)?,
+            issuer_text: body.issuer().to_string(),
+            subject_text: body.subject().to_string(),
             key,
             term,
             tbs: outer.tbs.to_der().map_err(bad)?,
@@ -83,6 +88,11 @@ impl Read {
             }
         }
         Ok(())
+    }
+
+    /// Whether it may sign others.
+    pub(super) fn is_authority(&self) -> Result<bool, PermitError> {
+        Ok(self.one::<BasicConstraints>()?.is_some_and(|constraints| constraints.ca))
     }
 
     /// The extension of this type, if it is there.

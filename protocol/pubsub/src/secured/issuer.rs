@@ -9,9 +9,11 @@
 //! ```
 //! Relies on: whoever calls this keeps a list of who has which sender ([`super::duplicates`]).
 
+use super::certificate::Read;
 use super::permit::check;
-use super::{PermitError, RIGHTS_MAX, Right, Root};
+use super::{PermitError, RIGHTS_MAX, Right, Root, exclude};
 use crate::discovery::message::CERTIFICATE_BYTES_MAX as MEMBER_BYTES_MAX;
+use bytes::Bytes;
 use const_oid::AssociatedOid;
 use const_oid::db::rfc4519;
 use const_oid::db::rfc5912::ECDSA_WITH_SHA_256;
@@ -86,6 +88,8 @@ pub struct Issuer {
     root: Root,
     certificate: Vec<u8>,
     key: SigningKey,
+    /// What the root certificate names its key by, if it does.
+    identifier: Option<SubjectKeyIdentifier>,
 }
 
 impl Issuer {
@@ -122,7 +126,8 @@ impl Issuer {
         if root.key() != key.verifying_key() {
             return Err(IssueError::LocalKey);
         }
-        Ok(Self { root, certificate: certificate.to_vec(), key })
+        let identifier = Read::from_der(certificate)?.one()?;
+        Ok(Self { root, certificate: certificate.to_vec(), key, identifier })
     }
 
     /// The root certificate, in DER.
@@ -167,6 +172,16 @@ impl Issuer {
         Ok(made)
     }
 
+    /// The statement that whoever has this certificate is out (PUB-46, PUB-63). Anybody can carry
+    /// it.
+    ///
+    /// # Errors
+    /// [`PermitError`], if the root has not issued it.
+    pub fn exclude(&self, certificate: &[u8]) -> Result<Bytes, PermitError> {
+        let permit = self.root.permit_at_any_time(certificate)?;
+        Ok(exclude(&self.key, permit.holder()))
+    }
+
     fn body(
         &self,
         subject: Name,
@@ -177,17 +192,17 @@ impl Issuer {
     ) -> der::Result<Tbs> {
         let uri = |right: &Right| Ia5String::new(&right.to_string());
         let uris = rights.iter().map(|right| uri(right).map(GeneralName::UniformResourceIdentifier));
-        let issuer = AuthorityKeyIdentifier {
-            key_identifier: Some(identifier(self.key.verifying_key())?),
-            ..AuthorityKeyIdentifier::default()
-        };
-        let extensions = vec![
+        let mut extensions = vec![
             extension(true, &BasicConstraints { ca: false, path_len_constraint: None })?,
             extension(true, &KeyUsage(KeyUsages::DigitalSignature.into()))?,
             extension(false, &SubjectAltName(uris.collect::<der::Result<_>>()?))?,
             extension(false, &SubjectKeyIdentifier(identifier(key)?))?,
-            extension(false, &issuer)?,
         ];
+        if let Some(SubjectKeyIdentifier(identifier)) = &self.identifier {
+            let key_identifier = Some(identifier.clone());
+            let by = AuthorityKeyIdentifier { key_identifier, ..AuthorityKeyIdentifier::default() };
+            extensions.push(extension(false, &by)?);
+        }
         tbs(Name::from_der(self.root.name())?, subject, key, term, extensions, entropy)
     }
 }

@@ -16,6 +16,7 @@
 mod batch;
 mod certificate;
 mod cipher;
+mod claim;
 mod counters;
 mod danger;
 mod domain;
@@ -37,6 +38,7 @@ mod window;
 
 pub use batch::{Attested, BATCH_MAX, Batch};
 pub use cipher::{MATERIAL_BYTES_MAX, Material, Suite};
+pub use claim::Claim;
 pub use counters::Refused;
 pub use danger::Danger;
 pub use domain::{Domain, DomainError, Right, SenderId};

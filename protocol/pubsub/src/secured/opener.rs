@@ -1,11 +1,12 @@
 //! Datagrams in, opened messages out.
 
 use super::epochs::Epochs;
+use super::key::TAG_BYTES;
 use super::opening::{Content, Senders};
 use super::sealer::{check, next_end, room_for};
 use super::{
     Attested, Attribution, Cause, Domain, DomainKey, Header, InstallError, Mode, OpenError, Part, Refused,
-    SenderId, Times,
+    SIGNATURE_BYTES, SenderId, Times,
 };
 use crate::assembly::{Assembly, Extra};
 use crate::counters::add;
@@ -61,6 +62,9 @@ pub struct Opener {
 impl Opener {
     /// One for the multicast group of `domain`, which holds no more than `limits`.
     pub fn new(mode: Mode, domain: Domain, limits: Limits, times: Times) -> Self {
+        // The limit is of contents, and what travels is longer.
+        let message_bytes = limits.message_bytes.saturating_add(TAG_BYTES + SIGNATURE_BYTES);
+        let limits = Limits { message_bytes, ..limits };
         Self {
             mode,
             domain: domain.of_group(),

@@ -8,7 +8,7 @@ use folkmoot_base::{Digest, MemberId, Mutant, UnixTime, digest};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
 use x509_cert::ext::pkix::name::GeneralName;
-use x509_cert::ext::pkix::{BasicConstraints, KeyUsage, SubjectAltName};
+use x509_cert::ext::pkix::{KeyUsage, SubjectAltName};
 
 /// Longest certificate, in bytes of DER.
 pub const CERTIFICATE_BYTES_MAX: usize = 16 * 1024;
@@ -87,11 +87,10 @@ impl Root {
         if read.issuer != read.subject || read.key.verify_raw(&read.tbs, &read.signature).is_err() {
             return Err(PermitError::PeerIssuer);
         }
-        let (constraints, usage): (Option<BasicConstraints>, Option<KeyUsage>) = (read.one()?, read.one()?);
-        if !constraints.is_some_and(|constraints| constraints.ca) {
+        if !read.is_authority()? {
             return Err(PermitError::WireExtensions("the root is not an authority"));
         }
-        if usage.is_some_and(|usage| !usage.key_cert_sign()) {
+        if read.one::<KeyUsage>()?.is_some_and(|usage| !usage.key_cert_sign()) {
             return Err(PermitError::WireExtensions("the root's key may not sign certificates"));
         }
         Ok(Self { name: read.subject, key: read.key, term: read.term, danger: Mutant::NONE })
@@ -147,7 +146,7 @@ impl Root {
         if !signed && !self.danger.is(Danger::AnyIssuer) {
             return Err(PermitError::PeerIssuer);
         }
-        if read.one::<BasicConstraints>()?.is_some_and(|constraints| constraints.ca) {
+        if read.is_authority()? {
             return Err(PermitError::WireExtensions("it is an authority's"));
         }
         if read.one::<KeyUsage>()?.is_some_and(|usage| !usage.digital_signature()) {
@@ -162,7 +161,7 @@ impl Root {
 
 impl Read {
     /// The rights, which fit together (PUB-26, PUB-28). URIs of others are not looked at.
-    fn rights(&self) -> Result<Vec<Right>, PermitError> {
+    pub(super) fn rights(&self) -> Result<Vec<Right>, PermitError> {
         let names = self.one::<SubjectAltName>()?.map(|names| names.0).unwrap_or_default();
         let mut rights = BTreeSet::new();
         for name in names {

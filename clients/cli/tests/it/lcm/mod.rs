@@ -2,7 +2,11 @@
 
 #[path = "../../../../../host/lcm/tests/it/alone.rs"]
 mod alone;
+mod bridge;
 mod ends;
+mod fleet;
+mod papers;
+mod sealed;
 
 use crate::common::place::Place;
 use alone::alone;

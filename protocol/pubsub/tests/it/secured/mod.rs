@@ -2,6 +2,7 @@
 
 mod epochs;
 mod helper;
+mod issuers;
 mod liars;
 mod permits;
 mod rights;

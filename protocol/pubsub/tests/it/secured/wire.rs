@@ -134,6 +134,16 @@ fn pub_17_what_is_not_of_the_secured_form_is_refused_and_counted() {
 }
 
 #[test]
+fn pub_04_a_content_may_be_as_long_as_a_plain_one() {
+    let most = Limits::default().message_bytes;
+    let (mut mouth, mut ear) = (Mouth::new(Mode::Own, 1, &["A"]), Ear::new(Mode::Own, &["A"]));
+    let heard = ear.hear_all(&mouth.say("A", &vec![7; most]));
+    assert!(heard.len() == 1 && heard[0].len() == most);
+    let long = mouth.say("A", &vec![7; most + 100]);
+    assert!(matches!(ear.hear(&long[0]), Err(OpenError::Wire(WireError::PeerTooLong(_)))));
+}
+
+#[test]
 fn pub_20_a_name_that_does_not_end_is_refused() {
     let (mut mouth, mut ear) = (Mouth::new(Mode::Own, 1, &["a"]), Ear::new(Mode::Own, &["a"]));
     let good = &mouth.say("a", b"content")[0];

@@ -1,0 +1,84 @@
+//! What can be said to `folkmoot lcm root`, `certify`, `certificate` and `exclude`.
+
+use super::lcm::channel;
+use clap::{Args, Subcommand};
+use folkmoot_pubsub::Channel;
+use folkmoot_pubsub::secured::SenderId;
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Root {
+    /// Makes a root in a folder: its key, which stays there, and its certificate, which all
+    /// members have.
+    New {
+        /// The folder. It is created if it does not exist.
+        folder: PathBuf,
+        /// The name in the certificate.
+        #[arg(long, default_value = "lcm root")]
+        name: String,
+        /// How long it counts.
+        #[arg(long, value_name = "DAYS", default_value_t = 7_305, value_parser = clap::value_parser!(u64).range(1..=36_525))]
+        days: u64,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Certify {
+    /// The folder of the root.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: PathBuf,
+    /// The sender's number in the group, from 1 to 65535. Nobody else has it.
+    #[arg(long, value_name = "NUMBER", value_parser = sender)]
+    pub(crate) sender: SenderId,
+    /// A channel that it may speak on and hear. Without any it sees which channels are in use, and
+    /// reads nothing.
+    #[arg(long, short, value_name = "CHANNEL", value_parser = channel)]
+    pub(crate) channel: Vec<Channel>,
+    /// How long the certificate counts.
+    #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u64).range(1..=36_525))]
+    pub(crate) days: u64,
+    /// The name in the certificate [default: that of the request, or of the folder].
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Certifies the key of this request (PKCS#10) or this public key, PEM: so the key never
+    /// leaves its owner. Without it a key is made.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) request: Option<PathBuf>,
+    /// The folder for root.crt, member.crt and, if it is made here, member.key. It is created if it
+    /// does not exist.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Certificate {
+    /// Shows whose a certificate is, until when, and which channels it is for. If root.crt lies
+    /// beside it, it is judged by that.
+    Show {
+        /// The certificate, PEM.
+        file: PathBuf,
+        /// Judges it by this root certificate.
+        #[arg(long, value_name = "FILE")]
+        root: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Exclude {
+    /// The certificate, PEM.
+    pub(crate) certificate: PathBuf,
+    /// The folder of the root.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) root: PathBuf,
+    /// Writes the statement to this file.
+    #[arg(long, value_name = "FILE", required_unless_present = "now")]
+    pub(crate) out: Option<PathBuf>,
+    /// Publishes the statement now, in the groups that the certificate names, or at --lcm-url.
+    #[arg(long)]
+    pub(crate) now: bool,
+}
+
+fn sender(text: &str) -> Result<SenderId, String> {
+    let number: Option<u16> = text.parse().ok();
+    number.and_then(SenderId::new).ok_or_else(|| String::from("a sender is a number from 1 to 65535"))
+}

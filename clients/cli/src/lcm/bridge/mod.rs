@@ -1,0 +1,159 @@
+//! `folkmoot lcm bridge`: plain programs on one host, sealed between hosts.
+//!
+//! ```text
+//!   plain programs ==inside, TTL 0== Bus --outward--> Membership ==outside, sealed== other bridges
+//!                                        <--inward---
+//! ```
+//! The promise: what plain programs say inside is heard inside of all bridges whose certificates
+//! are for its channel, in the order in which this one heard it, and nothing of it leaves the host
+//! unsealed. Nothing goes round: a bridge does not hear itself, and knows the other bridges between
+//! the same two groups ([`others`]).
+
+mod others;
+mod way;
+
+use super::sealed::{self, Sealed};
+use super::{end, failed, listen_plainly};
+use crate::args::lcm::Bridge;
+use crate::exit::{Exit, Failure};
+use crate::show::{data, line};
+use folkmoot_lcm::{Bus, Capacity, Full};
+use folkmoot_pubsub::Address;
+use others::Others;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use way::{Way, Ways};
+
+/// What waits for one way: short messages for a while, or two of the longest.
+const WAITING: Capacity = Capacity { messages: 10_000, bytes: 160 << 20, full: Full::DropOldest };
+/// How long it listens for other bridges before it carries anything.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// Both sides, and what is known of them.
+struct Sides {
+    inside: Bus,
+    outside: Sealed,
+    others: Others,
+    ways: Ways,
+}
+
+pub(super) async fn run(url: Option<Address>, bridge: Bridge, json: bool) -> Result<(), Failure> {
+    let sides = Arc::new(open(url, &bridge).await?);
+    if !json {
+        eprintln!(
+            "plain inside on {}, sealed outside on {} as sender {}; Ctrl-C ends this",
+            bridge.inside.or(url).unwrap_or_default(),
+            sides.outside.address,
+            sides.outside.sender
+        );
+    }
+    let mut tasks = JoinSet::new();
+    tasks.spawn(others::watch(Arc::clone(&sides)));
+    tokio::time::sleep(LOOK).await;
+    let outward = sides.inside.subscribe(bridge.channel.clone(), WAITING).map_err(failed)?;
+    let inward = sides.outside.membership.bus().subscribe(bridge.channel, WAITING).map_err(failed)?;
+    tasks.spawn(way::outward(Arc::clone(&sides), outward));
+    tasks.spawn(way::inward(Arc::clone(&sides), inward));
+    tasks.spawn(tell_keys(Arc::clone(&sides), json));
+    if let Some(seconds) = bridge.every {
+        tasks.spawn(tell_often(Arc::clone(&sides), Duration::from_secs(seconds), json));
+    }
+    let ended = tokio::select! {
+        () = end(bridge.seconds) => Ok(()),
+        ended = tasks.join_next() => match ended {
+            Some(Ok(failure)) => Err(failure),
+            Some(Err(error)) => Err(Failure::bug(error)),
+            None => Ok(()),
+        },
+    };
+    tasks.shutdown().await;
+    tell(&sides, json);
+    if let Some(sides) = Arc::into_inner(sides) {
+        sides.outside.membership.leave().await;
+    }
+    ended
+}
+
+/// Both sides, if they are where they may be (PUB-68).
+async fn open(url: Option<Address>, bridge: &Bridge) -> Result<Sides, Failure> {
+    let inside = bridge.inside.or(url).unwrap_or_default();
+    if inside.ttl > 0 && !bridge.inside_leaves_host {
+        let text = format!(
+            "inside, on {inside}, plain messages would leave this host, because its TTL is not 0. If that is meant, give --inside-leaves-host"
+        );
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    if bridge.outside.is_some_and(|outside| outside.group == inside.group) {
+        return Err(same(&inside));
+    }
+    let outside = Sealed::join(&bridge.secured, bridge.outside, &bridge.signed).await?;
+    if outside.address.group == inside.group {
+        return Err(same(&inside));
+    }
+    let (inside, outer) = (listen_plainly(&inside).await?, outside.membership.bus());
+    outer.self_test().await.map_err(failed)?;
+    inside.ignore_itself().map_err(failed)?;
+    outer.ignore_itself().map_err(failed)?;
+    let others = Others::new(outside.address.group, outside.sender, inside.port().map_err(failed)?);
+    Ok(Sides { inside, outside, others, ways: Ways::default() })
+}
+
+fn same(inside: &Address) -> Failure {
+    let text = format!(
+        "inside and outside are both {}. Certify the bridges for another group: folkmoot lcm certify --lcm-url udpm://239.255.76.68:7668",
+        inside.group
+    );
+    Failure::new(Exit::Usage, text)
+}
+
+/// Says who has which key, whenever that changes; ends when this program is out.
+async fn tell_keys(sides: Arc<Sides>, json: bool) -> Failure {
+    let membership = &sides.outside.membership;
+    let mut told = Vec::new();
+    loop {
+        let keys = membership.keyed();
+        if let Some(failure) = sealed::out(&keys) {
+            return failure;
+        }
+        let members: Vec<_> = keys.iter().map(|key| (key.number, key.members.clone())).collect();
+        if members != told {
+            if json {
+                line(&json!({ "keys": sealed::value(&keys) }).to_string());
+            } else {
+                eprintln!("{}", sealed::words(&keys, sides.outside.sender));
+            }
+            told = members;
+        }
+        tokio::time::sleep(sealed::LOOK).await;
+    }
+}
+
+async fn tell_often(sides: Arc<Sides>, every: Duration, json: bool) -> Failure {
+    loop {
+        tokio::time::sleep(every).await;
+        tell(&sides, json);
+    }
+}
+
+/// Says what went over, and what did not.
+fn tell(sides: &Sides, json: bool) {
+    let (outward, inward) = (sides.ways.outward(), sides.ways.inward());
+    data(json, &counted(sides, &outward, &inward), || {
+        let stands_by =
+            if sides.others.stands_by() { "\nanother bridge carries: this one stands by" } else { "" };
+        format!("outward: {}\ninward:  {}{stands_by}", outward.words(), inward.words())
+    });
+}
+
+fn counted(sides: &Sides, outward: &Way, inward: &Way) -> Value {
+    json!({
+        "outward": outward.value(),
+        "inward": inward.value(),
+        "inside": super::counted(&sides.inside),
+        "outside": super::counted(sides.outside.membership.bus()),
+        "keys": sealed::value(&sides.outside.membership.keyed()),
+        "stands_by": sides.others.stands_by(),
+    })
+}

@@ -1,0 +1,235 @@
+//! `folkmoot lcm root`, `certify`, `certificate`: who may be on which channels.
+
+use super::papers::{
+    CERTIFICATE, KEY, ROOT_CERTIFICATE, ROOT_KEY, RootFolder, absent, create_certificate, create_key,
+    make_folder, read_certificate, wrong,
+};
+use crate::args::certify::{Certificate, Certify, Root};
+use crate::exit::{Exit, Failure};
+use crate::files::read_small;
+use crate::show::{Paint, data, paint, table, visible};
+use core::ops::RangeInclusive;
+use folkmoot::UnixTime;
+use folkmoot::tools::{OsEntropy, wall_clock};
+use folkmoot_base::whole;
+use folkmoot_identity::{Csr, SigningKey, VerifyingKey, public_from_pem};
+use folkmoot_pubsub::Address;
+use folkmoot_pubsub::secured::{
+    Claim, Domain, IssueError, Issuer, Permit, PermitError, Right, Root as Judge, duplicates,
+};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Clocks differ: a certificate begins a little before it is made.
+const SKEW_SECONDS: u64 = 3_600;
+const DAY_SECONDS: u64 = 86_400;
+/// What is made if the folder has no name to take.
+const NAMELESS: &str = "lcm member";
+
+/// `folkmoot lcm root`
+pub(super) fn root(command: &Root, json: bool) -> Result<(), Failure> {
+    let Root::New { folder, name, days } = command;
+    make_folder(folder)?;
+    absent(folder, &[ROOT_KEY, ROOT_CERTIFICATE])?;
+    let mut entropy = entropy()?;
+    let key = SigningKey::generate(&mut entropy);
+    let issuer = Issuer::new(name, key, &term(*days), &mut entropy).map_err(refused)?;
+    create_key(&folder.join(ROOT_KEY), issuer.key())?;
+    let file = folder.join(ROOT_CERTIFICATE);
+    create_certificate(&file, issuer.certificate())?;
+    data(json, &json!({ "name": name, "certificate": file, "key": folder.join(ROOT_KEY) }), || {
+        let hint =
+            paint(Paint::Dim, "keep this folder to yourself; whoever has root.key decides who may be where");
+        format!("{}  root of {}\n{hint}", file.display(), paint(Paint::Bold, &visible(name)))
+    });
+    Ok(())
+}
+
+/// `folkmoot lcm certify`
+pub(super) fn certify(address: &Address, command: &Certify, json: bool) -> Result<(), Failure> {
+    let root = RootFolder::open(&command.root)?;
+    let Certify { out, sender, .. } = command;
+    let (named, public) = match &command.request {
+        Some(file) => requested(file)?,
+        None => (None, None),
+    };
+    absent(out, if public.is_some() { &[CERTIFICATE] } else { &[CERTIFICATE, KEY, ROOT_CERTIFICATE] })?;
+    let mut entropy = entropy()?;
+    let made = public.is_none().then(|| SigningKey::generate(&mut entropy));
+    let key = public.or_else(|| made.as_ref().map(|made| made.verifying_key().clone()));
+    let key = key.ok_or_else(|| Failure::bug("there is no key to certify"))?;
+    let of_folder = || out.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = command.name.clone().or(named).or_else(of_folder).unwrap_or_else(|| NAMELESS.to_owned());
+    let rights = rights(address, command)?;
+    let certificate =
+        root.issuer.issue(&name, &key, &rights, &term(command.days), &mut entropy).map_err(refused)?;
+    free(&root, &certificate)?;
+    make_folder(out)?;
+    let entry = root.enter(sender.get(), &certificate)?;
+    let write = || {
+        if let Some(made) = &made {
+            create_key(&out.join(KEY), made)?;
+        }
+        own_root(&out.join(ROOT_CERTIFICATE), root.issuer.certificate())?;
+        create_certificate(&out.join(CERTIFICATE), &certificate)
+    };
+    write().inspect_err(|_| {
+        // Nobody has it, so nobody has the number.
+        let _ = std::fs::remove_file(&entry);
+    })?;
+    let claim = Claim::from_der(&certificate).map_err(Failure::bug)?;
+    data(json, &value(&claim, None), || {
+        let next = if made.is_some() { "" } else { "; put the key beside it, as member.key" };
+        format!("{}\n{}{next}", text(&claim), out.join(CERTIFICATE).display())
+    });
+    Ok(())
+}
+
+/// The name and the key of a request, or the key of a public key.
+fn requested(file: &Path) -> Result<(Option<String>, Option<VerifyingKey>), Failure> {
+    let bytes = read_small(file)?;
+    let text = String::from_utf8_lossy(&bytes);
+    if text.contains("-----BEGIN PUBLIC KEY-----") {
+        let key = public_from_pem(&text).map_err(|error| wrong(file, &error))?;
+        return Ok((None, Some(key)));
+    }
+    let csr = Csr::read(&bytes).map_err(|error| {
+        Failure::new(Exit::Configuration, format!("{}: {}", file.display(), whole(&error)))
+    })?;
+    Ok((Some(csr.name().to_owned()), Some(csr.key().clone())))
+}
+
+fn rights(address: &Address, command: &Certify) -> Result<BTreeSet<Right>, Failure> {
+    let group = Domain::group(address.group.into());
+    let group = group.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let channels = command.channel.iter().map(|channel| group.with_channel(*channel));
+    Ok(channels.chain([group]).map(|domain| Right { domain, sender: command.sender }).collect())
+}
+
+/// Refuses a certificate whose sender another key has (PUB-28).
+fn free(root: &RootFolder, certificate: &[u8]) -> Result<(), Failure> {
+    let (judge, now) = (root.issuer.root(), wall_clock());
+    let mut permits = Vec::new();
+    for (file, der) in root.issued()? {
+        match judge.permit(&der, now, SKEW_SECONDS) {
+            Ok(permit) => permits.push((file, permit)),
+            // Its number is free again.
+            Err(PermitError::PeerEnded(_)) => {}
+            Err(error) => return Err(wrong(&file, &error)),
+        }
+    }
+    let new = judge.permit(certificate, now, 0).map_err(|error| refused(error.into()))?;
+    let taken = |(file, permit): &(_, Permit)| {
+        duplicates([permit, &new]).first().map(|(right, _)| (Clone::clone(file), *right))
+    };
+    let Some((file, right)): Option<(std::path::PathBuf, Right)> = permits.iter().find_map(taken) else {
+        return Ok(());
+    };
+    let text = format!(
+        "another key is sender {} in {} until its certificate ends or is excluded ({}). Choose another number",
+        right.sender,
+        right.domain,
+        file.display()
+    );
+    Err(Failure::new(Exit::No, text))
+}
+
+/// Writes the root certificate, or sees that it is there.
+fn own_root(file: &Path, root: &[u8]) -> Result<(), Failure> {
+    if !file.exists() {
+        return create_certificate(file, root);
+    }
+    if read_certificate(file)? == root {
+        return Ok(());
+    }
+    let text = format!("{} is of another root. Choose another folder", file.display());
+    Err(Failure::new(Exit::Configuration, text))
+}
+
+/// `folkmoot lcm certificate`
+pub(super) fn certificate(command: &Certificate, json: bool) -> Result<(), Failure> {
+    let Certificate::Show { file, root } = command;
+    let der = read_certificate(file)?;
+    let claim = Claim::from_der(&der).map_err(|error| wrong(file, &error))?;
+    let beside = file.with_file_name(ROOT_CERTIFICATE);
+    let by = root.clone().or_else(|| Some(beside).filter(|beside| beside.exists() && beside != file));
+    let judged = match by {
+        Some(by) => Some(judge(&by, &der)?),
+        None => None,
+    };
+    data(json, &value(&claim, judged.as_ref()), || {
+        let verdict = match &judged {
+            None => String::new(),
+            Some(Ok(())) => format!("\n{}", paint(Paint::Green, "it counts now")),
+            Some(Err(why)) => format!("\n{}", paint(Paint::Red, &format!("it does not count: {why}"))),
+        };
+        format!("{}{verdict}", text(&claim))
+    });
+    match judged {
+        // The data say it all.
+        Some(Err(_)) => Err(Failure::new(Exit::No, "")),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a certificate counts now, under this root.
+fn judge(root: &Path, der: &[u8]) -> Result<Result<(), PermitError>, Failure> {
+    let judge = Judge::from_der(&read_certificate(root)?).map_err(|error| wrong(root, &error))?;
+    Ok(judge.permit(der, wall_clock(), 0).map(drop))
+}
+
+fn text(claim: &Claim) -> String {
+    let head = format!(
+        "{}, certified by {}, from {} to {}",
+        paint(Paint::Bold, &visible(&claim.subject)),
+        visible(&claim.issuer),
+        claim.term.start(),
+        claim.term.end()
+    );
+    if claim.rights.is_empty() {
+        return format!("{head}\na root: it certifies others");
+    }
+    let row = |right: &Right| {
+        let channel = right.domain.channel().map_or("(names of channels)".into(), |one| visible(&one.text()));
+        vec![right.domain.address().to_string(), right.sender.to_string(), channel]
+    };
+    let rows: Vec<Vec<String>> = claim.rights.iter().map(row).collect();
+    format!("{head}\n{}", table(&["GROUP", "SENDER", "CHANNEL"], &rows))
+}
+
+fn value(claim: &Claim, judged: Option<&Result<(), PermitError>>) -> Value {
+    let right = |right: &Right| {
+        json!({
+            "group": right.domain.address().to_string(),
+            "channel": right.domain.channel().map(folkmoot_pubsub::Channel::text),
+            "sender": right.sender.get(),
+            "urn": right.to_string(),
+        })
+    };
+    json!({
+        "subject": claim.subject,
+        "issuer": claim.issuer,
+        "key": claim.key.member_id().hex(),
+        "begins": claim.term.start().to_string(),
+        "ends": claim.term.end().to_string(),
+        "rights": claim.rights.iter().map(right).collect::<Vec<_>>(),
+        "counts": judged.map(Result::is_ok),
+        "why": judged.and_then(|judged| judged.as_ref().err()).map(ToString::to_string),
+    })
+}
+
+fn entropy() -> Result<OsEntropy, Failure> {
+    OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))
+}
+
+fn term(days: u64) -> RangeInclusive<UnixTime> {
+    let now = wall_clock().0;
+    let ends = now.saturating_add(days.saturating_mul(DAY_SECONDS));
+    UnixTime(now.saturating_sub(SKEW_SECONDS))..=UnixTime(ends)
+}
+
+/// A certificate that cannot be made as it was asked for.
+fn refused(error: IssueError) -> Failure {
+    Failure::new(Exit::Usage, error.to_string())
+}

@@ -1,0 +1,162 @@
+//! Folders of certificates and keys.
+//!
+//! ```text
+//! ROOT/                0700              MEMBER/        0700
+//!   root.key           0600, PKCS#8        root.crt     by which it judges the others
+//!   root.crt           for all members     member.crt
+//!   issued/4-9f21….crt the register        member.key   0600, PKCS#8
+//!   excluded/                              state/       what it counts; only one program runs on it
+//!   lock
+//! ```
+
+use crate::exit::{Exit, Failure};
+use crate::files::{read_small, read_text};
+use folkmoot_base::{Secret, hex};
+use folkmoot_identity::{SigningKey, certificate_from_pem, certificate_pem, key_from_pem, key_to_pem};
+use folkmoot_pubsub::secured::Issuer;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+pub(super) const ROOT_CERTIFICATE: &str = "root.crt";
+pub(super) const ROOT_KEY: &str = "root.key";
+pub(super) const CERTIFICATE: &str = "member.crt";
+pub(super) const KEY: &str = "member.key";
+
+/// Anybody may read it.
+const PUBLIC: u32 = 0o644;
+/// Its owner alone may read it.
+const PRIVATE: u32 = 0o600;
+
+/// Makes a folder that its owner alone may read, if there is none.
+pub(super) fn make_folder(path: &Path) -> Result<(), Failure> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| Failure::file(path, &error))
+}
+
+/// Refuses to go on where one of these files is there already.
+pub(super) fn absent(folder: &Path, names: &[&str]) -> Result<(), Failure> {
+    let there = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
+    there.map_or(Ok(()), |path| {
+        let text = format!("{} exists, and is not overwritten. Choose another folder", path.display());
+        Err(Failure::new(Exit::Configuration, text))
+    })
+}
+
+/// Writes a new file, and returns when the disk has it.
+pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    write(path, bytes, PUBLIC)
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
+    let open = OpenOptions::new().create_new(true).write(true).mode(mode).open(path);
+    let written = open.and_then(|mut out| {
+        out.write_all(bytes)?;
+        out.sync_all()
+    });
+    written.map_err(|error| Failure::file(path, &error))
+}
+
+pub(super) fn create_certificate(path: &Path, der: &[u8]) -> Result<(), Failure> {
+    create(path, certificate_pem(der).as_bytes())
+}
+
+pub(super) fn create_key(path: &Path, key: &SigningKey) -> Result<(), Failure> {
+    write(path, key_to_pem(key).map_err(Failure::bug)?.expose().as_bytes(), PRIVATE)
+}
+
+/// The certificate in this file, in DER. Nobody has judged it.
+pub(super) fn read_certificate(path: &Path) -> Result<Vec<u8>, Failure> {
+    // `openssl ca` writes text before it, in any encoding.
+    let text = String::from_utf8_lossy(&read_small(path)?).into_owned();
+    certificate_from_pem(&text).map_err(|error| wrong(path, &error))
+}
+
+/// The key in this file, which others must not be able to read.
+pub(super) fn read_key(path: &Path) -> Result<SigningKey, Failure> {
+    let about = std::fs::metadata(path).map_err(|error| Failure::file(path, &error))?;
+    let mode = about.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let path = path.display();
+        let text = format!("{path} can be read by others (mode {mode:o}). Run: chmod 600 {path}");
+        return Err(Failure::new(Exit::Configuration, text));
+    }
+    let text = Secret::new(read_text(path)?);
+    key_from_pem(text.expose()).map_err(|error| wrong(path, &error))
+}
+
+/// A file that does not hold what it should.
+pub(super) fn wrong(path: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::new(Exit::Configuration, format!("{}: {error}", path.display()))
+}
+
+/// The folder of a root, which this process alone uses.
+pub(super) struct RootFolder {
+    path: PathBuf,
+    pub(super) issuer: Issuer,
+    #[expect(dead_code, reason = "held, not used: closing the file gives the lock back")]
+    lock: File,
+}
+
+impl RootFolder {
+    /// Opens it, and waits for whoever uses it.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let (certificate, key) = (path.join(ROOT_CERTIFICATE), path.join(ROOT_KEY));
+        if !key.exists() {
+            let text = format!("{0} holds no root. To make one: folkmoot lcm root new {0}", path.display());
+            return Err(Failure::new(Exit::Configuration, text));
+        }
+        let issuer = Issuer::open(&read_certificate(&certificate)?, read_key(&key)?);
+        let issuer = issuer.map_err(|error| wrong(&certificate, &error))?;
+        let file = path.join("lock");
+        let open = OpenOptions::new().create(true).truncate(false).write(true).mode(PRIVATE).open(&file);
+        let lock = open.and_then(|lock| lock.lock().map(|()| lock));
+        let lock = lock.map_err(|error| Failure::file(&file, &error))?;
+        Ok(Self { path: path.to_owned(), issuer, lock })
+    }
+
+    /// What was issued and is not excluded: each with its file.
+    pub(super) fn issued(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+        let folder = self.path.join("issued");
+        make_folder(&folder)?;
+        let wrong = |error: std::io::Error| Failure::file(&folder, &error);
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&folder).map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            if path.extension().is_some_and(|end| end == "crt") {
+                let der = read_certificate(&path)?;
+                found.push((path, der));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Enters a certificate, and says where it stands.
+    pub(super) fn enter(&self, sender: u16, der: &[u8]) -> Result<PathBuf, Failure> {
+        let folder = self.path.join("issued");
+        let path = folder.join(file_name(sender, der));
+        create_certificate(&path, der)?;
+        let settled = File::open(&folder).and_then(|folder| folder.sync_all());
+        settled.map_err(|error| Failure::file(&folder, &error))?;
+        Ok(path)
+    }
+
+    /// Enters that a certificate is excluded: its sender's number is free again.
+    pub(super) fn exclude(&self, sender: u16, der: &[u8]) -> Result<(), Failure> {
+        let folder = self.path.join("excluded");
+        make_folder(&folder)?;
+        let (from, to) = (self.path.join("issued").join(file_name(sender, der)), file_name(sender, der));
+        let to = folder.join(to);
+        if from.exists() {
+            return std::fs::rename(&from, &to).map_err(|error| Failure::file(&from, &error));
+        }
+        // OpenSSL may have made it; or it was excluded before.
+        if to.exists() { Ok(()) } else { create_certificate(&to, der) }
+    }
+}
+
+fn file_name(sender: u16, der: &[u8]) -> String {
+    let digest = folkmoot_base::digest(&[der]);
+    format!("{sender}-{}.crt", hex(digest.iter().take(8)))
+}

@@ -1,0 +1,182 @@
+//! A command's place in a secured group, by the papers in a folder.
+
+use super::papers::{CERTIFICATE, KEY, ROOT_CERTIFICATE, read_certificate, read_key, wrong};
+use super::{HOME_TTL, failed};
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::show::visible;
+use core::net::{SocketAddr, SocketAddrV4};
+use folkmoot::tools::wall_clock;
+use folkmoot_lcm::{Keyed, Membership, MembershipError, Options};
+use folkmoot_pubsub::secured::{Certificates, Claim, Domain, Root, SenderId, Signing};
+use folkmoot_pubsub::{Address, Channel};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a command waits for its keys. A lone member has keys of its own much sooner.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The others have a key a moment later than this program, and seal under the one before for a
+/// moment more.
+const SETTLE: Duration = Duration::from_millis(100);
+
+/// How often a program looks at its keys.
+pub(super) const LOOK: Duration = Duration::from_millis(300);
+
+/// One program's place in a secured group.
+pub(super) struct Sealed {
+    pub(super) membership: Membership,
+    pub(super) address: Address,
+    /// As which sender.
+    pub(super) sender: SenderId,
+    /// The channels that its certificate is for.
+    pub(super) channels: BTreeSet<Channel>,
+}
+
+impl Sealed {
+    /// Joins by the papers in `folder`. The keys come later.
+    pub(super) async fn join(
+        folder: &Path,
+        url: Option<Address>,
+        signed: &[Channel],
+    ) -> Result<Self, Failure> {
+        let [root, own, key] = [ROOT_CERTIFICATE, CERTIFICATE, KEY].map(|name| folder.join(name));
+        let (root_der, own_der) = (read_certificate(&root)?, read_certificate(&own)?);
+        let judge = Root::from_der(&root_der).map_err(|error| wrong(&root, &error))?;
+        let permit = judge.permit(&own_der, wall_clock(), 0).map_err(|error| wrong(&own, &error))?;
+        let claim = Claim::from_der(&own_der).map_err(|error| wrong(&own, &error))?;
+        let address = address(url, &claim, &own)?;
+        let domain = Domain::group(address.group.into());
+        let domain = domain.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let sender = permit.sender(&domain).ok_or_else(|| Failure::bug("the certificate lost its group"))?;
+        let here = permit.rights().iter().filter(|right| right.domain.of_group() == domain);
+        let channels = here.filter_map(|right| right.domain.channel().copied()).collect();
+        let credentials =
+            Certificates::new(&root_der, &own_der, read_key(&key)?).map_err(|error| wrong(&key, &error))?;
+        let mut options = Options::new(folder.join("state"));
+        options.signing = signed.iter().map(|channel| (*channel, Signing::Each)).collect();
+        let membership = Membership::join(address, credentials, options).await.map_err(refused)?;
+        Ok(Self { membership, address, sender, channels })
+    }
+
+    /// Waits until all keys are there.
+    pub(super) async fn keys(&self, json: bool) -> Result<(), Failure> {
+        let progress = Progress::wait(&format!("waiting for the keys of {}", self.address.group), json);
+        let ready = progress.during(tokio::time::timeout(PATIENCE, self.membership.ready())).await;
+        drop(progress);
+        let keys = self.membership.keyed();
+        if let Some(failure) = out(&keys) {
+            return Err(failure);
+        }
+        if ready.is_err() {
+            return Err(lacks(&keys));
+        }
+        tokio::time::sleep(SETTLE).await;
+        if !json {
+            eprintln!("{}", words(&keys, self.sender));
+        }
+        Ok(())
+    }
+}
+
+impl Sealed {
+    /// Waits until this program is out.
+    pub(super) async fn out(&self) {
+        while out(&self.membership.keyed()).is_none() {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+/// Why a program that waited has no keys.
+fn lacks(keys: &[Keyed]) -> Failure {
+    let lack = keys.iter().filter(|key| key.number.is_none()).map(name).collect::<Vec<_>>().join(", ");
+    let duplicate = keys.iter().find_map(|key| key.duplicate);
+    let why = duplicate.map_or_else(
+        || {
+            "Other members answer and do not agree: compare their root.crt and their clocks with this one's"
+                .into()
+        },
+        |sender| format!("Two certificates have the number {sender}: exclude one of them"),
+    );
+    let seconds = PATIENCE.as_secs();
+    Failure::new(Exit::TimedOut, format!("after {seconds} s there is no key for {lack}. {why}"))
+}
+
+/// Says that this program is out, if it is.
+pub(super) fn out(keys: &[Keyed]) -> Option<Failure> {
+    let out = keys.iter().find(|key| key.out)?;
+    let text = format!(
+        "this program has no part in {} any more: its certificate has ended, or is excluded. Get a new one from whoever has the root",
+        name(out)
+    );
+    Some(Failure::new(Exit::Refused, text))
+}
+
+/// The groups of IPv4 that a certificate names.
+pub(super) fn groups(claim: &Claim) -> impl Iterator<Item = SocketAddrV4> {
+    let all: BTreeSet<SocketAddr> = claim.rights.iter().map(|right| right.domain.address()).collect();
+    all.into_iter().filter_map(|group| match group {
+        SocketAddr::V4(group) => Some(group),
+        SocketAddr::V6(_) => None,
+    })
+}
+
+/// Where the certificate lets this program be: at `url`, or in its one group.
+fn address(url: Option<Address>, claim: &Claim, file: &Path) -> Result<Address, Failure> {
+    let named: Vec<SocketAddrV4> = groups(claim).collect();
+    let list = || named.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let file = file.display();
+    match (url, named.as_slice()) {
+        (Some(url), named) if named.contains(&url.group) => Ok(url),
+        (Some(url), _) => {
+            let text = format!("{file} is for {}, not for {}", list(), url.group);
+            Err(Failure::new(Exit::Configuration, text))
+        }
+        (None, [group]) => Ok(Address { group: *group, ttl: HOME_TTL, receive_buffer: None }),
+        (None, _) => {
+            let text = format!("{file} is for several groups: {}. Name one by its URL", list());
+            Err(Failure::new(Exit::Usage, text))
+        }
+    }
+}
+
+fn name(key: &Keyed) -> String {
+    key.domain.channel().map_or_else(|| key.domain.to_string(), |channel| visible(&channel.text()))
+}
+
+/// Who has which key.
+pub(super) fn words(keys: &[Keyed], me: SenderId) -> String {
+    let one = |key: &Keyed| {
+        let others = key.members.iter().filter(|member| **member != me).map(ToString::to_string);
+        let others: Vec<String> = others.collect();
+        match (key.number.is_none(), others.is_empty()) {
+            (true, _) => format!("{}: no key yet", name(key)),
+            (_, true) => format!("{}: alone", name(key)),
+            _ => format!("{}: with {}", name(key), others.join(", ")),
+        }
+    };
+    format!("keys of sender {me}: {}", keys.iter().map(one).collect::<Vec<_>>().join("; "))
+}
+
+/// The same for programs.
+pub(super) fn value(keys: &[Keyed]) -> Value {
+    let one = |key: &Keyed| {
+        json!({
+            "group": key.domain.address().to_string(),
+            "channel": key.domain.channel().map(Channel::text),
+            "epoch": key.number,
+            "members": key.members.iter().map(|member| member.get()).collect::<Vec<_>>(),
+        })
+    };
+    Value::Array(keys.iter().map(one).collect())
+}
+
+fn refused(error: MembershipError) -> Failure {
+    match error {
+        MembershipError::LocalBus(error) => failed(error),
+        error => Failure::new(Exit::Configuration, error.to_string()),
+    }
+}

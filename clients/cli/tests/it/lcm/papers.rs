@@ -1,0 +1,184 @@
+//! `folkmoot lcm root`, `certify`, `certificate`, `exclude`: OpenSSL reads what they make, and they
+//! take what OpenSSL makes.
+
+use super::said;
+use crate::common::openssl::openssl;
+use crate::common::place::Place;
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// Runs `folkmoot lcm` in this folder; the words are divided by spaces.
+pub(super) fn lcm(folder: &Path, line: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_folkmoot"));
+    command.args(["--json", "lcm"]).args(line.split(' ')).current_dir(folder).stdin(Stdio::null());
+    command.env_remove("LCM_DEFAULT_URL").output().unwrap()
+}
+
+pub(super) fn good(folder: &Path, line: &str) -> Value {
+    let output = lcm(folder, line);
+    assert!(output.status.success(), "{line}: {}", told(&output));
+    said(&output)
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn refused(folder: &Path, line: &str, code: i32) -> String {
+    let output = lcm(folder, line);
+    assert_eq!(output.status.code(), Some(code), "{line}: {}", told(&output));
+    told(&output)
+}
+
+fn senders(value: &Value) -> Vec<(u64, Option<&str>)> {
+    let rights = value["rights"].as_array().unwrap();
+    rights.iter().map(|right| (right["sender"].as_u64().unwrap(), right["channel"].as_str())).collect()
+}
+
+#[test]
+fn openssl_verifies_what_a_root_certifies_and_shows_the_rights() {
+    let place = Place::new("lcm-papers");
+    let here = place.path();
+    good(here, "root new root --name robots");
+    let made = good(here, "certify --root root --sender 4 --channel POSE --channel a:b --out arm");
+    assert_eq!(senders(&made), [(4, None), (4, Some("POSE")), (4, Some("a:b"))]);
+    assert_eq!(made["subject"], "CN=arm", "the folder's name");
+    for (key, folder) in [("root/root.key", "root"), ("arm/member.key", "arm")] {
+        let mode = |path: &str| here.join(path).metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(key), mode(folder)), (0o600, 0o700), "{key}");
+        let (good, said) = openssl(here, &format!("pkey -in {key} -noout -check"));
+        assert!(good, "{said}");
+    }
+    let (verified, said) = openssl(here, "verify -x509_strict -CAfile root/root.crt arm/member.crt");
+    assert!(verified, "{said}");
+    let (_, text) = openssl(here, "x509 -in arm/member.crt -noout -text");
+    for part in [
+        "URI:urn:lcmsec:gkexchg_g:239.255.76.67:7667:4, URI:urn:lcmsec:gkexchg:239.255.76.67:7667:POSE:4",
+        "URI:urn:lcmsec:gkexchg:239.255.76.67:7667:a%3Ab:4",
+        "ecdsa-with-SHA256",
+        "Issuer: CN = robots",
+    ] {
+        assert!(text.replace("CN=", "CN = ").contains(part), "{part}: {text}");
+    }
+    let shown = good(here, "certificate show arm/member.crt");
+    assert_eq!((&shown["rights"], shown["counts"].as_bool()), (&made["rights"], Some(true)));
+    assert_eq!(good(here, "certificate show root/root.crt")["rights"].as_array().unwrap().len(), 0);
+    // Another root has not signed it.
+    good(here, "root new other --name robots");
+    let judged = lcm(here, "certificate show arm/member.crt --root other/root.crt");
+    assert_eq!((judged.status.code(), said_not(&judged)), (Some(1), true));
+}
+
+fn said_not(output: &Output) -> bool {
+    let said = said(output);
+    said["counts"] == false && said["why"].as_str().unwrap().contains("has not signed it")
+}
+
+#[test]
+fn pub_28_the_register_gives_no_number_to_two_keys() {
+    let place = Place::new("lcm-register");
+    let here = place.path();
+    good(here, "root new root");
+    good(here, "certify --root root --sender 4 --channel POSE --out arm");
+    let why = refused(here, "certify --root root --sender 4 --channel SCAN --out leg", 1);
+    assert!(why.contains("another key is sender 4") && why.contains("root/issued/4-"), "{why}");
+    assert!(!here.join("leg/member.key").exists(), "nothing is left of it");
+    // Elsewhere the number is free, and so is another number here.
+    good(here, "certify --root root --sender 4 --out far --lcm-url udpm://239.255.76.68:7668");
+    good(here, "certify --root root --sender 5 --channel SCAN --out leg");
+    // The same key may have a new certificate.
+    let (done, public) = openssl(here, "pkey -in arm/member.key -pubout -out arm.pub");
+    assert!(done, "{public}");
+    let again = "certify --root root --sender 4 --channel POSE --channel SCAN --request arm.pub --name arm";
+    good(here, &format!("{again} --out renewed"));
+    assert!(!here.join("renewed/member.key").exists());
+    // When both certificates are excluded, the number is free.
+    let excluded = good(here, "exclude arm/member.crt --root root --out arm.out");
+    assert_eq!(excluded["sender"], 4);
+    refused(here, "certify --root root --sender 4 --channel POSE --out new", 1);
+    good(here, "exclude renewed/member.crt --root root --out renewed.out");
+    good(here, "exclude renewed/member.crt --root root --out again.out");
+    let statement = |name: &str| std::fs::read(here.join(name)).unwrap();
+    assert!(
+        statement("renewed.out") == statement("again.out") && statement("arm.out") != statement("again.out")
+    );
+    good(here, "certify --root root --sender 4 --channel POSE --out new");
+}
+
+#[test]
+fn a_request_is_certified_without_its_key() {
+    let place = Place::new("lcm-request");
+    let here = place.path();
+    good(here, "root new root");
+    for line in [
+        "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout arm.key -subj /CN=arm -out arm.csr",
+        "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.key",
+        "pkey -in rsa.key -pubout -out rsa.pub",
+    ] {
+        let (done, said) = openssl(here, line);
+        assert!(done, "{said}");
+    }
+    let made = good(here, "certify --root root --sender 4 --channel POSE --request arm.csr --out arm");
+    assert_eq!((made["subject"].as_str(), here.join("arm/member.key").exists()), (Some("CN=arm"), false));
+    let (_, of_key) = openssl(here, "pkey -in arm.key -pubout");
+    let (_, of_certificate) = openssl(here, "x509 -in arm/member.crt -noout -pubkey");
+    assert_eq!(of_key, of_certificate);
+    let why = refused(here, "certify --root root --sender 5 --request rsa.pub --out rsa", 3);
+    assert!(why.contains("rsa.pub") && why.contains("not a P-256 key"), "{why}");
+    refused(here, "certify --root root --sender 5 --request root/root.crt --out rsa", 3);
+}
+
+#[test]
+fn what_is_wrong_with_papers_is_named() {
+    let place = Place::new("lcm-wrong");
+    let here = place.path();
+    let why = refused(here, "certify --root nowhere --sender 4 --out arm", 3);
+    assert!(why.contains("folkmoot lcm root new nowhere"), "{why}");
+    good(here, "root new root");
+    assert!(refused(here, "root new root", 3).contains("root/root.key exists"));
+    let other = "certify --root root --sender 4 --out root";
+    assert!(refused(here, other, 3).contains("root/root.crt exists"));
+    for number in ["0", "65536", "-1", "x"] {
+        refused(here, &format!("certify --root root --sender={number} --out arm"), 2);
+    }
+    let long = format!("certify --root root --sender 4 --channel {} --out arm", "x".repeat(64));
+    refused(here, &long, 2);
+    std::fs::set_permissions(here.join("root/root.key"), PermissionsExt::from_mode(0o644)).unwrap();
+    let why = refused(here, "certify --root root --sender 4 --out arm", 3);
+    assert!(why.contains("can be read by others") && why.contains("chmod 600 root/root.key"), "{why}");
+    std::fs::set_permissions(here.join("root/root.key"), PermissionsExt::from_mode(0o600)).unwrap();
+    assert!(refused(here, "certificate show root/root.key", 3).contains("no certificate in PEM"));
+    let why = refused(here, "exclude root/root.crt --root root --out x", 2);
+    assert!(why.contains("no rights to lose"), "{why}");
+    // A certificate of another root.
+    good(here, "root new other");
+    good(here, "certify --root other --sender 4 --out arm");
+    assert!(refused(here, "exclude arm/member.crt --root root --out x", 3).contains("has not signed it"));
+    refused(here, "exclude arm/member.crt --root root", 2);
+}
+
+#[test]
+fn what_openssl_makes_by_the_lines_of_the_documents_is_taken() {
+    let place = Place::new("lcm-openssl");
+    let here = place.path();
+    let page = include_str!("../../../../../docs/pubsub.md");
+    let lines: Vec<&str> = page.lines().filter(|line| line.contains("    openssl ")).collect();
+    assert_eq!(lines.len(), 3, "docs/pubsub.md has its lines for OpenSSL");
+    let from = page.find(lines[0]).unwrap();
+    let end = page.find(lines[2]).unwrap() + lines[2].len();
+    let script = page[from..end].to_owned() + "\n";
+    let mut shell = Command::new("sh");
+    let done = shell.args(["-e", "-c", &script]).current_dir(here).output().unwrap();
+    assert!(done.status.success(), "{}", told(&done));
+    let shown = good(here, "certificate show member.crt --root root.crt");
+    assert_eq!(
+        (senders(&shown), shown["counts"].as_bool()),
+        (vec![(5, None), (5, Some("POSE"))], Some(true))
+    );
+    // A root of OpenSSL's certifies here, too.
+    good(here, "certify --root . --sender 6 --channel POSE --out leg");
+    let (verified, said) = openssl(here, "verify -CAfile root.crt leg/member.crt");
+    assert!(verified, "{said}");
+}
