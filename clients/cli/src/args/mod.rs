@@ -434,10 +434,10 @@ pub(crate) enum Vote {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// What is shown: a group of people, or ten robots that publish their poses by LCM.
+    /// Whether to show a group of people, or ten robots that publish their poses by LCM.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Scenario::Group)]
     pub(crate) scenario: Scenario,
-    /// How many poses a second each robot publishes.
+    /// How many poses each robot publishes a second.
     #[arg(long, value_name = "HZ", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) rate: u32,
     /// Keeps the state folders and logs, and says where they are.
