@@ -45,6 +45,16 @@ class Parts:
         self.interpreter = self.folder / "python" / "bin" / "python"
         self.pypi()
 
+    @classmethod
+    def libraries_alone(cls):
+        """The folder of Debian's packages, for the bench."""
+        parts = cls.__new__(cls)
+        parts.folder = TARGET / "lcm"
+        parts.folder.mkdir(parents=True, exist_ok=True)
+        parts.root = parts.folder / "debian"
+        parts.debian()
+        return parts.root
+
     def one(self, pattern):
         found = sorted(self.root.glob(pattern))
         if not found:
@@ -91,3 +101,7 @@ class Parts:
     def ours(self, *words):
         return call([self.program, *words], "ours fails", env=self.environment, timeout=60)
 
+
+
+if __name__ == "__main__":
+    print(Parts.libraries_alone())

@@ -130,6 +130,10 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (&[18], ring("--nodes 3 --mode heal --times 20")),
         (&[18], ring("--nodes 3 --mode pause --times 20")),
         (&[18], ring("--nodes 3 --mode busy --seconds 600")),
+        (&[19], format!("{LCM_BENCH} echo")),
+        (&[19], format!("{LCM_BENCH} echo --loopback")),
+        (&[19], format!("{LCM_BENCH} throughput")),
+        (&[19], format!("{LCM_BENCH} flood")),
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
         (&[18], "env FOLKMOOT_STARTS=200 cargo test -p folkmoot-sim --test it distant::".into()),
     ];
@@ -159,6 +163,7 @@ fn names(members: u32) -> String {
 const SIM: &str = "cargo run --release -p folkmoot-sim --";
 const DECISIONS: &str = "cargo run --release -p folkmoot-decisions --";
 const BENCH: &str = "cargo run --release -p folkmoot-bench --";
+const LCM_BENCH: &str = "cargo run --release -p folkmoot-lcm-bench --";
 const ISSUE_2: &[u32] = &[2];
 const ISSUE_3: &[u32] = &[3];
 const ISSUE_4: &[u32] = &[4];

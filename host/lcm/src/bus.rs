@@ -1,13 +1,13 @@
 //! One program in one group.
 
+use crate::clock::Clock;
 use crate::hearing::{Hearing, Management, Shared};
-use crate::hub::Hub;
-use crate::itself::Itself;
+use crate::hub::{Hub, lock};
 use crate::queue::Queue;
-use crate::sockets::{Mouth, hear, receive_buffer};
+use crate::reader::Reader;
+use crate::sockets::{Mouth, hear, receive_buffer, sizes};
 use crate::voice::{SIZES, Voice};
 use crate::{Capacity, Pattern, Secured, Subscription};
-use core::net::SocketAddr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use folkmoot_base::Instant;
@@ -18,18 +18,9 @@ use folkmoot_pubsub::{
     Address, Channel, Counters, Limits, Packets, Receiver, SELF_TEST_CHANNEL, SELF_TEST_PAYLOAD, TooLong,
 };
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use tokio::net::UdpSocket;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tokio::task::JoinHandle;
 
-/// Longest datagram of UDP, and one byte more.
-const DATAGRAM_BYTES_MAX: usize = 65_536;
-/// After so many datagrams the reader lets others have a turn.
-const BATCH_MAX: usize = 64;
-/// So much of one message leaves at once, which is half of the receive buffer that is asked for;
-/// and how long it rests after that.
-const BURST_BYTES: usize = 2 << 20;
-const BURST_PAUSE: Duration = Duration::from_millis(5);
 /// How many messages one signature attests, where batches are signed.
 const ATTESTED_TOGETHER: usize = folkmoot_pubsub::secured::BATCH_MAX / 2;
 /// How long a program tries to hear itself, and how often it speaks meanwhile. As liblcm.
@@ -92,20 +83,6 @@ pub struct Bus {
     ignored: Arc<OnceLock<u16>>,
 }
 
-/// Time since the bus joined.
-#[derive(Debug, Clone, Copy)]
-struct Clock(tokio::time::Instant);
-
-impl Clock {
-    fn now(self) -> Instant {
-        Instant(u64::try_from(self.0.elapsed().as_micros()).unwrap_or(u64::MAX))
-    }
-
-    fn at(self, time: Instant) -> tokio::time::Instant {
-        self.0 + Duration::from_micros(time.0)
-    }
-}
-
 #[derive(Debug)]
 struct Ear {
     reader: JoinHandle<()>,
@@ -119,7 +96,7 @@ impl Bus {
     /// # Errors
     /// [`BusError::LocalSockets`].
     pub fn join(address: Address) -> Result<Self, BusError> {
-        Self::with(address, Voice::Plain { next: 0 }, None, None)
+        Self::with(address, Voice::Plain { next: 0, sizes: sizes(&address) }, None, None)
     }
 
     /// Joins the group, sealed. It speaks on a channel and hears it when it has the keys of both,
@@ -150,7 +127,7 @@ impl Bus {
         let Secured { mode, sender, key, times } = secured;
         let domain = Domain::group(address.group.into());
         let domain = domain.map_err(|error| BusError::LocalDomain(address, error))?;
-        let sealer = Sealer::new(mode, domain, sender, SIZES, times);
+        let sealer = Sealer::new(mode, domain, sender, sizes(&address), times);
         let sealer = match key {
             Some(key) => sealer.with_signatures(key),
             None => sealer,
@@ -167,7 +144,7 @@ impl Bus {
     ) -> Result<Self, BusError> {
         let mouth = Mouth::open(&address).map_err(|error| BusError::LocalSockets { address, error })?;
         let (hub, voice) = (Arc::new(Mutex::new(Hub::default())), Arc::new(tokio::sync::Mutex::new(voice)));
-        let clock = Clock(tokio::time::Instant::now());
+        let clock = Clock::start();
         let (management, plain, ear) = (Mutex::new(management), AtomicU32::new(0), Mutex::new(None));
         let ignored = Arc::default();
         Ok(Self { address, mouth, hub, voice, opener, management, plain, clock, ear, ignored })
@@ -277,19 +254,39 @@ impl Bus {
         self.opener.as_ref().and_then(|opener| opener.lock().attested())
     }
 
-    /// A long message leaves in bursts, so that the buffers of those who hear it keep up.
     async fn send(&self, packets: Packets<'_>) -> Result<(), BusError> {
-        let mut burst = 0_usize;
-        for packet in packets {
-            if burst >= BURST_BYTES {
-                tokio::time::sleep(BURST_PAUSE).await;
-                burst = 0;
+        self.mouth.send(packets).await.map_err(|error| self.failed(error))
+    }
+
+    /// Says several things, in as few calls to the system as they need: for a program that says
+    /// much at a time. They are heard as if [`Self::publish`] had said one after the other. If one
+    /// of them cannot be said, those before it are, and those after it are not.
+    ///
+    /// # Errors
+    /// As [`Self::publish`].
+    pub async fn publish_many<'a>(
+        &self,
+        messages: impl IntoIterator<Item = (Channel, &'a [u8])>,
+    ) -> Result<(), BusError> {
+        let mut voice = self.voice.lock().await;
+        let mut burst = self.mouth.burst().await;
+        let mut refused = Ok(());
+        for (channel, payload) in messages {
+            match voice.say(self.clock.now(), channel, payload) {
+                Ok(packets) => burst.add(packets).await.map_err(|error| self.failed(error))?,
+                Err(error) => {
+                    refused = Err(error);
+                    break;
+                }
             }
-            let sent = self.mouth.send(&packet).await;
-            sent.map_err(|error| self.failed(error))?;
-            burst = burst.saturating_add(packet.data.len());
+            match voice.attest(self.clock.now(), channel, ATTESTED_TOGETHER) {
+                Ok(Some(packets)) => burst.add(packets).await.map_err(|error| self.failed(error))?,
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "not attested"),
+            }
         }
-        Ok(())
+        burst.end().await.map_err(|error| self.failed(error))?;
+        refused
     }
 
     /// Hears the channels of this pattern from now on. Call it inside a tokio runtime.
@@ -313,13 +310,8 @@ impl Bus {
                 Some(opener) => Hearing::Secured(opener.clone(), self.take_management()),
                 None => Hearing::Plain(Box::new(Receiver::new(Limits::default()))),
             };
-            let reader = tokio::spawn(read(
-                hears,
-                hearing,
-                Arc::clone(&self.hub),
-                Arc::clone(&self.ignored),
-                self.clock,
-            ));
+            let (hub, ignored, clock) = (Arc::clone(&self.hub), Arc::clone(&self.ignored), self.clock);
+            let reader = tokio::spawn(Reader { hears, hearing, hub, ignored, clock }.read());
             *ear = Some(Ear { reader, bytes });
         }
         Ok(())
@@ -403,52 +395,5 @@ impl Drop for Bus {
             ear.reader.abort();
         }
         lock(&self.hub).close();
-    }
-}
-
-fn lock(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
-    // A panic under the lock would be one of ours in a list that stays whole.
-    hub.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Hears until the socket is gone.
-async fn read(
-    hears: UdpSocket,
-    mut hearing: Hearing,
-    hub: Arc<Mutex<Hub>>,
-    ignored: Arc<OnceLock<u16>>,
-    clock: Clock,
-) {
-    let mut room = vec![0; DATAGRAM_BYTES_MAX];
-    let mut itself = Itself::default();
-    loop {
-        if let Err(error) = hears.readable().await {
-            tracing::warn!(%error, "the group is not heard any more");
-            return lock(&hub).close();
-        }
-        for _ in 0..BATCH_MAX {
-            let (length, from) = match hears.try_recv_from(&mut room) {
-                Ok((length, SocketAddr::V4(from))) => (length, from),
-                Ok(_) => continue,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // Of one datagram, not of the socket.
-                Err(error) => {
-                    tracing::debug!(%error, "a datagram was not received");
-                    break;
-                }
-            };
-            if ignored.get().is_some_and(|port| itself.said(*port, from)) {
-                continue;
-            }
-            let datagram = room.get_mut(..length).unwrap_or_default();
-            let came = hearing.take(clock.now(), from, datagram);
-            let mut hub = lock(&hub);
-            if let Some(came) = came {
-                let channel = came.channel;
-                hub.deliver(&channel, || came.heard());
-            }
-            hub.count(hearing.counters());
-        }
-        tokio::task::yield_now().await;
     }
 }

@@ -1,17 +1,18 @@
 //! How a bus hears: plainly, or sealed.
 
+use crate::clock::since_1970;
 use crate::membership::PREFIX;
 use crate::queue::Queue;
 use crate::{Capacity, Full, Heard};
 use bytes::Bytes;
 use core::net::SocketAddrV4;
+use core::ops::Range;
 use core::time::Duration;
 use folkmoot_base::{Instant, Mutant};
 use folkmoot_pubsub::discovery::message::MESSAGE_BYTES_MAX;
 use folkmoot_pubsub::secured::{Attribution, Opened, Opener, Refused, SenderId};
 use folkmoot_pubsub::{Channel, Counters, Limits, Message, Payload, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 /// An opener that takes new keys while it hears.
 #[derive(Debug, Clone)]
@@ -74,7 +75,7 @@ impl Management {
                 let Message { channel, sequence, missing, payload } = message;
                 let (sender, attribution) = (None, None);
                 let came = Came { channel, from, sequence, missing, payload, sender, attribution };
-                self.queue.put(came.heard());
+                self.queue.put(came.heard(since_1970()));
             }
             // A long message of a plain program.
             Ok(_) => {}
@@ -135,15 +136,28 @@ impl Hearing {
 }
 
 impl Came<'_> {
-    pub(crate) fn heard(self) -> Heard {
+    /// As a subscription keeps it.
+    pub(crate) fn heard(self, time: i64) -> Heard {
         let payload = match self.payload {
             Payload::Within(bytes) => Bytes::copy_from_slice(bytes),
             Payload::Joined(bytes) => bytes.into(),
         };
-        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_micros();
-        let time = i64::try_from(time).unwrap_or(i64::MAX);
         let Self { channel, from, sequence, missing, sender, attribution, .. } = self;
         Heard { channel, payload, time, from, sequence, missing, sender, attribution }
+    }
+
+    /// The same. If the payload lies in the datagram, which begins at this address, it is not there
+    /// yet: only its place in the datagram.
+    pub(crate) fn heard_at(self, begins: usize, time: i64) -> (Heard, Option<Range<usize>>) {
+        let place = match &self.payload {
+            Payload::Within(bytes) => {
+                let start = bytes.as_ptr().addr().saturating_sub(begins);
+                Some(start..start.saturating_add(bytes.len()))
+            }
+            Payload::Joined(_) => None,
+        };
+        let payload = if place.is_some() { Payload::Within(&[]) } else { self.payload };
+        (Came { payload, ..self }.heard(time), place)
     }
 }
 

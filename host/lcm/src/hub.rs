@@ -5,7 +5,7 @@ use crate::queue::{Heard, Queue};
 use folkmoot_pubsub::secured::Refused;
 use folkmoot_pubsub::{Channel, Counters};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Most channels whose subscriptions are remembered. A flood of names makes it look again,
 /// and never grow (PUB-15).
@@ -27,6 +27,12 @@ pub(crate) struct Hub {
     counters: Counters,
     refused: Refused,
     closed: bool,
+}
+
+/// The subscriptions, while nobody else changes them.
+pub(crate) fn lock(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
+    // A panic under the lock would be one of ours in a list that stays whole.
+    hub.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Hub {

@@ -12,12 +12,15 @@
 
 pub mod blocking;
 mod bus;
+mod clock;
 mod hearing;
 mod hub;
 mod itself;
 mod membership;
+mod outgoing;
 mod pattern;
 mod queue;
+mod reader;
 mod secured;
 mod sockets;
 mod subscription;

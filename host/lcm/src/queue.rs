@@ -104,8 +104,12 @@ impl Queue {
         }
         held.bytes = held.bytes.saturating_add(length);
         held.waiting.push_back(heard);
+        // Whoever waits saw it empty; whoever has not will see that it is not.
+        let first = held.waiting.len() == 1;
         drop(held);
-        self.came.notify_one();
+        if first {
+            self.came.notify_one();
+        }
     }
 
     /// The next message, or why there is none now.

@@ -5,7 +5,7 @@ use folkmoot_base::Instant;
 use folkmoot_pubsub::secured::Sealer;
 use folkmoot_pubsub::{Channel, Packets, Sizes};
 
-/// How a message is cut: what others of this system do.
+/// How a message is cut as others of this system do it.
 pub(crate) const SIZES: Sizes = if cfg!(target_vendor = "apple") { Sizes::SMALL } else { Sizes::LARGE };
 
 /// Gives messages their numbers.
@@ -14,6 +14,7 @@ pub(crate) enum Voice {
     Plain {
         /// The number of the next one.
         next: u32,
+        sizes: Sizes,
     },
     Secured(Box<Sealer>),
 }
@@ -27,8 +28,8 @@ impl Voice {
         payload: &'a [u8],
     ) -> Result<Packets<'a>, BusError> {
         match self {
-            Self::Plain { next } => {
-                let packets = Packets::new(channel, payload, *next, SIZES)?;
+            Self::Plain { next, sizes } => {
+                let packets = Packets::new(channel, payload, *next, *sizes)?;
                 *next = next.wrapping_add(1);
                 Ok(packets)
             }

@@ -5,6 +5,7 @@
 //! they are copied behind one another first, and each train takes a call.
 
 pub(crate) use system::Calls;
+pub use system::{send_several, send_train, takes_no_trains};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
@@ -17,6 +18,11 @@ mod system {
     use std::io::{self, IoSlice};
     use std::net::UdpSocket;
     use std::os::fd::AsRawFd as _;
+
+    /// Whether the system, or a device, takes no trains.
+    pub fn takes_no_trains(error: &io::Error) -> bool {
+        error.raw_os_error().is_some_and(|code| TAKES_NONE.contains(&code))
+    }
 
     /// Most datagrams in one train.
     const PARTS_MAX: usize = 64;
@@ -59,8 +65,7 @@ mod system {
                     Ok(trains) => return Ok(Sent { trains, copied: 0 }),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => {
-                        let refused = error.raw_os_error().is_some_and(|code| TAKES_NONE.contains(&code));
-                        self.takes_none |= refused && size.is_some();
+                        self.takes_none |= takes_no_trains(&error) && size.is_some();
                         return Err(error);
                     }
                 }
@@ -73,12 +78,26 @@ mod system {
         let filled = parts.iter_mut().zip(train).map(|(part, (_, datagram))| *part = IoSlice::new(datagram));
         let count = filled.count();
         let parts = parts.get(..count).unwrap_or_default();
-        let (to, control) = (SockAddr::from(to), size.map(control));
-        let mut message = MsgHdr::new().with_addr(&to).with_buffers(parts);
+        send_train(&SockRef::from(socket), &SockAddr::from(to), parts, size).map(|()| 1)
+    }
+
+    /// Sends what these parts hold, one behind the other: one datagram, or datagrams of this size
+    /// and a last one that may be shorter.
+    ///
+    /// # Errors
+    /// The system's; [`takes_no_trains`] knows one that says that they have to go one by one.
+    pub fn send_train(
+        socket: &SockRef<'_>,
+        to: &SockAddr,
+        parts: &[IoSlice<'_>],
+        size: Option<usize>,
+    ) -> io::Result<()> {
+        let control = size.map(control);
+        let mut message = MsgHdr::new().with_addr(to).with_buffers(parts);
         if let Some(control) = &control {
             message = message.with_control(control);
         }
-        SockRef::from(socket).sendmsg(&message, 0).map(|_| 1)
+        socket.sendmsg(&message, 0).map(drop)
     }
 
     /// Returns how many of the trains the system took, from the first on.
@@ -96,13 +115,28 @@ mod system {
             first
         };
         let messages: Vec<&[IoSlice<'_>]> = trains.iter().map(|(_, train)| next(train.len())).collect();
-        let to: Vec<_> = trains.iter().map(|(to, _)| Some(SockaddrStorage::from(*to))).collect();
+        let to: Vec<SocketAddr> = trains.iter().map(|(to, _)| *to).collect();
+        send_several(&SockRef::from(socket), &to, &messages, size)
+    }
+
+    /// Sends several messages in one call, each to its own address. All are trains of this size, if
+    /// there is one. Returns how many of them the system took, from the first on.
+    ///
+    /// # Errors
+    /// The system's, about the first one.
+    pub fn send_several(
+        socket: &SockRef<'_>,
+        to: &[SocketAddr],
+        messages: &[&[IoSlice<'_>]],
+        size: Option<usize>,
+    ) -> io::Result<usize> {
+        let to: Vec<_> = to.iter().map(|to| Some(SockaddrStorage::from(*to))).collect();
         let size = size.map(|size| u16::try_from(size).unwrap_or(u16::MAX));
         let control: Vec<_> = size.iter().map(ControlMessage::UdpGsoSegments).collect();
         let room = size.map(|_| cmsg_space!(u16));
-        let mut headers = MultiHeaders::preallocate(trains.len(), room);
+        let mut headers = MultiHeaders::preallocate(messages.len(), room);
         let (descriptor, flags) = (socket.as_raw_fd(), MsgFlags::empty());
-        let sent = sendmmsg(descriptor, &mut headers, &messages, to, control, flags)?;
+        let sent = sendmmsg(descriptor, &mut headers, messages, to, control, flags)?;
         Ok(sent.count())
     }
 
@@ -122,7 +156,43 @@ mod system {
     use crate::trains::{Sent, Train};
     use core::net::SocketAddr;
     use quinn_udp::{Transmit, UdpSockRef, UdpSocketState};
-    use std::io;
+    use socket2::{SockAddr, SockRef};
+    use std::io::{self, IoSlice};
+
+    /// Whether the system takes no trains: here it does not.
+    pub fn takes_no_trains(_: &io::Error) -> bool {
+        true
+    }
+
+    /// Sends one datagram.
+    ///
+    /// # Errors
+    /// The system's, also if it is asked for a train.
+    pub fn send_train(
+        socket: &SockRef<'_>,
+        to: &SockAddr,
+        parts: &[IoSlice<'_>],
+        size: Option<usize>,
+    ) -> io::Result<()> {
+        if size.is_some() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        socket.send_to_vectored(parts, to).map(drop)
+    }
+
+    /// Sends the first of these messages, and says so.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn send_several(
+        socket: &SockRef<'_>,
+        to: &[SocketAddr],
+        messages: &[&[IoSlice<'_>]],
+        size: Option<usize>,
+    ) -> io::Result<usize> {
+        let (Some(to), Some(parts)) = (to.first(), messages.first()) else { return Ok(0) };
+        send_train(socket, &SockAddr::from(*to), parts, size).map(|()| 1)
+    }
 
     /// How this socket sends.
     #[derive(Debug, Default)]

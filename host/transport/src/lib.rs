@@ -14,6 +14,7 @@ mod arrival;
 mod calls;
 mod everybody;
 mod faults;
+mod inbox;
 mod memory;
 mod ready;
 mod rooms;
@@ -21,9 +22,12 @@ mod trains;
 mod udp;
 
 pub use arrival::Arrival;
+pub use calls::{send_several, send_train, takes_no_trains};
 pub use everybody::MULTICAST_PORT;
 pub use faults::Faults;
+pub use inbox::{Filled, Inbox};
 pub use memory::Hub;
+pub use rooms::{ROOM_BYTES, Room};
 
 use bytes::Bytes;
 use core::net::SocketAddr;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Size of a room, in bytes: the longest message that a system hands over.
-pub(crate) const ROOM_BYTES: usize = 65_536;
+pub const ROOM_BYTES: usize = 65_536;
 /// Most rooms that are kept so as to use them again; more are freed.
 const ROOMS_MAX: usize = 64;
 
@@ -22,9 +22,15 @@ impl Rooms {
 }
 
 /// Memory for one message of the system. When it is dropped, it can be had again.
-pub(crate) struct Room {
+pub struct Room {
     bytes: Box<[u8]>,
     home: Rooms,
+}
+
+impl core::fmt::Debug for Room {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "Room({} bytes)", self.bytes.len())
+    }
 }
 
 impl AsRef<[u8]> for Room {

@@ -10,16 +10,17 @@
 //! mapped addresses, which are IPv4 in a locator, and sends to such ones.
 
 use crate::calls::Calls;
+use crate::inbox::Inbox;
 use crate::ready::Ready;
-use crate::rooms::{ROOM_BYTES, Room, Rooms};
+use crate::rooms::ROOM_BYTES;
 use crate::trains::{Train, Trains};
 use crate::{Arrival, BATCH_MAX, Counters, arrival, as_u64};
 use bytes::Bytes;
 use core::net::SocketAddr;
 use folkmoot_base::{Locator, Pool};
-use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSockRef, UdpSocketState};
+use quinn_udp::{BATCH_SIZE, UdpSockRef};
 use socket2::SockRef;
-use std::io::{self, IoSliceMut};
+use std::io;
 
 /// What we ask for as the socket's buffers, each way; the system may give less.
 const SOCKET_BYTES: usize = 8 * 1024 * 1024;
@@ -39,12 +40,8 @@ enum Asks {
 /// A bound socket.
 pub(crate) struct Socket {
     socket: Ready,
-    state: UdpSocketState,
+    inbox: Inbox,
     local: SocketAddr,
-    /// Where the system writes, a room for each message: up to 64 datagrams that it joined.
-    rooms: Vec<Room>,
-    /// Where rooms come from.
-    spare: Rooms,
     pool: Pool,
     trains: Trains,
     calls: Calls,
@@ -65,7 +62,8 @@ impl Socket {
 
     /// Over a socket that is bound and does not block.
     pub(crate) fn over(socket: std::net::UdpSocket) -> io::Result<Self> {
-        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        let inbox = Inbox::new(&socket, BATCH_SIZE)?;
+        let state = inbox.state();
         for (what, result) in [
             ("send", state.set_send_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES)),
             ("receive", state.set_recv_buffer_size(UdpSockRef::from(&socket), SOCKET_BYTES)),
@@ -75,11 +73,9 @@ impl Socket {
             }
         }
         let local = socket.local_addr()?;
-        let spare = Rooms::default();
-        let rooms = (0..BATCH_SIZE).map(|_| spare.room()).collect();
         let socket = Ready::new(socket)?;
         let (trains, calls) = (Trains::new(local), Calls::default());
-        Ok(Self { socket, state, local, rooms, spare, pool: Pool::default(), trains, calls })
+        Ok(Self { socket, inbox, local, pool: Pool::default(), trains, calls })
     }
 
     pub(crate) fn local(&self) -> Locator {
@@ -161,37 +157,32 @@ impl Socket {
         asks: Asks,
         counters: &mut Counters,
     ) -> io::Result<bool> {
-        let (socket, state) = (&self.socket, &self.state);
-        let mut metas = [RecvMeta::default(); BATCH_SIZE];
-        let mut slices: Vec<IoSliceMut<'_>> =
-            self.rooms.iter_mut().map(|room| IoSliceMut::new(room.as_mut())).collect();
+        let Self { socket, inbox, pool, .. } = self;
         let receives = &mut counters.receives;
         let mut count = 0;
-        let mut recv = |socket: UdpSockRef<'_>| {
+        let mut recv = |socket: &std::net::UdpSocket| {
             *receives = receives.saturating_add(1);
-            count = state.recv(socket, &mut slices, &mut metas)?;
+            count = inbox.receive(socket, BATCH_SIZE)?;
             // This is how the runtime learns that it has to ask the system anew.
             if count < BATCH_SIZE { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
         };
         let done = match asks {
-            Asks::IfReady => socket.try_recv(|socket| recv(socket.into())),
-            Asks::Anyway => recv(socket.socket().into()),
+            Asks::IfReady => socket.try_recv(recv),
+            Asks::Anyway => recv(socket.socket()),
         };
         let more = done.is_ok();
         if count == 0 {
             done?;
         }
-        for (meta, room) in metas.iter().zip(&mut self.rooms).take(count) {
-            let from = Locator::udp(meta.addr);
-            if meta.len >= TRAIN_BYTES_MIN {
-                let room = core::mem::replace(room, self.spare.room());
-                batch.push((from, Arrival::train(room, meta.len, meta.stride)));
+        for mut filled in inbox.filled(count) {
+            let (from, length, size) = (Locator::udp(filled.from), filled.length, filled.size);
+            if length >= TRAIN_BYTES_MIN {
+                batch.push((from, Arrival::train(filled.keep(), length, size)));
                 continue;
             }
-            let message = room.as_ref().get(..meta.len).unwrap_or_default();
-            counters.copied = counters.copied.saturating_add(as_u64(message.len()));
-            for datagram in message.chunks(meta.stride.max(1)) {
-                let mut bytes = self.pool.buffer(datagram.len());
+            counters.copied = counters.copied.saturating_add(as_u64(length));
+            for datagram in filled.bytes().chunks(size) {
+                let mut bytes = pool.buffer(datagram.len());
                 bytes.extend_from_slice(datagram);
                 batch.push((from.clone(), Arrival::One(bytes)));
             }
@@ -200,8 +191,9 @@ impl Socket {
     }
 
     pub(crate) fn send(&mut self, batch: &mut [(Locator, Bytes)], counters: &mut Counters) {
-        let Self { socket, state, calls, trains, .. } = self;
-        let (at, most) = ((socket.socket(), &*state), calls.most(state));
+        let Self { socket, inbox, calls, trains, .. } = self;
+        let state = inbox.state();
+        let (at, most) = ((socket.socket(), state), calls.most(state));
         let call = |trains: &[(SocketAddr, Train<'_>)], size| calls.call(at, trains, size);
         trains.send(batch, most, counters, call);
         self.socket.await_room(self.trains.waits());
@@ -214,8 +206,9 @@ impl Socket {
 
     /// The socket has room again.
     fn flush(&mut self, counters: &mut Counters) {
-        let Self { socket, state, calls, trains, .. } = self;
-        let (at, most) = ((socket.socket(), &*state), calls.most(state));
+        let Self { socket, inbox, calls, trains, .. } = self;
+        let state = inbox.state();
+        let (at, most) = ((socket.socket(), state), calls.most(state));
         let call = |trains: &[(SocketAddr, Train<'_>)], size| calls.call(at, trains, size);
         trains.flush(most, counters, call);
         self.socket.await_room(self.trains.waits());

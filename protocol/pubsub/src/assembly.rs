@@ -189,6 +189,10 @@ impl Assembly {
 
     fn touch(&mut self, key: Key) {
         let Some(partial) = self.partial.get_mut(&key) else { return };
+        if partial.stamp == self.stamp && self.stamp > 0 {
+            // It was touched last, too. A new one has 0.
+            return;
+        }
         self.order.remove(&partial.stamp);
         self.stamp = self.stamp.saturating_add(1);
         partial.stamp = self.stamp;

@@ -14,6 +14,14 @@ const HEAD_BYTES_MAX: usize = FRAGMENT_HEADER + NAME_BYTES_MAX;
 /// What a secured header has beside a plain one: sender and tags.
 const EXTRA_BYTES: usize = 4;
 
+/// Bytes of a short message's header, and of a fragment's, before the name.
+const SHORT_HEADER: usize = 8;
+const PLAIN_FRAGMENT_HEADER: usize = 20;
+/// Longest datagram of UDP.
+const DATAGRAM_BYTES_MAX: usize = 65_507;
+/// A message that would need more fragments is cut as [`Sizes::LARGE`] cuts it.
+const FRAGMENTS_MANY: usize = 1_024;
+
 /// How much goes into one datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
@@ -21,13 +29,36 @@ pub struct Sizes {
     short: usize,
     /// Most bytes of a fragment: its data, and in the first one name and NUL.
     fragment: usize,
+    /// The same, of a message that would need many of these.
+    long: usize,
 }
 
 impl Sizes {
     /// What liblcm takes where the system lets a datagram have 64 KiB.
-    pub const LARGE: Self = Self { short: 65_499, fragment: 65_487 };
+    pub const LARGE: Self = Self { short: 65_499, fragment: 65_487, long: 65_487 };
     /// What it takes on macOS.
-    pub const SMALL: Self = Self { short: 1_435, fragment: 1_423 };
+    pub const SMALL: Self = Self { short: 1_435, fragment: 1_423, long: 1_423 };
+
+    /// Datagrams of so many bytes, so that IP need not cut them. Only a message that would need
+    /// more than 1,024 of them is cut as [`Self::LARGE`]: a program of liblcm calls the system for
+    /// each.
+    pub const fn of_datagram(bytes: usize) -> Self {
+        // Room for the longest header and name, and for something to say.
+        let bytes = if bytes < 256 { 256 } else { bytes };
+        let bytes = if bytes > DATAGRAM_BYTES_MAX { DATAGRAM_BYTES_MAX } else { bytes };
+        let (short, fragment) = (bytes - SHORT_HEADER, bytes - PLAIN_FRAGMENT_HEADER);
+        Self { short, fragment, long: Self::LARGE.long }
+    }
+
+    /// The same, with a longer header.
+    const fn less(self, extra: usize) -> Self {
+        let Self { short, fragment, long } = self;
+        Self {
+            short: short.saturating_sub(extra),
+            fragment: fragment.saturating_sub(extra),
+            long: long.saturating_sub(extra),
+        }
+    }
 }
 
 /// The message is longer than LCM takes.
@@ -45,6 +76,11 @@ pub struct Packet<'a> {
 }
 
 impl Packet<'_> {
+    /// Bytes of the whole datagram.
+    pub fn bytes(&self) -> usize {
+        self.length.saturating_add(self.data.len())
+    }
+
     /// The header, with the channel's name if the datagram has it.
     pub fn head(&self) -> &[u8] {
         self.head.get(..self.length).unwrap_or_default()
@@ -68,7 +104,8 @@ pub struct Packets<'a> {
     named: usize,
     payload: &'a [u8],
     sequence: u32,
-    sizes: Sizes,
+    /// Most bytes of a fragment: its data, and in the first one name and NUL.
+    fragment: usize,
     /// How many datagrams there are: 0 means that it is a short message.
     count: u16,
     /// The next one.
@@ -96,9 +133,7 @@ impl<'a> Packets<'a> {
         sequence: u32,
         sizes: Sizes,
     ) -> Result<Self, TooLong> {
-        let short = sizes.short.saturating_sub(EXTRA_BYTES);
-        let sizes = Sizes { short, fragment: sizes.fragment.saturating_sub(EXTRA_BYTES) };
-        Self::cut(Form::Secured(extra), name, sealed, sequence, sizes)
+        Self::cut(Form::Secured(extra), name, sealed, sequence, sizes.less(EXTRA_BYTES))
     }
 
     fn cut(
@@ -113,9 +148,17 @@ impl<'a> Packets<'a> {
             return Err(long);
         }
         let whole = payload.len().saturating_add(named);
-        let count = if whole <= sizes.short { 0 } else { whole.div_ceil(sizes.fragment) };
+        let many = whole.div_ceil(sizes.fragment) > FRAGMENTS_MANY;
+        let fragment = if many { sizes.long } else { sizes.fragment };
+        let count = if whole <= sizes.short { 0 } else { whole.div_ceil(fragment) };
         let count = u16::try_from(count).map_err(|_| long)?;
-        Ok(Self { form, name, named, payload, sequence, sizes, count, number: 0, offset: 0, ended: false })
+        let (number, offset, ended) = (0, 0, false);
+        Ok(Self { form, name, named, payload, sequence, fragment, count, number, offset, ended })
+    }
+
+    /// Whether it is one datagram.
+    pub fn is_short(&self) -> bool {
+        self.count == 0
     }
 
     fn name(&self) -> &[u8] {
@@ -136,7 +179,7 @@ impl<'a> Packets<'a> {
             Form::Secured(extra) => (SECURED_FRAGMENT, &extra[..]),
         };
         let name = if self.number == 0 { self.name() } else { &[] };
-        let room = self.sizes.fragment.saturating_sub(name.len());
+        let room = self.fragment.saturating_sub(name.len());
         let rest = self.payload.get(self.offset..)?;
         let data = rest.get(..room).unwrap_or(rest);
         // At most MESSAGE_BYTES_MAX, so both fit.

@@ -44,6 +44,10 @@ impl<S: Copy + Ord> Sequences<S> {
     /// Notes the number of a message that came whole; how many right before it are missing
     /// (PUB-10).
     pub(crate) fn note(&mut self, from: S, number: u32, most: usize, counters: &mut Counters) -> u32 {
+        if let Some(newest) = self.senders.get_mut(&from).filter(|sender| sender.stamp == self.stamp) {
+            // Nobody else was heard since, so it has its place.
+            return newest.note(number, counters);
+        }
         self.stamp = self.stamp.saturating_add(1);
         let stamp = self.stamp;
         let missing = match self.senders.get_mut(&from) {

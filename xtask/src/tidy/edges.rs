@@ -64,7 +64,10 @@ const MAY: &[(&str, &[&str])] = &[
             "folkmoot-transport",
         ],
     ),
-    ("folkmoot-lcm", &["folkmoot-base", "folkmoot-signing", "folkmoot-pubsub", "folkmoot-system"]),
+    (
+        "folkmoot-lcm",
+        &["folkmoot-base", "folkmoot-signing", "folkmoot-pubsub", "folkmoot-system", "folkmoot-transport"],
+    ),
     // Reads files and writes text: it has no part in any protocol.
     ("folkmoot-lcm-gen", &[]),
     ("folkmoot-authority", &["folkmoot-base", "folkmoot-identity", "folkmoot-admission", "folkmoot-runtime"]),
@@ -155,6 +158,7 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     ("folkmoot-types", &["folkmoot-pubsub"]),
+    ("folkmoot-lcm-bench", &["folkmoot-lcm", "folkmoot-pubsub"]),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),
     // Of a protocol that has no code yet.

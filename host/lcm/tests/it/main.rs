@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, missing_docs)]
 
 mod alone;
+mod bursts;
 mod membership;
 mod sealed;
 mod talk;

@@ -46,6 +46,25 @@ fn a_message_is_short_as_long_as_liblcm_says() {
 }
 
 #[test]
+fn no_datagram_is_longer_than_the_interface_carries() {
+    for bytes in [1_472, 548, 8_972] {
+        let sizes = Sizes::of_datagram(bytes);
+        let of = |length: usize| datagrams("abc", &payload(length, 0), 0, sizes);
+        assert_eq!(of(bytes - 12).iter().map(Vec::len).collect::<Vec<_>>(), [bytes]);
+        let cut = of(bytes * 10);
+        let (last, others) = cut.split_last().unwrap();
+        assert!(others.iter().all(|one| one.len() == bytes) && last.len() <= bytes, "a train");
+        // Of 1,024 fragments; one byte more is cut as liblcm cuts it.
+        let most = 1_024 * (bytes - 20) - 4;
+        assert_eq!((of(most).len(), of(most)[5].len()), (1_024, bytes));
+        assert_eq!(of(most + 1).len(), (most + 5).div_ceil(65_487));
+        assert_eq!(of(most + 1)[0].len(), 65_507.min(most + 25));
+    }
+    assert_eq!(Sizes::of_datagram(65_508), Sizes::LARGE);
+    assert_eq!(Sizes::of_datagram(0), Sizes::of_datagram(256), "a name and something to say fit");
+}
+
+#[test]
 fn nothing_is_sent_that_liblcm_would_refuse() {
     let long = vec![0; MESSAGE_BYTES_MAX + 1];
     assert_eq!(Packets::new(channel("a"), &long, 0, Sizes::LARGE).unwrap_err(), TooLong(long.len()));
