@@ -134,6 +134,7 @@ fn node_floor() -> Vec<(&'static [u32], String)> {
         (&[19], format!("{LCM_BENCH} echo --loopback")),
         (&[19], format!("{LCM_BENCH} throughput")),
         (&[19], format!("{LCM_BENCH} flood")),
+        (&[19], format!("{LCM_BENCH} start")),
         (&[18], "cargo run --release -p folkmoot-net -- --json".into()),
         (&[18], "env FOLKMOOT_STARTS=200 cargo test -p folkmoot-sim --test it distant::".into()),
     ];

@@ -15,6 +15,7 @@ mod flood;
 mod net;
 mod process;
 mod side;
+mod start;
 mod statistics;
 mod throughput;
 
@@ -40,6 +41,11 @@ enum Part {
     Flood(flood::Flood),
     /// Shows what comes through between liblcm and ours
     Across(across::Across),
+    /// Measures how soon programs that are started at once share their keys
+    Start(start::Start),
+    /// Is one of those programs
+    #[command(hide = true)]
+    Joins(start::Joins),
     /// Is one of the processes of a measurement
     #[command(hide = true)]
     Side(side::Side),
@@ -51,6 +57,8 @@ fn main() -> std::process::ExitCode {
         Part::Throughput(options) => throughput::run(&options),
         Part::Flood(options) => flood::run(&options),
         Part::Across(options) => across::run(&options),
+        Part::Start(options) => start::run(&options),
+        Part::Joins(options) => start::joins(&options),
         Part::Side(options) => side::run(&options),
     };
     match done {

@@ -158,7 +158,10 @@ const MAY: &[(&str, &[&str])] = &[
     ),
     ("folkmoot-study", &["folkmoot-base", "folkmoot-agreement", "folkmoot-signing"]),
     ("folkmoot-types", &["folkmoot-pubsub"]),
-    ("folkmoot-lcm-bench", &["folkmoot-lcm", "folkmoot-pubsub"]),
+    (
+        "folkmoot-lcm-bench",
+        &["folkmoot-base", "folkmoot-lcm", "folkmoot-pubsub", "folkmoot-signing", "folkmoot-system"],
+    ),
     // Of itself: its tests alone drive the real layers beside it.
     ("folkmoot-model", &[]),
     // Of a protocol that has no code yet.
