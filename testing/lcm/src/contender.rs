@@ -18,6 +18,9 @@ pub(crate) struct Common {
     /// Gives each side a core of its own, with all threads that it has
     #[arg(long)]
     pinned: bool,
+    /// Gives both sides real-time priority, so that other programs of this host do not matter
+    #[arg(long)]
+    realtime: bool,
     /// Threads of our runtime; 0 for the one that calls
     #[arg(long, default_value_t = 0)]
     threads: usize,
@@ -33,6 +36,7 @@ pub(crate) struct Place {
     program: PathBuf,
     threads: usize,
     pinned: bool,
+    realtime: bool,
     receive_bytes: u32,
 }
 
@@ -77,8 +81,8 @@ impl Place {
         ))?;
         let net = if common.loopback { Net::loopback() } else { Net::cable()? };
         let libraries = library.parent().map(Path::to_owned).ok_or("liblcm is nowhere")?;
-        let Common { threads, pinned, receive_bytes, .. } = *common;
-        Ok(Self { net, libraries, program, threads, pinned, receive_bytes })
+        let Common { threads, pinned, realtime, receive_bytes, .. } = *common;
+        Ok(Self { net, libraries, program, threads, pinned, realtime, receive_bytes })
     }
 
     /// Starts what has this role, at one of the two ends. Each contender has a port of its own.
@@ -98,6 +102,9 @@ impl Place {
         let mut line = self.net.within(end);
         if self.pinned {
             line.extend(["taskset".to_owned(), "-c".to_owned(), end.to_string()]);
+        }
+        if self.realtime {
+            line.extend(["chrt", "--rr", "1"].map(str::to_owned));
         }
         if contender == Contender::Liblcm {
             line.extend([self.program.display().to_string(), role.to_owned(), url]);
@@ -137,6 +144,7 @@ impl Place {
             "net": self.net.name(),
             "threads": self.threads,
             "pinned": self.pinned,
+            "realtime": self.realtime,
             "receive_bytes_asked": self.receive_bytes,
             "rmem_max": allowed.trim().parse::<u64>().unwrap_or_default(),
             "cores": std::thread::available_parallelism().map_or(0, usize::from),

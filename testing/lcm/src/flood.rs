@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::contender::{Common, Contender, Place};
+use crate::net::Net;
 use crate::statistics::rounded;
 use clap::Args;
 use serde_json::json;
@@ -49,6 +50,7 @@ fn measure(
     let mut sender = place.start(who, "send", 0)?;
     std::thread::sleep(Duration::from_millis(200));
     let flood = if flooded { Some(place.start_flood(who)?) } else { None };
+    let before = Net::lost_before_sockets();
     let (used, left, start) = (receiver.processor_seconds(), place.net.left(0), Instant::now());
     sender.tell(&format!("{} {} {}", options.bytes, options.seconds * 1_000, options.rate))?;
     let sent = sender.numbers(Duration::from_secs(60))?.first().copied().unwrap_or_default();
@@ -57,6 +59,7 @@ fn measure(
     let share = used / took;
     let datagrams = place.net.left(0).saturating_sub(left) as f64 / took;
     drop(flood);
+    let (before, at) = (Net::lost_before_sockets().saturating_sub(before), place.net.lost_at_sockets(1));
     // All the words that it has ended may be lost, too.
     let came = receiver.numbers(Duration::from_secs(1)).unwrap_or_default();
     let came = came.first().copied();
@@ -64,5 +67,6 @@ fn measure(
         "who": who.name(), "flooded": flooded, "round": round, "sent": sent, "came": came,
         "lost": came.map(|came| rounded(1.0 - came as f64 / sent.max(1) as f64)),
         "receivers_share_of_a_core": rounded(share), "datagrams_a_second": datagrams.round(),
+        "datagrams_lost_before_sockets": before, "datagrams_lost_at_sockets": at,
     }))
 }

@@ -59,6 +59,22 @@ impl Net {
         packets.unwrap_or_default()
     }
 
+    /// How many datagrams the sockets of one side had no room for.
+    pub(crate) fn lost_at_sockets(&self, side: usize) -> u64 {
+        let Some(name) = self.names.get(side) else { return 0 };
+        let told = call(&format!("ip netns exec {name} cat /proc/net/udp")).unwrap_or_default();
+        let drops =
+            told.lines().skip(1).filter_map(|line| line.split_whitespace().last()?.parse::<u64>().ok());
+        drops.sum()
+    }
+
+    /// How many packets this host lost on their way through it, before any socket.
+    pub(crate) fn lost_before_sockets() -> u64 {
+        let told = std::fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+        let of = |line: &str| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok();
+        told.lines().filter_map(of).sum()
+    }
+
     /// A group's address: it leaves the host only where there is a cable.
     pub(crate) fn url(&self, port: u16, receive_bytes: u32) -> String {
         let ttl = u8::from(!self.names.is_empty());
