@@ -3,8 +3,8 @@
 use crate::pubsub::told;
 use folkmoot_base::{Instant, Mutant, UnixTime, unhex};
 use folkmoot_pubsub::secured::{
-    Cause, Domain, DomainKey, Grants, Header, Material, Member, Mode, Opener, Part, Right, Root, Sealer,
-    SenderId, Signing, Suite, Times, duplicates,
+    Cause, Claim, Domain, DomainKey, Grants, Header, Material, Member, Mode, Opener, Part, Right, Root,
+    Sealer, SenderId, Signing, Suite, Times, duplicates,
 };
 use folkmoot_pubsub::{Channel, Limits, Sizes};
 use folkmoot_signing::SigningKey;
@@ -95,7 +95,9 @@ pub fn lcm_right(data: &[u8]) {
 /// Certificates. What the root permits is consistent; nobody but it permits anything.
 pub fn lcm_permit(data: &[u8]) {
     let _ = Root::from_der(data);
+    let claim = Claim::from_der(data);
     if let Ok(permit) = ROOT.permit(data, NOW, 0) {
+        assert!(claim.is_ok_and(|claim| claim.rights == permit.rights() && claim.key == *permit.key()));
         assert_eq!(permit.key().member_id(), NODE.key().member_id());
         assert_eq!(permit.rights(), NODE.rights());
         assert!(duplicates([&permit, &NODE]).is_empty());
