@@ -73,7 +73,7 @@ pub struct Keyed {
     pub domain: Domain,
     /// The key's number; `None` before the first.
     pub number: Option<NonZeroU64>,
-    /// Who has the key, this program included.
+    /// Who has the key, this program included, by number.
     pub members: Vec<SenderId>,
     /// This program was excluded, or its certificate has ended.
     pub out: bool,

@@ -10,6 +10,7 @@ use folkmoot_pubsub::secured::{
     Credentials, Domain, DomainKey, Material, Member, Mode, Right, SenderId, Signing, Suite,
 };
 use folkmoot_system::OsEntropy;
+use std::collections::BTreeSet;
 
 /// A domain that this program's certificate names.
 pub(super) struct Seat<C> {
@@ -96,7 +97,8 @@ impl<C: Credentials + Clone> Seat<C> {
     /// The key of an epoch, to be installed.
     pub(super) fn key(&mut self, epoch: &Epoch) -> Option<DomainKey> {
         let numbers = epoch.members.iter().filter_map(|uid| SenderId::new(*uid));
-        self.keyed.members = numbers.collect();
+        // By rank they are in the order in which they came.
+        self.keyed.members = numbers.collect::<BTreeSet<_>>().into_iter().collect();
         self.certificates.clone_from(&epoch.certificates);
         self.keyed.number = NonZeroU64::new(epoch.number);
         let material = Material::derive(self.suite, &self.domain, epoch.key.expose());
