@@ -39,8 +39,14 @@ pub(crate) fn fuzz(plan: &Plan) -> Result<(), String> {
         eprintln!("every target is in {RECORD} already");
         return Ok(());
     }
-    let alone = if let [alone] = targets.as_slice() { alone } else { "" };
-    run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER} {alone}"))?;
+    if targets.len() == self::targets()?.len() {
+        run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER}"))?;
+    } else {
+        // Each is a program of its own, and takes its time to link.
+        for target in &targets {
+            run(&format!("cargo +nightly fuzz build --fuzz-dir {FOLDER} {target}"))?;
+        }
+    }
     let record = (plan.record || plan.resume).then(Record::open).transpose()?;
     let failed = run_all(plan, &targets, record.as_ref());
     if failed.is_empty() { Ok(()) } else { Err(format!("findings in: {}", failed.join(", "))) }
