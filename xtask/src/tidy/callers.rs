@@ -30,6 +30,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("join_secured", "a bus whose keys a program installs itself, as the benches do"),
     ("publish_many", "for programs that say much at a time; the bench beside liblcm measures it"),
     ("remembered", "fuzz targets and tests see that what a machine remembers is bounded"),
+    ("words_kept", "the simulator sees that what a machine keeps over hours is bounded"),
     ("epoch_key", "the simulator's insiders compute what they can"),
     ("share_of", "the simulator's insiders know their own secrets"),
     ("asynchronous", "a blocking program's way to what only the asynchronous bus does"),

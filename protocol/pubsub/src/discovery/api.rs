@@ -107,6 +107,14 @@ pub enum Danger {
     FixedTimes,
     /// Members who hold a key do not wait for the newcomers' shares (PUB-49).
     HoldersHurry,
+    /// A response does not say why former certificates of its ids do not count (PUB-46).
+    HidesFormer,
+    /// Members of another group who said nothing count as silent.
+    CountsStrangers,
+    /// Whoever was left behind does not join anew while it tries to bring the others back.
+    StaysBehind,
+    /// What ended long ago stays (PUB-71).
+    NeverForgets,
 }
 
 /// What happens to the machine.

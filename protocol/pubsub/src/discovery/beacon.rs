@@ -2,11 +2,14 @@
 //! smaller group names itself to the larger one.
 
 use super::Discovery;
-use super::api::{Papers, within};
+use super::api::{Danger, Papers, within};
 use super::message::{Beacon, Response, Said};
 use super::sets::{Candidate, Entry, Rank};
 use crate::base::{Blob, Entropy, Instant};
 use core::cmp::Reverse;
+
+/// So many attempts of its own came to nothing before a node joins anew instead.
+const VAIN: u32 = 2;
 
 impl<P: Papers> Discovery<P> {
     /// The next beacon of the group, if nobody else of it is first.
@@ -79,9 +82,18 @@ impl<P: Papers> Discovery<P> {
 
     /// The group went on without this node. Unless it catches up, it asks to join anew.
     fn fall_behind(&mut self, now: Instant) {
-        if self.timers.behind.is_none() && self.attempt.is_none() {
+        if self.timers.behind.is_none() && self.may_leave_attempt(now) {
             self.timers.behind = Some(now + self.pace.repeat() * 2);
         }
+    }
+
+    /// Whether nothing is lost if this node joins anew: it is in no attempt, or those who went on
+    /// do not heed what it begins. Not often: a new JOIN makes all begin anew who listed the old
+    /// one.
+    pub(super) fn may_leave_attempt(&self, now: Instant) -> bool {
+        let in_vain = self.failures >= VAIN && now.since(self.asked) > self.settings.times.again * 2;
+        let leaves = in_vain && !self.is(Danger::StaysBehind);
+        self.attempt.as_ref().is_none_or(|attempt| leaves && attempt.own && !attempt.is_locked())
     }
 
     /// The smaller group names its members, so that the larger one takes them in.

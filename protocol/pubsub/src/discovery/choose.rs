@@ -14,17 +14,28 @@ use std::collections::BTreeMap;
 
 /// From this rank on all answer at about the same time.
 const RANKS: usize = 6;
+/// So many times farther apart than they began do nodes without a group answer.
+const LEADS: u32 = 3;
 
 impl<P: Papers> Discovery<P> {
     /// Whether nothing is known against a JOIN.
     fn is_usable(&self, entry: &Entry) -> bool {
-        let known = &self.known;
-        let there = known.is_current(entry) && !known.is_silent(entry.uid);
-        there && !known.is_out(entry) && !known.is_shunned(entry)
+        self.is_good(entry) && !self.known.is_silent(entry.uid)
     }
 
+    /// Whether nobody has said anything against a JOIN.
+    fn is_good(&self, entry: &Entry) -> bool {
+        let known = &self.known;
+        known.is_current(entry) && !known.is_out(entry) && !known.is_shunned(entry)
+    }
+
+    /// Whether a candidate can become a group. The members of another group owe this node no word,
+    /// so their silence says nothing of them.
     pub(super) fn are_usable(&self, candidate: &Candidate) -> bool {
-        candidate.entries().all(|entry| self.is_usable(entry))
+        let others = self.group.as_ref().is_none_or(|group| candidate.base != Some(group.run))
+            && !self.is(Danger::CountsStrangers);
+        let old = |entry: &Entry| if others { self.is_good(entry) } else { self.is_usable(entry) };
+        candidate.old.iter().all(old) && candidate.new.iter().all(|entry| self.is_usable(entry))
     }
 
     /// Whether the group can be joined to: all of it are as they were when the key was made.
@@ -110,14 +121,53 @@ impl<P: Papers> Discovery<P> {
         if self.is_locked() || !self.is_needed() {
             (self.timers.respond, self.timers.since) = (None, None);
         } else if self.timers.respond.is_none() {
+            self.timers.since = Some(now);
+            if self.is_opening() {
+                self.timers.lot = u32::from(u16::from_be_bytes(draw(entropy)));
+                self.timers.respond = Some(self.opening(now));
+                return;
+            }
             let backoff = Duration::from_millis(50).saturating_mul(1 << self.failures.min(4));
             let more = if self.failures == 0 { Duration::ZERO } else { within(entropy, backoff) };
             // Whoever began first has heard all the others.
             let times = self.settings.times;
             let begun = if self.group.is_none() { self.asked + times.spread } else { now };
             self.timers.respond = Some(now.max(begun) + self.turn(entropy) + more);
-            self.timers.since = Some(now);
         }
+    }
+
+    /// Whether nobody that this node knows has a group or a candidate.
+    fn is_opening(&self) -> bool {
+        self.group.is_none() && self.attempt.is_none() && self.failures == 0
+    }
+
+    /// The first answer of all. Whoever began first has heard all the others' JOINs, so it should
+    /// be the one who answers; but nobody knows who that is. The last JOIN comes to all at about
+    /// the same time. So each counts from there how long ago its own was, and lets that differ
+    /// more.
+    fn opening(&self, now: Instant) -> Instant {
+        let lead = now.since(self.asked);
+        let behind = self.lead_max().saturating_sub(lead).saturating_mul(LEADS);
+        now + self.settings.times.first / 2 + behind + self.chance()
+    }
+
+    /// Members of a group would have been heard by then.
+    fn lead_max(&self) -> Duration {
+        let times = self.settings.times;
+        times.first + times.spread.saturating_mul(3) / 4
+    }
+
+    /// So much later by chance: from a wider span if many JOINs came, and none came soon. Then they
+    /// take long, all have heard all, and an answer takes long too.
+    fn chance(&self) -> Duration {
+        let came = u32::try_from(self.known.iter().filter(|(_, peer)| peer.wanting).count());
+        let first = self.timers.since.map_or(Duration::ZERO, |since| since.since(self.asked));
+        let slow = first
+            .saturating_mul(came.unwrap_or(u32::MAX))
+            .saturating_sub(self.settings.times.first + self.settings.times.spread);
+        let slot = self.pace.slot();
+        let span = slot + (slow / 4).min(slot.saturating_mul(10));
+        span.saturating_mul(self.timers.lot) / (1 << 16)
     }
 
     /// A JOIN came: others may follow at once, and one response answers them all.
@@ -126,6 +176,11 @@ impl<P: Papers> Discovery<P> {
         self.plan(now, entropy);
         if let (Some(_), Some(at), Some(since)) = (before, self.timers.respond, self.timers.since) {
             let times = self.settings.times;
+            if self.is_opening() {
+                let last = since + times.first + times.spread + self.chance();
+                self.timers.respond = Some(self.opening(now).min(at.max(last)));
+                return;
+            }
             let place = u32::try_from(self.place().min(RANKS)).unwrap_or_default();
             let last = since + times.first + times.spread + self.pace.slot().saturating_mul(place);
             self.timers.respond = Some(at.max((now + times.first / 2).min(last)));
@@ -186,7 +241,12 @@ impl<P: Papers> Discovery<P> {
             Some(Held { uid: entry.uid, micros })
         };
         let held = candidate.new.iter().filter_map(held).collect();
-        Response { proofs: self.proofs_here(), held, pace: self.pace.micros(), ..candidate.response() }
+        Response {
+            proofs: self.proofs_for(candidate),
+            held,
+            pace: self.pace.micros(),
+            ..candidate.response()
+        }
     }
 
     /// Nobody was heard: a key of its own.
@@ -254,10 +314,13 @@ impl<P: Papers> Discovery<P> {
         if !are_sets(&old, &new) {
             return self.refuse();
         }
+        // It was heard, and does not count again after a restart.
+        self.persist();
         let mut changed = false;
         for proof in response.proofs.clone() {
             changed |= self.take_proof(proof);
         }
+        self.compare(response);
         if changed {
             self.changed(now, entropy);
         }
@@ -311,7 +374,10 @@ impl<P: Papers> Discovery<P> {
         }
         // PUB-47.
         if candidate.number <= self.promised && !self.is(Danger::NumbersStay) {
-            self.raise = true;
+            // If all in it share this node's key already, it was recorded, or somebody was left
+            // behind and finds that out by itself.
+            let own = |group: &super::Group| candidate.entries().all(|entry| group.order.contains(entry));
+            self.raise |= !self.group.as_ref().is_some_and(own);
             self.tell_number(now, entropy);
             return self.refuse();
         }

@@ -1,11 +1,16 @@
 //! Who was heard, and who is out. What is known here only grows, so that all nodes come to judge
 //! candidates alike.
 
-use super::memory::{REMEMBERED_MAX, Remembered};
-use super::message::{KINDS, PROOFS_MAX, Proof};
+use super::api::Standing;
+use super::memory::{Against, REMEMBERED_MAX, Remembered};
+use super::message::{KINDS, Named, PROOFS_MAX, Proof};
 use super::sets::Entry;
-use crate::base::{Digest, Instant, UnixTime};
-use std::collections::BTreeMap;
+use crate::base::{Blob, Digest, Instant, UnixTime};
+use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What has ended so many seconds ago is forgotten, on everybody's clock.
+const ENDED_SECONDS: u64 = 3_600;
 
 /// One id.
 #[derive(Debug)]
@@ -49,7 +54,7 @@ pub(crate) enum Learned {
 pub(crate) struct Known {
     peers: BTreeMap<u16, Peer>,
     /// By the certificate's SHA-256.
-    proofs: BTreeMap<Digest, Proof>,
+    proofs: BTreeMap<Digest, Against>,
     /// By id: the last leave, to be shown to others.
     leaves: BTreeMap<u16, Proof>,
 }
@@ -82,9 +87,13 @@ impl Known {
             came: None,
             left: one.left,
             shunned: 0,
-            until: None,
+            until: one.until.map(UnixTime),
         };
         self.peers.insert(one.uid, peer);
+    }
+
+    pub(crate) fn restore_proof(&mut self, one: Against) {
+        self.proofs.insert(one.holder, one);
     }
 
     pub(crate) fn remember(&self) -> Vec<Remembered> {
@@ -92,14 +101,24 @@ impl Known {
             uid: *uid,
             holder: peer.holder,
             joined: peer.joined,
-            heard: peer.heard.iter().copied().max().unwrap_or_default(),
+            heard: peer.heard.iter().copied().max().unwrap_or_default().max(peer.joined),
             left: peer.left,
+            until: peer.until.map(|until| until.0),
         };
         self.peers.iter().map(one).collect()
     }
 
-    /// PUB-43: takes a JOIN that was checked.
-    pub(crate) fn learn(&mut self, entry: &Entry, until: Option<UnixTime>) -> Learned {
+    /// This node's own JOIN. Its disk may know its id by a former certificate.
+    pub(crate) fn learn_own(&mut self, entry: &Entry) {
+        if self.get(entry.uid).is_some_and(|peer| peer.holder != entry.holder) {
+            self.peers.remove(&entry.uid);
+        }
+        self.learn(entry, None);
+    }
+
+    /// PUB-43: takes a JOIN that was checked. `wall` is the time of day, if it is known.
+    pub(crate) fn learn(&mut self, entry: &Entry, wall: Option<UnixTime>) -> Learned {
+        let until = entry.until;
         let room = self.peers.len() < REMEMBERED_MAX;
         if self.is_out(entry) {
             return Learned::Stale;
@@ -124,7 +143,8 @@ impl Known {
             return Learned::New;
         };
         if peer.holder != entry.holder {
-            if !self.proofs.contains_key(&peer.holder) {
+            let ended = peer.until.zip(wall).is_some_and(|(until, wall)| until <= wall);
+            if !ended && !self.proofs.contains_key(&peer.holder) {
                 return Learned::Duplicate;
             }
             // Another holder of the same id counts its own instances.
@@ -176,12 +196,51 @@ impl Known {
     }
 
     /// Keeps a proof that was checked; `false` if it was known, or there is no room.
-    pub(crate) fn exclude(&mut self, holder: Digest, proof: Proof) -> bool {
-        if self.proofs.contains_key(&holder) || self.proofs.len() >= PROOFS_MAX {
+    pub(crate) fn exclude(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> bool {
+        let new = !self.proofs.contains_key(&holder);
+        if new && self.proofs.len() >= PROOFS_MAX {
             return false;
         }
-        self.proofs.insert(holder, proof);
-        true
+        let peer = self.peers.iter().find(|(_, peer)| peer.holder == holder);
+        let uid = standing.map(|standing| standing.uid).or(peer.map(|(uid, _)| *uid));
+        let until = standing.map_or_else(|| peer.and_then(|(_, peer)| peer.until), |standing| standing.until);
+        let until = until.map(|until| until.0);
+        let join = peer.and_then(|(_, peer)| peer.join.as_ref()).filter(|join| join.holder == holder);
+        let proof = with_certificate(proof, join.map(|join| &join.certificate));
+        let against =
+            self.proofs.entry(holder).or_insert(Against { holder, uid, until, proof: proof.clone() });
+        if against.uid.is_none() {
+            (against.uid, against.until, against.proof) = (uid, until, proof);
+        }
+        new
+    }
+
+    /// Somebody who is out was heard: what its certificate says belongs to the proof.
+    pub(crate) fn note(&mut self, entry: &Entry) {
+        if let Some(against) = self.proofs.get_mut(&entry.holder).filter(|against| against.uid.is_none()) {
+            against.uid = Some(entry.uid);
+            against.until = entry.until.map(|until| until.0);
+            against.proof = with_certificate(against.proof.clone(), Some(&entry.certificate));
+        }
+    }
+
+    /// The proof against a certificate.
+    pub(crate) fn proof_of(&self, holder: &Digest) -> Option<Proof> {
+        self.proofs.get(holder).map(|against| against.proof.clone())
+    }
+
+    /// PUB-71: forgets those whose certificates ended long ago. Nobody takes these any more.
+    pub(crate) fn forget(&mut self, wall: UnixTime) {
+        let lasts =
+            |until: Option<u64>| until.is_none_or(|until| until.saturating_add(ENDED_SECONDS) > wall.0);
+        self.proofs.retain(|_, against| lasts(against.until));
+        self.peers.retain(|_, peer| lasts(peer.until.map(|until| until.0)));
+        self.leaves.retain(|uid, _| self.peers.contains_key(uid));
+    }
+
+    /// Whose certificate this is, or was.
+    pub(crate) fn uid_of(&self, holder: &Digest) -> Option<u16> {
+        self.peers.iter().find(|(_, peer)| peer.holder == *holder).map(|(uid, _)| *uid)
     }
 
     /// Keeps a leave that was checked; `false` if it was known, or nobody knows the leaver.
@@ -202,10 +261,42 @@ impl Known {
             let over = self.get(entry.uid).is_some_and(|peer| entry.instance <= peer.left);
             self.leaves.get(&entry.uid).filter(|_| over)
         };
-        self.proofs.get(&entry.holder).or_else(left).cloned()
+        self.proofs.get(&entry.holder).map(|against| &against.proof).or_else(left).cloned()
     }
 
-    pub(crate) fn proofs(&self) -> impl Iterator<Item = &Proof> {
+    /// All proofs, first those against former certificates of these ids: whoever knows only those
+    /// takes no others.
+    pub(crate) fn proofs_for<'a>(&'a self, uids: &'a [u16]) -> impl Iterator<Item = Proof> {
+        let of = |against: &&Against| against.uid.is_some_and(|uid| uids.contains(&uid));
+        let others = self.proofs.values().filter(move |against| !of(against));
+        self.proofs.values().filter(of).chain(others).map(|against| against.proof.clone())
+    }
+
+    /// Whose proof this is, if it is kept.
+    pub(crate) fn holder_of(&self, proof: &Proof) -> Option<Digest> {
+        self.proofs().find(|against| against.proof == *proof).map(|against| against.holder)
+    }
+
+    /// The proofs against these certificates.
+    pub(crate) fn proofs_of(&self, holders: &BTreeSet<Digest>) -> impl Iterator<Item = Proof> {
+        self.proofs().filter(|against| holders.contains(&against.holder)).map(|against| against.proof.clone())
+    }
+
+    pub(crate) fn proofs(&self) -> impl Iterator<Item = &Against> {
         self.proofs.values()
+    }
+
+    /// Proofs and leaves.
+    pub(crate) fn words(&self) -> usize {
+        self.proofs.len().saturating_add(self.leaves.len())
+    }
+}
+
+fn with_certificate(proof: Proof, certificate: Option<&Bytes>) -> Proof {
+    match (proof, certificate) {
+        (Proof::Excluded(statement), Some(certificate)) => {
+            Proof::Named(Named { statement, certificate: Blob(certificate.clone()) })
+        }
+        (proof, _) => proof,
     }
 }

@@ -21,6 +21,19 @@ pub(crate) struct Remembered {
     pub(crate) heard: u64,
     /// JOINs up to here are over.
     pub(crate) left: u64,
+    /// When its certificate ends.
+    pub(crate) until: Option<u64>,
+}
+
+/// Why a certificate is out.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub(crate) struct Against {
+    /// SHA-256 of it.
+    pub(crate) holder: Digest,
+    /// Its id, and when it ends, if they are known.
+    pub(crate) uid: Option<u16>,
+    pub(crate) until: Option<u64>,
+    pub(crate) proof: Proof,
 }
 
 /// The value on disk.
@@ -31,7 +44,7 @@ pub(crate) struct Memory {
     /// The highest number of a key that was confirmed.
     pub(crate) number: u64,
     pub(crate) peers: Vec<Remembered>,
-    pub(crate) proofs: Vec<Proof>,
+    pub(crate) proofs: Vec<Against>,
 }
 
 impl Memory {

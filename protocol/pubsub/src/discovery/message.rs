@@ -18,6 +18,8 @@ pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 pub const MEMBERS_MAX: usize = 256;
 /// Most proofs of exclusion that are kept, or in one message.
 pub const PROOFS_MAX: usize = 256;
+/// Bytes of proofs in one message, but for the first.
+pub(crate) const PROOFS_BYTES_MAX: usize = 1 << 16;
 /// The longest certificate, and the longest statement of exclusion.
 pub const CERTIFICATE_BYTES_MAX: usize = 4_096;
 /// What every signature covers first.
@@ -167,6 +169,40 @@ pub enum Proof {
     /// The certificate has ended, as everybody can read in it.
     #[tls_codec(discriminant = 3)]
     Expired(Blob),
+    /// Excluded, with the certificate: so that whoever never saw it knows when it ends.
+    #[tls_codec(discriminant = 4)]
+    Named(Named),
+}
+
+/// An exclusion and whom it is about.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Named {
+    /// As in [`Proof::Excluded`].
+    pub statement: Blob,
+    /// What it excludes.
+    pub certificate: Blob,
+}
+
+impl Proof {
+    /// About how long it is.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Excluded(blob) | Self::Expired(blob) => blob.0.len(),
+            Self::Named(named) => named.statement.0.len().saturating_add(named.certificate.0.len()),
+            Self::Left(signed) => signed.body.0.len().saturating_add(signed.signature.0.len()),
+        }
+    }
+}
+
+/// As many of `proofs` as one message may have.
+pub(crate) fn few(proofs: impl Iterator<Item = Proof>) -> Vec<Proof> {
+    let mut room = PROOFS_BYTES_MAX;
+    let fits = |proof: &Proof| {
+        let had = room > 0;
+        room = room.saturating_sub(proof.size());
+        had
+    };
+    proofs.take(PROOFS_MAX).take_while(fits).collect()
 }
 
 /// A leaver's word.

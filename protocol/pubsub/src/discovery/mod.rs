@@ -41,7 +41,7 @@ use known::Known;
 use memory::{Instances, Memory};
 use pace::Pace;
 use sets::{Candidate, Entry, Rank};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Candidates that came to nothing, and are not tried again.
 const FAILED_MAX: usize = 64;
@@ -60,11 +60,14 @@ struct Timers {
     respond: Option<Instant>,
     /// Since when somebody waits for a response.
     since: Option<Instant>,
+    /// A number below 2^16, drawn for the first answer.
+    lot: u32,
     alone: Option<Instant>,
     again: Option<Instant>,
     claim: Option<Instant>,
     beacon: Option<Instant>,
     behind: Option<Instant>,
+    tell: Option<Instant>,
     ask: Option<(Instant, u16, Digest)>,
     /// No second answer of its kind before this.
     quiet: Option<Instant>,
@@ -98,6 +101,8 @@ pub struct Discovery<P> {
     failed: VecDeque<Digest>,
     /// An agreement failed, and nobody was silent: no base is believed.
     distrust: bool,
+    /// Certificates that are out, of which others seem not to know.
+    untold: BTreeSet<Digest>,
     /// A candidate came with a number that this node has confirmed already.
     raise: bool,
     failures: u32,
@@ -138,6 +143,7 @@ impl<P: Papers> Discovery<P> {
             rival: None,
             failed: VecDeque::new(),
             distrust: false,
+            untold: BTreeSet::new(),
             raise: false,
             failures: 0,
             seed: None,
@@ -147,10 +153,7 @@ impl<P: Papers> Discovery<P> {
             out: VecDeque::new(),
             refused: 0,
         };
-        for proof in memory.proofs {
-            machine.take_proof(proof);
-        }
-        machine.out.clear();
+        memory.proofs.into_iter().for_each(|one| machine.known.restore_proof(one));
         Ok(machine)
     }
 
@@ -181,12 +184,13 @@ impl<P: Papers> Discovery<P> {
         let attempt = self.attempt.as_ref().filter(|_| !self.out_of_it);
         let share = attempt.filter(|one| !one.is_started() && self.may_share(one)).map(|one| one.share_at);
         let due = attempt.map(|one| one.repeat_at.min(one.deadline));
-        let all = [timers.respond, timers.alone, timers.again, timers.claim, timers.beacon, timers.behind];
+        let all = [timers.respond, timers.alone, timers.again, timers.claim, timers.beacon];
+        let all = all.into_iter().chain([timers.behind, timers.tell]);
         let ask = timers.ask.map(|(at, ..)| at);
         if self.out_of_it {
             return None;
         }
-        all.into_iter().chain([ask, share, due]).flatten().min()
+        all.chain([ask, share, due]).flatten().min()
     }
 
     /// Its papers.
@@ -202,6 +206,11 @@ impl<P: Papers> Discovery<P> {
     /// How many ids this node remembers.
     pub fn remembered(&self) -> usize {
         self.known.len()
+    }
+
+    /// How many words against members it keeps: exclusions, ended certificates, leaves.
+    pub fn words_kept(&self) -> usize {
+        self.known.words()
     }
 
     /// The members who share this node's key, by rank; empty if it has none.
@@ -233,8 +242,11 @@ impl<P: Papers> Discovery<P> {
         if due(&mut self.timers.again) {
             self.ask_again(now, entropy);
         }
-        if due(&mut self.timers.behind) {
+        if due(&mut self.timers.behind) && self.may_leave_attempt(now) {
             self.join(now, entropy);
+        }
+        if due(&mut self.timers.tell) {
+            self.tell();
         }
         if due(&mut self.timers.respond) {
             self.respond(now, entropy);

@@ -1,13 +1,13 @@
 //! What comes: whose it is, whether it is new, and who is out.
 
 use super::Discovery;
-use super::api::{Danger, Event, Output, Papers};
+use super::api::{Danger, Event, Output, Papers, Standing};
 use super::known::Learned;
-use super::message::{Body, CERTIFICATE_BYTES_MAX, LABEL, LEFT_LABEL, Left, Notice, Proof, Said, Signed};
-use super::message::{KINDS, covered};
+use super::message::{Body, CERTIFICATE_BYTES_MAX, KINDS, LABEL, LEFT_LABEL, Left, Named, Notice, Proof};
+use super::message::{Said, Signed, covered};
 use super::sets::{Entry, Joined};
 use crate::base::codec::decode;
-use crate::base::{Entropy, Instant, UnixTime, digest};
+use crate::base::{Digest, Entropy, Instant, UnixTime, digest};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -36,34 +36,47 @@ impl<P: Papers> Discovery<P> {
             return;
         }
         if self.known.is_out(&entry) {
+            self.known.note(&entry);
             return self.teach(now, &entry);
         }
         self.take(now, bytes, entry, body, entropy);
     }
 
     fn take(&mut self, now: Instant, bytes: &[u8], entry: Entry, body: Body, entropy: &mut dyn Entropy) {
-        let kind = body.said.kind();
+        let (kind, instance) = (body.said.kind(), body.instance);
+        self.note_heard(&entry, kind, instance);
         match body.said {
             Said::Join(_) => self.on_join(now, &entry, entropy),
             Said::Response(response) => {
-                self.revive(&entry);
+                let grouped = response.old.iter().any(|blob| blob.0 == entry.bytes);
+                self.revive(&entry, !grouped);
                 self.on_response(now, bytes, &entry, &response, entropy);
             }
             Said::Round(round) => {
-                self.revive(&entry);
+                self.revive(&entry, true);
                 self.on_round(now, &entry, &round, entropy);
             }
             Said::Beacon(beacon) => {
                 if !self.learn_quietly(&entry) {
                     return;
                 }
-                self.revive(&entry);
+                self.revive(&entry, false);
                 self.on_beacon(now, &entry, &beacon, entropy);
             }
-            Said::Notice(notice) => self.on_notice(now, notice, entropy),
+            Said::Notice(notice) => {
+                self.persist();
+                self.on_notice(now, notice, entropy);
+            }
         }
-        if let Some(heard) = self.known.get_mut(entry.uid).and_then(|peer| peer.heard.get_mut(kind)) {
-            *heard = body.instance.max(*heard);
+        self.note_heard(&entry, kind, instance);
+    }
+
+    /// Before it takes effect if its sender is known, else when it is. Who has the id with another
+    /// certificate does not count here.
+    fn note_heard(&mut self, from: &Entry, kind: usize, instance: u64) {
+        let peer = self.known.get_mut(from.uid).filter(|peer| peer.holder == from.holder);
+        if let Some(heard) = peer.and_then(|peer| peer.heard.get_mut(kind)) {
+            *heard = instance.max(*heard);
         }
     }
 
@@ -134,7 +147,7 @@ impl<P: Papers> Discovery<P> {
         if self.me.as_ref().is_some_and(|me| me.uid == entry.uid && me.holder == entry.holder) {
             return if self.is_me(entry) { Learned::Same } else { Learned::Stale };
         }
-        let learned = self.known.learn(entry, entry.until);
+        let learned = self.known.learn(entry, self.wall);
         if learned == Learned::Duplicate {
             self.out.push_back(Output::Event(Event::Duplicate(entry.uid)));
         }
@@ -165,21 +178,24 @@ impl<P: Papers> Discovery<P> {
         if let Some(peer) = self.known.get_mut(entry.uid) {
             peer.came = Some(now);
         }
+        self.persist();
         self.collect(now, entropy);
     }
 
-    /// Silence is taken back by any word.
-    fn revive(&mut self, entry: &Entry) {
+    /// Silence is taken back by any word. Whoever is in another group does not want to be in this
+    /// one before it says so.
+    fn revive(&mut self, entry: &Entry, wants: bool) {
         let mine =
             self.group.as_ref().is_some_and(|group| group.order.iter().any(|one| one.uid == entry.uid));
         if let Some(peer) = self.known.get_mut(entry.uid).filter(|peer| peer.silent) {
             peer.silent = false;
-            peer.wanting = !mine;
+            peer.wanting = wants && !mine;
         }
     }
 
     fn on_notice(&mut self, now: Instant, notice: Notice, entropy: &mut dyn Entropy) {
         let mut changed = false;
+        self.told(&notice.proofs);
         for proof in notice.proofs {
             changed |= self.take_proof(proof);
         }
@@ -206,15 +222,25 @@ impl<P: Papers> Discovery<P> {
         match &proof {
             Proof::Excluded(statement) if statement.0.len() <= CERTIFICATE_BYTES_MAX => {
                 let holder = self.papers.judge_exclusion(&self.settings.domain, &statement.0);
-                holder.is_some_and(|holder| self.drop_holder(holder, proof))
+                holder.is_some_and(|holder| self.drop_holder(holder, None, proof))
+            }
+            Proof::Named(Named { statement, certificate })
+                if statement.0.len() <= CERTIFICATE_BYTES_MAX
+                    && certificate.0.len() <= CERTIFICATE_BYTES_MAX =>
+            {
+                let holder = self.papers.judge_exclusion(&self.settings.domain, &statement.0);
+                let holder = holder.filter(|holder| *holder == self.papers.holder(&certificate.0));
+                let standing = self.papers.judge(&self.settings.domain, &certificate.0, self.wall);
+                let both = holder.zip(standing);
+                both.is_some_and(|(holder, standing)| self.drop_holder(holder, Some(standing), proof))
             }
             Proof::Expired(certificate) if certificate.0.len() <= CERTIFICATE_BYTES_MAX => {
                 let standing = self.papers.judge(&self.settings.domain, &certificate.0, self.wall);
-                let until = standing.and_then(|standing| standing.until);
+                let until = standing.as_ref().and_then(|standing| standing.until);
                 let now = self.wall.map(|wall| UnixTime(wall.0.saturating_add(SKEW_SECONDS)));
                 let ended = until.zip(now).is_some_and(|(until, now)| until <= now);
                 let holder = self.papers.holder(&certificate.0);
-                ended && self.drop_holder(holder, proof)
+                ended && self.drop_holder(holder, standing, proof)
             }
             Proof::Left(signed) => match self.leaver(signed) {
                 Some(left) => {
@@ -224,15 +250,13 @@ impl<P: Papers> Discovery<P> {
                 }
                 None => false,
             },
-            Proof::Excluded(_) | Proof::Expired(_) => false,
+            Proof::Excluded(_) | Proof::Expired(_) | Proof::Named(_) => false,
         }
     }
 
-    fn drop_holder(&mut self, holder: crate::base::Digest, proof: Proof) -> bool {
-        let uid = self.known.iter().find_map(|(uid, peer)| {
-            peer.join.as_ref().is_some_and(|join| join.holder == holder).then_some(uid)
-        });
-        let new = self.known.exclude(holder, proof);
+    fn drop_holder(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> bool {
+        let uid = self.known.uid_of(&holder);
+        let new = self.known.exclude(holder, standing, proof);
         self.tell_excluded(uid.filter(|_| new));
         new
     }
@@ -256,9 +280,9 @@ impl<P: Papers> Discovery<P> {
 
     /// The host excludes somebody.
     pub(super) fn exclude(&mut self, now: Instant, statement: &[u8], entropy: &mut dyn Entropy) {
-        let proof = Proof::Excluded(Bytes::copy_from_slice(statement).into());
-        if self.take_proof(proof.clone()) {
-            self.notify(vec![proof]);
+        let holder = self.papers.judge_exclusion(&self.settings.domain, statement);
+        if self.take_proof(Proof::Excluded(Bytes::copy_from_slice(statement).into())) {
+            self.notify(holder.and_then(|holder| self.known.proof_of(&holder)).into_iter().collect());
             self.changed(now, entropy);
             self.hurry(now);
         }
@@ -275,6 +299,9 @@ impl<P: Papers> Discovery<P> {
         let mut changed = false;
         for entry in ended {
             changed |= self.take_proof(Proof::Expired(entry.certificate.clone().into()));
+        }
+        if !self.is(Danger::NeverForgets) {
+            self.known.forget(wall);
         }
         if changed {
             self.changed(now, entropy);

@@ -1,6 +1,6 @@
 //! The agreement on the chosen sets, to its end or in vain.
 
-use super::api::{Danger, Epoch, Event, Output, Papers};
+use super::api::{Danger, Epoch, Event, Output, Papers, within};
 use super::attempt::{Attempt, Stage};
 use super::message::{DONE, Round, Said, WANTS};
 use super::sets::Entry;
@@ -147,6 +147,9 @@ impl<P: Papers> Discovery<P> {
         (self.attempt, self.doubt, self.rival) = (None, None, None);
         (self.distrust, self.raise, self.failures) = (false, false, 0);
         self.timers = super::Timers { quiet: self.timers.quiet, ..Default::default() };
+        if !self.untold.is_empty() {
+            self.timers.tell = Some(now + within(entropy, self.settings.times.beacon / 2));
+        }
         self.persist();
         self.out.push_back(Output::Key(epoch));
         self.await_beacon(now, entropy);

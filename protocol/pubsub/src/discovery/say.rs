@@ -2,9 +2,9 @@
 
 use super::api::{Event, Output, Papers};
 use super::memory::Memory;
-use super::message::covered;
-use super::message::{Body, Join, LABEL, LEFT_LABEL, Left, Notice, PROOFS_MAX, Proof, Said, Signed};
-use super::sets::Entry;
+use super::message::{Body, Join, LABEL, LEFT_LABEL, Left, Notice, PROOFS_BYTES_MAX, PROOFS_MAX, Proof};
+use super::message::{Response, Said, Signed, covered, few};
+use super::sets::{Candidate, Entry};
 use super::{Danger, Discovery};
 use crate::base::codec::encode;
 use crate::base::{Blob, Entropy, Instant, draw};
@@ -48,7 +48,7 @@ impl<P: Papers> Discovery<P> {
         let join = Join { certificate: certificate.into(), nonce: draw(entropy), number: self.promised };
         let bytes = self.say(Said::Join(join));
         let Some(entry) = self.read_entry(&bytes) else { return };
-        self.known.learn(&entry, standing.until);
+        self.known.learn_own(&entry);
         if let Some(peer) = self.known.get_mut(entry.uid) {
             peer.wanting = false;
         }
@@ -87,10 +87,49 @@ impl<P: Papers> Discovery<P> {
         self.say(Said::Notice(Notice { join: Blob(me.bytes.clone()), proofs }));
     }
 
-    /// The proofs against members of the group.
-    pub(super) fn proofs_here(&self) -> Vec<Proof> {
+    /// Why members of the group are not in `candidate`, and former certificates of its ids do not
+    /// count, and who else is out: some who hear it were away when that was said.
+    pub(super) fn proofs_for(&self, candidate: &Candidate) -> Vec<Proof> {
+        let uids: Vec<u16> = candidate.entries().map(|entry| entry.uid).collect();
         let order = self.group.iter().flat_map(|group| &group.order);
-        order.filter_map(|entry| self.known.proof_against(entry)).take(PROOFS_MAX).collect()
+        let gone = order.filter(|entry| !uids.contains(&entry.uid));
+        let gone = gone.filter_map(|entry| self.known.proof_against(entry));
+        let gone: Vec<Proof> = gone.collect();
+        let others = self.known.proofs_for(&uids).filter(|_| !self.is(Danger::HidesFormer));
+        let others = others.filter(|proof| !gone.contains(proof));
+        few(gone.iter().cloned().chain(others))
+    }
+
+    /// A response does not have these proofs. Unless somebody else is first, this node tells them
+    /// when it has the key.
+    pub(super) fn compare(&mut self, response: &Response) {
+        self.untold = self.known.proofs().map(|against| against.holder).collect();
+        self.told(&response.proofs);
+        let size = response.proofs.iter().map(Proof::size).fold(0, usize::saturating_add);
+        if size >= PROOFS_BYTES_MAX || response.proofs.len() >= PROOFS_MAX || self.is(Danger::HidesFormer) {
+            self.untold.clear();
+        }
+    }
+
+    /// Others told these.
+    pub(super) fn told(&mut self, proofs: &[Proof]) {
+        for proof in proofs {
+            let kept = self.known.holder_of(proof);
+            let holder = kept.or_else(|| match proof {
+                Proof::Excluded(said) => self.papers.judge_exclusion(&self.settings.domain, &said.0),
+                Proof::Expired(certificate) => Some(self.papers.holder(&certificate.0)),
+                Proof::Named(said) => Some(self.papers.holder(&said.certificate.0)),
+                Proof::Left(_) => None,
+            });
+            self.untold.retain(|untold| holder != Some(*untold));
+        }
+    }
+
+    /// Tells what others seem not to know.
+    pub(super) fn tell(&mut self) {
+        let proofs = few(self.known.proofs_of(&self.untold));
+        self.untold.clear();
+        self.notify(proofs);
     }
 
     pub(super) fn is(&self, danger: Danger) -> bool {

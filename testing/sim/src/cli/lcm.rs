@@ -2,7 +2,8 @@
 
 use super::{DONE, FOUND};
 use clap::Args;
-use folkmoot_sim::lcm::{MUTANTS, Plan, Story, Violation, World, play, table};
+use folkmoot_pubsub::discovery::Danger;
+use folkmoot_sim::lcm::{CHURN_MUTANTS, MUTANTS, Plan, Story, Violation, World, churn, play, table};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,6 +13,10 @@ use std::time::Instant;
 
 /// Runs after which a mutant counts as not caught.
 const RUNS_MAX: u64 = 200;
+/// The same for hours of churn.
+const CHURNS_MAX: u64 = 8;
+/// How many hours these are.
+const HOURS: u64 = 24;
 /// Violations that are printed in full.
 const PRINTED_MAX: usize = 20;
 
@@ -36,18 +41,30 @@ pub(crate) struct Lcm {
     /// Break each rule on purpose and see that its checker catches it.
     #[arg(long)]
     mutants: bool,
+    /// Let nodes come and go for so many hours of virtual time: what they keep must not grow.
+    #[arg(long, value_name = "HOURS")]
+    churn_hours: Option<u64>,
+    /// With --churn-hours: print a line for each message.
+    #[arg(long, requires = "churn_hours")]
+    transcript: bool,
     /// Count the JOIN_Responses as the fact sheet's simulation does.
     #[arg(long)]
     table: bool,
     /// With --table: draw the chart to this file.
     #[arg(long, requires = "table", value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// With --table: how many runs each number is the mean of.
+    #[arg(long, requires = "table", default_value_t = 60)]
+    runs: u64,
 }
 
 /// Does what the options say; the exit code.
 pub(crate) fn run(options: &Lcm) -> u8 {
     if let Some(seed) = options.replay {
         return replay(seed);
+    }
+    if let Some(hours) = options.churn_hours {
+        return churn_for(options, hours);
     }
     match () {
         () if options.mutants => mutants(options),
@@ -169,23 +186,61 @@ fn report(options: &Lcm, sum: &Sum, wall: f64) {
 }
 
 fn mutants(options: &Lcm) -> u8 {
-    let mut missed = 0;
+    let mut missed = churn_mutants(options);
     for mutant in MUTANTS {
         let caught = (options.seed..options.seed + RUNS_MAX).find(|seed| {
             let plan = story(*seed, mutant.story);
             let (_, found) = play(&plan, Some(mutant.danger));
             found.iter().any(|one| one.checker == mutant.checker)
         });
-        missed += u8::from(caught.is_none());
-        let danger = format!("{:?}", mutant.danger);
-        if options.json {
-            println!("{}", json!({ "checker": mutant.checker, "danger": danger, "caught_at_seed": caught }));
-        } else {
-            let at = caught.map_or_else(|| "MISSES".to_owned(), |seed| format!("catches at seed {seed}"));
-            println!("{:<24} {danger:<20} {at}", mutant.checker);
-        }
+        missed += tell(options, mutant.checker, mutant.danger, caught);
     }
     if missed == 0 { DONE } else { FOUND }
+}
+
+/// Those that show in hours only.
+fn churn_mutants(options: &Lcm) -> u8 {
+    let one = |(danger, checker)| {
+        let caught = (options.seed..options.seed + CHURNS_MAX).find(|seed| {
+            let broken = churn::play(*seed, HOURS, Some(danger), false).broken;
+            broken.iter().any(|one| one.checker == checker)
+        });
+        tell(options, checker, danger, caught)
+    };
+    CHURN_MUTANTS.into_iter().map(one).sum()
+}
+
+/// Says who catches a mutant; 1 if nobody does.
+fn tell(options: &Lcm, checker: &str, danger: Danger, caught: Option<u64>) -> u8 {
+    let danger = format!("{danger:?}");
+    if options.json {
+        println!("{}", json!({ "checker": checker, "danger": danger, "caught_at_seed": caught }));
+    } else {
+        let at = caught.map_or_else(|| "MISSES".to_owned(), |seed| format!("catches at seed {seed}"));
+        println!("{checker:<24} {danger:<20} {at}");
+    }
+    u8::from(caught.is_none())
+}
+
+fn churn_for(options: &Lcm, hours: u64) -> u8 {
+    let begun = Instant::now();
+    let churned = churn::play(options.seed, hours, None, options.transcript);
+    let wall = begun.elapsed().as_secs_f64();
+    churned.log.iter().for_each(|line| eprintln!("{line}"));
+    churned.broken.iter().for_each(|one| eprintln!("{} broken: {}", one.checker, one.what));
+    let most = |place: usize| churned.largest.iter().filter_map(|hour| hour.get(place)).max();
+    let summary = json!({
+        "hours": churned.sent.len(), "seed": options.seed, "events": churned.events, "keys": churned.keys,
+        "ids_most": most(0), "words_most": most(1), "disk_bytes_most": most(2),
+        "by_hour": churned.largest, "sent_per_node_and_hour": churned.sent,
+        "slowest_ms": churned.slowest / 1_000, "violations": churned.broken.len(), "wall_seconds": wall,
+    });
+    if options.json {
+        println!("{summary}");
+    } else {
+        println!("{summary:#}");
+    }
+    if churned.broken.is_empty() { DONE } else { FOUND }
 }
 
 fn story(seed: u64, story: Story) -> Plan {
@@ -193,7 +248,7 @@ fn story(seed: u64, story: Story) -> Plan {
 }
 
 fn tables(options: &Lcm) -> u8 {
-    let rows = table::count(options.seed);
+    let rows = table::count(options.seed, options.runs);
     if let Some(file) = &options.svg {
         let drawn = table::draw(&rows).map_err(|error| error.to_string());
         let written = drawn.and_then(|svg| std::fs::write(file, svg).map_err(|error| error.to_string()));

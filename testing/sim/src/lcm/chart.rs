@@ -35,7 +35,7 @@ pub(super) fn draw(rows: &[Row]) -> Result<String, Box<dyn std::error::Error>> {
                 .light_line_style(WHITE)
                 .bold_line_style(GREY)
                 .x_desc("|J|")
-                .y_desc("JOIN_Responses, mean of 60 runs")
+                .y_desc("JOIN_Responses, mean")
                 .draw()?;
             let mut delays: Vec<u64> = here.iter().map(|row| row.delay).collect();
             delays.dedup();

@@ -21,6 +21,7 @@ pub fn judge(plan: &Plan, world: &World) -> Vec<Violation> {
         ("excluded_deaf", excluded_deaf(world)),
         ("all_confirmed", world.early.clone()),
         ("replays_start_nothing", world.disturbed.clone()),
+        ("replays_refused", world.taken_again.clone()),
     ];
     found.into_iter().filter_map(|(checker, what)| Some(Violation { checker, what: what? })).collect()
 }
@@ -31,7 +32,7 @@ fn one_group(plan: &Plan, world: &World) -> Option<String> {
 }
 
 /// No epoch's name stands for two keys, and no node ever has two keys that datagrams name alike.
-fn one_key_a_number(world: &World) -> Option<String> {
+pub(super) fn one_key_a_number(world: &World) -> Option<String> {
     let mut names = BTreeMap::new();
     for (number, node) in world.nodes.iter().enumerate() {
         for (domain, seat) in node.seats.iter().enumerate() {

@@ -8,6 +8,7 @@
 
 mod chart;
 pub mod check;
+pub mod churn;
 pub mod insiders;
 pub mod papers;
 pub mod plan;
@@ -32,7 +33,7 @@ pub struct Caught {
 }
 
 /// Every mutant.
-pub const MUTANTS: [Caught; 7] = [
+pub const MUTANTS: [Caught; 9] = [
     Caught { danger: Danger::KeepsFirst, checker: "one_group", story: Story::Start },
     Caught { danger: Danger::FixedTimes, checker: "one_group", story: Story::Start },
     Caught { danger: Danger::InstallsEarly, checker: "all_confirmed", story: Story::Start },
@@ -40,6 +41,16 @@ pub const MUTANTS: [Caught; 7] = [
     Caught { danger: Danger::JoinsAgain, checker: "joins", story: Story::Start },
     Caught { danger: Danger::ExcludesNobody, checker: "excluded_deaf", story: Story::Exclude },
     Caught { danger: Danger::ForgetsInstances, checker: "replays_start_nothing", story: Story::Replay },
+    Caught { danger: Danger::ForgetsInstances, checker: "replays_refused", story: Story::Replay },
+    Caught { danger: Danger::HidesFormer, checker: "one_group", story: Story::Renew },
+];
+
+/// Mutants that show in hours of churn, and the checker that must catch them.
+pub const CHURN_MUTANTS: [(Danger, &str); 4] = [
+    (Danger::CountsStrangers, "one_group"),
+    (Danger::NeverForgets, "bounded"),
+    (Danger::HidesFormer, "one_group"),
+    (Danger::StaysBehind, "one_group"),
 ];
 
 /// Plays one plan, and says what it broke.
@@ -66,6 +77,56 @@ mod tests {
         for seed in [1_048, 5, 6, 7, 8, 9] {
             assert_eq!(play(&Plan::of(seed, Story::Heal), None).1, [], "seed {seed}");
         }
+    }
+
+    /// Runs of one story, beside those that are drawn.
+    fn hold(story: Story) {
+        for seed in 100..106 {
+            assert_eq!(play(&Plan::of(seed, story), None).1, [], "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn whoever_crashes_rejoins() {
+        hold(Story::Crash);
+    }
+
+    #[test]
+    fn another_certificate_counts_for_those_who_were_away_too() {
+        hold(Story::Renew);
+    }
+
+    #[test]
+    fn groups_of_three_and_five_merge() {
+        for seed in 1..6 {
+            let plan = Plan { loss: 0, old: 0, new: 8, ..Plan::of(seed, Story::Heal) };
+            let mut world = World::new(&plan, None);
+            for _ in 0..8 {
+                world.add();
+            }
+            world.nodes.iter_mut().skip(3).for_each(|node| node.side = 1);
+            (0..8).for_each(|node| world.start(node));
+            world.run(world.now + 10_000_000);
+            let sizes = |world: &World| -> Vec<usize> {
+                let keys = world.nodes.iter().filter_map(|node| node.seats.first()?.keys.last());
+                keys.map(|(_, epoch)| epoch.members.len()).collect()
+            };
+            assert_eq!(sizes(&world), [3, 3, 3, 5, 5, 5, 5, 5], "seed {seed}");
+            world.nodes.iter_mut().for_each(|node| node.side = 0);
+            assert!(world.run_until(plan::PATIENCE, World::is_one), "seed {seed}");
+            assert_eq!(sizes(&world), [8; 8]);
+        }
+    }
+
+    #[test]
+    fn replays_are_refused_and_counted() {
+        let mut refused = 0;
+        for seed in 1..5 {
+            let (world, found) = play(&Plan::of(seed, Story::Replay), None);
+            assert_eq!(found, [], "seed {seed}");
+            refused += world.refused_again;
+        }
+        assert!(refused > 1_000, "{refused}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub enum Story {
     Leave,
     /// All that was said is said again, after restarts too.
     Replay,
+    /// One is excluded, or its certificate ends, and it comes with another while a third is away.
+    Renew,
 }
 
 /// One run.
@@ -58,17 +60,25 @@ impl Plan {
     /// The run of `seed`.
     pub fn draw(seed: u64) -> Self {
         let mut rng = Rng::new(seed, "lcm plan", 0);
-        let stories = [Story::Start, Story::Crash, Story::Heal, Story::Exclude, Story::Leave, Story::Replay];
-        let story = stories.get(rng.weighted(&[10, 3, 2, 2, 1, 2])).copied().unwrap_or(Story::Start);
+        let stories = [
+            Story::Start,
+            Story::Crash,
+            Story::Heal,
+            Story::Exclude,
+            Story::Leave,
+            Story::Replay,
+            Story::Renew,
+        ];
+        let story = stories.get(rng.weighted(&[10, 3, 2, 2, 1, 2, 1])).copied().unwrap_or(Story::Start);
         Self::of(seed, story)
     }
 
     /// The run of `seed`, about `story`.
     pub fn of(seed: u64, story: Story) -> Self {
         let mut rng = Rng::new(seed, "lcm weather", 0);
-        let delays = [rng.range(0, 2_000), rng.range(0, 40_000), rng.range(0, 300_000)];
+        let delays = [rng.range(0, 2_000), rng.range(0, 40_000), rng.range(0, 300_001)];
         let delay = rng.pick(&delays).copied().unwrap_or(0);
-        let loss = if rng.chance(500_000) { 0 } else { u32::try_from(rng.range(0, 100_000)).unwrap_or(0) };
+        let loss = if rng.chance(500_000) { 0 } else { u32::try_from(rng.range(0, 100_001)).unwrap_or(0) };
         let (old, new) = match story {
             Story::Heal => (0, 8),
             Story::Start => (rng.below(21), 1 + rng.below(30)),
@@ -106,6 +116,7 @@ impl Plan {
             Story::Crash => self.crashes(world, &mut rng),
             Story::Exclude | Story::Leave => self.go(world, &mut rng),
             Story::Replay => self.replay(world, &mut rng),
+            Story::Renew => self.renew(world, &mut rng),
         }
         world.run_until(PATIENCE, World::is_one);
         // What is on its way still comes.
@@ -210,6 +221,51 @@ impl Plan {
         }
         let recorded = world.recorded.clone();
         self.say_again(world, &recorded, Some(node), rng);
+        // And once more while others restart, and one comes: it ends with one key all the same.
+        let size = world.nodes.len();
+        let late = world.add();
+        for node in [late, rng.below(size), rng.below(size)] {
+            for (domain, bytes) in &recorded {
+                world.inject(*domain, bytes, None, rng.range(0, 6_000_000));
+            }
+            world.crash(node);
+            world.start(node);
+            world.run(world.now + rng.range(0, 3_000_000));
+        }
+        world.run(world.now + 6_000_000);
+    }
+
+    fn renew(&self, world: &mut World, rng: &mut Rng) {
+        let size = world.nodes.len();
+        let (renewed, away) = (rng.below(size), rng.below(size));
+        let teller = (renewed + 1 + rng.below(size.saturating_sub(1))) % size;
+        world.run_until(PATIENCE, World::is_one);
+        if away != renewed && away != teller {
+            world.crash(away);
+        }
+        let term = rng.range(5, 40);
+        if rng.chance(500_000) {
+            world.exclude(renewed, teller);
+        } else {
+            // It has had another that ends soon, which is known to all but whoever is away.
+            world.crash(renewed);
+            world.exclude(renewed, teller);
+            world.run(world.now + 2_000_000);
+            world.renew(renewed, Some(term));
+            world.start(renewed);
+            for _ in 0..term + 8 {
+                world.run(world.now + 1_000_000);
+                world.tell_time();
+            }
+        }
+        world.run(world.now + rng.range(0, 20_000_000));
+        world.crash(renewed);
+        world.renew(renewed, None);
+        world.start(renewed);
+        world.run(world.now + rng.range(0, 20_000_000));
+        if !world.nodes.get(away).is_some_and(|node| node.alive) {
+            world.start(away);
+        }
     }
 
     /// Waits until all are one, and nothing is under way.
@@ -229,5 +285,31 @@ impl Plan {
         }
         world.run(world.now + 5_000_000);
         world.quiet_to();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_drawn_reaches_every_corner() {
+        let plans: Vec<Plan> = (0..4_000).map(Plan::draw).collect();
+        let starts = || plans.iter().filter(|plan| plan.story == Story::Start);
+        let span = |of: fn(&Plan) -> usize| (starts().map(of).min(), starts().map(of).max());
+        assert_eq!(span(|plan| plan.old), (Some(0), Some(20)));
+        assert_eq!(span(|plan| plan.new), (Some(1), Some(30)));
+        let any = |which: fn(&Plan) -> bool| assert!(plans.iter().any(which));
+        any(|plan| plan.delay < 100);
+        any(|plan| plan.delay > 295_000 && plan.jitter > 60_000);
+        any(|plan| plan.loss == 0);
+        any(|plan| plan.loss > 99_000 && plan.delay > 200_000);
+        let stories = [Story::Crash, Story::Heal, Story::Exclude, Story::Leave, Story::Replay, Story::Renew];
+        assert!(stories.iter().all(|story| plans.iter().any(|plan| plan.story == *story)));
+        let mut world = World::new(&Plan::draw(1), None);
+        for _ in 0..40 {
+            world.add();
+        }
+        assert!([-1, 1].iter().all(|off| world.nodes.iter().any(|node| node.off == *off)));
     }
 }

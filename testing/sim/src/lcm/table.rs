@@ -6,9 +6,6 @@ use folkmoot_pubsub::discovery::Times;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Runs for each number.
-const RUNS: u64 = 60;
-
 /// One setting of the fact sheet: timers, delay ± jitter in microseconds, |P|, then for each |J|
 /// the sheet's mean.
 struct Setting {
@@ -84,6 +81,8 @@ pub struct Row {
     pub millis: f64,
     /// The sheet's mean.
     pub sheet: f64,
+    /// Runs.
+    pub runs: u64,
     /// Runs that came to one key.
     pub whole: u64,
 }
@@ -91,14 +90,14 @@ pub struct Row {
 impl Row {
     /// The mean is at most the sheet's, and every run came to one key with one JOIN a node.
     pub fn holds(&self) -> bool {
-        self.mean <= self.sheet && self.whole == RUNS && self.joins == self.new as u64 * RUNS
+        self.mean <= self.sheet && self.whole == self.runs && self.joins == self.new as u64 * self.runs
     }
 
     /// For programs.
     pub fn json(&self) -> Value {
         json!({
             "timers": if self.slow { "1000, 300+-200" } else { "125, 50+-20" },
-            "delay_us": self.delay, "P": self.old, "J": self.new, "runs": RUNS,
+            "delay_us": self.delay, "P": self.old, "J": self.new, "runs": self.runs,
             "responses_mean": self.mean, "responses_most": self.most, "joins": self.joins,
             "until_key_ms": self.millis, "sheet_mean": self.sheet, "whole": self.whole,
         })
@@ -109,7 +108,7 @@ impl Row {
         let timers = if self.slow { "1000, 300±200" } else { "125, 50±20" };
         format!(
             "{timers:<14} {:>6.1} ms  P {:>2}  J {:>2}  {:>5.1} responses, at most {:>2}; sheet {:>4.1}; {} JOINs, key \
-             after {:>5.0} ms, {} of {RUNS} runs whole{}",
+             after {:>5.0} ms, {} of {} runs whole{}",
             self.delay as f64 / 1_000.0,
             self.old,
             self.new,
@@ -119,18 +118,19 @@ impl Row {
             self.joins,
             self.millis,
             self.whole,
+            self.runs,
             if self.holds() { "" } else { "  ABOVE" }
         )
     }
 }
 
 /// Plays all settings.
-pub fn count(seed: u64) -> Vec<Row> {
-    let one = |setting: &'static Setting| {
-        let row = move |(new, sheet): &(usize, f64)| measure(setting, *new, *sheet, seed);
+pub fn count(seed: u64, runs: u64) -> Vec<Row> {
+    let one = move |setting: &'static Setting| {
+        let row = move |(new, sheet): &(usize, f64)| measure(setting, *new, *sheet, (seed, runs));
         setting.means.iter().map(row).collect::<Vec<_>>()
     };
-    let half = |part: &'static [Setting]| part.iter().flat_map(one).collect::<Vec<_>>();
+    let half = move |part: &'static [Setting]| part.iter().flat_map(one).collect::<Vec<_>>();
     let (left, right) = SHEET.split_at(SHEET.len() / 2);
     std::thread::scope(|scope| {
         let other = scope.spawn(move || half(right));
@@ -140,7 +140,7 @@ pub fn count(seed: u64) -> Vec<Row> {
     })
 }
 
-fn measure(setting: &Setting, new: usize, sheet: f64, seed: u64) -> Row {
+fn measure(setting: &Setting, new: usize, sheet: f64, (seed, runs): (u64, u64)) -> Row {
     let usual = Times::default();
     let slow = Times {
         first: Duration::from_millis(100),
@@ -159,10 +159,11 @@ fn measure(setting: &Setting, new: usize, sheet: f64, seed: u64) -> Row {
         joins: 0,
         millis: 0.0,
         sheet,
+        runs,
         whole: 0,
     };
     let mut responses_sum = 0;
-    for run in 0..RUNS {
+    for run in 0..runs {
         let plan = Plan {
             seed: seed.wrapping_mul(1_000).wrapping_add(run),
             story: Story::Start,
@@ -173,17 +174,17 @@ fn measure(setting: &Setting, new: usize, sheet: f64, seed: u64) -> Row {
             loss: 0,
             skew: 1,
             domains: 1,
-            within: 10_000 + 40_000 * run / RUNS,
+            within: 10_000 + 40_000 * run / runs.max(1),
             times: if setting.slow { slow } else { usual },
         };
         let (responses, joins, micros) = plan.counted();
         responses_sum += responses;
         row.most = row.most.max(responses);
         row.joins += joins;
-        row.millis += micros.unwrap_or(0) as f64 / 1_000.0 / RUNS as f64;
+        row.millis += micros.unwrap_or(0) as f64 / 1_000.0 / runs as f64;
         row.whole += u64::from(micros.is_some());
     }
-    row.mean = responses_sum as f64 / RUNS as f64;
+    row.mean = responses_sum as f64 / runs as f64;
     row
 }
 
@@ -208,4 +209,17 @@ impl Plan {
 /// If it cannot be drawn.
 pub fn draw(rows: &[Row]) -> Result<String, Box<dyn std::error::Error>> {
     super::chart::draw(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sixteen_nodes_have_their_key_in_a_quarter_of_a_second() {
+        let row = measure(&setting(false, 200, 0, 0, &[]), 16, 2.0, (1, 20));
+        assert_eq!((row.whole, row.joins), (20, 320));
+        assert!(row.millis < 250.0, "{} ms", row.millis);
+        assert!(row.mean <= 2.0, "{} responses", row.mean);
+    }
 }

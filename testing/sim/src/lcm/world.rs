@@ -10,6 +10,11 @@ use folkmoot_pubsub::discovery::{Danger, Discovery, Epoch, Input, Output, Papers
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+mod again;
+mod told;
+
+use told::told;
+
 /// What the two machines of a node agree on.
 pub const DOMAINS: [&[u8]; 2] = [b"239.255.76.67:7667", b"239.255.76.67:7667:POSE"];
 /// Noon of a day.
@@ -29,6 +34,12 @@ pub struct Node {
     /// By domain.
     pub seats: Vec<Seat>,
     papers: Toy,
+    /// How many certificates it had before.
+    issue: u16,
+    /// When its certificate ends, in seconds since 1970.
+    pub until: Option<u64>,
+    /// How many processes it had.
+    life: u32,
     /// What is broken at this node.
     pub danger: Option<Danger>,
     /// The randomness that it drew, if somebody wants to know.
@@ -36,7 +47,7 @@ pub struct Node {
     /// Microseconds that its timers are ahead of the world's.
     ahead: u64,
     /// Seconds that its wall clock is off.
-    off: i64,
+    pub off: i64,
     /// Runs.
     pub alive: bool,
     /// Was excluded, at that time.
@@ -63,6 +74,7 @@ pub struct Sent {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Comes { to: usize, domain: usize, bytes: Bytes },
+    ComesAgain { to: usize, domain: usize, bytes: Bytes },
     Wakes { node: usize, domain: usize },
 }
 
@@ -109,6 +121,16 @@ pub struct World {
     quiet: Option<(usize, Vec<usize>)>,
     /// What a message of nobody started.
     pub disturbed: Option<String>,
+    /// What came to whom, and in which of its lives; kept with the records.
+    came: BTreeMap<(usize, usize, Digest), u32>,
+    /// Recorded messages that came again and were refused.
+    pub refused_again: u64,
+    /// One that was not.
+    pub taken_again: Option<String>,
+    /// Rounds and beacons that a restarted node took again.
+    pub late_again: u64,
+    /// Whether a member that crashed may still be in a key: nobody notices before it is needed.
+    pub dead_may_stay: bool,
     /// One line for each message, for people.
     pub log: Option<Vec<String>>,
 }
@@ -137,6 +159,11 @@ impl World {
             early: None,
             quiet: None,
             disturbed: None,
+            came: BTreeMap::new(),
+            refused_again: 0,
+            taken_again: None,
+            late_again: 0,
+            dead_may_stay: false,
             log: None,
         }
     }
@@ -150,6 +177,9 @@ impl World {
         self.nodes.push(Node {
             seats: (0..self.plan.domains).map(|_| seat()).collect(),
             papers: Toy::new(self.secret, uid, 0, 0),
+            issue: 0,
+            until: None,
+            life: 0,
             danger: self.danger,
             drawn: None,
             ahead: self.dice.range(0, 5_000_000),
@@ -162,18 +192,26 @@ impl World {
         number
     }
 
+    fn note(&mut self, number: usize, what: &str) {
+        if let Some(log) = self.log.as_mut() {
+            log.push(format!("{:>9} {number} {what}", self.now));
+        }
+    }
+
     /// Starts a process of a node, with what its disk has.
     pub fn start(&mut self, number: usize) {
+        self.note(number, "starts");
         for domain in 0..self.plan.domains {
             let Some(node) = self.nodes.get_mut(number) else { return };
             node.alive = true;
+            node.life += u32::from(domain == 0);
             let danger = Mutant::from(node.danger);
             let Some(name) = DOMAINS.get(domain) else { return };
             let settings = Settings { times: self.plan.times, danger, ..Settings::new(name) };
             let papers = node.papers.clone();
             let Some(seat) = node.seats.get_mut(domain) else { return };
             seat.machine = Discovery::new(papers, settings, seat.disk.as_deref()).ok();
-            let wall = UnixTime(u64::try_from(NOON + node.off).unwrap_or(0) + self.now / 1_000_000);
+            let wall = UnixTime(wall(node, self.now));
             self.input(number, domain, Input::Wall(wall));
             self.input(number, domain, Input::Start);
         }
@@ -181,6 +219,7 @@ impl World {
 
     /// The process is gone; its disk stays.
     pub fn crash(&mut self, number: usize) {
+        self.note(number, "stops");
         let Some(node) = self.nodes.get_mut(number) else { return };
         node.alive = false;
         node.seats.iter_mut().for_each(|seat| (seat.machine, seat.wake) = (None, None));
@@ -203,14 +242,6 @@ impl World {
         (0..self.plan.domains).for_each(|domain| self.input(teller, domain, Input::Exclude(&statement)));
     }
 
-    /// A message from nobody, to one node or to all.
-    pub fn inject(&mut self, domain: usize, bytes: &Bytes, to: Option<usize>, delay: u64) {
-        let all = 0..self.nodes.len();
-        for to in all.filter(|number| to.is_none_or(|to| to == *number)) {
-            self.push(self.now + delay, What::Comes { to, domain, bytes: bytes.clone() });
-        }
-    }
-
     /// Plays until `until`.
     pub fn run(&mut self, until: u64) {
         while let Some(Reverse((at, _, _))) = self.queue.peek() {
@@ -220,7 +251,10 @@ impl World {
             let Some(Reverse((at, _, what))) = self.queue.pop() else { break };
             self.now = at;
             match what {
-                What::Comes { to, domain, bytes } => self.input(to, domain, Input::Message(&bytes)),
+                What::Comes { to, domain, bytes } => {
+                    self.hear(to, domain, &bytes);
+                }
+                What::ComesAgain { to, domain, bytes } => self.hear_again(to, domain, &bytes),
                 What::Wakes { node, domain } => {
                     let seat = self.nodes.get_mut(node).and_then(|node| node.seats.get_mut(domain));
                     if seat.is_some_and(|seat| seat.wake.take_if(|wake| *wake == at).is_some()) {
@@ -275,6 +309,9 @@ impl World {
             let mut members: Vec<usize> =
                 epoch.members.iter().map(|uid| usize::from(*uid).saturating_sub(1)).collect();
             members.sort_unstable();
+            let crashed = |node: &Node| !node.alive && !node.left && node.excluded.is_none();
+            let crashed = |number: usize| self.nodes.get(number).is_some_and(crashed);
+            members.retain(|number| !self.dead_may_stay || !crashed(*number));
             if members != belonging {
                 return Some(format!("node {number} has a key with {members:?}, not {belonging:?}"));
             }
@@ -364,7 +401,8 @@ impl World {
         }
         let side = self.nodes.get(from).map(|node| node.side);
         for to in 0..self.nodes.len() {
-            let there = self.nodes.get(to).filter(|node| node.alive).map(|node| node.side);
+            // Whoever starts while a message is under way hears it; `input` leaves out the dead.
+            let there = self.nodes.get(to).map(|node| node.side);
             let lost = self.net.chance(self.plan.loss);
             let delay = self.delay();
             if to == from || there.is_none() || there != side || lost {
@@ -405,37 +443,14 @@ impl World {
     }
 }
 
+/// What a node's clock says.
+fn wall(node: &Node, now: u64) -> u64 {
+    u64::try_from(NOON + node.off).unwrap_or(0) + now / 1_000_000
+}
+
 fn seat_wake(nodes: &mut [Node], number: usize, domain: usize, wake: Option<u64>) {
     let seat = nodes.get_mut(number).and_then(|node| node.seats.get_mut(domain));
     if let Some(seat) = seat {
         seat.wake = wake;
-    }
-}
-
-fn told(said: &Said) -> String {
-    let ids = |blobs: &[folkmoot_base::Blob]| -> Vec<u16> {
-        let id = |blob: &folkmoot_base::Blob| Signed::read(&blob.0).map(|(_, body)| body.sender).ok();
-        blobs.iter().filter_map(id).collect()
-    };
-    match said {
-        Said::Join(_) => "JOIN".to_owned(),
-        Said::Response(one) => format!(
-            "RESPONSE {} P {:?} J {:?} proofs {}",
-            one.number,
-            ids(&one.old),
-            ids(&one.new),
-            one.proofs.len()
-        ),
-        Said::Round(one) => format!(
-            "ROUND {} share {} link {} confirm {} flags {} lacks {:?}",
-            folkmoot_base::hex(one.candidate.iter().take(3)),
-            one.share.is_some(),
-            one.link.is_some(),
-            one.confirm.is_some(),
-            one.flags,
-            one.lacks
-        ),
-        Said::Beacon(one) => format!("BEACON {} size {}", one.number, one.size),
-        Said::Notice(one) => format!("NOTICE {} proofs", one.proofs.len()),
     }
 }

@@ -4,7 +4,7 @@ use super::net::{Authority, Net, read, signed};
 use folkmoot_base::codec::{decode, encode};
 use folkmoot_base::{Blob, UnixTime};
 use folkmoot_pubsub::discovery::message::{
-    Beacon, Body, Held, Join, MESSAGE_BYTES_MAX, Notice, Proof, Response, Round, Said, Signed,
+    Beacon, Body, Held, Join, MESSAGE_BYTES_MAX, Named, Notice, Proof, Response, Round, Said, Signed,
 };
 use folkmoot_pubsub::discovery::{Danger, Event, Input, Output};
 use proptest::prelude::*;
@@ -211,6 +211,7 @@ fn proof() -> impl Strategy<Value = Proof> {
     prop_oneof![
         blob().prop_map(Proof::Excluded),
         blob().prop_map(Proof::Expired),
+        (blob(), blob()).prop_map(|(statement, certificate)| Proof::Named(Named { statement, certificate })),
         (blob(), blob()).prop_map(|(body, signature)| Proof::Left(Signed { body, signature })),
     ]
 }

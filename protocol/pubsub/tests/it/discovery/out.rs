@@ -146,3 +146,88 @@ fn pub_46_a_certificate_ends_though_clocks_are_a_second_apart() {
     early.assert_one(&[1, 2, 3, 4]);
     assert_ne!(early.key(0).key, key.key);
 }
+
+/// Four, of whom the last has a certificate that ends at 1,000.
+fn with_an_end(danger: Option<Danger>) -> Net {
+    let mut net = Net::new(3, danger);
+    net.add(4, 1_000);
+    for node in 0..4 {
+        net.input(node, Input::Wall(UnixTime(900)));
+        net.start(node);
+    }
+    net.run(3_000);
+    net.assert_one(&[1, 2, 3, 4]);
+    net
+}
+
+fn pass(net: &mut Net, wall: u64) {
+    for node in [0, 1, 2] {
+        net.input(node, Input::Wall(UnixTime(wall)));
+    }
+    net.run(2_000);
+}
+
+/// Member 4 comes with another certificate.
+fn renewed(net: &mut Net) {
+    let paper = net.authority.paper(4, 44, 0);
+    net.nodes.truncate(3);
+    net.add_with(paper);
+    net.input(3, Input::Wall(UnixTime(1_010)));
+    net.start(3);
+    net.run(6_000);
+}
+
+#[test]
+fn pub_46_an_ended_certificate_stays_ended_over_a_restart_and_another_takes_its_place() {
+    let mut net = with_an_end(None);
+    // One is away when the certificate ends, and one restarts afterwards.
+    net.stop(1);
+    pass(&mut net, 1_006);
+    net.stop(2);
+    net.restart(2);
+    net.input(2, Input::Wall(UnixTime(1_008)));
+    net.run(4_000);
+    renewed(&mut net);
+    net.restart(1);
+    net.input(1, Input::Wall(UnixTime(1_020)));
+    net.run(8_000);
+    net.assert_one(&[1, 2, 3, 4]);
+}
+
+#[test]
+fn pub_46_whoever_was_away_is_shown_why_a_former_certificate_does_not_count() {
+    for (danger, one) in [(None, true), (Some(Danger::HidesFormer), false)] {
+        let mut net = Net::agreed(4, danger);
+        net.stop(1);
+        let statement = net.authority.exclusion(&net.nodes[3].paper.certificate.clone());
+        net.input(0, Input::Exclude(&statement));
+        net.run(8_000);
+        renewed(&mut net);
+        net.restart(1);
+        net.run(8_000);
+        let members = net.nodes[1].keys.last().map(|epoch| epoch.members.len());
+        assert_eq!(members == Some(4), one, "{danger:?}");
+        if one {
+            net.assert_one(&[1, 2, 3, 4]);
+        }
+    }
+}
+
+#[test]
+fn pub_71_what_ended_an_hour_ago_is_forgotten() {
+    for (danger, kept) in [(None, 0), (Some(Danger::NeverForgets), 1)] {
+        let mut net = with_an_end(danger);
+        pass(&mut net, 1_006);
+        net.assert_one(&[1, 2, 3]);
+        let sizes = |net: &Net| (net.nodes[0].machine.remembered(), net.nodes[0].machine.words_kept());
+        assert_eq!(sizes(&net), (4, 1));
+        pass(&mut net, 4_500);
+        assert_eq!(sizes(&net), (4, 1), "not yet");
+        pass(&mut net, 4_601);
+        assert_eq!(sizes(&net), (3 + kept, kept));
+        // Nobody takes it any more all the same.
+        let join = net.join_of(3);
+        net.tell(0, &join);
+        assert_eq!(net.nodes[0].machine.remembered(), 3 + kept);
+    }
+}
