@@ -21,6 +21,9 @@ use tokio::time::{Instant, MissedTickBehavior};
 pub(super) const ASKS_MAX: usize = 16;
 /// How often the machines hear the time of day, and how often numbers are looked at.
 const WALL: Duration = Duration::from_secs(5);
+/// What is to be written waits so long at most, if nothing relies on it: of what comes in a burst
+/// the last is written.
+const WRITE: Duration = Duration::from_millis(50);
 /// The parts of one core that a flood of refused messages costs: one of so many (PUB-64).
 const PARTS: u32 = 4;
 
@@ -76,12 +79,15 @@ impl<C: Credentials + Clone> Driver<C> {
                     Some(Ask::Leave(done)) => {
                         self.all(|| Input::Leave);
                         self.drain().await;
+                        for place in 0..self.seats.len() {
+                            self.write(place).await;
+                        }
                         let _ = done.send(());
                         return;
                     }
                     None => return,
                 },
-                () = tokio::time::sleep_until(wakes) => self.wake(),
+                () = tokio::time::sleep_until(wakes) => self.wake().await,
                 _ = wall.tick() => self.look_at_the_clock().await,
             }
             self.drain().await;
@@ -91,11 +97,23 @@ impl<C: Credentials + Clone> Driver<C> {
     /// When something is due; in an hour if nothing is.
     fn wakes(&self, reads: bool) -> Instant {
         let due = self.seats.iter().filter_map(Seat::due).min().map(|at| self.bus.at(at));
+        let writes =
+            self.seats.iter().filter_map(|seat| seat.unwritten.as_ref()).map(|(since, _)| *since + WRITE);
         let resume = (!reads).then_some(self.resume);
-        due.into_iter().chain(resume).min().unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600))
+        due.into_iter()
+            .chain(writes)
+            .chain(resume)
+            .min()
+            .unwrap_or_else(|| Instant::now() + Duration::from_secs(3_600))
     }
 
-    fn wake(&mut self) {
+    async fn wake(&mut self) {
+        for place in 0..self.seats.len() {
+            let unwritten = self.seats.get(place).and_then(|seat| seat.unwritten.as_ref());
+            if unwritten.is_some_and(|(since, _)| since.elapsed() >= WRITE) {
+                self.write(place).await;
+            }
+        }
         let now = self.bus.now();
         for seat in self.seats.iter_mut().filter(|seat| seat.due().is_some_and(|due| due <= now)) {
             seat.handle(now, Input::Timeout, &mut self.entropy);
@@ -113,9 +131,16 @@ impl<C: Credentials + Clone> Driver<C> {
         let time = wall_clock();
         self.all(|| Input::Wall(time));
         let worn = self.bus.worn().await;
-        let now = self.bus.now();
-        for seat in self.seats.iter_mut().filter(|seat| worn.contains(&seat.domain)) {
-            seat.begin(now, time, &mut self.entropy);
+        for place in 0..self.seats.len() {
+            let is_worn = self.seats.get(place).is_some_and(|seat| worn.contains(&seat.domain));
+            if is_worn {
+                // It begins anew from what the disk has.
+                self.write(place).await;
+                let now = self.bus.now();
+                if let Some(seat) = self.seats.get_mut(place) {
+                    seat.begin(now, time, &mut self.entropy);
+                }
+            }
         }
     }
 
@@ -184,6 +209,9 @@ impl<C: Credentials + Clone> Driver<C> {
     }
 
     async fn act(&mut self, place: usize, output: Output) {
+        if matches!(output, Output::Send(_) | Output::Key(_)) {
+            self.write(place).await;
+        }
         let Some(seat) = self.seats.get_mut(place) else { return };
         let (domain, channel) = (seat.domain, seat.channel);
         match output {
@@ -192,7 +220,10 @@ impl<C: Credentials + Clone> Driver<C> {
                     self.say(channel, &said).await;
                 }
             }
-            Output::Persist(bytes) => self.persist(place, &bytes).await,
+            Output::Persist(bytes) => {
+                let since = seat.unwritten.take().map_or_else(Instant::now, |(since, _)| since);
+                seat.unwritten = Some((since, bytes));
+            }
             Output::Key(epoch) => {
                 let Some(key) = seat.key(&epoch) else {
                     return tracing::error!(%domain, "the key that was agreed upon cannot be used");
@@ -205,9 +236,11 @@ impl<C: Credentials + Clone> Driver<C> {
         }
     }
 
-    /// Tries until the disk has it: nothing that relies on it may be said before.
-    async fn persist(&mut self, place: usize, bytes: &[u8]) {
+    /// Writes what waits for that, and tries until the disk has it: nothing that relies on it may be
+    /// said before.
+    async fn write(&mut self, place: usize) {
         let Some(seat) = self.seats.get_mut(place) else { return };
+        let Some((_, bytes)) = seat.unwritten.take() else { return };
         let mut pause = Duration::from_millis(10);
         while let Err(error) = self.state.write(&seat.domain, bytes.to_vec()).await {
             tracing::error!(%error, path = %self.state.path(&seat.domain).display(), "not written; trying again");

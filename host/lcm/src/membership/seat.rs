@@ -3,7 +3,7 @@
 use super::{Keyed, Options, channels};
 use bytes::Bytes;
 use core::num::NonZeroU64;
-use folkmoot_base::{DecodeError, Instant, UnixTime};
+use folkmoot_base::{DecodeError, UnixTime};
 use folkmoot_pubsub::Channel;
 use folkmoot_pubsub::discovery::{Discovery, Epoch, Event, Input, Settings};
 use folkmoot_pubsub::secured::{
@@ -11,6 +11,7 @@ use folkmoot_pubsub::secured::{
 };
 use folkmoot_system::OsEntropy;
 use std::collections::BTreeSet;
+use tokio::time::Instant;
 
 /// A domain that this program's certificate names.
 pub(super) struct Seat<C> {
@@ -24,6 +25,8 @@ pub(super) struct Seat<C> {
     signing: Signing,
     /// What the disk has.
     pub(super) stored: Option<Vec<u8>>,
+    /// What is to be written in its place, before anything relies on it; and since when.
+    pub(super) unwritten: Option<(Instant, Bytes)>,
     keyed: Keyed,
     /// Of those who have the key.
     certificates: Vec<Bytes>,
@@ -58,6 +61,7 @@ impl<C: Credentials + Clone> Seat<C> {
             suite: options.suite,
             signing: signing.copied().unwrap_or_default(),
             stored,
+            unwritten: None,
             keyed,
             certificates: Vec::new(),
         })
@@ -68,7 +72,7 @@ impl<C: Credentials + Clone> Seat<C> {
     }
 
     /// Asks to join, under the time of day: also again, when the key is used up.
-    pub(super) fn begin(&mut self, now: Instant, wall: UnixTime, entropy: &mut OsEntropy) {
+    pub(super) fn begin(&mut self, now: folkmoot_base::Instant, wall: UnixTime, entropy: &mut OsEntropy) {
         // What this process wrote can be read; if it could not, the machine goes on as it is.
         if let Ok(fresh) =
             Discovery::new(self.credentials.clone(), self.settings.clone(), self.stored.as_deref())
@@ -80,7 +84,12 @@ impl<C: Credentials + Clone> Seat<C> {
     }
 
     /// Hands something in; whether a rule refused it.
-    pub(super) fn handle(&mut self, now: Instant, input: Input<'_>, entropy: &mut OsEntropy) -> bool {
+    pub(super) fn handle(
+        &mut self,
+        now: folkmoot_base::Instant,
+        input: Input<'_>,
+        entropy: &mut OsEntropy,
+    ) -> bool {
         let before = self.machine.refused();
         self.machine.handle(now, input, entropy);
         self.machine.refused() > before
@@ -90,7 +99,7 @@ impl<C: Credentials + Clone> Seat<C> {
         &mut self.machine
     }
 
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(super) fn due(&self) -> Option<folkmoot_base::Instant> {
         self.machine.poll_timeout()
     }
 
