@@ -236,8 +236,8 @@ impl<C: Credentials + Clone> Driver<C> {
         }
     }
 
-    /// Writes what waits for that, and tries until the disk has it: nothing that relies on it may be
-    /// said before.
+    /// Writes what waits for that, and tries until the disk has it: nothing that relies on it may
+    /// be said before.
     async fn write(&mut self, place: usize) {
         let Some(seat) = self.seats.get_mut(place) else { return };
         let Some((_, bytes)) = seat.unwritten.take() else { return };
