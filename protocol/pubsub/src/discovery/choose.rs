@@ -314,8 +314,6 @@ impl<P: Papers> Discovery<P> {
         if !are_sets(&old, &new) {
             return self.refuse();
         }
-        // It was heard, and does not count again after a restart.
-        self.persist();
         let mut changed = false;
         for proof in response.proofs.clone() {
             changed |= self.take_proof(proof);

@@ -39,6 +39,7 @@ use core::time::Duration;
 use folkmoot_agreement::Kept;
 use known::Known;
 use memory::{Instances, Memory};
+use message::Proof;
 use pace::Pace;
 use sets::{Candidate, Entry, Rank};
 use std::collections::{BTreeSet, VecDeque};
@@ -108,6 +109,8 @@ pub struct Discovery<P> {
     failures: u32,
     seed: Option<Secret<[u8; 32]>>,
     out_of_it: bool,
+    /// This node leaves: what proves it, and how often that is still said.
+    leaving: Option<(Proof, u8)>,
     wall: Option<UnixTime>,
     timers: Timers,
     out: VecDeque<Output>,
@@ -148,6 +151,7 @@ impl<P: Papers> Discovery<P> {
             failures: 0,
             seed: None,
             out_of_it: false,
+            leaving: None,
             wall: None,
             timers: Timers::default(),
             out: VecDeque::new(),
@@ -162,13 +166,16 @@ impl<P: Papers> Discovery<P> {
         if self.out_of_it {
             return;
         }
+        if self.leaving.is_some() {
+            return self.go_on_leaving(now);
+        }
         match input {
             Input::Start => self.start(now, entropy),
             Input::Message(bytes) => self.hear(now, bytes, entropy),
             Input::Timeout => {}
             Input::Exclude(statement) => self.exclude(now, statement, entropy),
             Input::Wall(wall) => self.see_wall(now, wall, entropy),
-            Input::Leave => self.leave(),
+            Input::Leave => self.leave(now),
         }
         self.poll(now, entropy);
     }

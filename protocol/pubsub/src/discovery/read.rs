@@ -44,7 +44,7 @@ impl<P: Papers> Discovery<P> {
 
     fn take(&mut self, now: Instant, bytes: &[u8], entry: Entry, body: Body, entropy: &mut dyn Entropy) {
         let (kind, instance) = (body.said.kind(), body.instance);
-        self.note_heard(&entry, kind, instance);
+        let known = self.note_heard(&entry, kind, instance);
         match body.said {
             Said::Join(_) => self.on_join(now, &entry, entropy),
             Said::Response(response) => {
@@ -63,21 +63,22 @@ impl<P: Papers> Discovery<P> {
                 self.revive(&entry, false);
                 self.on_beacon(now, &entry, &beacon, entropy);
             }
-            Said::Notice(notice) => {
-                self.persist();
-                self.on_notice(now, notice, entropy);
-            }
+            Said::Notice(notice) => self.on_notice(now, notice, entropy),
         }
-        self.note_heard(&entry, kind, instance);
+        if !known {
+            self.note_heard(&entry, kind, instance);
+        }
     }
 
-    /// Before it takes effect if its sender is known, else when it is. Who has the id with another
+    /// Before it takes effect if its sender is known, else when it is: then it does not count again
+    /// after a restart, whatever this node says because of it. Who has the id with another
     /// certificate does not count here.
-    fn note_heard(&mut self, from: &Entry, kind: usize, instance: u64) {
+    fn note_heard(&mut self, from: &Entry, kind: usize, instance: u64) -> bool {
         let peer = self.known.get_mut(from.uid).filter(|peer| peer.holder == from.holder);
-        if let Some(heard) = peer.and_then(|peer| peer.heard.get_mut(kind)) {
-            *heard = instance.max(*heard);
-        }
+        let Some(heard) = peer.and_then(|peer| peer.heard.get_mut(kind)) else { return false };
+        *heard = instance.max(*heard);
+        self.persist();
+        true
     }
 
     pub(super) fn refuse(&mut self) {
@@ -178,7 +179,6 @@ impl<P: Papers> Discovery<P> {
         if let Some(peer) = self.known.get_mut(entry.uid) {
             peer.came = Some(now);
         }
-        self.persist();
         self.collect(now, entropy);
     }
 

@@ -10,6 +10,9 @@ use crate::base::codec::encode;
 use crate::base::{Blob, Entropy, Instant, draw};
 use bytes::Bytes;
 
+/// How often the leaver's word is said again.
+const LEAVES_AGAIN: u8 = 3;
+
 impl<P: Papers> Discovery<P> {
     fn instance(&mut self) -> u64 {
         let (instance, write) = self.instances.draw();
@@ -57,8 +60,8 @@ impl<P: Papers> Discovery<P> {
         self.timers.again = Some(now + self.settings.times.again);
     }
 
-    /// The leaver's word, and silence from then on.
-    pub(super) fn leave(&mut self) {
+    /// The leaver's word, which is said again, since nobody answers it. Then there is silence.
+    pub(super) fn leave(&mut self, now: Instant) {
         let Some(me) = self.me.clone() else { return };
         let instance = self.instance();
         let certificate = Blob(me.certificate.clone());
@@ -66,19 +69,34 @@ impl<P: Papers> Discovery<P> {
         let body = encode(&left);
         let signature = self.papers.sign(&covered(LEFT_LABEL, &body));
         let proof = Proof::Left(Signed { body: body.into(), signature: signature.into() });
-        self.say(Said::Notice(Notice { join: Blob(me.bytes.clone()), proofs: vec![proof] }));
+        // Nobody else has to know of it where nobody else has the key.
+        let again = if self.members().len() == 1 { 0 } else { LEAVES_AGAIN };
         self.forget();
+        (self.leaving, self.timers.again) = (Some((proof, again)), Some(now));
+        self.go_on_leaving(now);
+    }
+
+    pub(super) fn go_on_leaving(&mut self, now: Instant) {
+        if self.timers.again.is_none_or(|at| now < at) {
+            return;
+        }
+        let Some((proof, again)) = self.leaving.take() else { return };
+        self.notify(vec![proof.clone()]);
+        self.out_of_it = again == 0;
+        self.leaving = again.checked_sub(1).map(|again| (proof, again));
+        self.timers.again = Some(now + self.pace.repeat());
     }
 
     /// This node has no place here.
     pub(super) fn be_out(&mut self) {
         self.out.push_back(Output::Event(Event::Out));
         self.forget();
+        self.out_of_it = true;
     }
 
     fn forget(&mut self) {
         (self.group, self.attempt, self.doubt, self.last) = (None, None, None, None);
-        self.out_of_it = true;
+        self.timers = super::Timers::default();
     }
 
     /// Tells others why these are out.

@@ -38,8 +38,6 @@ pub struct Node {
     issue: u16,
     /// When its certificate ends, in seconds since 1970.
     pub until: Option<u64>,
-    /// How many processes it had.
-    life: u32,
     /// What is broken at this node.
     pub danger: Option<Danger>,
     /// The randomness that it drew, if somebody wants to know.
@@ -121,14 +119,12 @@ pub struct World {
     quiet: Option<(usize, Vec<usize>)>,
     /// What a message of nobody started.
     pub disturbed: Option<String>,
-    /// What came to whom, and in which of its lives; kept with the records.
-    came: BTreeMap<(usize, usize, Digest), u32>,
+    /// What came to whom; kept with the records.
+    came: BTreeSet<(usize, usize, Digest)>,
     /// Recorded messages that came again and were refused.
     pub refused_again: u64,
     /// One that was not.
     pub taken_again: Option<String>,
-    /// Rounds and beacons that a restarted node took again.
-    pub late_again: u64,
     /// Whether a member that crashed may still be in a key: nobody notices before it is needed.
     pub dead_may_stay: bool,
     /// One line for each message, for people.
@@ -159,10 +155,9 @@ impl World {
             early: None,
             quiet: None,
             disturbed: None,
-            came: BTreeMap::new(),
+            came: BTreeSet::new(),
             refused_again: 0,
             taken_again: None,
-            late_again: 0,
             dead_may_stay: false,
             log: None,
         }
@@ -179,7 +174,6 @@ impl World {
             papers: Toy::new(self.secret, uid, 0, 0),
             issue: 0,
             until: None,
-            life: 0,
             danger: self.danger,
             drawn: None,
             ahead: self.dice.range(0, 5_000_000),
@@ -204,7 +198,6 @@ impl World {
         for domain in 0..self.plan.domains {
             let Some(node) = self.nodes.get_mut(number) else { return };
             node.alive = true;
-            node.life += u32::from(domain == 0);
             let danger = Mutant::from(node.danger);
             let Some(name) = DOMAINS.get(domain) else { return };
             let settings = Settings { times: self.plan.times, danger, ..Settings::new(name) };

@@ -51,7 +51,7 @@ impl World {
         let all = 0..self.nodes.len();
         let name = digest(&[bytes]);
         for to in all.filter(|number| to.is_none_or(|to| to == *number)) {
-            if self.quiet.is_some() && !self.came.contains_key(&(to, domain, name)) {
+            if self.quiet.is_some() && !self.came.contains(&(to, domain, name)) {
                 continue;
             }
             self.push(self.now + delay, What::ComesAgain { to, domain, bytes: bytes.clone() });
@@ -67,28 +67,22 @@ impl World {
         let before = refusals(self)?;
         self.input(to, domain, Input::Message(bytes));
         let refused = refusals(self)? > before;
-        let life = self.nodes.get(to).map(|node| node.life)?;
         if self.records && !refused {
-            self.came.insert((to, domain, digest(&[bytes])), life);
+            self.came.insert((to, domain, digest(&[bytes])));
         }
         Some(refused)
     }
 
-    /// What came to this node before must be refused and counted. A process that was started since
-    /// may take a round or a beacon again: its disk does not have all of those.
+    /// What came to this node before must be refused and counted, also by a process that was started
+    /// since.
     pub(super) fn hear_again(&mut self, to: usize, domain: usize, bytes: &Bytes) {
-        let came = self.came.get(&(to, domain, digest(&[bytes]))).copied();
-        let refused = self.hear(to, domain, bytes);
-        let life = self.nodes.get(to).map_or(0, |node| node.life);
-        let (Some(refused), Some(came)) = (refused, came) else { return };
+        let came = self.came.contains(&(to, domain, digest(&[bytes])));
+        let Some(refused) = self.hear(to, domain, bytes).filter(|_| came) else { return };
         let Ok((_, body)) = Signed::read(bytes) else { return };
         let own = usize::from(body.sender) == to + 1;
         match () {
             () if own => {}
             () if refused => self.refused_again += 1,
-            () if came != life && matches!(body.said, Said::Round(_) | Said::Beacon(_)) => {
-                self.late_again += 1
-            }
             () => self.taken_again = Some(format!("node {to} took again: {}", told(&body.said))),
         }
     }
