@@ -5,7 +5,7 @@ use super::told::told;
 use super::{NOON, What, World, wall};
 use bytes::Bytes;
 use folkmoot_base::{UnixTime, digest};
-use folkmoot_pubsub::discovery::message::{Said, Signed};
+use folkmoot_pubsub::discovery::message::Signed;
 use folkmoot_pubsub::discovery::{Discovery, Input};
 
 impl World {
