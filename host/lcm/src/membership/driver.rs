@@ -77,11 +77,7 @@ impl<C: Credentials + Clone> Driver<C> {
                     Some(Ask::Exclude(statement)) => self.exclude(&statement).await,
                     Some(Ask::LookAgain) => self.look_again(),
                     Some(Ask::Leave(done)) => {
-                        self.all(|| Input::Leave);
-                        self.drain().await;
-                        for place in 0..self.seats.len() {
-                            self.write(place).await;
-                        }
+                        self.leave().await;
                         let _ = done.send(());
                         return;
                     }
@@ -91,6 +87,20 @@ impl<C: Credentials + Clone> Driver<C> {
                 _ = wall.tick() => self.look_at_the_clock().await,
             }
             self.drain().await;
+        }
+    }
+
+    /// Until all machines are silent: they say several times that they leave.
+    async fn leave(&mut self) {
+        self.all(|| Input::Leave);
+        self.drain().await;
+        while self.seats.iter().any(|seat| seat.due().is_some()) {
+            tokio::time::sleep_until(self.wakes(true)).await;
+            self.wake().await;
+            self.drain().await;
+        }
+        for place in 0..self.seats.len() {
+            self.write(place).await;
         }
     }
 

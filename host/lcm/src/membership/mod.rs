@@ -195,7 +195,8 @@ impl Membership {
         let _ = self.asks.send(Ask::LookAgain).await;
     }
 
-    /// Leaves: the others agree on keys without this program.
+    /// Leaves: the others agree on keys without this program. Where there are others this takes a
+    /// third of a second or more, because it is said four times.
     pub async fn leave(mut self) {
         let (done, told) = oneshot::channel();
         if self.asks.send(Ask::Leave(done)).await.is_ok() {

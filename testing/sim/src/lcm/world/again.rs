@@ -73,8 +73,8 @@ impl World {
         Some(refused)
     }
 
-    /// What came to this node before must be refused and counted, also by a process that was started
-    /// since.
+    /// What came to this node before must be refused and counted, also by a process that was
+    /// started since.
     pub(super) fn hear_again(&mut self, to: usize, domain: usize, bytes: &Bytes) {
         let came = self.came.contains(&(to, domain, digest(&[bytes])));
         let Some(refused) = self.hear(to, domain, bytes).filter(|_| came) else { return };
