@@ -164,7 +164,7 @@ impl<C: Credentials + Clone> Driver<C> {
     }
 
     fn hear(&mut self, heard: &Heard) {
-        let begun = Instant::now();
+        let begun = worked();
         let refused = if heard.channel.as_bytes() == EXCLUSION_CHANNEL.as_bytes() {
             self.take_exclusion(&heard.payload);
             // One that was heard before is as dear as a forged one, and says nothing.
@@ -175,7 +175,7 @@ impl<C: Credentials + Clone> Driver<C> {
             seat.is_none_or(|seat| seat.handle(now, Input::Message(&heard.payload), entropy))
         };
         if refused {
-            self.resume = Instant::now() + pause(begun.elapsed());
+            self.resume = Instant::now() + pause(worked().saturating_sub(begun));
         }
     }
 
@@ -273,6 +273,14 @@ async fn next(management: &Queue) -> Heard {
 
 fn wall_clock() -> UnixTime {
     UnixTime(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs()))
+}
+
+/// How long this thread has had a processor. Where many share one, the time of day would count the
+/// others' work, too, and honest messages would wait for that.
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 /// How long nothing more is read after a refused message that took so long (PUB-64).
