@@ -1,11 +1,11 @@
 //! Much that is said at a time, and what is longer or shorter than usual.
 
-use crate::alone::{alone, is_alone};
-use folkmoot_lcm::{Bus, BusError, Capacity, Full, Heard, Pattern, Subscription};
+use crate::alone::{is_alone, run};
+use crate::heard::next;
+use folkmoot_lcm::{Bus, BusError, Capacity, Full, Pattern, Subscription};
 use folkmoot_pubsub::{Address, Channel};
 use std::net::UdpSocket;
 use std::process::Command;
-use std::time::Duration;
 
 const PORT: u16 = 17_690;
 
@@ -13,20 +13,9 @@ fn address(test: u16, ttl: u8) -> Address {
     format!("udpm://239.255.76.67:{}?ttl={ttl}", PORT + test).parse().unwrap()
 }
 
-fn run(name: &str, test: impl AsyncFnOnce()) {
-    alone(name, || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(test());
-    });
-}
-
 fn all(bus: &Bus) -> Subscription {
     let capacity = Capacity { messages: 10_000, ..Capacity::default() };
     bus.subscribe(Pattern::new(".*").unwrap(), capacity).unwrap()
-}
-
-async fn next(subscription: &mut Subscription) -> Heard {
-    tokio::time::timeout(Duration::from_secs(10), subscription.next()).await.expect("it comes").unwrap()
 }
 
 fn ip(line: &str) {

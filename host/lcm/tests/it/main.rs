@@ -3,6 +3,7 @@
 
 mod alone;
 mod bursts;
+mod heard;
 mod membership;
 mod sealed;
 mod talk;

@@ -1,33 +1,25 @@
 //! Programs that agree on keys by themselves, on real sockets.
 
-use crate::alone::alone;
+use crate::alone::run;
+use crate::heard::{all, next};
 use core::time::Duration;
-use folkmoot_base::{Entropy, Mutant, UnixTime};
-use folkmoot_lcm::{
-    Bus, Capacity, EXCLUSION_CHANNEL, Heard, Membership, MembershipError, Options, Pattern, Subscription,
-};
+use folkmoot_base::{Mutant, UnixTime};
+use folkmoot_lcm::{Bus, EXCLUSION_CHANNEL, Membership, MembershipError, Options};
 use folkmoot_pubsub::discovery::Papers as _;
 use folkmoot_pubsub::secured::{
-    Certificates, Credentials as _, Danger, Domain, Issuer, Permit, Right, SenderId, Signing, exclude,
+    Certificates, Credentials as _, Danger, Domain, Issuer, Permit, Right, SenderId, Signing, Times, exclude,
 };
 use folkmoot_pubsub::{Address, Channel};
 use folkmoot_signing::SigningKey;
+use folkmoot_system::OsEntropy;
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-struct Random(folkmoot_system::OsEntropy);
-
-impl Entropy for Random {
-    fn fill(&mut self, out: &mut [u8]) {
-        self.0.fill(out);
-    }
-}
-
-fn random() -> Random {
-    Random(folkmoot_system::OsEntropy::new().unwrap())
+fn random() -> OsEntropy {
+    OsEntropy::new().unwrap()
 }
 
 fn now() -> UnixTime {
@@ -73,7 +65,13 @@ impl Fleet {
     }
 
     pub(crate) async fn join(&self, number: u16, certificates: &Certificates) -> Membership {
+        self.join_with_numbers(number, certificates, Times::default().numbers).await
+    }
+
+    /// Keys with so many numbers for each sender.
+    async fn join_with_numbers(&self, number: u16, certificates: &Certificates, numbers: u64) -> Membership {
         let mut options = Options::new(self.state(number));
+        options.times.numbers = numbers;
         options.signing.insert(channel("SIGNED"), Signing::Each);
         Membership::join(self.address, certificates.clone(), options).await.unwrap()
     }
@@ -106,21 +104,6 @@ async fn together(all: &[&Membership], members: &[u16]) {
     let waited = tokio::time::timeout(Duration::from_secs(60), wait).await;
     let states: Vec<_> = all.iter().map(|membership| membership.keyed()).collect();
     assert!(waited.is_ok(), "{states:?}");
-}
-
-fn all(bus: &Bus) -> Subscription {
-    bus.subscribe(Pattern::new(".*").unwrap(), Capacity::default()).unwrap()
-}
-
-async fn next(subscription: &mut Subscription) -> Heard {
-    tokio::time::timeout(Duration::from_secs(10), subscription.next()).await.unwrap().unwrap()
-}
-
-fn run(name: &str, test: impl AsyncFnOnce()) {
-    alone(name, || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(test());
-    });
 }
 
 #[test]
@@ -386,5 +369,34 @@ fn sixteen_programs_started_at_once_share_their_keys() {
         together(&members.iter().collect::<Vec<_>>(), &numbers).await;
         let first: Vec<_> = members[0].keyed().iter().map(|keyed| keyed.number).collect();
         assert!(members.iter().all(|one| one.keyed().iter().map(|keyed| keyed.number).eq(first.clone())));
+    });
+}
+
+#[test]
+fn pub_22_a_key_gives_way_before_its_numbers_are_used_up() {
+    run("membership::pub_22_a_key_gives_way_before_its_numbers_are_used_up", async || {
+        let fleet = Fleet::new(17_698);
+        let papers: Vec<_> = (1..=2).map(|number| fleet.certificates(number, &["POSE"])).collect();
+        let one = fleet.join_with_numbers(1, &papers[0], 100).await;
+        let two = fleet.join_with_numbers(2, &papers[1], 100).await;
+        together(&[&one, &two], &[1, 2]).await;
+        let numbers = || one.keyed().iter().map(|keyed| keyed.number).collect::<Vec<_>>();
+        let before = numbers();
+        for _ in 0..80 {
+            one.bus().publish(channel("POSE"), b"1").await.unwrap();
+        }
+        let renewed = async {
+            while numbers().iter().zip(&before).any(|(now, before)| now <= before) {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), renewed).await.expect("new keys");
+        together(&[&one, &two], &[1, 2]).await;
+        let mut hears = all(two.bus());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        for number in 0..80_u8 {
+            one.bus().publish(channel("POSE"), &[number]).await.unwrap();
+            assert_eq!(next(&mut hears).await.payload, [number][..], "160 in all, of 100 a key");
+        }
     });
 }

@@ -1,8 +1,9 @@
 //! Secured programs on real sockets.
 
-use crate::alone::alone;
+use crate::alone::run;
+use crate::heard::{all, next};
 use core::time::Duration;
-use folkmoot_lcm::{Bus, BusError, Capacity, Pattern, Secured, Subscription};
+use folkmoot_lcm::{Bus, BusError, Secured};
 use folkmoot_pubsub::secured::{
     Cause, Domain, DomainKey, Material, Member, Mode, SenderId, Signing, Suite, Times,
 };
@@ -60,21 +61,6 @@ async fn install(bus: &Bus, port: u16, names: &[&str], epoch: u8, members: &[u16
     for name in names {
         bus.install(key(port, Some(name), epoch, members), cause).await.unwrap();
     }
-}
-
-fn all(bus: &Bus) -> Subscription {
-    bus.subscribe(Pattern::new(".*").unwrap(), Capacity::default()).unwrap()
-}
-
-async fn next(subscription: &mut Subscription) -> folkmoot_lcm::Heard {
-    tokio::time::timeout(Duration::from_secs(10), subscription.next()).await.unwrap().unwrap()
-}
-
-fn run(name: &str, test: impl AsyncFnOnce()) {
-    alone(name, || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(test());
-    });
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! where that cannot be made.
 
 use crate::alone::alone;
+use crate::heard::{all, next};
 use folkmoot_lcm::{Bus, BusError, Capacity, Full, Heard, Pattern, Subscription};
 use folkmoot_pubsub::{Address, Channel, SELF_TEST_CHANNEL};
 use std::time::Duration;
@@ -24,16 +25,8 @@ fn channel(name: &str) -> Channel {
     Channel::new(name).unwrap()
 }
 
-fn all(bus: &Bus) -> Subscription {
-    bus.subscribe(Pattern::new(".*").unwrap(), Capacity::default()).unwrap()
-}
-
 fn payload(length: usize) -> Vec<u8> {
     (0..length).map(|place| (place / 253) as u8 ^ place as u8).collect()
-}
-
-async fn next(subscription: &mut Subscription) -> Heard {
-    tokio::time::timeout(Duration::from_secs(10), subscription.next()).await.expect("it comes").unwrap()
 }
 
 /// Publishes until it is heard: the system may drop any datagram.
