@@ -42,14 +42,6 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) {
     assert!(output.status.success() && said.contains("test result: ok. 1 passed"), "{name}: {said}");
 }
 
-/// The same, in a runtime of one thread.
-pub(crate) fn run(name: &str, test: impl AsyncFnOnce()) {
-    alone(name, || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(test());
-    });
-}
-
 /// Whether this is a test program in a network namespace.
 pub(crate) fn is_alone() -> bool {
     std::env::var_os(INSIDE).is_some()

@@ -1,7 +1,8 @@
 //! Much that is said at a time, and what is longer or shorter than usual.
 
-use crate::alone::{is_alone, run};
+use crate::alone::is_alone;
 use crate::heard::next;
+use crate::run;
 use folkmoot_lcm::{Bus, BusError, Capacity, Full, Pattern, Subscription};
 use folkmoot_pubsub::{Address, Channel};
 use std::net::UdpSocket;

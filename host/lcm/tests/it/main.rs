@@ -8,3 +8,11 @@ mod membership;
 mod sealed;
 mod talk;
 mod typed;
+
+/// [`alone::alone`], in a runtime of one thread.
+fn run(name: &str, test: impl AsyncFnOnce()) {
+    alone::alone(name, || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(test());
+    });
+}

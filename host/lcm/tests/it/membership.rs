@@ -1,7 +1,7 @@
 //! Programs that agree on keys by themselves, on real sockets.
 
-use crate::alone::run;
 use crate::heard::{all, next};
+use crate::run;
 use core::time::Duration;
 use folkmoot_base::{Mutant, UnixTime};
 use folkmoot_lcm::{Bus, EXCLUSION_CHANNEL, Membership, MembershipError, Options};

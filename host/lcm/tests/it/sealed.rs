@@ -1,7 +1,7 @@
 //! Secured programs on real sockets.
 
-use crate::alone::run;
 use crate::heard::{all, next};
+use crate::run;
 use core::time::Duration;
 use folkmoot_lcm::{Bus, BusError, Secured};
 use folkmoot_pubsub::secured::{
