@@ -147,16 +147,21 @@ fn name(key: &Keyed) -> String {
     key.domain.channel().map_or_else(|| key.domain.to_string(), |channel| visible(&channel.text()))
 }
 
+/// After a key whose member took no further exclusion.
+const FULL: &str = " (an exclusion was not taken: there are as many as a member keeps. Make a new root)";
+
 /// Who has which key.
 pub(super) fn words(keys: &[Keyed], me: SenderId) -> String {
     let one = |key: &Keyed| {
         let others = key.members.iter().filter(|member| **member != me).map(ToString::to_string);
         let others: Vec<String> = others.collect();
-        match (key.number.is_none(), others.is_empty()) {
-            (true, _) => format!("{}: no key yet", name(key)),
-            (_, true) => format!("{}: alone", name(key)),
-            _ => format!("{}: with {}", name(key), others.join(", ")),
-        }
+        let who = match (key.number.is_none(), others.is_empty()) {
+            (true, _) => "no key yet".into(),
+            (_, true) => "alone".into(),
+            _ => format!("with {}", others.join(", ")),
+        };
+        let full = if key.full { FULL } else { "" };
+        format!("{}: {who}{full}", name(key))
     };
     format!("keys of sender {me}: {}", keys.iter().map(one).collect::<Vec<_>>().join("; "))
 }
@@ -169,6 +174,7 @@ pub(super) fn value(keys: &[Keyed]) -> Value {
             "channel": key.domain.channel().map(Channel::text),
             "epoch": key.number,
             "members": key.members.iter().map(|member| member.get()).collect::<Vec<_>>(),
+            "full": key.full,
         })
     };
     Value::Array(keys.iter().map(one).collect())

@@ -83,6 +83,8 @@ pub struct Keyed {
     pub refused: u64,
     /// A number that two certificates name: whoever issues them made a mistake.
     pub duplicate: Option<SenderId>,
+    /// An exclusion was not taken, because there are as many as there may be.
+    pub full: bool,
 }
 
 /// Why a program is not a member.

@@ -51,6 +51,7 @@ impl<C: Credentials + Clone> Seat<C> {
             failed: 0,
             refused: 0,
             duplicate: None,
+            full: false,
         };
         Ok(Self {
             domain,
@@ -135,6 +136,7 @@ impl<C: Credentials + Clone> Seat<C> {
                 self.keyed.members.clear();
             }
             Event::Duplicate(uid) => self.keyed.duplicate = SenderId::new(uid),
+            Event::Full => self.keyed.full = true,
             _ => {}
         }
     }

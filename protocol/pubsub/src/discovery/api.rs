@@ -174,6 +174,8 @@ pub enum Event {
     Failed(usize),
     /// This node itself is excluded, or its certificate has ended.
     Out,
+    /// There is no room for a further exclusion, so that one was not taken (PUB-53).
+    Full,
 }
 
 /// Randomness within a span.

@@ -49,6 +49,15 @@ pub(crate) enum Learned {
     Full,
 }
 
+/// What became of a proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    New,
+    Known,
+    /// No room.
+    Full,
+}
+
 /// All ids.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
@@ -195,11 +204,11 @@ impl Known {
             || self.get(entry.uid).is_some_and(|peer| entry.instance <= peer.left)
     }
 
-    /// Keeps a proof that was checked; `false` if it was known, or there is no room.
-    pub(crate) fn exclude(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> bool {
+    /// PUB-53: keeps a proof that was checked.
+    pub(crate) fn exclude(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> Kept {
         let new = !self.proofs.contains_key(&holder);
         if new && self.proofs.len() >= PROOFS_MAX {
-            return false;
+            return Kept::Full;
         }
         let peer = self.peers.iter().find(|(_, peer)| peer.holder == holder);
         let uid = standing.map(|standing| standing.uid).or(peer.map(|(uid, _)| *uid));
@@ -212,7 +221,7 @@ impl Known {
         if against.uid.is_none() {
             (against.uid, against.until, against.proof) = (uid, until, proof);
         }
-        new
+        if new { Kept::New } else { Kept::Known }
     }
 
     /// Somebody who is out was heard: what its certificate says belongs to the proof.

@@ -2,7 +2,7 @@
 
 use super::Discovery;
 use super::api::{Danger, Event, Output, Papers, Standing};
-use super::known::Learned;
+use super::known::{Kept, Learned};
 use super::message::{Body, CERTIFICATE_BYTES_MAX, KINDS, LABEL, LEFT_LABEL, Left, Named, Notice, Proof};
 use super::message::{Said, Signed, covered};
 use super::sets::{Entry, Joined};
@@ -256,9 +256,12 @@ impl<P: Papers> Discovery<P> {
 
     fn drop_holder(&mut self, holder: Digest, standing: Option<Standing>, proof: Proof) -> bool {
         let uid = self.known.uid_of(&holder);
-        let new = self.known.exclude(holder, standing, proof);
-        self.tell_excluded(uid.filter(|_| new));
-        new
+        let kept = self.known.exclude(holder, standing, proof);
+        if kept == Kept::Full {
+            self.out.push_back(Output::Event(Event::Full));
+        }
+        self.tell_excluded(uid.filter(|_| kept == Kept::New));
+        kept == Kept::New
     }
 
     fn tell_excluded(&mut self, uid: Option<u16>) {

@@ -231,3 +231,19 @@ fn pub_71_what_ended_an_hour_ago_is_forgotten() {
         assert_eq!(net.nodes[0].machine.remembered(), 3 + kept);
     }
 }
+
+#[test]
+fn pub_53_an_exclusion_that_finds_no_room_is_reported() {
+    let mut net = Net::agreed(4, None);
+    for key in 0..256_u64 {
+        let statement = net.authority.exclusion(&key.to_be_bytes());
+        net.input(0, Input::Exclude(&statement));
+    }
+    assert!(!net.nodes[0].events.contains(&Event::Full), "as many as it keeps");
+    let last = net.authority.exclusion(&net.nodes[3].paper.certificate.clone());
+    net.input(0, Input::Exclude(&last));
+    assert!(net.nodes[0].events.contains(&Event::Full));
+    assert_eq!(net.nodes[0].machine.words_kept(), 256);
+    net.run(2_000);
+    net.assert_one(&[1, 2, 3, 4]);
+}
