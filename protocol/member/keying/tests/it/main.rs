@@ -11,6 +11,7 @@
 mod charter;
 mod codec;
 mod common;
+mod confirm;
 mod contract;
 mod kept;
 mod known_keys;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use folkmoot_base::{
     Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Party, Service, SignatureBytes, ViewId, codec,
 };
-use folkmoot_keying::message::{Envelope, binding};
+use folkmoot_keying::message::{CONFIRM, Envelope, binding};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms, View};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -48,10 +48,12 @@ pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
     binding(id, attempt, &pairs, &vec![Bytes::new(); n], 1, ["gdh", "aes-256-gcm"])
 }
 
-/// Signs an altered message again, as its sender can.
+/// Signs an altered message again, as its sender can. Nobody signs a confirmation.
 pub fn signed(mut envelope: Envelope, from: usize, n: usize) -> Bytes {
     let binding = bound(&envelope.view, envelope.attempt, n);
-    envelope.signature = Stamper(from).sign(&envelope.signed_content(&binding, from));
+    if envelope.step != CONFIRM {
+        envelope.signature = Stamper(from).sign(&envelope.signed_content(&binding, from));
+    }
     codec::encode(&envelope).into()
 }
 
