@@ -13,6 +13,7 @@ mod codec;
 mod common;
 mod confirm;
 mod contract;
+mod forward;
 mod kept;
 mod known_keys;
 mod parties;
