@@ -235,6 +235,16 @@ pub enum Danger {
     KeyingSharesLate,
     /// Keying: installs the view without waiting for confirmations.
     KeyingNoConfirm,
+    /// Keying: a confirmation counts whatever its MAC is (KEY-23).
+    KeyingAnyConfirm,
+    /// Keying: one key is for the confirmations of all parties (KEY-23).
+    KeyingOneConfirmKey,
+    /// Keying: confirmations prove the module's secret, and nothing of the run (KEY-08).
+    KeyingConfirmsSecret,
+    /// Keying: confirmations prove the key before, if there was one (KEY-23).
+    KeyingConfirmsLastKey,
+    /// Keying: a confirmation that does not fit is complained of at once (KEY-23).
+    KeyingBlamesConfirm,
     /// Keying: the controller keeps its old share and the old key when somebody leaves.
     KeyingReusesKey,
     /// Keying: puts a key into use although the roster has lost a member of its view since the run

@@ -2,8 +2,9 @@
 //! no ring, no disk. Their work beyond the module and the signatures is keying's own.
 //!
 //! Groups are founded without signatures, because only the change is measured. In the change, every
-//! message is signed with P-256, and every member except its sender verifies it, as in the real
-//! stack. The time for that is taken at each call.
+//! message but a confirmation is signed with P-256, and every member except its sender verifies it,
+//! as in the real stack. The time for that is taken at each call, and the calls are counted. The
+//! MACs of confirmations are keying's own.
 
 use crate::counts::{Event, controller};
 use crate::meter::thread_worked;
@@ -27,8 +28,24 @@ const LABEL: &[u8] = b"folkmoot bench v01";
 pub(crate) struct Alone {
     /// Signing and verifying.
     pub(crate) signatures: Duration,
+    /// How many were made, and how often one was verified.
+    pub(crate) signed: Signed,
     /// The module and keying.
     pub(crate) rest: Duration,
+}
+
+/// How many signatures all members make, and how many they verify.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Signed {
+    pub(crate) made: u64,
+    pub(crate) verified: u64,
+}
+
+/// What signing and verifying took, and how often.
+#[derive(Default)]
+struct Tally {
+    spent: Cell<Duration>,
+    signed: Cell<Signed>,
 }
 
 /// Members with keys, and their machines.
@@ -51,26 +68,33 @@ struct Pen<'a> {
     known: &'a BTreeMap<MemberId, VerifyingKey>,
     terms: Terms,
     signed: bool,
-    spent: &'a Cell<Duration>,
+    tally: &'a Tally,
 }
 
 impl Pen<'_> {
-    fn time<T>(&self, act: impl FnOnce() -> T) -> T {
+    fn time<T>(&self, (made, verified): (u64, u64), act: impl FnOnce() -> T) -> T {
         let before = thread_worked();
         let done = act();
-        self.spent.set(self.spent.get() + thread_worked().saturating_sub(before));
+        let Tally { spent, signed } = self.tally;
+        spent.set(spent.get() + thread_worked().saturating_sub(before));
+        let so_far = signed.get();
+        signed.set(Signed { made: so_far.made + made, verified: so_far.verified + verified });
         done
     }
 }
 
 impl Credentials for Pen<'_> {
     fn sign(&self, message: &[u8]) -> SignatureBytes {
-        if self.signed { self.time(|| self.key.sign_wire(LABEL, message)) } else { SignatureBytes::NONE }
+        if self.signed {
+            self.time((1, 0), || self.key.sign_wire(LABEL, message))
+        } else {
+            SignatureBytes::NONE
+        }
     }
 
     fn verify(&self, member: &MemberId, message: &[u8], signature: &SignatureBytes) -> bool {
         let stands = |key: &VerifyingKey| key.verify_wire(LABEL, message, signature).is_ok();
-        !self.signed || self.known.get(member).is_some_and(|key| self.time(|| stands(key)))
+        !self.signed || self.known.get(member).is_some_and(|key| self.time((0, 1), || stands(key)))
     }
 
     fn certificate(&self, member: &MemberId) -> Option<Digest> {
@@ -145,12 +169,13 @@ impl Table {
 
     fn measured(
         &mut self,
-        change: impl FnOnce(&mut Self) -> Result<Duration, Failure>,
+        change: impl FnOnce(&mut Self) -> Result<Tally, Failure>,
     ) -> Result<Alone, Failure> {
         self.signed = true;
         let before = thread_worked();
-        let signatures = change(self)?;
-        Ok(Alone { signatures, rest: thread_worked().saturating_sub(before + signatures) })
+        let tally = change(self)?;
+        let (signatures, signed) = (tally.spent.get(), tally.signed.get());
+        Ok(Alone { signatures, signed, rest: thread_worked().saturating_sub(before + signatures) })
     }
 
     fn by_rank(&self) -> Vec<Party> {
@@ -159,15 +184,14 @@ impl Table {
         all
     }
 
-    /// These end the view that they are in, and agree on a key for the next. How long signatures
-    /// took.
-    fn settle(&mut self, members: &[Party]) -> Result<Duration, Failure> {
-        let spent = Cell::new(Duration::ZERO);
+    /// These end the view that they are in, and agree on a key for the next. What signatures took.
+    fn settle(&mut self, members: &[Party]) -> Result<Tally, Failure> {
+        let tally = Tally::default();
         let old: Vec<Party> = members.iter().copied().filter(|one| self.is_secure(one)).collect();
         for member in &old {
             // Whoever is lost is lost at the signal; where nobody is, it does no harm.
-            self.give(*member, Input::TransitionalSignal, &spent)?;
-            self.give(*member, Input::FlushRequest, &spent)?;
+            self.give(*member, Input::TransitionalSignal, &tally)?;
+            self.give(*member, Input::FlushRequest, &tally)?;
         }
         self.views += 1;
         let configuration =
@@ -186,10 +210,10 @@ impl Table {
                 last: *member,
                 cause: Cause::Network,
             };
-            self.give(*member, Input::View(view), &spent)?;
+            self.give(*member, Input::View(view), &tally)?;
         }
-        self.deliver(members, &spent)?;
-        Ok(spent.get())
+        self.deliver(members, &tally)?;
+        Ok(tally)
     }
 
     /// Who came from one view together: all who bring the same run. Who brings none comes alone.
@@ -208,18 +232,18 @@ impl Table {
         self.machines.get(member).is_some_and(|machine| machine.state() == State::Secure)
     }
 
-    fn refresh(&mut self, members: &[Party]) -> Result<Duration, Failure> {
-        let spent = Cell::new(Duration::ZERO);
+    fn refresh(&mut self, members: &[Party]) -> Result<Tally, Failure> {
+        let tally = Tally::default();
         let first = members.first().ok_or_else(|| Failure::bug("nobody"))?;
-        self.give(*first, Input::Refresh, &spent)?;
-        self.deliver(members, &spent)?;
-        Ok(spent.get())
+        self.give(*first, Input::Refresh, &tally)?;
+        self.deliver(members, &tally)?;
+        Ok(tally)
     }
 
-    fn deliver(&mut self, members: &[Party], spent: &Cell<Duration>) -> Result<(), Failure> {
+    fn deliver(&mut self, members: &[Party], tally: &Tally) -> Result<(), Failure> {
         while let Some((sender, bytes)) = self.log.pop_front() {
             for member in members {
-                self.give(*member, Input::Message { sender, bytes: bytes.clone() }, spent)?;
+                self.give(*member, Input::Message { sender, bytes: bytes.clone() }, tally)?;
             }
         }
         let stuck: BTreeSet<&Party> = members.iter().filter(|member| !self.is_secure(member)).collect();
@@ -228,7 +252,7 @@ impl Table {
     }
 
     /// One machine takes one input and says what it has to say.
-    fn give(&mut self, to: Party, input: Input, spent: &Cell<Duration>) -> Result<(), Failure> {
+    fn give(&mut self, to: Party, input: Input, tally: &Tally) -> Result<(), Failure> {
         let (Some(key), Some(machine)) = (self.keys.get(&to.member), self.machines.get_mut(&to)) else {
             return Err(Failure::bug("no such member"));
         };
@@ -238,7 +262,7 @@ impl Table {
             far: false,
             cipher: Cipher::default(),
         };
-        let pen = Pen { key, known: &self.known, terms, signed: self.signed, spent };
+        let pen = Pen { key, known: &self.known, terms, signed: self.signed, tally };
         let entropy: &mut dyn Entropy = &mut self.entropy;
         machine.handle(Instant(0), input, &pen, entropy).map_err(Failure::bug)?;
         while let Some(output) = machine.poll_output() {

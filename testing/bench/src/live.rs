@@ -6,7 +6,7 @@
 //! is longer than on machines of their own. Only ratios between rows of one run count. split.rs has
 //! the parts of the processor time.
 
-use crate::alone::Table;
+use crate::alone::{Signed, Table};
 use crate::args::BenchKeying;
 use crate::chart::{self, Point, Title, Unit};
 use crate::counts::{Cost, Event, controller, measure_once, times};
@@ -48,6 +48,8 @@ struct Row {
     /// What the rounds of this event take at the ring's pace, and the module's longest way.
     expected: Duration,
     counted: Cost,
+    /// What keying alone makes and verifies in this change.
+    signed: Signed,
 }
 
 /// Prints the table, and draws the chart if one is asked for. What was measured before a failure is
@@ -148,19 +150,26 @@ struct Outside {
 impl Outside {
     /// Keying alone and the modules alone in turn, so that what disturbs the processor disturbs
     /// both; each part's median.
-    fn measure(&mut self, module: ModuleName, event: Event, size: usize) -> Result<(Apart, Cost), Failure> {
+    fn measure(
+        &mut self,
+        module: ModuleName,
+        event: Event,
+        size: usize,
+    ) -> Result<(Apart, Cost, Signed), Failure> {
         let (mut costs, mut signatures, mut keying) = (Vec::new(), Vec::new(), Vec::new());
+        let mut signed = Signed::default();
         for _ in 0..times(size) {
             let cost = measure_once(module, event, size, self.halves.0, &mut self.entropy)?;
             let alone = self.table.change(event, self.halves)?;
             signatures.push(alone.signatures);
+            signed = alone.signed;
             keying.push(alone.rest.saturating_sub(Duration::from_micros(cost.micros)));
             costs.push(cost);
         }
         costs.sort_by_key(|cost| cost.micros);
         let counted = costs.swap_remove(costs.len() / 2);
         let group = Duration::from_micros(counted.micros);
-        Ok((Apart { group, signatures: median(signatures), keying: median(keying) }, counted))
+        Ok((Apart { group, signatures: median(signatures), keying: median(keying) }, counted, signed))
     }
 }
 
@@ -168,10 +177,9 @@ fn row(
     what: What,
     (event, kind): (&'static str, Event),
     samples: Vec<Spent>,
-    (apart, counted): (Apart, Cost),
+    (apart, counted, signed): (Apart, Cost, Signed),
     (pace, price): (Pace, Price),
 ) -> Row {
-    let signed = counted.messages + u64::from(what.size);
     let longest = apart.group.mul_f64(counted.serial.max(1) as f64 / counted.all.max(1) as f64);
     let wall = median(samples.iter().map(|spent| spent.wall).collect());
     // The parts are those of the run whose whole is in the middle, so that they add up to it.
@@ -184,8 +192,9 @@ fn row(
         wall,
         cpu: work.cpu,
         split: Split::new(work, apart),
-        expected: pace.of(kind, counted.rounds) + longest + price.on_one_way(signed),
+        expected: pace.of(kind, counted.rounds) + longest + price.on_one_way(counted.messages),
         counted,
+        signed,
     }
 }
 
@@ -229,6 +238,7 @@ fn value(row: &Row) -> Value {
         "wall_ms": ms(row.wall), "cpu_ms": ms(row.cpu), "expected_ms": ms(row.expected),
         "wall_to_expected": share(row.wall, row.expected), "messages": row.counted.messages,
         "bytes": row.counted.bytes, "rounds": row.counted.rounds, "exponentiations": row.counted.all,
+        "signatures_made": row.signed.made, "signatures_verified": row.signed.verified,
     });
     if let Some(all) = all.as_object_mut() {
         all.extend(parts(row));
@@ -252,7 +262,7 @@ fn parts(row: &Row) -> Map<String, Value> {
 fn for_people(rows: &[Row]) -> String {
     let heading = [
         "MODULE", "EVENT", "N", "WALL MS", "EXPECTED", "CPU MS", "GROUP", "SIGN", "KEYING", "FLUSH", "RING",
-        "I/O", "KEYING %", "MESSAGES", "BYTES", "ROUNDS",
+        "I/O", "KEYING %", "MESSAGES", "BYTES", "ROUNDS", "SIGNED", "VERIFIED",
     ];
     let row = |row: &Row| {
         let names = [row.module.as_str().to_owned(), row.event.to_owned(), row.size.to_string()];
@@ -261,7 +271,8 @@ fn for_people(rows: &[Row]) -> String {
         let keying = format!("{:.1}", 100.0 * share(row.split.keying, row.cpu));
         let counts =
             [row.counted.messages, row.counted.bytes, row.counted.rounds].map(|count| count.to_string());
-        names.into_iter().chain(times).chain(parts).chain([keying]).chain(counts).collect()
+        let signed = [row.signed.made, row.signed.verified].map(|count| count.to_string());
+        names.into_iter().chain(times).chain(parts).chain([keying]).chain(counts).chain(signed).collect()
     };
     table(&heading, &rows.iter().map(row).collect::<Vec<_>>())
 }

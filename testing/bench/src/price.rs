@@ -36,9 +36,9 @@ impl Price {
         Ok(Self { sign, verify: began.elapsed() / TIMES })
     }
 
-    /// What one member signs, its step and its confirmation, and verifies of so many.
+    /// What one member signs, its step, and verifies of so many. Nobody signs confirmations.
     pub(crate) fn on_one_way(self, messages: u64) -> Duration {
-        self.sign * 2 + self.verify.saturating_mul(u32::try_from(messages).unwrap_or(u32::MAX))
+        self.sign + self.verify.saturating_mul(u32::try_from(messages).unwrap_or(u32::MAX))
     }
 }
 

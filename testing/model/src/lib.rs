@@ -24,6 +24,7 @@ mod marks;
 mod member;
 mod names;
 mod orders;
+mod reflections;
 mod rules;
 mod run;
 mod search;
@@ -48,5 +49,6 @@ pub use world::{Action, Next, Player, Presence, World};
 /// All beginnings: each set of members that has just met.
 pub fn beginnings(scope: &Scope) -> Vec<World> {
     let sets = (1_u8..1 << MEMBERS).map(|bits| everybody().filter(|who| bits & (1 << who) != 0).collect());
-    sets.map(|present| World::new(present, scope.changes).with_messages(scope.messages)).collect()
+    let begin = |present| World::new(present, scope.changes).with_messages(scope.messages);
+    sets.map(|present| begin(present).with_reflections(scope.reflections)).collect()
 }

@@ -19,6 +19,9 @@ struct Arguments {
     /// How many early messages, FIFO or reliable, one after the other.
     #[arg(long, default_value_t = 0)]
     messages: u8,
+    /// How many confirmations a carrier says again in another's name.
+    #[arg(long, default_value_t = 0)]
+    reflections: u8,
     /// Only these kinds of change.
     #[arg(long, value_enum, value_delimiter = ',')]
     kinds: Vec<Kind>,
@@ -39,6 +42,7 @@ enum Rule {
     K1,
     SafeList,
     Confirmation,
+    OwnConfirmation,
     KeyListHolds,
     Prior,
     EarlyHeld,
@@ -66,6 +70,7 @@ fn scope(changes: u8, messages: u8, kinds: &[Kind]) -> Scope {
         crashes: has(Kind::Crashes),
         cuts: has(Kind::Cuts),
         messages,
+        reflections: 0,
     }
 }
 
@@ -77,6 +82,7 @@ fn main() -> ExitCode {
         Some(Rule::K1) => rules.k1 = false,
         Some(Rule::SafeList) => rules.safe_list = false,
         Some(Rule::Confirmation) => rules.confirmation = false,
+        Some(Rule::OwnConfirmation) => rules.own_confirmation = false,
         Some(Rule::KeyListHolds) => rules.key_list_holds = false,
         Some(Rule::Prior) => rules.prior = false,
         Some(Rule::EarlyHeld) => rules.early_held = false,
@@ -88,7 +94,9 @@ fn main() -> ExitCode {
     use Rule::{EarlyHeld, Freeze, NamedAwaited, Prior, RemovedNamed};
     let early = matches!(arguments.without, Some(Prior | EarlyHeld | RemovedNamed | NamedAwaited | Freeze));
     let messages = arguments.messages.max(u8::from(early));
-    let scope = scope(arguments.changes, messages, &arguments.kinds);
+    let reflected = matches!(arguments.without, Some(Rule::OwnConfirmation));
+    let reflections = arguments.reflections.max(u8::from(reflected));
+    let scope = scope(arguments.changes, messages, &arguments.kinds).with_reflections(reflections);
     let start = Instant::now();
     let orders = if arguments.every_order { Orders::All } else { Orders::Enough };
     let report = match arguments.without {

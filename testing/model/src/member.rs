@@ -47,6 +47,15 @@ pub enum Ordered {
         /// Somebody has delivered it as safe: whoever lives on will deliver it.
         kept: bool,
     },
+    /// A confirmation that a carrier says again in another's name, as agreed.
+    Reflected {
+        /// Whose it is.
+        by: Who,
+        /// In whose name.
+        of: Who,
+        /// Of which view's run.
+        view: ViewNumber,
+    },
     /// An entry of the transcript that takes somebody off the roster.
     Strike {
         /// Whom.
@@ -152,6 +161,9 @@ impl Member {
                 self.flush.heads(self.off, &mut below);
             }
             Ordered::Step { from, view, kind, .. } => self.step(from, view, kind, rules, told),
+            // Nobody takes for its own what it did not send.
+            Ordered::Reflected { of, .. } if rules.own_confirmation || of == self.me => {}
+            Ordered::Reflected { of, view, .. } => self.step(of, view, Kind::Confirm, rules, told),
         }
         self.settle(below, rules, told);
     }
@@ -177,6 +189,7 @@ impl Member {
                 self.flush.is_signalled() || matches!(self.keying.standing(), Standing::Running(..))
             }
             Ordered::Step { .. }
+            | Ordered::Reflected { .. }
             | Ordered::FlushOk { .. }
             | Ordered::Strike { .. }
             | Ordered::Fence

@@ -20,7 +20,7 @@ impl World {
     pub(crate) fn own_step(&self, actions: &[Action], rules: &Rules) -> Option<Action> {
         // A change puts the ring's signal behind what was read: before it, what has been read can
         // be told.
-        let sends = |action: &Action| matches!(action, Action::Send(..));
+        let sends = |action: &Action| matches!(action, Action::Send(..) | Action::Reflect(..));
         if self.changes > 0 || rules.early_requests || actions.iter().any(sends) {
             return None;
         }

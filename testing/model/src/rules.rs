@@ -14,6 +14,9 @@ pub struct Rules {
     pub safe_list: bool,
     /// A view waits for every confirmation (as `Danger::KeyingNoConfirm` when off).
     pub confirmation: bool,
+    /// A confirmation counts for the member that made it, whosever name it bears (KEY-23; as
+    /// `Danger::KeyingOneConfirmKey` when off).
+    pub own_confirmation: bool,
     /// What a member put into its stream is delivered in front of what it put there behind it, if
     /// that is agreed or safe (rule 5 of the ring's plan, ORD-08).
     pub prior: bool,
@@ -45,6 +48,7 @@ impl Default for Rules {
             k1: true,
             safe_list: true,
             confirmation: true,
+            own_confirmation: true,
             prior: true,
             early_held: true,
             removed_named: true,
@@ -80,19 +84,27 @@ pub struct Scope {
     pub cuts: bool,
     /// How many early messages, FIFO or reliable: one is on its way at a time.
     pub messages: u8,
+    /// How many confirmations a carrier says again in another's name.
+    pub reflections: u8,
 }
 
 impl Scope {
     /// Everything, up to so many changes.
     pub fn all(changes: u8) -> Self {
         let (joins, leaves, expulsions, crashes, cuts) = (true, true, true, true, true);
-        Self { changes, joins, leaves, expulsions, crashes, cuts, messages: 0 }
+        Self { changes, joins, leaves, expulsions, crashes, cuts, messages: 0, reflections: 0 }
     }
 
     /// With so many early messages.
     #[must_use]
     pub fn with_messages(self, messages: u8) -> Self {
         Self { messages, ..self }
+    }
+
+    /// With so many reflected confirmations.
+    #[must_use]
+    pub fn with_reflections(self, reflections: u8) -> Self {
+        Self { reflections, ..self }
     }
 
     /// Joins alone.

@@ -52,6 +52,9 @@ fn event(world: &World, action: Action) -> String {
         Action::Send(who, Early::Fifo) => format!("{} sends a FIFO message", name(who)),
         Action::Send(who, Early::Reliable) => format!("{} sends a reliable message", name(who)),
         Action::Arrive(who) => format!("that message arrives at {}", name(who)),
+        Action::Reflect(by, of) => {
+            format!("a carrier says the CONFIRM of {} in the name of {}", name(by), name(of))
+        }
         Action::Join(who, side) => format!("{} joins {}", name(who), names(world.on_side(side))),
         Action::Leave(who) => format!("{} leaves", name(who)),
         Action::Expel(who, false) => format!("{} is expelled, with the notice", name(who)),
@@ -80,6 +83,9 @@ fn read(entry: Ordered) -> String {
         Ordered::FlushOk { from, view, .. } => format!("the FLUSH_OK of {} for view {view}", name(from)),
         Ordered::Step { from, view, kind, .. } => {
             format!("{} of {} in view {view}", step(kind), name(from))
+        }
+        Ordered::Reflected { by, of, view } => {
+            format!("the CONFIRM of {} in view {view} in the name of {}", name(by), name(of))
         }
         Ordered::Strike { who } => format!("the entry that expels {}", name(who)),
         Ordered::Fence => "a new configuration".to_owned(),

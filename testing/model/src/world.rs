@@ -55,6 +55,8 @@ pub enum Action {
     Send(Who, Early),
     /// That message arrives at a member.
     Arrive(Who),
+    /// What the first said to confirm is said again in the name of the second.
+    Reflect(Who, Who),
     /// Somebody joins a side.
     Join(Who, Who),
     /// Somebody leaves.
@@ -72,8 +74,9 @@ pub enum Action {
 impl Action {
     /// Whether it takes one of the changes that are left.
     pub fn is_change(self) -> bool {
-        use Action::{Announce, Answer, Arrive, AskEarly, Read, Send};
-        !matches!(self, Read(_) | Answer(_) | AskEarly(_) | Announce(_) | Send(..) | Arrive(_))
+        use Action::{Announce, Answer, Arrive, AskEarly, Read, Reflect, Send};
+        let is_step = matches!(self, Read(_) | Answer(_) | AskEarly(_) | Announce(_) | Send(..));
+        !is_step && !matches!(self, Arrive(_) | Reflect(..))
     }
 }
 
@@ -86,6 +89,7 @@ pub struct World {
     pub(crate) facts: Vec<Fact>,
     pub(crate) messages: u8,
     pub(crate) message: Option<Message>,
+    pub(crate) reflections: u8,
 }
 
 /// What came of an action.
@@ -103,7 +107,8 @@ impl World {
     /// `present` have just joined, and have read nothing.
     pub fn new(present: Set, changes: u8) -> Self {
         let (presences, facts) = (Trio::default(), Vec::new());
-        let mut world = Self { presences, next: 1, changes, facts, messages: 0, message: None };
+        let (messages, message, reflections) = (0, None, 0);
+        let mut world = Self { presences, next: 1, changes, facts, messages, message, reflections };
         for who in present.iter() {
             world.enter(who, Set::NONE, present.iter().next().unwrap_or(0), Some(Set::NONE));
         }
@@ -167,6 +172,7 @@ impl World {
             }
         }
         self.early_steps(&mut actions);
+        self.reflections(&mut actions);
         actions
     }
 
@@ -207,6 +213,7 @@ impl World {
             Action::Announce(side) => world.announce(side),
             Action::Send(who, service) => world.send_early(who, service),
             Action::Arrive(who) => world.arrive(who, rules),
+            Action::Reflect(by, of) => world.reflect(by, of),
             change => world.change(change, rules),
         }
         let actor = match action {

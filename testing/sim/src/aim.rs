@@ -47,12 +47,14 @@ pub enum Aim {
     Answers,
     /// The nodes are carriers, and one of them forges words.
     Forger,
+    /// The same, and its own party confirms no key: another's confirmation is said in its name.
+    Reflector,
     /// Whoever is expelled is an attacker's from then on, who lies with all former keys.
     Takeover,
 }
 
 /// All of them, as the command line names them.
-pub const AIMS: [(&str, Aim); 15] = [
+pub const AIMS: [(&str, Aim); 16] = [
     ("confirmation", Aim::Confirmation),
     ("expulsion", Aim::Expulsion),
     ("roster", Aim::Roster),
@@ -67,6 +69,7 @@ pub const AIMS: [(&str, Aim); 15] = [
     ("straggler", Aim::Straggler),
     ("answers", Aim::Answers),
     ("forger", Aim::Forger),
+    ("reflector", Aim::Reflector),
     ("takeover", Aim::Takeover),
 ];
 
@@ -105,6 +108,7 @@ impl Aim {
             Self::Clocks => schedule.hosts.skew(&mut rng),
             Self::Far => schedule.far = TRIP_MICROS_MAX,
             Self::Forger => crate::forger::take(schedule, &mut rng),
+            Self::Reflector => crate::forger::take_and_silence(schedule, &mut rng),
             _ => {}
         }
         if self == Self::Roster {
@@ -132,6 +136,7 @@ impl Aim {
             Self::Straggler => straggler(round, rng),
             Self::Answers => answers(round, rng),
             Self::Forger => crate::forger::steps(round, rng),
+            Self::Reflector => crate::forger::silences(round, rng),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! them.
 
 use crate::carriers;
+use crate::machine::Mute;
 use crate::record::Player;
 use crate::rng::Rng;
 use crate::schedule::{Hook, SEATS_MAX, Schedule, Step, When};
@@ -15,6 +16,8 @@ use folkmoot_identity::Scheme;
 const CHANCE: u32 = 300_000;
 /// By then a view has its key.
 const LONG_MICROS: u64 = 1_200_000;
+/// Shorter than a step may take.
+const SILENT_MICROS: u64 = 2_600_000;
 
 /// Gives some schedules a forger.
 pub(crate) fn add(schedule: &mut Schedule) {
@@ -36,6 +39,28 @@ pub(crate) fn take(schedule: &mut Schedule, rng: &mut Rng) {
     schedule.robbed = false;
     schedule.steps.retain(|(_, step)| !carriers::is_apart(step));
     schedule.forger = Some(seat(rng));
+}
+
+/// The same, and the party at the forger's node is the one that leaves out its steps.
+pub(crate) fn take_and_silence(schedule: &mut Schedule, rng: &mut Rng) {
+    take(schedule, rng);
+    let seat = schedule.forger.unwrap_or(0) % schedule.players.max(1);
+    for (_, step) in &mut schedule.steps {
+        if let Step::Mute { who, .. } = step {
+            *who = seat;
+        }
+    }
+}
+
+/// A party does not confirm the key of a change. Its time is not over when the forger speaks.
+pub(crate) fn silences(round: u8, rng: &mut Rng) -> Vec<(When, Step)> {
+    let silence = Step::Mute { who: 0, step: Mute::Confirm, micros: SILENT_MICROS };
+    vec![
+        (When::After(LONG_MICROS), silence),
+        (When::After(rng.range(0, 10_000)), Step::Leave(round)),
+        (When::After(SILENT_MICROS), Step::Join(0)),
+        (When::After(LONG_MICROS), Step::Chorus(Service::Agreed)),
+    ]
 }
 
 /// Members come and go and decide, so that there is something to say again, and views to wait for.

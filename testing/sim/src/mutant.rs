@@ -61,7 +61,7 @@ const fn with(crooked: Crooked, mutant: Mutant) -> Mutant {
 }
 
 /// All of them. Every checker has at least one.
-pub const MUTANTS: [Mutant; 72] = [
+pub const MUTANTS: [Mutant; 74] = [
     at_all("evs-1-basic-delivery", Danger::RingDuplicates),
     at_one("evs-2-configuration-change", Danger::RingForeignMember),
     at_all("evs-3-self-delivery", Danger::RingDropsOwn),
@@ -91,6 +91,8 @@ pub const MUTANTS: [Mutant; 72] = [
     at_all("self-delivery", Danger::RingDropsOwn),
     at_all("key-per-view", Danger::KeyingReusesKey),
     at_all("key-confirmation", Danger::KeyingNoConfirm),
+    aimed(Aim::Reflector, at_all("key-confirmation", Danger::KeyingAnyConfirm)),
+    aimed(Aim::Reflector, at_all("key-confirmation", Danger::KeyingOneConfirmKey)),
     aimed(Aim::Confirmation, at_all("key-decision", Danger::KeyingKeyListAgreed)),
     at_all("key-confinement", Danger::KeyingReusesKey),
     aimed(Aim::Expulsion, at_all("key-confinement", Danger::SessionSealsAfterRemoval)),

@@ -110,7 +110,7 @@ pub enum Output {
         /// The message.
         bytes: Bytes,
     },
-    /// These parties have not taken their step in time (or confirmed wrongly): order a complaint
+    /// These parties have not taken their step in time, or have signed nonsense: order a complaint
     /// about each (K4).
     Complain {
         /// In which view.

@@ -5,6 +5,8 @@
 //! every party's CONFIRM is delivered. The messages that it accepted, in their order, are its
 //! transcript, which goes into the key and into every CONFIRM.
 
+mod confirm;
+
 use crate::agreement::{AgreementError, Kept, Module, Plan, Step, begin};
 use crate::api::{Credentials, Epoch, Output, Terms, View};
 use crate::base::{
@@ -19,7 +21,6 @@ use crate::shares;
 use bytes::Bytes;
 use folkmoot_base::SignatureBytes;
 use std::collections::{BTreeSet, VecDeque};
-use subtle::ConstantTimeEq as _;
 
 /// One attempt.
 pub(crate) struct Attempt {
@@ -238,12 +239,10 @@ impl Attempt {
     ) -> Result<Took, KeyingError> {
         let Heard { sender, envelope, .. } = heard;
         let place = self.place(sender)?;
-        self.authentic(core, place, heard, credentials)?;
         if envelope.step == CONFIRM {
-            self.confirm(core, place, sender, envelope)?;
-            self.accept(core, place, heard);
-            return Ok(if self.confirmed.len() == self.members.len() { Took::Complete } else { Took::Step });
+            return self.confirm(core, place, heard, credentials);
         }
+        self.authentic(core, place, heard, credentials)?;
         let steps = self
             .module
             .receive(place, envelope.step, envelope.body.as_ref(), entropy)
@@ -282,16 +281,31 @@ impl Attempt {
         &self,
         core: &Core,
         place: usize,
-        Heard { sender, bytes, envelope }: Heard<'_>,
+        heard: Heard<'_>,
         credentials: &dyn Credentials,
     ) -> Result<(), KeyingError> {
-        if place == self.me && self.sent.front() != Some(&digest(&[bytes])) {
-            return Err(KeyingError::WireImpostor);
-        }
+        let Heard { sender, envelope, .. } = heard;
+        self.is_own(place, heard)?;
         let content = envelope.signed_content(&self.binding, place);
         if place != self.me && !credentials.verify(&sender.member, &content, &envelope.signature) {
             return Err(KeyingError::PeerForged(sender));
         }
+        self.in_its_instance(core, place, heard)
+    }
+
+    /// KEY-06: what bears our name we sent.
+    fn is_own(&self, place: usize, Heard { bytes, .. }: Heard<'_>) -> Result<(), KeyingError> {
+        let own = place != self.me || self.sent.front() == Some(&digest(&[bytes]));
+        if own { Ok(()) } else { Err(KeyingError::WireImpostor) }
+    }
+
+    /// KEY-05.
+    fn in_its_instance(
+        &self,
+        core: &Core,
+        place: usize,
+        Heard { sender, envelope, .. }: Heard<'_>,
+    ) -> Result<(), KeyingError> {
         let first = self.instances.get(place).copied().flatten();
         let fits = match first {
             Some(instance) => instance == envelope.instance,
@@ -308,28 +322,6 @@ impl Attempt {
         if place == self.me && self.sent.front() == Some(&digest(&[bytes])) {
             self.sent.pop_front();
         }
-    }
-
-    /// KEY-08: a confirmation proves the same key and the same transcript. A wrong one is
-    /// complained of at once.
-    fn confirm(
-        &mut self,
-        core: &mut Core,
-        place: usize,
-        sender: Party,
-        envelope: &Envelope,
-    ) -> Result<(), KeyingError> {
-        let keys = self.keys.as_ref().ok_or(KeyingError::PeerOutOfTurn(sender))?;
-        if self.confirmed.contains(&place) {
-            return Err(KeyingError::PeerOutOfTurn(sender));
-        }
-        let expected = keys.confirmation(&sender);
-        if !bool::from(expected.as_slice().ct_eq(envelope.body.as_ref())) {
-            self.accuse(core, sender);
-            return Err(KeyingError::PeerConfirm(sender));
-        }
-        self.confirmed.insert(place);
-        Ok(())
     }
 
     /// KEY-07: a message that the module refuses. If it is signed and makes no sense, it is
@@ -362,10 +354,13 @@ impl Attempt {
                 Step::Send { step, body, .. } => self.send(core, step, Service::Agreed, body, credentials),
                 Step::Done(secret) => {
                     let suite = (self.module.name(), self.cipher);
-                    let mut keys =
-                        Keys::derive(secret.expose(), core.group, self.binding, self.transcript, suite);
+                    let (about, danger) = ((self.binding, self.transcript), core.config.danger);
+                    let mut keys = Keys::derive(secret.expose(), core.group, about, suite, danger);
                     if core.config.danger.is(Danger::KeyingReusesKey) {
                         reuse(&mut keys, core, &self.members);
+                    }
+                    if core.config.danger.is(Danger::KeyingConfirmsLastKey) {
+                        core.last.iter().for_each(|(_, last)| keys.confirm_by(last));
                     }
                     self.keys = Some(keys);
                     took = if self.members.len() == 1 { Took::Complete } else { Took::Key };
@@ -373,16 +368,6 @@ impl Attempt {
             }
         }
         took
-    }
-
-    /// Sends this party's CONFIRM: once, after [`Took::Key`].
-    pub(crate) fn send_confirmation(&mut self, core: &mut Core, credentials: &dyn Credentials) {
-        let me = core.me;
-        if let Some(body) = self.keys.as_ref().map(|keys| keys.confirmation(&me).to_vec()) {
-            let agreed = core.config.danger.is(Danger::KeyingKeyListAgreed);
-            let service = if agreed { Service::Agreed } else { Service::Safe };
-            self.send(core, CONFIRM, service, body, credentials);
-        }
     }
 
     fn send(
@@ -393,16 +378,21 @@ impl Attempt {
         body: Vec<u8>,
         credentials: &dyn Credentials,
     ) {
-        let bytes = self.envelope(step, self.mine, body, credentials);
-        self.sent.push_back(digest(&[&bytes]));
-        core.emit(Output::Send { service, bytes });
+        let mut envelope = self.envelope(step, Blob::from(body));
+        envelope.signature = credentials.sign(&envelope.signed_content(&self.binding, self.me));
+        self.hand_over(core, service, &envelope);
     }
 
-    fn envelope(&self, step: u8, instance: Instance, body: Vec<u8>, credentials: &dyn Credentials) -> Bytes {
-        let (view, attempt, body) = (self.view, self.number, Blob::from(body));
-        let mut envelope = Envelope { view, attempt, instance, step, body, signature: SignatureBytes::NONE };
-        envelope.signature = credentials.sign(&envelope.signed_content(&self.binding, self.me));
-        codec::encode(&envelope).into()
+    /// A message of this party, not signed yet.
+    fn envelope(&self, step: u8, body: Blob) -> Envelope {
+        let (view, attempt, instance) = (self.view, self.number, self.mine);
+        Envelope { view, attempt, instance, step, body, signature: SignatureBytes::NONE }
+    }
+
+    fn hand_over(&mut self, core: &mut Core, service: Service, envelope: &Envelope) {
+        let bytes = Bytes::from(codec::encode(envelope));
+        self.sent.push_back(digest(&[&bytes]));
+        core.emit(Output::Send { service, bytes });
     }
 
     /// What the next run can start from, once the module is done.

@@ -38,7 +38,7 @@ pub(crate) struct Core {
     /// KEY-22: the share for the next run, and whether it has been told.
     pub(crate) share: Option<Share>,
     told: bool,
-    /// The last secure view's parties and key, for the mutant that reuses the key; otherwise
+    /// The last secure view's parties and key, for the mutants that use the key again; otherwise
     /// nothing.
     pub(crate) last: Option<(Vec<Party>, Epoch)>,
 }
@@ -178,9 +178,10 @@ impl Core {
         self.instances.retain(|member, _| view.members.contains(member));
     }
 
-    /// For the mutant only: no other code keeps a key here.
+    /// For mutants only: no other code keeps a key here.
     pub(crate) fn remember(&mut self, members: &[Party], epoch: &Epoch) {
-        if self.config.danger.is(Danger::KeyingReusesKey) {
+        let danger = self.config.danger;
+        if danger.is(Danger::KeyingReusesKey) || danger.is(Danger::KeyingConfirmsLastKey) {
             self.last = Some((members.to_vec(), epoch.clone()));
         }
     }

@@ -37,9 +37,10 @@ pub enum KeyingError {
         #[source]
         source: AgreementError,
     },
-    /// A confirmation that does not match this party's key and transcript.
-    #[error("{0} confirmed another key")]
-    PeerConfirm(Party),
+    /// A confirmation that does not match this party's key and transcript. It may be the party's
+    /// own, or anybody's in its name: blame nobody.
+    #[error("a confirmation in the name of {0} does not fit this key")]
+    WireConfirm(Party),
     /// A second confirmation, or one before the key.
     #[error("{0} confirmed out of turn")]
     PeerOutOfTurn(Party),

@@ -6,7 +6,7 @@
 //! | step | service | sender | body |
 //! |---|---|---|---|
 //! | 1 … 127, the module's own (GDH: 1 PARTIAL, 2 FINAL, 3 FACT_OUT, 4 KEY_LIST) | AGREED; what decides: SAFE | as the module says | the module's |
-//! | 200 CONFIRM | SAFE | every party, once it has the key | 32-byte MAC |
+//! | 200 CONFIRM | SAFE | every party, once it has the key | form u8, MAC 32 |
 //! | 201 REFRESH | AGREED | whoever wants a new key in this view | none |
 //!
 //! The signature covers ("folkmoot keying v1", binding, instance, place, step, body), where binding
@@ -14,6 +14,9 @@
 //! their members' certificates and what they bring in order, charter version, module and cipher
 //! (DECISIONS N4). The place is the sender's in that list. So the signature names the party, and
 //! nothing that a member's key signed for one of its parties is good for another.
+//!
+//! A CONFIRM is not signed: its signature is empty, and the MAC in its body is under a key of the
+//! sender's own that follows from the run's secret (KEY-23; derive.rs).
 
 use crate::base::codec::{self, Serialize as _, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use crate::base::limits::MEMBERS_MAX;
@@ -25,6 +28,9 @@ use folkmoot_base::SignatureBytes;
 pub const CONFIRM: u8 = 200;
 /// REFRESH.
 pub const REFRESH: u8 = 201;
+/// The form of a confirmation: HMAC-SHA-256 under the party's confirmation key (KEY-23). Another
+/// way to confirm will have another number.
+pub const MAC_FORM: u8 = 1;
 /// The longest message: a hybrid MLS commit to which everybody in the largest group is new. Each
 /// module limits its steps to less, the classical ones to a tenth.
 pub const MESSAGE_BYTES_MAX: usize = MEMBERS_MAX * 10_240 + 8_192;
@@ -56,7 +62,7 @@ pub struct Envelope {
     pub step: u8,
     /// The step's bytes.
     pub body: Blob,
-    /// The sender's.
+    /// The sender's; empty in a CONFIRM.
     pub signature: SignatureBytes,
 }
 
@@ -67,6 +73,18 @@ impl Envelope {
     /// Every [`DecodeError`].
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         codec::decode_at_most(bytes, MESSAGE_BYTES_MAX)
+    }
+
+    /// The body of a CONFIRM.
+    pub fn confirmation(mac: &Digest) -> Blob {
+        Blob::from([[MAC_FORM].as_slice(), mac].concat())
+    }
+
+    /// KEY-23: the MAC of a CONFIRM, if it is in the one form that there is.
+    pub fn mac(&self) -> Option<&Digest> {
+        let (form, mac) = self.body.as_ref().split_first()?;
+        let fits = *form == MAC_FORM && self.signature == SignatureBytes::NONE;
+        mac.try_into().ok().filter(|_| fits)
     }
 
     /// What the signature covers.

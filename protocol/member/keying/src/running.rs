@@ -97,7 +97,7 @@ impl Running {
         match took {
             Took::Step => Machine::Running(self),
             Took::Key => {
-                self.attempt.send_confirmation(core, credentials);
+                self.attempt.send_confirmation(core);
                 if core.config.danger.is(Danger::KeyingNoConfirm) {
                     return self.install(core);
                 }

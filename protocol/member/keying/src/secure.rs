@@ -111,7 +111,7 @@ impl Secure {
         let took = attempt.take(core, heard, credentials, entropy)?;
         *deadline = Deadline::new(now, core.config.step_deadline);
         if took == Took::Key {
-            attempt.send_confirmation(core, credentials);
+            attempt.send_confirmation(core);
         }
         if muted && silence(core, before) {
             self.refresh = None;

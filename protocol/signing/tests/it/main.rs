@@ -10,6 +10,7 @@
     unreachable_pub
 )]
 
+mod anonymity;
 mod asm;
 mod asm_attacks;
 mod asm_help;

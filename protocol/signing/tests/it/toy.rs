@@ -230,3 +230,79 @@ fn what_lies_between_is_the_published_too() {
         assert_eq!([1, 2, 3].map(share), shares);
     }
 }
+
+/// How often each k comes out when these of five holders sign one digest, each run with randomness
+/// of its own. With `fixed`, all draw the same for the first polynomial.
+fn counted(chosen: &[MemberId], runs: u64, salt: u64, fixed: bool) -> BTreeMap<u64, f64> {
+    let five: Vec<MemberId> = (1..=5).map(hand).collect();
+    let (sharing, shares) = deal::<Toy>(&57, &five, 2, &mut Script([33].into(), Seed(1))).unwrap();
+    let mut digest = [0; 32];
+    digest[31] = 66;
+    let mut counts = BTreeMap::new();
+    for run in 0..runs {
+        let signer = |me: &MemberId| -> (MemberId, Box<dyn Run<Done = Signed<Toy>>>) {
+            let signing = Signing::new(run_id(run), *me, &sharing, &shares[me], chosen, digest).unwrap();
+            (*me, if fixed { Box::new(Biased(signing)) } else { Box::new(signing) })
+        };
+        let ends = crate::common::play(chosen.iter().map(signer).collect(), salt + run);
+        // In so small a group a product is sometimes zero, and the run begins again.
+        let Some(Ok(signed)) = ends.into_values().next() else { continue };
+        let about = Toy::plus(66, Toy::times(signed.r, 57));
+        let Some(k) = Toy::inverse(about).map(|inverse| Toy::times(signed.s, inverse)) else { continue };
+        *counts.entry(k).or_insert(0.0) += 1.0;
+    }
+    counts
+}
+
+/// A signer whose first draw is always the same.
+struct Biased(Signing<Toy>);
+
+impl Run for Biased {
+    type Done = Signed<Toy>;
+
+    fn start(&mut self, entropy: &mut dyn Entropy) -> Next<Signed<Toy>> {
+        let mut seed = [0; 6];
+        entropy.fill(&mut seed);
+        let seed = seed.iter().fold(0, |seed, byte| seed * 256 + u64::from(*byte));
+        self.0.start(&mut Script([7].into(), Seed(seed << 16)))
+    }
+    fn awaited(&self) -> Vec<MemberId> {
+        self.0.awaited()
+    }
+    fn hear(
+        &mut self,
+        heard: Incoming,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Next<Signed<Toy>>, folkmoot_signing::Fault> {
+        self.0.hear(heard, entropy)
+    }
+}
+
+/// How far two counts are apart, in standard deviations of chi-square's.
+fn apart(left: &BTreeMap<u64, f64>, right: &BTreeMap<u64, f64>) -> f64 {
+    let total = |all: &BTreeMap<u64, f64>| all.values().sum::<f64>();
+    let ratio = (total(left) / total(right)).sqrt();
+    let keys: std::collections::BTreeSet<_> = left.keys().chain(right.keys()).collect();
+    let term = |k: &&u64| {
+        let (one, other) = (left.get(k).unwrap_or(&0.0), right.get(k).unwrap_or(&0.0));
+        (one / ratio - other * ratio).powi(2) / (one + other)
+    };
+    let freedom = keys.len() as f64 - 1.0;
+    (keys.iter().map(term).sum::<f64>() - freedom) / (2.0 * freedom).sqrt()
+}
+
+/// A signature is a function of the key, the digest and k. Every k is equally likely, whoever signs;
+/// one signer who draws well is enough.
+#[test]
+fn two_sets_of_signers_make_every_signature_equally_often() {
+    let (first, last) = ([1, 2, 3].map(hand), [3, 4, 5].map(hand));
+    let runs = 500;
+    let (one, other) = (counted(&first, runs, 1, false), counted(&last, runs, 100_000, false));
+    assert!(one.len() > 95 && other.len() > 95, "{} and {} of 100", one.len(), other.len());
+    let far = apart(&one, &other);
+    assert!(far < 5.0, "{far}");
+    let even: BTreeMap<u64, f64> = (1..Q).map(|k| (k, 5.0)).collect();
+    assert!(apart(&one, &even) < 5.0 && apart(&other, &even) < 5.0, "all as often");
+    // Signers that all draw the same are told from others.
+    assert!(apart(&one, &counted(&last, runs, 100_000, true)) > 30.0, "the count is blind");
+}

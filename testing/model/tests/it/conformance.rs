@@ -15,6 +15,7 @@ const RULES: Rules = Rules {
     k1: true,
     safe_list: true,
     confirmation: true,
+    own_confirmation: true,
     prior: true,
     early_held: true,
     removed_named: true,
@@ -29,6 +30,7 @@ struct Seen {
     steps: usize,
     views: usize,
     held: usize,
+    reflected: usize,
 }
 
 /// One walk, each a member of its own; says where model and machine first differ.
@@ -45,7 +47,7 @@ fn walk_as(
     seen: &mut Seen,
 ) -> Result<(), String> {
     let mut draw = Seeded(seed);
-    let roots = beginnings(&Scope::all(4));
+    let roots = beginnings(scope);
     let mut world = roots[draw.below(roots.len())].clone();
     let (mut wire, mut real) = (Wire::default(), BTreeMap::new());
     for step in 0..10_000 {
@@ -83,6 +85,7 @@ fn walk_as(
             }
         }
         seen.steps += 1;
+        seen.reflected += usize::from(matches!(action, Action::Reflect(..)));
         seen.views += told.iter().filter(|effect| matches!(effect, Effect::Secure { .. })).count();
     }
     Err("no end".into())
@@ -141,7 +144,7 @@ fn the_real_machines_do_what_the_model_does() {
     for seed in 0..WALKS {
         walk(seed, &RULES, None, &mut seen).unwrap_or_else(|differs| panic!("walk {seed}: {differs}"));
     }
-    let Seen { steps, views, held } = seen;
+    let Seen { steps, views, held, .. } = seen;
     println!("{WALKS} walks, {steps} steps, {views} secure views, {held} times a flush was held");
     assert!(steps > 100_000 && views > 8_000 && held > 1_500);
 }
@@ -155,9 +158,29 @@ fn two_parties_of_one_member_do_what_two_members_do() {
         walk_as(shared, &scope, seed, &RULES, None, &mut seen)
             .unwrap_or_else(|differs| panic!("walk {seed}: {differs}"));
     }
-    let Seen { steps, views, held } = seen;
+    let Seen { steps, views, held, .. } = seen;
     println!("{} walks, {steps} steps, {views} secure views, {held} times a flush was held", WALKS / 3);
     assert!(steps > 30_000 && views > 2_000 && held > 300);
+}
+
+/// A carrier says confirmations in others' names: nothing comes of it at either. With the rule off
+/// at the machine, the walks tell.
+#[test]
+fn a_reflected_confirmation_is_passed_over_by_both() {
+    let (mut seen, scope) = (Seen::default(), Scope::all(4).with_reflections(6));
+    for seed in 0..WALKS / 3 {
+        walk_as(apart, &scope, seed, &RULES, None, &mut seen)
+            .unwrap_or_else(|differs| panic!("walk {seed}: {differs}"));
+    }
+    let Seen { steps, views, reflected, .. } = seen;
+    println!("{} walks, {steps} steps, {views} secure views, {reflected} reflections", WALKS / 3);
+    assert!(reflected > 1_000);
+    for danger in [Danger::KeyingOneConfirmKey, Danger::KeyingAnyConfirm] {
+        let walk = |seed| walk_as(apart, &scope, seed, &RULES, Some(danger), &mut Seen::default()).err();
+        let differs = (0..WALKS).find_map(walk);
+        println!("{danger:?}: {}", differs.as_deref().unwrap_or("no difference"));
+        assert!(differs.is_some(), "{danger:?}");
+    }
 }
 
 /// The walks tell a machine that is not the model's.

@@ -197,6 +197,20 @@ fn without_confirmation_a_view_is_installed_too_early() {
     finds(&Rules { confirmation: false, ..Rules::default() }, &Scope::joins(0), Fault::BeforeAllHadTheKey);
 }
 
+/// KEY-23: a carrier says one member's confirmation in another's name, at any moment.
+#[test]
+fn reflected_confirmations_break_nothing() {
+    let scope = Scope::all(1).with_reflections(1);
+    sound("one change of every kind, one reflection", &scope, &Rules::default(), 50_000);
+    sound("no change, two reflections", &Scope::all(0).with_reflections(2), &Rules::default(), 500);
+}
+
+#[test]
+fn where_a_confirmation_counts_in_any_name_a_view_is_installed_too_early() {
+    let rules = Rules { own_confirmation: false, ..Rules::default() };
+    finds(&rules, &Scope::all(0).with_reflections(1), Fault::BeforeAllHadTheKey);
+}
+
 #[test]
 fn decisions_that_are_only_agreed_do_not_reach_survivors() {
     let scope = Scope { joins: false, leaves: false, expulsions: false, ..Scope::all(1) };

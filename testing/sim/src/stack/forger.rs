@@ -1,6 +1,7 @@
 //! A carrier that forges. It has the ring's key, and hears every word that is ordered. It orders,
 //! as its own node, words in the names of parties, its own and others', and of tables; says old
-//! words again; and says that parties have flushed for a view of which none of them said so.
+//! words again; says that parties have flushed for a view of which none of them said so; and says
+//! one party's confirmation of a key in the name of another that has said none.
 //!
 //! ```text
 //! all words --> [ Rumours ] --> Forger: again, with other numbers, with other words --> the ring
@@ -9,6 +10,8 @@
 //! signature that it saw elsewhere. What would count is what a carrier can do by itself: say what
 //! its own node says.
 
+use super::kind::{self, Kind};
+use crate::machine::Mute;
 use crate::rng::Rng;
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
@@ -29,6 +32,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// How many words of either kind are remembered.
 const HEARD_MAX: usize = 48;
 
+/// Where the envelope of keying begins in a confirmation, behind flush's header, and where the view
+/// and the attempt end in it.
+const ENVELOPE_AT: usize = 5;
+const RUN_END: usize = ENVELOPE_AT + 97 + 4;
+/// Data of flush for keying, as agreed.
+const AGREED: u8 = 0xD0;
+
 /// What goes to the ring, and which of the node's parties it keeps its order with.
 type Order = (u16, Lead, Bytes);
 
@@ -40,6 +50,7 @@ pub(super) struct Rumours(Arc<Mutex<Heard>>);
 struct Heard {
     words: VecDeque<Said>,
     flushes: VecDeque<(Party, GroupId, Bytes)>,
+    confirmations: VecDeque<(Party, GroupId, Bytes)>,
     /// Whether the newest of all is among the words.
     word: bool,
 }
@@ -57,6 +68,10 @@ impl Rumours {
                 keep(&mut heard.flushes, (*party, *group, payload.clone()));
                 heard.word = false;
             }
+            ToNode::Send { party, group, payload, .. } if is_confirmation(payload) => {
+                keep(&mut heard.confirmations, (*party, *group, payload.clone()));
+                return false;
+            }
             _ => return false,
         }
         true
@@ -69,6 +84,10 @@ impl Rumours {
 
 fn is_flush(payload: &Bytes) -> bool {
     matches!(flush::decode(payload), Ok(Frame::Control(_)))
+}
+
+fn is_confirmation(payload: &Bytes) -> bool {
+    matches!(kind::of(payload), Kind::Step(Mute::Confirm, _))
 }
 
 fn keep<T>(all: &mut VecDeque<T>, one: T) {
@@ -107,6 +126,26 @@ impl Forger {
     pub(super) fn tick(&mut self, node: &mut Node, now: Instant, entropy: &mut dyn Entropy) {
         let made = self.any(node);
         order(node, now, made, entropy);
+        for made in self.reflected(node) {
+            order(node, now, Some(made), entropy);
+        }
+    }
+
+    /// For each party here, the last confirmation that another said of a key, if the party has said
+    /// none of that key.
+    fn reflected(&self, node: &Node) -> Vec<Order> {
+        let heard = self.rumours.open();
+        let said = |party: &Party, run: &[u8]| {
+            heard.confirmations.iter().any(|(of, _, own)| of == party && own.get(..RUN_END) == Some(run))
+        };
+        let of = |party: &Party| {
+            let (_, group, other) = heard.confirmations.iter().find(|(of, ..)| of != party)?;
+            other.get(..RUN_END).filter(|run| !said(party, run))?;
+            // As its node can order it at once.
+            let payload = [AGREED].into_iter().chain(other.iter().skip(1).copied()).collect();
+            Some((number_of(party), data(node, *group, *party), payload))
+        };
+        self.own.iter().filter_map(of).collect()
     }
 
     /// One of all that it can make.

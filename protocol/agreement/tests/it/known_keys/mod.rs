@@ -17,6 +17,7 @@ mod attack;
 mod derived;
 mod history;
 mod leaked;
+mod long_term;
 mod opened;
 mod raised;
 mod weak;
@@ -82,6 +83,17 @@ macro_rules! modules {
                 if $module != ModuleName::DuttaBarua {
                     assert_eq!(withstands($module, Known::Secrets), Ok(()));
                 }
+            }
+
+            /// All that outlives a run is learnt afterwards.
+            #[test]
+            fn long_term_secrets_give_no_key_of_the_past() {
+                assert_eq!(long_term::withstands($module), Ok(()));
+            }
+
+            #[test]
+            fn an_ephemeral_secret_from_a_long_term_one_gives_the_key() {
+                assert_eq!(long_term::is_found($module), Ok(()));
             }
 
             /// The same attack on the same module with one thing built wrong.

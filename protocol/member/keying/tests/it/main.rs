@@ -11,7 +11,9 @@
 mod charter;
 mod codec;
 mod common;
+mod confirm;
 mod contract;
+mod forward;
 mod kept;
 mod known_keys;
 mod parties;

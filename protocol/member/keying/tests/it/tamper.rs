@@ -34,6 +34,7 @@ fn key_04_no_altered_byte_passes_in_any_module() {
                             | KeyingError::PeerOtherGroup(_)
                             | KeyingError::WireStale
                             | KeyingError::PeerForged(_)
+                            | KeyingError::WireConfirm(_)
                     );
                     assert!(named, "{module:?} {change} byte {at}: {refused}");
                 }
@@ -156,7 +157,7 @@ fn judge(
             assert!(scene.table.complaints(to).concat().contains(&peer));
             found.refused += 1;
         }
-        KeyingError::PeerConfirm(_) | KeyingError::PeerOutOfTurn(_) => found.unconfirmed += 1,
+        KeyingError::WireConfirm(_) | KeyingError::PeerOutOfTurn(_) => found.unconfirmed += 1,
         other => panic!("{:?}: {to} says to {from}: {other}", scene.module),
     }
 }

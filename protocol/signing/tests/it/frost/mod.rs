@@ -7,4 +7,4 @@ mod keys;
 mod openssl;
 mod rfc9591;
 mod signing;
-mod table;
+pub mod table;

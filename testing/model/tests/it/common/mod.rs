@@ -155,6 +155,10 @@ impl Real {
                 // Refusals are the real layer's own matter: what counts is what it does.
                 let _ = self.flush.frame(NOW, (self.seats)(from), Service::Agreed, &bytes);
             }
+            Ordered::Reflected { by, of, view } => {
+                let (service, bytes) = wire.steps[&(by, view, Kind::Confirm)].clone();
+                let _ = self.flush.frame(NOW, (self.seats)(of), service, &bytes);
+            }
             Ordered::Step { from, view, kind, .. } => {
                 let (service, bytes) = wire.steps[&(from, view, kind)].clone();
                 let _ = self.flush.frame(NOW, (self.seats)(from), service, &bytes);

@@ -1,14 +1,17 @@
 //! Members that share one view and one log: every member hears everything. A liar or a silent
 //! member may be among them.
 
-use super::{GROUP, Over, Seeded, Stamper, certificate, member, stamped, view_id};
+use crate::forward::FromDisk;
+
+use super::{GROUP, Over, Seeded, Stamper, certificate, member, number, stamped, view_id};
 use bytes::Bytes;
 use folkmoot_base::{
-    Blob, Cause, Danger, Digest, GroupId, Instant, MemberId, Party, Service, SignatureBytes, ViewId, codec,
+    Blob, Cause, Danger, Digest, Entropy, GroupId, Instant, MemberId, Party, Persist, Service,
+    SignatureBytes, ViewId, codec,
 };
-use folkmoot_keying::message::{Envelope, binding};
+use folkmoot_keying::message::{CONFIRM, Envelope, binding};
 use folkmoot_keying::{Config, Credentials, Input, Keying, KeyingError, Output, Terms, View};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub struct Table {
     /// The party of each number.
@@ -27,8 +30,51 @@ pub struct Table {
     /// What the charter says, the same at all members.
     pub terms: Terms,
     pub group: GroupId,
+    /// What each member was given, in order.
+    pub given: Vec<(usize, Given)>,
+    /// Everything that anybody kept.
+    pub disks: Vec<Vec<u8>>,
+    /// Members whose randomness is their own, and none.
+    pub own_draw: BTreeMap<usize, FromDisk>,
     /// Members that accept a stamp under one of these keys as anyone's signature. Nobody should.
     pub believed: Vec<[u8; 32]>,
+}
+
+/// An input that can be given again.
+pub enum Given {
+    View(View),
+    Message(usize, Bytes),
+    FlushRequest,
+    SecureFlushOk,
+    Signal,
+    Refresh,
+    Timeout,
+}
+
+impl Given {
+    fn of(input: &Input, number: impl Fn(&Party) -> usize) -> Self {
+        match input {
+            Input::View(view) => Self::View(view.clone()),
+            Input::Message { sender, bytes } => Self::Message(number(sender), bytes.clone()),
+            Input::FlushRequest => Self::FlushRequest,
+            Input::SecureFlushOk => Self::SecureFlushOk,
+            Input::TransitionalSignal => Self::Signal,
+            Input::Refresh => Self::Refresh,
+            Input::Timeout => Self::Timeout,
+        }
+    }
+
+    pub fn input(&self, seat: fn(usize) -> Party) -> Input {
+        match self {
+            Self::View(view) => Input::View(view.clone()),
+            Self::Message(from, bytes) => Input::Message { sender: seat(*from), bytes: bytes.clone() },
+            Self::FlushRequest => Input::FlushRequest,
+            Self::SecureFlushOk => Input::SecureFlushOk,
+            Self::Signal => Input::TransitionalSignal,
+            Self::Refresh => Input::Refresh,
+            Self::Timeout => Input::Timeout,
+        }
+    }
 }
 
 pub fn view(order: u64, n: usize) -> View {
@@ -48,10 +94,12 @@ pub fn bound(id: &ViewId, attempt: u32, n: usize) -> Digest {
     binding(id, attempt, &pairs, &vec![Bytes::new(); n], 1, ["gdh", "aes-256-gcm"])
 }
 
-/// Signs an altered message again, as its sender can.
+/// Signs an altered message again, as its sender can. Nobody signs a confirmation.
 pub fn signed(mut envelope: Envelope, from: usize, n: usize) -> Bytes {
     let binding = bound(&envelope.view, envelope.attempt, n);
-    envelope.signature = Stamper(from).sign(&envelope.signed_content(&binding, from));
+    if envelope.step != CONFIRM {
+        envelope.signature = Stamper(from).sign(&envelope.signed_content(&binding, from));
+    }
     codec::encode(&envelope).into()
 }
 
@@ -111,6 +159,9 @@ impl Table {
             seat,
             group,
             believed: Vec::new(),
+            given: Vec::new(),
+            disks: Vec::new(),
+            own_draw: BTreeMap::new(),
             log: VecDeque::new(),
             heard: Vec::new(),
             services: Vec::new(),
@@ -126,11 +177,19 @@ impl Table {
     pub fn give(&mut self, to: usize, input: Input) -> Result<(), KeyingError> {
         let credentials =
             Believes(Over(Stamper::of(&(self.seat)(to)), &self.off, self.terms), &self.believed);
-        let result = self.keyings[to].handle(self.now, input, &credentials, &mut self.draw);
+        self.given.push((to, Given::of(&input, number)));
+        let draw: &mut dyn Entropy = match self.own_draw.get_mut(&to) {
+            Some(own) => own,
+            None => &mut self.draw,
+        };
+        let result = self.keyings[to].handle(self.now, input, &credentials, draw);
         while let Some(output) = self.keyings[to].poll_output() {
             if let Output::Send { service, bytes } = &output {
                 self.services.push((step(bytes), *service));
                 self.log.push_back((to, bytes.clone()));
+            }
+            if let Output::Persist(Persist { value: Some(value), .. }) = &output {
+                self.disks.push(value.to_vec());
             }
             self.outputs[to].push(output);
         }

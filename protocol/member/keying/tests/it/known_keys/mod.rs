@@ -10,13 +10,13 @@
 mod confirm;
 mod rogue;
 
-use crate::common::scene::{CHANGES, Scene};
+use crate::common::scene::{CHANGES, Scene, Transcript};
 use crate::common::table::Table;
 use crate::common::{Seeded, Stamper, id, stamped};
 use bytes::Bytes;
 use folkmoot_agreement::{ModuleName, PrimeGroup, Ristretto};
-use folkmoot_base::{Blob, Danger, Entropy as _, GroupId, SignatureBytes, codec, digest, hmac_sha256};
-use folkmoot_keying::message::{CONFIRM, Envelope};
+use folkmoot_base::{Blob, Danger, Entropy as _, GroupId, SignatureBytes, codec, digest};
+use folkmoot_keying::message::{CONFIRM, Envelope, Instance};
 use folkmoot_keying::{Credentials as _, KeyingError};
 use hkdf::Hkdf;
 use sha2::Sha256;
@@ -57,9 +57,10 @@ impl Told {
 
 /// A known key, and what keying and the modules derive from one.
 fn derived(key: &Key) -> Vec<Key> {
-    let labels: [&[u8]; 6] = [
+    let labels: [&[u8]; 7] = [
         b"group key",
         b"confirm",
+        b"folkmoot confirm key v2",
         b"epoch name",
         b"folkmoot ckd seal v1",
         b"folkmoot ckd next v1",
@@ -91,9 +92,6 @@ fn bodies(honest: &Envelope, told: &Told) -> Vec<Vec<u8>> {
         wide.fill(&mut drawn);
         let wrapped = body.iter().zip(&drawn).map(|(one, two)| one ^ two).collect();
         all.extend([own, drawn, wrapped]);
-        if honest.step == CONFIRM {
-            all.extend(derived(key).iter().map(|key| hmac_sha256(key, &[b"folkmoot confirm v1"]).to_vec()));
-        }
     }
     all
 }
@@ -120,12 +118,15 @@ struct Got {
 fn attack(scene: &mut Scene, told: &Told) -> Got {
     let mut got = Got::default();
     let mut instances = BTreeMap::new();
+    let mut transcript = Transcript::default();
     while let Some((from, bytes)) = scene.table.log.pop_front() {
         let honest = Envelope::decode(&bytes).unwrap();
         instances.insert(from, honest.instance);
-        for (name, message) in
-            replays(scene, &honest, told).into_iter().chain(forgeries(scene, &honest, from, told))
-        {
+        let forged = match honest.step {
+            CONFIRM => confirmations(scene, &honest, from, told, (&transcript, &instances)),
+            _ => forgeries(scene, &honest, from, told),
+        };
+        for (name, message) in replays(scene, &honest, told).into_iter().chain(forged) {
             let stood = scene.stands();
             for (to, said) in scene.tell(name, &message) {
                 got.tried += 1;
@@ -139,9 +140,38 @@ fn attack(scene: &mut Scene, told: &Told) -> Got {
             }
             assert_eq!(stood, scene.stands(), "{:?}", scene.module);
         }
+        transcript.hear(scene, from, &honest);
         scene.tell(from, &bytes).into_iter().for_each(|(_, said)| said.unwrap());
     }
     got
+}
+
+/// Confirmations in the name of whoever is about to confirm, and of one other: bodies of the
+/// attacker's own, one's MAC as the other's, MACs under known keys, and all these with a signature.
+fn confirmations(
+    scene: &Scene,
+    honest: &Envelope,
+    from: usize,
+    told: &Told,
+    (transcript, instances): (&Transcript, &BTreeMap<usize, Instance>),
+) -> Vec<(usize, Bytes)> {
+    let other = scene.members().into_iter().find(|other| *other != from).unwrap();
+    let mut all = Vec::new();
+    for name in [from, other] {
+        let instance = instances.get(&name).copied().unwrap_or(honest.instance);
+        let like = Envelope { instance, ..honest.clone() };
+        let own = bodies(honest, told).into_iter().map(|body| Envelope { body: body.into(), ..like.clone() });
+        let known = told.reach();
+        let made = known.iter().flat_map(|key| transcript.confirmations(scene, key, name, &like));
+        for envelope in own.chain(made) {
+            let signature = stamped(&told.keys[0], &scene.content(&envelope, name));
+            all.push((name, codec::encode(&Envelope { signature, ..envelope.clone() }).into()));
+            if name != from || envelope != *honest {
+                all.push((name, codec::encode(&envelope).into()));
+            }
+        }
+    }
+    all
 }
 
 /// Old messages, in the name of their senders: as they were, and moved into this run.
@@ -178,6 +208,8 @@ fn is_named(error: &KeyingError) -> bool {
     matches!(
         error,
         KeyingError::PeerForged(_)
+            | KeyingError::WireConfirm(_)
+            | KeyingError::PeerOutOfTurn(_)
             | KeyingError::WireImpostor
             | KeyingError::WireStale
             | KeyingError::PeerOtherGroup(_)
@@ -216,6 +248,20 @@ fn members_who_believe_an_old_group_key_are_taken_in() {
         scene.table.believed.clone_from(&told.keys);
         assert!(attack(&mut scene, &told).taken > 0, "{module:?} {change}: the attack is blind");
     });
+}
+
+/// Confirmations under the key before are made by whoever has that key. So the attack on MACs sees
+/// what it looks for.
+#[test]
+fn a_group_that_confirms_by_its_last_key_is_confirmed_for() {
+    for module in ModuleName::ALL {
+        for change in CHANGES.iter().filter(|change| **change != "founding") {
+            let table = Table::new(4, Some(Danger::KeyingConfirmsLastKey));
+            let mut scene = Scene::on(table, *module, change);
+            let told = Told::before(&scene);
+            assert!(attack(&mut scene, &told).taken > 0, "{module:?} {change}: the attack is blind");
+        }
+    }
 }
 
 #[test]
