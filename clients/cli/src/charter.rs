@@ -3,7 +3,8 @@
 use crate::args::Charter;
 use crate::authority::seat::central;
 use crate::exit::{Exit, Failure};
-use crate::files::{certificate, given_or_kept, open, own, read_small, stands_not, unsigned};
+use crate::files::{certificate, given_or_kept, open, read_small, stands_not, unsigned};
+use crate::keys::Keys;
 use crate::rules::policies;
 use crate::show::{Paint, data, many_of, paint, short};
 use folkmoot::GroupName;
@@ -14,7 +15,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// `folkmoot charter`
-pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(), Failure> {
+pub(crate) fn charter(folder: &Path, command: Charter, keys: &Keys, json: bool) -> Result<(), Failure> {
     match command {
         Charter::New {
             name,
@@ -49,7 +50,7 @@ pub(crate) fn charter(folder: &Path, command: Charter, json: bool) -> Result<(),
             };
             write(&name, &founders, draft, &out, json)
         }
-        Charter::Sign { file, out } => sign(folder, &file, out, json),
+        Charter::Sign { file, out } => sign(&keys.identity(folder)?, &file, out, json),
         Charter::Show { file } => show(&given_or_kept(file, folder)?, json),
         Charter::Verify { file } => verify(&given_or_kept(file, folder)?, json),
         Charter::Change { .. } => Err(Failure::bug("a change of the charter needs a running member")),
@@ -143,10 +144,14 @@ fn write(
     Ok(())
 }
 
-fn sign(folder: &Path, file: &Path, out: Option<PathBuf>, json: bool) -> Result<(), Failure> {
-    let me = own(folder)?;
+fn sign(
+    me: &folkmoot_identity::Identity,
+    file: &Path,
+    out: Option<PathBuf>,
+    json: bool,
+) -> Result<(), Failure> {
     let out = out.unwrap_or_else(|| file.with_extension("cms"));
-    let mut signed = signed_by(&me, file)?;
+    let mut signed = signed_by(me, file)?;
     if out.exists() {
         // Founders may each sign the text: what others have signed into the same file stays.
         let others = open(&out)?;

@@ -5,6 +5,7 @@ use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files::reachable;
+use crate::keys::Keys;
 use crate::member::concerns::lines;
 use crate::member::render::event_text;
 use crate::member::{self, Printing};
@@ -33,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const TELL: Duration = Duration::from_secs(15);
 
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
-pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Failure> {
+pub(crate) async fn join(folder: &Path, join: Join, keys: Keys, json: bool) -> Result<(), Failure> {
     let Join { by, at, heads, listen, policy_hook } = join;
     let ticket = ticket::read(&by)?;
     let charter = ticket.is_none().then_some(by);
@@ -53,6 +54,7 @@ pub(crate) async fn join(folder: &Path, join: Join, json: bool) -> Result<(), Fa
         at,
         heads,
         voucher,
+        keys,
         charter,
         policy_hook,
         carries: Vec::new(),

@@ -166,7 +166,7 @@ impl Member {
     /// As [`Program::call`].
     pub(crate) async fn new(workshop: &Workshop, program: &Program, name: &str) -> Result<Self, Failure> {
         let state = workshop.path().join(name);
-        let made = program.call(&state, &["identity", "new", name]).await?;
+        let made = program.call(&state, &["identity", "new", name, "--no-passphrase"]).await?;
         Ok(Self::made(program, name, state, &made))
     }
 
@@ -178,7 +178,9 @@ impl Member {
         scheme: &str,
     ) -> Result<Self, Failure> {
         let state = workshop.path().join("authority");
-        let made = program.call(&state, &["authority", "new", "--group", group, "--scheme", scheme]).await?;
+        let made = program
+            .call(&state, &["authority", "new", "--group", group, "--scheme", scheme, "--no-passphrase"])
+            .await?;
         Ok(Self { is_authority: true, ..Self::made(program, "authority", state, &made) })
     }
 

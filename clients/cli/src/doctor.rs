@@ -75,8 +75,12 @@ fn socket(folder: &Path) -> Result<String, String> {
 }
 
 fn identity(folder: &Path) -> Result<String, String> {
-    StateFolder::at(folder).read_key().map_err(|error| error.to_string())?;
-    Ok("it exists, and only you can read it".into())
+    let sealed = StateFolder::at(folder).is_sealed().map_err(|error| error.to_string())?;
+    let how = match sealed {
+        true => "and its key is encrypted",
+        false => "but its key is not encrypted (folkmoot identity passphrase)",
+    };
+    Ok(format!("it exists, only you can read it, {how}"))
 }
 
 fn charter(folder: &Path) -> Result<String, String> {

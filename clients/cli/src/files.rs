@@ -2,9 +2,9 @@
 
 use crate::exit::{Exit, Failure};
 use crate::values::is_ours;
-use folkmoot::{Locator, StateFolder};
+use folkmoot::{Locator, MemberId, StateFolder};
 use folkmoot_base::whole;
-use folkmoot_identity::{Charter, Identity, IdentityCertificate, SignedCharter};
+use folkmoot_identity::{Charter, IdentityCertificate, SignedCharter};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -100,13 +100,11 @@ pub(crate) fn adopt(folder: &Path, file: &Path) -> Result<(), Failure> {
     folder.write_charter(complete(file, Exit::Refused)?.der()).map_err(Failure::from)
 }
 
-pub(crate) fn own(folder: &Path) -> Result<Identity, Failure> {
+/// Whose folder it is.
+pub(crate) fn me(folder: &Path) -> Result<MemberId, Failure> {
     let folder = StateFolder::at(folder);
-    let (key, certificate) = (folder.read_key()?, folder.read_certificate()?);
-    let certificate = String::from_utf8_lossy(&certificate);
-    Identity::from_pem(&key, &certificate).map_err(|error| {
-        Failure::new(Exit::Configuration, format!("{}: {error}", folder.key_path().display()))
-    })
+    folder.read_key()?;
+    Ok(certificate(&folder.certificate_path())?.member())
 }
 
 pub(crate) fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {

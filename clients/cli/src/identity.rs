@@ -1,16 +1,17 @@
 //! `folkmoot identity`: a key and its certificate, in a folder.
 
-use crate::args::Identity;
+use crate::args::keys::{Identity as Command, NewPassphrase};
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, read_text};
+use crate::keys::{Keys, replacing};
 use crate::show::{Paint, data, paint};
 use crate::words::of_digest;
 use folkmoot::tools::{OsEntropy, wall_clock};
-use folkmoot::{StateFolder, UnixTime};
+use folkmoot::{Passphrase, StateError, StateFolder, UnixTime};
 use folkmoot_base::Secret;
-use folkmoot_identity::CertificateError;
+use folkmoot_identity::{CertificateError, Identity, is_sealed_key, open_sealed_key};
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Term of a new identity certificate: ten years. The group's certificates are much shorter.
 const TERM_SECONDS: u64 = 3_653 * 86_400;
@@ -18,55 +19,108 @@ const TERM_SECONDS: u64 = 3_653 * 86_400;
 const SKEW_SECONDS: u64 = 3_600;
 
 /// `folkmoot identity`
-pub(crate) fn identity(path: &Path, command: &Identity, json: bool) -> Result<(), Failure> {
+pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(path);
     match command {
-        Identity::New { name } => make_identity(path, name, None)?,
-        Identity::Import { key, name } => make_identity(path, name, Some(key))?,
-        Identity::Show => {}
+        Command::New { name, no_passphrase } => drop(make_identity(path, keys, name, *no_passphrase)?),
+        Command::Import { key, name, no_passphrase } => import(path, keys, name, (key, *no_passphrase))?,
+        Command::Passphrase(new) => return change(path, keys, new, json),
+        Command::Show => {}
     }
-    if !folder.has_identity() {
-        folder.read_key()?;
-    }
+    let sealed = folder.is_sealed()?;
     let certificate = certificate(&folder.certificate_path())?;
     let (name, member) = (certificate.name(), certificate.member().hex());
     let (file, words) = (folder.certificate_path(), of_digest(&certificate.member().0));
-    data(
-        json,
-        &json!({ "name": name, "member": member, "words": words, "certificate": file, "key": folder.key_path() }),
-        || {
-            let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
-            format!("{}  {member}\nin words: {words}\n{}  {hint}", paint(Paint::Bold, name), file.display())
-        },
-    );
+    let value = json!({
+        "name": name, "member": member, "words": words, "certificate": file, "key": folder.key_path(), "encrypted": sealed,
+    });
+    data(json, &value, || {
+        let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
+        format!("{}  {member}\nin words: {words}\n{}  {hint}", paint(Paint::Bold, name), file.display())
+    });
     Ok(())
 }
 
-/// Makes an identity in the folder, of a fresh key or of the one in this file; one that is there is
-/// not overwritten.
-pub(crate) fn make_identity(path: &Path, name: &str, key: Option<&PathBuf>) -> Result<(), Failure> {
-    let made = make(name, key)?;
-    let key = made.key_pem().map_err(Failure::bug)?;
-    StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?;
+/// Makes an identity of a fresh key in the folder; one that is there is not overwritten.
+pub(crate) fn make_identity(path: &Path, keys: &Keys, name: &str, none: bool) -> Result<Identity, Failure> {
+    let made = make(name, None)?;
+    absent(path)?;
+    keep(path, &made, keys.of_new_key(none)?.as_ref())?;
+    Ok(made)
+}
+
+/// The same of the key in a file. If that is under a passphrase, so is the copy.
+fn import(path: &Path, keys: &Keys, name: &str, (file, none): (&Path, bool)) -> Result<(), Failure> {
+    absent(path)?;
+    let text = Secret::new(read_text(file)?);
+    if !is_sealed_key(text.expose()) {
+        let made = make(name, Some((file, &text)))?;
+        return keep(path, &made, keys.of_new_key(none)?.as_ref());
+    }
+    let passphrase = keys.of_file(file)?;
+    let open = open_sealed_key(text.expose(), &passphrase)
+        .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))?;
+    keep(path, &make(name, Some((file, &open)))?, (!none).then_some(&passphrase))
+}
+
+/// `folkmoot identity passphrase`
+fn change(path: &Path, keys: &Keys, new: &NewPassphrase, json: bool) -> Result<(), Failure> {
+    let (folder, identity) = (StateFolder::at(path), keys.identity(path)?);
+    let new = replacing(new)?;
+    folder.replace_key(written(&identity, new.as_ref())?.expose())?;
+    let (key, sealed) = (folder.key_path(), new.is_some());
+    data(json, &json!({ "key": key, "encrypted": sealed }), || match sealed {
+        true => {
+            format!("{} is encrypted under the new passphrase; older copies of it are not", key.display())
+        }
+        false => {
+            format!("{} is not encrypted any more: anyone who gets the folder is this member", key.display())
+        }
+    });
     Ok(())
 }
 
-fn make(name: &str, key: Option<&PathBuf>) -> Result<folkmoot_identity::Identity, Failure> {
+/// Nobody is asked for a passphrase in vain.
+fn absent(path: &Path) -> Result<(), Failure> {
+    let folder = StateFolder::at(path);
+    match folder.has_identity() {
+        true => Err(StateError::LocalExists { path: folder.key_path() }.into()),
+        false => Ok(()),
+    }
+}
+
+fn keep(path: &Path, made: &Identity, passphrase: Option<&Passphrase>) -> Result<(), Failure> {
+    let key = written(made, passphrase)?;
+    Ok(StateFolder::open(path)?.write_identity(key.expose(), &made.certificate_pem())?)
+}
+
+/// The key as it stands in its file.
+fn written(identity: &Identity, passphrase: Option<&Passphrase>) -> Result<Secret<String>, Failure> {
+    match passphrase {
+        None => identity.key_pem().map_err(Failure::bug),
+        Some(passphrase) => {
+            identity.sealed_key_pem(passphrase, &mut entropy()?).map(Secret::new).map_err(Failure::bug)
+        }
+    }
+}
+
+fn entropy() -> Result<OsEntropy, Failure> {
+    OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))
+}
+
+fn make(name: &str, key: Option<(&Path, &Secret<String>)>) -> Result<Identity, Failure> {
     let now = wall_clock();
     let (from, to) =
         (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));
-    let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
-    let Some(file) = key else {
-        return folkmoot_identity::Identity::new(name, &mut entropy, from, to)
+    let mut entropy = entropy()?;
+    let Some((file, text)) = key else {
+        return Identity::new(name, &mut entropy, from, to)
             .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")));
     };
-    let text = Secret::new(read_text(file)?);
-    folkmoot_identity::Identity::import(text.expose(), name, &mut entropy, from, to).map_err(|error| {
-        match error {
-            CertificateError::LocalValue(_) => {
-                Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}"))
-            }
-            error => Failure::new(Exit::Configuration, format!("{}: {error}", file.display())),
+    Identity::import(text.expose(), name, &mut entropy, from, to).map_err(|error| match error {
+        CertificateError::LocalValue(_) => {
+            Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}"))
         }
+        error => Failure::new(Exit::Configuration, format!("{}: {error}", file.display())),
     })
 }

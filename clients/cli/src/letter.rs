@@ -4,6 +4,7 @@ use crate::args::{Answer, Write};
 use crate::commands::standard_input;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
+use crate::keys::Keys;
 use crate::member::names::party_name;
 use crate::member::render::{Names, event_json};
 use crate::member::stop_signal;
@@ -25,15 +26,17 @@ impl Drop for Desk {
 }
 
 /// `folkmoot write`: to a group that we are not in, until it answers.
-pub(crate) async fn write(folder: &Path, write: Write, json: bool) -> Result<(), Failure> {
+pub(crate) async fn write(folder: &Path, write: Write, keys: &Keys, json: bool) -> Result<(), Failure> {
     let text = match write.text {
         Some(text) => text.into_bytes(),
         None => standard_input()?,
     };
     crate::files::reachable(&write.at, &write.charter)?;
+    let identity = keys.identity(folder)?;
     let desk = Desk(folder.join(format!("letter-{}", std::process::id())));
     prepare(folder, &desk.0, &write.charter)?;
     let mut options = Options::new(&desk.0).listen(write.listen);
+    options.identity = Some(identity);
     options.seeds.clone_from(&write.at);
     let mut moot = Folkmoot::open_with(options).await?;
     let group = match &write.group {

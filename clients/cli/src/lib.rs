@@ -3,6 +3,7 @@
 //! ```text
 //! main --> identity, charter                                        no member needed
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
+//!      --> keys       opens the folder's key, and asks for its passphrase
 //!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
 //!      --> ticket     invite; what join reads of a ticket
 //!      --> proof      proof; verify of what it saved
@@ -34,9 +35,11 @@ pub mod exit;
 mod export;
 mod files;
 mod identity;
+mod keys;
 mod lcm;
 mod letter;
 mod member;
+mod notify;
 mod printer;
 pub mod progress;
 mod proof;
@@ -44,13 +47,16 @@ mod rules;
 mod shell;
 pub mod show;
 pub mod start;
+mod terminal;
 mod ticket;
 pub mod values;
 mod verify;
 mod words;
 
+use args::run::Run;
 use args::{Charter, Cli, Command, Verify};
 use exit::{Exit, Failure};
+use keys::Keys;
 use member::Printing;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -72,16 +78,17 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 async fn dispatch(cli: Cli) -> Result<(), Failure> {
     let json = cli.json;
     let folder = || state(cli.state.as_deref());
+    let keys = Keys::new(cli.keys);
     match cli.command {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Lcm(options) => lcm::lcm(options, json).await,
         Command::Bench { args } => Err(bench(args, json)),
-        Command::Identity(command) => identity::identity(&folder()?, &command, json),
+        Command::Identity(command) => identity::identity(&folder()?, &command, &keys, json),
         Command::Charter(Charter::Change { field, value, force }) => {
             commands::change(&folder()?, field, value, force, json).await
         }
-        Command::Charter(command) => charter::charter(&folder()?, command, json),
-        Command::Authority(command) => authority::run(&folder()?, command, json).await,
+        Command::Charter(command) => charter::charter(&folder()?, command, &keys, json),
+        Command::Authority(command) => authority::run(&folder()?, command, keys, json).await,
         Command::Proof(proof) => proof::save(&folder()?, proof, json).await,
         Command::Verify(Verify { file: Some(charter), history: Some(file), heads, .. }) => {
             verify::run(&charter, &file, &heads, json)
@@ -105,11 +112,11 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Doctor => doctor::run(&folder()?, json).await,
         Command::Member(run) => {
             let printing = if json { Printing::Json } else { Printing::People };
-            member::run(&folder()?, &run, printing, None).await
+            member::run(&folder()?, &Run { keys, ..run }, printing, None).await
         }
-        Command::Join(join) => chat::join(&folder()?, join, json).await,
-        Command::Invite(invite) => ticket::invite(&folder()?, invite, json).await,
-        Command::Chat(run) => chat::chat(&folder()?, run, json).await,
+        Command::Join(join) => chat::join(&folder()?, join, keys, json).await,
+        Command::Invite(invite) => ticket::invite(&folder()?, invite, &keys, json).await,
+        Command::Chat(run) => chat::chat(&folder()?, Run { keys, ..run }, json).await,
         Command::Send(send) => commands::send(&folder()?, send).await,
         Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
         Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
@@ -118,7 +125,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
         Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,
         Command::Resolve(resolve) => commands::resolve(&folder()?, &resolve, json).await,
-        Command::Write(write) => letter::write(&folder()?, write, json).await,
+        Command::Write(write) => letter::write(&folder()?, write, &keys, json).await,
         Command::Letters => letter::list(&folder()?, json).await,
         Command::Answer(answer) => letter::answer(&folder()?, answer, json).await,
         Command::Roster => commands::roster(&folder()?, json).await,

@@ -11,6 +11,7 @@ use crate::commands::on_roster;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files;
+use crate::keys::Keys;
 use crate::rules::key;
 use crate::show::{Paint, many_of, paint, visible};
 use crate::words::{of_digest, of_head};
@@ -27,7 +28,7 @@ const OLD_DAYS: u64 = 7;
 const DAY: u64 = 86_400;
 
 /// `folkmoot invite`
-pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<(), Failure> {
+pub(crate) async fn invite(folder: &Path, invite: Invite, keys: &Keys, json: bool) -> Result<(), Failure> {
     let holder = invite.holder.as_deref().map(key).transpose()?;
     let status = Control::connect(folder).await?.ask(&Request::Status).await?;
     let (head, contacts) = (head_of(&status)?, contacts(invite.at, &status)?);
@@ -36,7 +37,7 @@ pub(crate) async fn invite(folder: &Path, invite: Invite, json: bool) -> Result<
     let ends = UnixTime(made.0.saturating_add(invite.days.saturating_mul(DAY)));
     let serial = draw(&mut OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?);
     let says = Invitation { charter, head, made, ends, contacts, holder, serial };
-    let ticket = Ticket::sign(says, &files::own(folder)?).map_err(Failure::bug)?;
+    let ticket = Ticket::sign(says, &keys.identity(folder)?).map_err(Failure::bug)?;
     let text = ticket.text();
     if let Some(file) = &invite.out {
         std::fs::write(file, format!("{text}\n")).map_err(|error| Failure::file(file, &error))?;
@@ -138,7 +139,7 @@ pub(crate) fn read(given: &Path) -> Result<Option<Ticket>, Failure> {
 /// Keeps the ticket's charter in the newcomer's folder. Gives what the newcomer is to be told.
 pub(crate) fn accept(folder: &Path, ticket: &Ticket) -> Result<Vec<String>, Failure> {
     let now = wall_clock();
-    ticket.check(&files::own(folder)?.member(), now).map_err(|error| refusal(&error))?;
+    ticket.check(&files::me(folder)?, now).map_err(|error| refusal(&error))?;
     StateFolder::at(folder).write_charter(ticket.invitation().charter.der())?;
     let days = ticket.age_days(now);
     let warning = (days >= OLD_DAYS).then(|| {

@@ -7,7 +7,7 @@ use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal,
-    RunningMember, RuntimeError as Error, Twice,
+    RunningMember, RuntimeError as Error, StateFolder, Twice,
 };
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
@@ -40,9 +40,13 @@ impl Folkmoot {
     /// As [`Self::open`].
     pub async fn open_with(options: Options) -> Result<Self, Error> {
         let Options { state, listen, seeds, heads, voucher, replicated, multicast, .. } = options;
-        let Options { carries, clock_ahead, danger_keep_keys, .. } = options;
+        let Options { carries, clock_ahead, danger_keep_keys, passphrase, identity, .. } = options;
+        let open = |passphrase| StateFolder::at(&state).identity(Some(passphrase));
+        let identity =
+            identity.map_or_else(|| passphrase.as_ref().map(open).transpose(), |one| Ok(Some(one)))?;
         let options = folkmoot_runtime::Options {
             state,
+            identity,
             listen,
             seeds,
             heads,

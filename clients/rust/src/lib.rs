@@ -40,10 +40,12 @@ pub use folkmoot_attach::{
 pub use folkmoot_base::{
     Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Party, Service, UnixTime, ViewId,
 };
+
 pub use folkmoot_runtime::{
     AuthorityStatus, CarryError, Carrying, DealerState, Event, Exchange, KnownHead, LetterEvent,
-    LettersError, Origin, Path, Petition, Proposal, Refusal, RuntimeError as Error, SendError, Standing,
-    StateError, StateFolder, StoreError, Theirs, Twice, Versions, Voucher,
+    LettersError, Origin, Passphrase, Path, Petition, Proposal, Refusal, RuntimeError as Error,
+    SealedKeyError, SendError, Standing, StateError, StateFolder, StoreError, Theirs, Twice, Versions,
+    Voucher,
 };
 pub use folkmoot_transport::{Faults, MULTICAST_PORT};
 

@@ -1,6 +1,7 @@
 //! How a member is opened, when the folder alone does not say it.
 
 use folkmoot_base::Locator;
+use folkmoot_runtime::{Identity, Passphrase};
 use folkmoot_runtime::{KnownHead, Voucher};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -21,6 +22,11 @@ const PORT: u16 = 4803;
 pub struct Options {
     /// The state folder.
     pub state: PathBuf,
+    /// What opens the folder's key, if that is under a passphrase.
+    pub passphrase: Option<Passphrase>,
+    /// The folder's identity, if it was opened before.
+    #[doc(hidden)]
+    pub identity: Option<Identity>,
     /// Where to listen; port 4803 on all IPv4 addresses unless changed. Port 0: any free one.
     pub listen: SocketAddr,
     /// Where other members may be found, besides the places that the folder remembers.
@@ -56,6 +62,8 @@ impl Options {
     pub fn new(state: impl Into<PathBuf>) -> Self {
         Self {
             state: state.into(),
+            passphrase: None,
+            identity: None,
             listen: (Ipv4Addr::UNSPECIFIED, PORT).into(),
             seeds: Vec::new(),
             heads: Vec::new(),
@@ -66,6 +74,13 @@ impl Options {
             clock_ahead: Duration::ZERO,
             danger_keep_keys: false,
         }
+    }
+
+    /// Opens the folder's key with this passphrase.
+    #[must_use]
+    pub fn passphrase(mut self, passphrase: Passphrase) -> Self {
+        self.passphrase = Some(passphrase);
+        self
     }
 
     /// Listens at `address`.

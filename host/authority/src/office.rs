@@ -3,7 +3,7 @@
 use crate::{AuthorityError, PUBLIC_FILE, Public};
 use folkmoot_base::UnixTime;
 use folkmoot_identity::{Identity, Scheme};
-use folkmoot_runtime::{Office, OsEntropy, StateError, StateFolder, Store, in_words};
+use folkmoot_runtime::{Office, OsEntropy, StateFolder, Store, in_words};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -20,17 +20,17 @@ const FILE_BYTES_MAX: u64 = 16 * 1024;
 /// [`AuthorityError`].
 pub fn found(
     folder: &StateFolder,
-    group: &str,
-    scheme: Scheme,
+    identity: &Identity,
+    (group, scheme): (&str, Scheme),
     from: UnixTime,
 ) -> Result<Public, AuthorityError> {
-    if kept(folder)?.is_some() {
+    if kept(folder, identity)?.is_some() {
         return Err(AuthorityError::LocalExists { path: folder.path().to_owned() });
     }
     let mut entropy = entropy()?;
     let office = Office::draw(group, scheme, from, &mut entropy)
         .map_err(|error| AuthorityError::LocalOffice(error.to_string()))?;
-    keep(folder, &office)
+    keep(folder, identity, &office)
 }
 
 /// Keeps an office in the folder, which holds an identity and no office, and writes what the
@@ -38,15 +38,14 @@ pub fn found(
 ///
 /// # Errors
 /// [`AuthorityError`].
-pub fn keep(folder: &StateFolder, office: &Office) -> Result<Public, AuthorityError> {
-    let identity = identity(folder)?;
+pub fn keep(folder: &StateFolder, identity: &Identity, office: &Office) -> Result<Public, AuthorityError> {
     let _lock = folder.lock()?;
     let mut store = Store::open(&folder.store_path())?;
-    if load(&identity, &store, folder)?.is_some() {
+    if load(identity, &store, folder)?.is_some() {
         return Err(AuthorityError::LocalExists { path: folder.path().to_owned() });
     }
-    store.commit(&office.persists(&identity, &mut entropy()?))?;
-    publish(folder, &identity, office)
+    store.commit(&office.persists(identity, &mut entropy()?))?;
+    publish(folder, identity, office)
 }
 
 fn publish(folder: &StateFolder, identity: &Identity, office: &Office) -> Result<Public, AuthorityError> {
@@ -56,30 +55,35 @@ fn publish(folder: &StateFolder, identity: &Identity, office: &Office) -> Result
 }
 
 /// What founders need of the office in the folder. A stop may have come between the office and this
-/// file, and whoever fills a folder from a safe may have left it out: it is written anew then.
+/// file, and whoever fills a folder from a safe may have left it out: it is written anew then, and
+/// only then `open` is asked for the folder's identity.
 ///
 /// # Errors
-/// [`AuthorityError`].
-pub fn public(folder: &StateFolder) -> Result<Public, AuthorityError> {
+/// [`AuthorityError`], and those of `open`.
+pub fn public<E: From<AuthorityError>>(
+    folder: &StateFolder,
+    open: impl FnOnce() -> Result<Identity, E>,
+) -> Result<Public, E> {
     let path = folder.path().join(PUBLIC_FILE);
     if path.exists() {
-        return Public::read(&path);
+        return Ok(Public::read(&path)?);
     }
-    let office = kept(folder)?.ok_or_else(|| AuthorityError::LocalNone { path: folder.path().to_owned() })?;
-    publish(folder, &identity(folder)?, &office)
+    let identity = open()?;
+    let none = || AuthorityError::LocalNone { path: folder.path().to_owned() };
+    let office = kept(folder, &identity)?.ok_or_else(none)?;
+    Ok(publish(folder, &identity, &office)?)
 }
 
 /// The office in the folder. Nobody may run on it meanwhile.
 ///
 /// # Errors
 /// [`AuthorityError`].
-pub fn kept(folder: &StateFolder) -> Result<Option<Office>, AuthorityError> {
-    let identity = identity(folder)?;
+pub fn kept(folder: &StateFolder, identity: &Identity) -> Result<Option<Office>, AuthorityError> {
     if !folder.store_path().exists() {
         return Ok(None);
     }
     let _lock = folder.lock()?;
-    load(&identity, &Store::open(&folder.store_path())?, folder)
+    load(identity, &Store::open(&folder.store_path())?, folder)
 }
 
 fn load(identity: &Identity, store: &Store, folder: &StateFolder) -> Result<Option<Office>, AuthorityError> {
@@ -93,9 +97,9 @@ fn load(identity: &Identity, store: &Store, folder: &StateFolder) -> Result<Opti
 ///
 /// # Errors
 /// [`AuthorityError`]; a file that is there is not overwritten.
-pub fn hand_over(folder: &StateFolder, to: &Path) -> Result<(), AuthorityError> {
+pub fn hand_over(folder: &StateFolder, identity: &Identity, to: &Path) -> Result<(), AuthorityError> {
     let none = || AuthorityError::LocalNone { path: folder.path().to_owned() };
-    let office = kept(folder)?.ok_or_else(none)?;
+    let office = kept(folder, identity)?.ok_or_else(none)?;
     let open = OpenOptions::new().create_new(true).write(true).mode(0o600).open(to);
     let write = open.and_then(|mut out| {
         out.write_all(office.encode().expose())?;
@@ -109,7 +113,7 @@ pub fn hand_over(folder: &StateFolder, to: &Path) -> Result<(), AuthorityError> 
 ///
 /// # Errors
 /// [`AuthorityError`].
-pub fn take_over(folder: &StateFolder, from: &Path) -> Result<Public, AuthorityError> {
+pub fn take_over(folder: &StateFolder, identity: &Identity, from: &Path) -> Result<Public, AuthorityError> {
     let mode = std::fs::metadata(from).map_err(|error| file(from, &error))?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(AuthorityError::LocalExposed { path: from.to_owned(), mode });
@@ -121,14 +125,7 @@ pub fn take_over(folder: &StateFolder, from: &Path) -> Result<Public, AuthorityE
     read.map_err(|error| file(from, &error))?;
     let office = Office::decode(&bytes)
         .map_err(|error| AuthorityError::LocalFile { path: from.to_owned(), detail: error.to_string() })?;
-    keep(folder, &office)
-}
-
-fn identity(folder: &StateFolder) -> Result<Identity, AuthorityError> {
-    let (key, certificate) = (folder.read_key()?, folder.read_certificate()?);
-    Identity::from_pem(&key, &String::from_utf8_lossy(&certificate)).map_err(|error| {
-        StateError::LocalMalformed { path: folder.key_path(), detail: error.to_string() }.into()
-    })
+    keep(folder, identity, &office)
 }
 
 fn entropy() -> Result<OsEntropy, AuthorityError> {

@@ -104,6 +104,25 @@ pub enum StateError {
         /// Its permission bits.
         mode: u32,
     },
+    /// The key is under a passphrase, and there is none.
+    #[error(
+        "{path} is encrypted, and no passphrase was given. Give it with --passphrase-file FILE or --passphrase-fd NUMBER, as the systemd \
+         credential folkmoot-passphrase, or at a terminal, where it is asked for"
+    )]
+    LocalSealed {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The key is under another passphrase.
+    #[error(
+        "the passphrase does not open {path}. Try again. If it is forgotten, nobody can open the key any more, and only a vote leads back: \
+         make a new identity in another folder (folkmoot identity new), ask for admission with it (folkmoot join), and have the members \
+         expel the old one (folkmoot expel)"
+    )]
+    LocalPassphrase {
+        /// Which file.
+        path: PathBuf,
+    },
     /// There is no identity yet.
     #[error("{path} holds no identity. Run: folkmoot --state {path} identity new NAME")]
     LocalNoIdentity {

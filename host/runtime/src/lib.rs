@@ -45,5 +45,6 @@ pub use store::{FORMAT, Store, Writer};
 pub use upper::{Attempts, MemberStack, TAPPED_MAX, Tapped};
 pub use wire::Wire;
 
+pub use folkmoot_identity::{Identity, Passphrase, SealedKeyError};
 pub use folkmoot_system::{Lock, OsEntropy, in_words};
 pub use folkmoot_transcript::{KnownHead, Voucher};

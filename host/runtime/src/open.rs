@@ -32,6 +32,9 @@ pub type RunningMember = Running<Node, MemberStack>;
 pub struct Options {
     /// The state folder: identity, charter, store.
     pub state: PathBuf,
+    /// The identity of the folder, if it was opened before. Without it, the folder's key must be
+    /// open, not under a passphrase.
+    pub identity: Option<Identity>,
     /// Where to listen for the others.
     pub listen: SocketAddr,
     /// Where others of the group may be found, besides the places remembered from before.
@@ -202,7 +205,7 @@ pub fn prepare(
 pub fn prepare_with(options: Options, lodgers: &[Lodger], timing: Timing) -> Result<Prepared, RuntimeError> {
     // A folder that holds no identity is a mistyped one: nothing is written there, not even a lock.
     let folder = StateFolder::at(&options.state);
-    let (identity, charter) = credentials(&folder)?;
+    let (identity, charter) = credentials(&folder, options.identity.clone())?;
     let carried = carry::charters(&options.carries, &charter.charter().group())?;
     let lock = folder.lock()?;
     let mut store = Store::open(&folder.store_path())?;
@@ -299,12 +302,13 @@ fn refuse(error: impl std::fmt::Display) -> RuntimeError {
 }
 
 /// The identity and the complete charter of a folder, both verified.
-fn credentials(folder: &StateFolder) -> Result<(Identity, SignedCharter), RuntimeError> {
-    let malformed = |path, detail: String| StateError::LocalMalformed { path, detail };
-    let (key, certificate) = (folder.read_key()?, folder.read_certificate()?);
-    let identity = Identity::from_pem(&key, &String::from_utf8_lossy(&certificate))
-        .map_err(|error| malformed(folder.key_path(), error.to_string()))?;
-    let charter = SignedCharter::complete_from_der(&folder.read_charter()?)
-        .map_err(|error| malformed(folder.charter_path(), error.to_string()))?;
+fn credentials(
+    folder: &StateFolder,
+    opened: Option<Identity>,
+) -> Result<(Identity, SignedCharter), RuntimeError> {
+    let identity = opened.map_or_else(|| folder.identity(None), Ok)?;
+    let charter = SignedCharter::complete_from_der(&folder.read_charter()?).map_err(|error| {
+        StateError::LocalMalformed { path: folder.charter_path(), detail: error.to_string() }
+    })?;
     Ok((identity, charter))
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! STATE/              0700
-//!   identity.key      0600  PKCS#8, PEM: the key of node and member
+//!   identity.key      0600  PKCS#8, PEM, under a passphrase or open: the key of node and member
 //!   identity.pem      the self-signed identity certificate, for the others
 //!   charter.cms       the charter with its founders' signatures, DER
 //!   member.sqlite     the store
@@ -11,9 +11,10 @@
 //! ```
 
 use crate::{StateError, store};
+use folkmoot_identity::{Identity, Passphrase, SealedKeyError, is_sealed_key};
 use folkmoot_system::{Lock, in_words, settle};
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
@@ -104,7 +105,26 @@ impl StateFolder {
         // The key last: a stop in between leaves no identity, and the next one made here replaces
         // the certificate.
         write_whole(&self.certificate_path(), certificate_pem.as_bytes())?;
-        let draft = self.path.join("identity.key.new");
+        self.write_key(key_pem)
+    }
+
+    /// Puts another form of the same key in its place: a crash leaves the one or the other. What
+    /// was there is overwritten, as far as the disk lets a program do that.
+    ///
+    /// # Errors
+    /// [`StateError::LocalInUse`], [`StateError::LocalNoIdentity`], [`StateError::LocalFile`].
+    pub fn replace_key(&self, key_pem: &str) -> Result<(), StateError> {
+        drop(self.read_key()?);
+        // Nobody else replaces it meanwhile.
+        let _lock = self.lock()?;
+        let path = self.key_path();
+        let old = OpenOptions::new().write(true).open(&path).map_err(|error| file(&path, &error))?;
+        self.write_key(key_pem)?;
+        erase(old).map_err(|error| file(&path, &error))
+    }
+
+    fn write_key(&self, key_pem: &str) -> Result<(), StateError> {
+        let (path, draft) = (self.key_path(), self.path.join("identity.key.new"));
         let write = || {
             match std::fs::remove_file(&draft) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
@@ -114,6 +134,36 @@ impl StateFolder {
             settle(out, key_pem.as_bytes(), &draft, &path)
         };
         write().map_err(|error| file(&path, &error))
+    }
+
+    /// Whether the private key is under a passphrase.
+    ///
+    /// # Errors
+    /// As [`Self::read_key`].
+    pub fn is_sealed(&self) -> Result<bool, StateError> {
+        Ok(is_sealed_key(&self.read_key()?))
+    }
+
+    /// The identity: its key, opened with the passphrase if it is under one, and its certificate.
+    /// To open it takes a fifth of a second, as it does anybody who tries passphrases.
+    ///
+    /// # Errors
+    /// [`StateError::LocalSealed`] if there is a passphrase and none was given,
+    /// [`StateError::LocalPassphrase`] if it is another; else as [`Self::read_key`] and
+    /// [`Self::read_certificate`], and [`StateError::LocalMalformed`].
+    pub fn identity(&self, passphrase: Option<&Passphrase>) -> Result<Identity, StateError> {
+        let (key, certificate) = (self.read_key()?, self.read_certificate()?);
+        let certificate = String::from_utf8_lossy(&certificate);
+        let path = self.key_path();
+        let opened = match passphrase {
+            _ if !is_sealed_key(&key) => Identity::from_pem(&key, &certificate).map_err(SealedKeyError::from),
+            None => return Err(StateError::LocalSealed { path }),
+            Some(passphrase) => Identity::from_sealed_pem(&key, passphrase, &certificate),
+        };
+        opened.map_err(|error| match error {
+            SealedKeyError::LocalWrong => StateError::LocalPassphrase { path },
+            error => StateError::LocalMalformed { path, detail: error.to_string() },
+        })
     }
 
     /// The private key, PEM.
@@ -172,6 +222,13 @@ impl StateFolder {
         }
         if read(&path)? == charter { Ok(()) } else { Err(StateError::LocalOtherCharter { path }) }
     }
+}
+
+/// Overwrites a file that has no name any more.
+fn erase(mut old: File) -> std::io::Result<()> {
+    let length = usize::try_from(old.metadata()?.len().min(FILE_BYTES_MAX)).unwrap_or_default();
+    old.write_all(&vec![0; length])?;
+    old.sync_all()
 }
 
 /// Reads a file of at most [`FILE_BYTES_MAX`] bytes.

@@ -43,6 +43,7 @@ mod policy;
 mod request;
 mod revocation;
 mod rule;
+mod sealed_key;
 mod shared_key;
 mod signed_charter;
 mod threshold;
@@ -78,6 +79,7 @@ pub use revocation::{
     REVOCATIONS_BYTES_MAX, REVOKED_MAX, REVOKED_TABLE, RevocationBody, RevocationError, RevocationList,
 };
 pub use rule::{DEPTH_MAX, PARTS_MAX, ROLE_BYTES_MAX, RULE_BYTES_MAX, Roles, Rule, RuleError};
+pub use sealed_key::{PASSPHRASE_BYTES_MAX, Passphrase, SealedKeyError, is_sealed_key, open_sealed_key};
 pub use shared_key::SharedKey;
 pub use signed_charter::SignedCharter;
 pub use threshold::Threshold;

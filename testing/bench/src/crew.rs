@@ -353,6 +353,7 @@ fn hire(
     people.furnish(&StateFolder::open(path)?, host)?;
     let options = OpenOptions {
         state: path.to_owned(),
+        identity: None,
         listen: ([127, 0, 0, 1], 0).into(),
         seeds: Vec::new(),
         heads: Vec::new(),

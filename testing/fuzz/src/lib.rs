@@ -63,7 +63,7 @@ macro_rules! targets {
 targets! {
     values: base_codec, base_text, signing_forms, signing_kinds, agreement_token;
     asm: asm_forms, asm_words;
-    papers: certificate_der, identity_pem, membership_der, revocation_der, charter_toml, charter_change, signed_charter, vote, request, csr, signed_message;
+    papers: certificate_der, identity_pem, sealed_key, membership_der, revocation_der, charter_toml, charter_change, signed_charter, vote, request, csr, signed_message;
     lines: line_item, line_state, line_ballot, line_file, ticket;
     frames: link_message, ring_frame, group_message, flush_frame, keying_envelope, admission_message, node_sync;
     links: link_stranger, link_wire, link_liar;

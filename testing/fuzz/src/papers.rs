@@ -3,9 +3,11 @@
 use crate::script::Dice;
 use crate::values::canonical;
 use crate::world::{LATER, NOW, world};
+use folkmoot_base::Secret;
 use folkmoot_identity::{
-    Charter, Csr, Gmc, GmcBody, Identity, IdentityCertificate, Request, RevocationBody, RevocationList, Rule,
-    SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind, VoteProof,
+    Charter, Csr, Gmc, GmcBody, Identity, IdentityCertificate, Passphrase, Request, RevocationBody,
+    RevocationList, Rule, SignedCharter, SignedMessage, Stamp, Vote, VoteBody, VoteKind, VoteProof,
+    is_sealed_key, open_sealed_key,
 };
 use folkmoot_transcript::Transcript;
 
@@ -30,6 +32,17 @@ pub fn identity_pem(data: &[u8]) {
         let key = identity.key_pem().expect("a key encodes");
         let again = Identity::from_pem(key.expose(), &identity.certificate_pem()).expect("its own PEM");
         assert_eq!(again.certificate(), identity.certificate());
+    }
+}
+
+/// Identity: a key under a passphrase. What opens is a key in PEM that reads, or is of a kind that
+/// is refused.
+pub fn sealed_key(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let right = Passphrase::new(Secret::new(b"right".to_vec())).expect("it is not empty");
+    if let Ok(key) = open_sealed_key(text, &right) {
+        assert!(is_sealed_key(text) && !is_sealed_key(key.expose()));
+        let _ = Identity::import(key.expose(), "erik", &mut Dice(9), NOW, LATER);
     }
 }
 

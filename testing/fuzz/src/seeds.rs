@@ -96,6 +96,18 @@ fn lcm() -> [(&'static str, Seeds); 8] {
     ]
 }
 
+/// A key that OpenSSL sealed under "right", as cheaply as can be (`-scrypt_N 2 -scrypt_r 1
+/// -scrypt_p 1`).
+const SEALED_BY_OPENSSL: &str = "\
+-----BEGIN ENCRYPTED PRIVATE KEY-----\n\
+MIHjME4GCSqGSIb3DQEFDTBBMCAGCSsGAQQB2kcECzATBAgSHTYvfU3/mwIBAgIB\n\
+AQIBATAdBglghkgBZQMEASoEEAONEBp/DfTVJbkUqyd/FPQEgZANrW59sccxoGXd\n\
+/PpL13m9K/PQXsKOOWLK3tqabTRGN6//kKeF7TLh6dvPOZTV+v1xf8eQ8IQEmtwz\n\
+he8aWgKIMquCR7kgwzsAFWDh2UxK2NFjfZyB+1/dfQOgOrctcx3+nk6GEE+p9IW+\n\
+liVUP8oYcVonqAQ2zDhCekAOea+o4aCldMKrL0knNYATDGns7UI=\n\
+-----END ENCRYPTED PRIVATE KEY-----\n\
+";
+
 /// Made by OpenSSL 3.0, with an extension, and with the higher of its two signatures.
 const CSR_OF_OPENSSL: &str = "\
 -----BEGIN CERTIFICATE REQUEST-----\n\
@@ -167,6 +179,7 @@ fn papers() -> Vec<(&'static str, Seeds)> {
     vec![
         ("certificate_der", vec![bob.certificate().der().to_vec()]),
         ("identity_pem", vec![bob.certificate_pem().into_bytes(), both]),
+        ("sealed_key", vec![SEALED_BY_OPENSSL.into()]),
         ("membership_der", vec![gmc.der().to_vec()]),
         ("revocation_der", vec![revoked(0), revoked(2), world.revocations(1).body().tbs().expect("few")]),
         ("charter_toml", vec![world.charter().bytes().to_vec(), hybrid.into_bytes(), more.into_bytes()]),

@@ -31,6 +31,7 @@ pub(crate) async fn member(start: Start) -> Result<(), String> {
     let seeds = start.seeds.iter().map(|seed| seed.parse().map_err(in_words));
     let options = OpenOptions {
         state: start.state,
+        identity: None,
         listen: start.listen,
         seeds: seeds.collect::<Result<Vec<Locator>, String>>()?,
         heads: Vec::new(),

@@ -1,6 +1,7 @@
 //! The command line of an authority, and the options of a new charter about it.
 
 use super::run::{ReplicaArgs, Run};
+use crate::keys::Keys;
 use crate::values::{Multicast, dealer, locator, mode, scheme};
 use clap::{Args, Subcommand};
 use folkmoot::Locator;
@@ -22,6 +23,10 @@ pub(crate) enum Authority {
         /// The name of the authority's identity.
         #[arg(long, value_name = "NAME", default_value = "authority")]
         name: String,
+        /// Leaves the key of the new identity unencrypted: anyone who gets the folder is the
+        /// authority.
+        #[arg(long)]
+        no_passphrase: bool,
     },
     /// Shows which group's authority the folder holds, and its key id.
     Show,
@@ -98,6 +103,7 @@ impl From<AuthorityRun> for Run {
             carries: Vec::new(),
             multicast: Multicast::Off,
             voucher: None,
+            keys: Keys::default(),
             notes: Vec::new(),
             apply,
             quiet,

@@ -8,6 +8,7 @@ use folkmoot::Locator;
 use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Contact, Mode, Scheme};
 use folkmoot_transcript::KnownHead;
+use keys::{Identity, KeyArgs};
 use newcomer::{Invite, Join};
 use rules::RuleArgs;
 use run::Run;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 pub(crate) mod authority;
 pub(crate) mod certify;
+pub(crate) mod keys;
 pub(crate) mod lcm;
 pub(crate) mod newcomer;
 pub(crate) mod rules;
@@ -41,6 +43,8 @@ pub(crate) struct Cli {
     /// Prints one JSON value a line on the standard output, for programs.
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -160,28 +164,6 @@ pub(crate) enum Command {
     /// Cuts, delays or loses the running member's datagrams, for demonstrations.
     #[command(hide = true)]
     Fault(Fault),
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Identity {
-    /// Makes a key and a self-signed certificate. Never overwrites a key.
-    New {
-        /// The name that others will see.
-        name: String,
-    },
-    /// Makes an identity from a key that OpenSSL made, with a self-signed certificate.
-    /// Never overwrites a key.
-    Import {
-        /// A P-256 private key in PEM (PKCS#8 or SEC 1), not encrypted. The key is
-        /// copied; the file stays.
-        #[arg(long, value_name = "FILE")]
-        key: PathBuf,
-        /// The name that others will see. If a CSR with this key was granted, give the CSR's name.
-        #[arg(long)]
-        name: String,
-    },
-    /// Shows the identity.
-    Show,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! Options that run a member; and those of an authority's replica, which the authority's process
 //! runs, too.
 
+use crate::keys::Keys;
 use crate::values::{Multicast, head, locator};
 use clap::Args;
 use folkmoot::Locator;
@@ -51,6 +52,9 @@ pub(crate) struct Run {
     /// What came with the newcomer's ticket.
     #[arg(skip)]
     pub(crate) voucher: Option<Voucher>,
+    /// What opens its key.
+    #[arg(skip)]
+    pub(crate) keys: Keys,
     /// Be the group's authority, or nothing.
     #[arg(skip)]
     pub(crate) authority: bool,

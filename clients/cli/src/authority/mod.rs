@@ -8,9 +8,11 @@
 pub(crate) mod seat;
 
 use crate::args::authority::Authority;
+use crate::args::run::Run;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::identity;
+use crate::keys::Keys;
 use crate::member::{self, Printing};
 use crate::progress::Progress;
 use crate::show::{Paint, data, harmless, many, many_of, paint, short, table};
@@ -19,7 +21,7 @@ use folkmoot::{GroupName, StateFolder, UnixTime};
 use folkmoot_authority::Public;
 use folkmoot_authority::Record;
 use folkmoot_base::{digest, hex};
-use folkmoot_identity::{Gmc, Scheme};
+use folkmoot_identity::{Gmc, Identity, Scheme};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -27,13 +29,21 @@ use std::path::Path;
 const SKEW_SECONDS: u64 = 3_600;
 
 /// Runs one of its commands.
-pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result<(), Failure> {
+pub(crate) async fn run(folder: &Path, command: Authority, keys: Keys, json: bool) -> Result<(), Failure> {
     match command {
-        Authority::New { group, scheme, name } => new(folder, &group, scheme, &name, json).await,
-        Authority::Show => show(&folkmoot_authority::public(&StateFolder::at(folder))?, json),
-        Authority::Certificate => certificate(&folkmoot_authority::public(&StateFolder::at(folder))?, json),
+        Authority::New { group, scheme, name, no_passphrase } => {
+            GroupName::new(&group).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+            let state = StateFolder::at(folder);
+            let identity = match state.has_identity() {
+                true => keys.identity(folder)?,
+                false => identity::make_identity(folder, &keys, &name, no_passphrase)?,
+            };
+            new(state, identity, &group, scheme, json).await
+        }
+        Authority::Show => show(&public(folder, &keys)?, json),
+        Authority::Certificate => certificate(&public(folder, &keys)?, json),
         Authority::HandOver { file } => {
-            folkmoot_authority::hand_over(&StateFolder::at(folder), &file)?;
+            folkmoot_authority::hand_over(&StateFolder::at(folder), &keys.identity(folder)?, &file)?;
             data(json, &json!({ "file": file }), || {
                 format!(
                     "{}: anyone who has this file can act as the authority; remove it once it is taken over",
@@ -43,12 +53,12 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
             Ok(())
         }
         Authority::TakeOver { file } => {
-            let public = folkmoot_authority::take_over(&StateFolder::at(folder), &file)?;
-            show(&public, json)
+            let (state, identity) = (StateFolder::at(folder), keys.identity(folder)?);
+            show(&folkmoot_authority::take_over(&state, &identity, &file)?, json)
         }
         Authority::Run(run) => {
             let printing = if json { Printing::Json } else { Printing::People };
-            member::run(folder, &run.into(), printing, None).await
+            member::run(folder, &Run { keys, ..run.into() }, printing, None).await
         }
         Authority::TakeLog { from } => {
             let records = folkmoot_authority::take_log(&StateFolder::at(folder), &StateFolder::at(&from));
@@ -63,14 +73,21 @@ pub(crate) async fn run(folder: &Path, command: Authority, json: bool) -> Result
     }
 }
 
-async fn new(folder: &Path, group: &str, scheme: Scheme, name: &str, json: bool) -> Result<(), Failure> {
-    GroupName::new(group).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-    let state = StateFolder::at(folder);
-    if !state.has_identity() {
-        identity::make_identity(folder, name, None)?;
-    }
+fn public(folder: &Path, keys: &Keys) -> Result<Public, Failure> {
+    folkmoot_authority::public(&StateFolder::at(folder), || keys.identity(folder))
+}
+
+async fn new(
+    state: StateFolder,
+    identity: Identity,
+    group: &str,
+    scheme: Scheme,
+    json: bool,
+) -> Result<(), Failure> {
     let (from, group) = (UnixTime(wall_clock().0.saturating_sub(SKEW_SECONDS)), group.to_owned());
-    let drawn = tokio::task::spawn_blocking(move || folkmoot_authority::found(&state, &group, scheme, from));
+    let drawn = tokio::task::spawn_blocking(move || {
+        folkmoot_authority::found(&state, &identity, (&group, scheme), from)
+    });
     // Safe primes are rare.
     let what = "drawing two safe primes for the group's RSA key, which takes up to half a minute";
     let progress = Progress::wait(what, scheme != Scheme::Shoup);

@@ -72,7 +72,9 @@ pub(crate) async fn run(
     if let Some(charter) = &run.charter {
         crate::files::adopt(folder, charter)?;
     }
+    let identity = run.keys.identity(folder)?;
     let mut options = Options::new(folder).listen(run.listen);
+    options.identity = Some(identity.clone());
     options.seeds.clone_from(&run.at);
     options.heads.clone_from(&run.heads);
     options.voucher.clone_from(&run.voucher);
@@ -88,7 +90,7 @@ pub(crate) async fn run(
     if run.apply {
         moot.apply().await?;
     }
-    let replica = replica::start(folder, &run.replica).await?;
+    let replica = replica::start(folder, &run.replica, &run.keys).await?;
     let (requests, inbox) = mpsc::channel(REQUESTS_WAITING_MAX);
     let (events, _) = broadcast::channel(EVENTS_BEHIND_MAX);
     let socket = folder.join("control.sock");
@@ -98,11 +100,12 @@ pub(crate) async fn run(
     if !run.apply && !run.authority && printing != Printing::Json {
         tell_outsider(&moot, folder).await?;
     }
-    let robot = run.robot.map(|address| robot::start(&moot, folder, address, run.robot_rate)).transpose()?;
+    let robot = run.robot.map(|address| robot::start(&moot, identity, folder, address, run.robot_rate));
     if let Some(ready) = ready {
         // Whoever waited may have given up.
         let _ = ready.send(());
     }
+    crate::notify::ready();
     let printing = if run.quiet { Printing::Nothing } else { printing };
     let mut process = Process {
         moot,

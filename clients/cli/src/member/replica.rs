@@ -12,6 +12,7 @@ use super::render::view_text;
 use crate::args::run::ReplicaArgs;
 use crate::exit::{Exit, Failure};
 use crate::files;
+use crate::keys::Keys;
 use folkmoot::{Bytes, MemberId, StateFolder};
 use folkmoot_authority::replicas::{
     DriverError, Ends, Logged, Options, Running, Standing, Status, WANTS_MAX, open,
@@ -51,7 +52,11 @@ pub(super) fn refuse(error: DriverError) -> Failure {
 }
 
 /// Starts it, where one is wanted. `home` is the authority's folder.
-pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Replica>, Failure> {
+pub(super) async fn start(
+    home: &Path,
+    wanted: &ReplicaArgs,
+    keys: &Keys,
+) -> Result<Option<Replica>, Failure> {
     let Some(state) = &wanted.replicas else { return Ok(None) };
     if std::fs::canonicalize(state)
         .is_ok_and(|path| std::fs::canonicalize(home).is_ok_and(|home| home == path))
@@ -65,8 +70,12 @@ pub(super) async fn start(home: &Path, wanted: &ReplicaArgs) -> Result<Option<Re
     let names = names(state)?;
     let (records, inbox) = mpsc::channel(WANTS_MAX);
     let (tell, logged) = mpsc::channel(1);
-    let options =
-        Options { state: state.clone(), listen: wanted.replicas_listen, seeds: wanted.replicas_at.clone() };
+    let options = Options {
+        state: state.clone(),
+        identity: Some(keys.identity(state)?),
+        listen: wanted.replicas_listen,
+        seeds: wanted.replicas_at.clone(),
+    };
     let running = open(options, Ends { records: inbox, logged: tell }).await.map_err(|error| {
         let Failure { exit, text } = refuse(error);
         Failure { exit, text: text.replacen("the replica has stopped", "the replica cannot start", 1) }

@@ -6,7 +6,7 @@
 use crate::exit::Failure;
 use folkmoot::lcm::{Capacity, Heard, Membership, Options, Pattern, RosterPapers};
 use folkmoot::tools::MemberHandle;
-use folkmoot::{Folkmoot, MemberId, StateFolder};
+use folkmoot::{Folkmoot, MemberId};
 use folkmoot_identity::Identity;
 use folkmoot_pubsub::secured::{Domain, Grants};
 use folkmoot_pubsub::{Address, Channel};
@@ -115,19 +115,17 @@ fn sent_at(pose: &[u8]) -> Option<u64> {
 /// Starts the robot; it goes on until it is told to stop.
 pub(super) fn start(
     moot: &Folkmoot,
+    identity: Identity,
     folder: &Path,
     address: Address,
     rate: u32,
-) -> Result<JoinHandle<()>, Failure> {
-    let state = StateFolder::at(folder);
-    let (key, certificate) = (state.read_key()?, state.read_certificate()?);
-    let identity = Identity::from_pem(&key, &String::from_utf8_lossy(&certificate)).map_err(Failure::bug)?;
+) -> JoinHandle<()> {
     let (handle, me, folder) = (moot.handle(), moot.me(), folder.to_owned());
-    Ok(tokio::spawn(async move {
+    tokio::spawn(async move {
         if let Err(failure) = live(handle, me, &identity, &folder, address, rate).await {
             eprintln!("the robot stops: {}", failure.text);
         }
-    }))
+    })
 }
 
 async fn live(

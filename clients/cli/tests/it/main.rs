@@ -9,6 +9,7 @@
     missing_docs
 )]
 
+mod at_rest;
 mod authority;
 mod carriers;
 mod chat;

@@ -38,7 +38,7 @@ impl Desk {
 
 fn founders(place: &Desk) {
     for name in ["anna", "ben", "cleo"] {
-        place.good(name, &format!("identity new {name}"));
+        place.good(name, &format!("identity new {name} --no-passphrase"));
     }
     let files = "--founder anna/identity.pem --founder ben/identity.pem --founder cleo/identity.pem";
     place.good("anna", &format!("charter new club {files} --votes 2"));
@@ -67,7 +67,11 @@ fn exit_codes_are_as_published() {
     let place = Desk::new("codes");
     founders(&place);
     assert_eq!(code(&place.run("anna", "frobnicate")), 2);
-    assert_eq!(code(&place.run("anna", "identity new again")), 3, "a key is never overwritten");
+    assert_eq!(
+        code(&place.run("anna", "identity new again --no-passphrase")),
+        3,
+        "a key is never overwritten"
+    );
     assert_eq!(code(&place.run("nobody", "identity show")), 3);
     for line in ["status", "roster", "vote list", "send hi", "receive", "why ben", "expel ben"] {
         let output = place.run("anna", line);
@@ -78,7 +82,7 @@ fn exit_codes_are_as_published() {
             "{line}: says what to do next"
         );
     }
-    place.good("dora", "identity new dora");
+    place.good("dora", "identity new dora --no-passphrase");
     assert_eq!(code(&place.run("dora", "charter sign charter.toml")), 5, "not a founder");
     assert_eq!(code(&place.run("dora", "charter show missing.cms")), 3);
     std::fs::write(place.path().join("bad.cms"), [0x30, 0x80, 0xff]).unwrap();
@@ -124,7 +128,7 @@ fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
     for line in ["verify charter.toml", "charter show charter.toml", "member --charter charter.toml"] {
         assert!(told("anna", line).contains("charter sign charter.toml"), "{line}: {}", told("anna", line));
     }
-    place.good("dora", "identity new dora");
+    place.good("dora", "identity new dora --no-passphrase");
     assert!(told("dora", "charter sign charter.toml").contains("not among the founders: anna, ben, cleo"));
     place.good("anna", "charter sign charter.toml");
     place.good("ben", "charter sign charter.toml");
@@ -140,7 +144,7 @@ fn each_step_of_a_beginner_is_told_and_a_mistyped_folder_stays_away() {
 #[test]
 fn an_address_in_use_is_told_apart() {
     let place = Desk::new("port");
-    place.good("anna", "identity new anna");
+    place.good("anna", "identity new anna --no-passphrase");
     place.good("anna", "charter new club --votes 1 --founder anna/identity.pem");
     place.good("anna", "charter sign charter.toml");
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -155,7 +159,7 @@ fn an_address_in_use_is_told_apart() {
 fn secrets_lie_in_a_private_folder_and_nothing_is_coloured_in_a_pipe() {
     use std::os::unix::fs::PermissionsExt;
     let place = Desk::new("modes");
-    place.good("anna", "identity new anna");
+    place.good("anna", "identity new anna --no-passphrase");
     let mode = |file: &str| std::fs::metadata(place.path().join(file)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("anna"), mode("anna/identity.key")), (0o700, 0o600));
     let shown = place.run("anna", "identity show");

@@ -128,6 +128,7 @@ impl Moot {
         let here = &self.seats[number * ON_EACH..(number + 1) * ON_EACH];
         let options = folkmoot::tools::OpenOptions {
             state: self.root.join(number.to_string()),
+            identity: None,
             listen: ([127, 0, 0, 1], 0).into(),
             seeds: self.places.iter().map(|place| place.at.clone()).collect(),
             heads: Vec::new(),

@@ -8,4 +8,5 @@ mod lacking;
 mod longest;
 mod multicast;
 mod paths;
+mod sealed;
 mod two_groups;

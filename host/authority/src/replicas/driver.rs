@@ -15,7 +15,7 @@ use bytes::Bytes;
 use core::pin::Pin;
 use core::time::Duration;
 use folkmoot_base::{GroupId, Locator, MemberId, Persist, Service};
-use folkmoot_identity::{Charter, Minority, SignedCharter};
+use folkmoot_identity::{Charter, Identity, Minority, SignedCharter};
 use folkmoot_runtime::{
     Command, Event, Lock, MemberHandle, Opened, RunningMember, RuntimeError, Sending, StateFolder, Store,
     StoreError, Writer,
@@ -38,6 +38,9 @@ const ROWS_TOGETHER_MAX: usize = 1_024;
 pub struct Options {
     /// The state folder of this replica in the replicas' group; never the authority's own.
     pub state: PathBuf,
+    /// The identity of that folder, if it was opened before. Without it, the folder's key must be
+    /// open, not under a passphrase.
+    pub identity: Option<Identity>,
     /// Where to listen for the other replicas.
     pub listen: SocketAddr,
     /// Where they may be found, besides the places remembered from before.
@@ -164,13 +167,14 @@ impl Drop for Running {
 /// # Errors
 /// [`DriverError`].
 pub async fn open(options: Options, ends: Ends) -> Result<Running, DriverError> {
-    let Options { state, listen, seeds } = options;
+    let Options { state, identity, listen, seeds } = options;
     let folder = StateFolder::at(&state);
     let signed = SignedCharter::complete_from_der(&folder.read_charter().map_err(RuntimeError::from)?)
         .map_err(|error| DriverError::LocalCharter(error.to_string()))?;
     let listed = listed(signed.charter())?;
     let options = folkmoot_runtime::Options {
         state,
+        identity,
         listen,
         seeds,
         heads: Vec::new(),

@@ -74,6 +74,7 @@ async fn start(all: &mut [Replica], one: usize) {
         let (tell, logged) = mpsc::channel(8);
         let options = Options {
             state: replica.folder.clone(),
+            identity: None,
             listen: ([127, 0, 0, 1], 0).into(),
             seeds: seeds.clone(),
         };
@@ -243,8 +244,12 @@ fn auth_11_a_charter_that_lets_a_minority_go_on_is_refused() {
     let all = found("minority", 2, Minority::Continue);
     let (_records, wanted) = mpsc::channel(8);
     let (tell, _logged) = mpsc::channel(8);
-    let options =
-        Options { state: all[0].folder.clone(), listen: ([127, 0, 0, 1], 0).into(), seeds: Vec::new() };
+    let options = Options {
+        state: all[0].folder.clone(),
+        identity: None,
+        listen: ([127, 0, 0, 1], 0).into(),
+        seeds: Vec::new(),
+    };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let refused = runtime.block_on(open(options, Ends { records: wanted, logged: tell })).unwrap_err();
     assert!(matches!(refused, DriverError::LocalMinority("continue")), "{refused}");

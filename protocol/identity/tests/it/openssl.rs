@@ -2,9 +2,11 @@
 //! in docs/protocol/identity.md). Skips nothing: a machine without `openssl` fails these tests.
 
 use crate::common::{Seed, World};
+use folkmoot_base::Secret;
 use folkmoot_identity::{
     Central, CertificateError, Charter, CharterDraft, Combined, Csr, CsrError, Gmc, GmcBody, Grounds,
-    Identity, Request, RevocationBody, RevocationList, identities_pem,
+    Identity, Passphrase, Request, RevocationBody, RevocationList, SealedKeyError, identities_pem,
+    open_sealed_key,
 };
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -324,4 +326,53 @@ fn openssl_draws_keys_that_become_identities() {
         let refused = Identity::import(&pem, "erik", &mut Seed(1), crate::common::START, crate::common::END);
         assert!(matches!(refused, Err(CertificateError::LocalPem(why)) if why.contains("encrypted")));
     }
+}
+
+fn passphrase(text: &str) -> Passphrase {
+    Passphrase::new(Secret::new(text.as_bytes().to_vec())).unwrap()
+}
+
+/// `ID-80`: the same key, by its public half, whoever decrypts.
+#[test]
+fn id_80_openssl_opens_the_keys_that_we_seal() {
+    let (world, folder) = (World::new(), Folder::new());
+    let anna = &world.stranger;
+    folder.put("open.key", anna.key_pem().unwrap().expose());
+    let sealed = anna.sealed_key_pem(&passphrase("correct horse"), &mut Seed(4)).unwrap();
+    folder.put("sealed.key", &sealed);
+    folder.put("phrase", "correct horse\n");
+    let said = accepted(&folder.openssl("pkey -in sealed.key -passin file:phrase -check -noout"));
+    assert!(said.contains("Key is valid"), "{said}");
+    let of_ours = accepted(&folder.openssl("pkey -in sealed.key -passin file:phrase -pubout"));
+    assert_eq!(of_ours, accepted(&folder.openssl("pkey -in open.key -pubout")));
+    assert!(!folder.openssl("pkey -in sealed.key -passin pass:wrong -noout").status.success());
+    let form = accepted(&folder.openssl("asn1parse -in sealed.key"));
+    for part in ["PBES2", "aes-256-cbc", ":4000", "scrypt"] {
+        assert!(form.contains(part) || part == "scrypt" && form.contains("1.3.6.1.4.1.11591.4.11"), "{form}");
+    }
+}
+
+/// `ID-80`: scrypt, as the documentation says, and what OpenSSL writes by itself.
+#[test]
+fn id_80_keys_that_openssl_seals_open_here() {
+    let folder = Folder::new();
+    accepted(&folder.openssl(P256));
+    folder.put("phrase", "correct horse\n");
+    let public = accepted(&folder.openssl("pkey -in key.pem -pubout"));
+    for how in ["-scrypt", "-scrypt -scrypt_N 4096 -scrypt_r 4 -scrypt_p 2", "", "-v2 aes-128-cbc"] {
+        let line = format!("pkcs8 -topk8 {how} -in key.pem -out sealed.key -passout file:phrase");
+        accepted(&folder.openssl(&line.replace("  ", " ")));
+        let sealed = std::fs::read_to_string(folder.0.join("sealed.key")).unwrap();
+        let opened = open_sealed_key(&sealed, &passphrase("correct horse")).unwrap();
+        folder.put("opened.key", opened.expose());
+        assert_eq!(accepted(&folder.openssl("pkey -in opened.key -pubout")), public, "{how}");
+        let wrong = open_sealed_key(&sealed, &passphrase("correct horse\n"));
+        assert_eq!(wrong.unwrap_err(), SealedKeyError::LocalWrong, "{how}");
+    }
+    accepted(
+        &folder.openssl("pkcs8 -topk8 -v1 PBE-SHA1-3DES -in key.pem -out sealed.key -passout file:phrase"),
+    );
+    let sealed = std::fs::read_to_string(folder.0.join("sealed.key")).unwrap();
+    let old = open_sealed_key(&sealed, &passphrase("correct horse")).unwrap_err();
+    assert!(old.to_string().contains("openssl pkcs8 -topk8 -scrypt"), "{old}");
 }

@@ -200,6 +200,7 @@ impl Fixture {
     ) -> Result<Player, Failure> {
         let options = OpenOptions {
             state: folder.path().to_owned(),
+            identity: None,
             listen: ([127, 0, 0, 1], 0).into(),
             seeds,
             heads: Vec::new(),

@@ -42,6 +42,6 @@ impl Outside {
 
     /// Puts the office into its folder, which has its identity.
     pub(super) fn move_in(&self, folder: &StateFolder) -> Result<(), Failure> {
-        folkmoot_authority::keep(folder, &self.office).map_err(Failure::from).map(drop)
+        folkmoot_authority::keep(folder, &self.identity, &self.office).map_err(Failure::from).map(drop)
     }
 }

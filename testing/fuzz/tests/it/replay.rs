@@ -120,6 +120,7 @@ replays! {
     asm_words
     certificate_der
     identity_pem
+    sealed_key
     membership_der
     revocation_der
     charter_toml

@@ -49,6 +49,7 @@ impl Carrier {
         let _guard = runtime.enter();
         let options = OpenOptions {
             state: state.to_owned(),
+            identity: None,
             listen: ([127, 0, 0, 1], 0).into(),
             seeds: at.iter().map(|at| at.parse().unwrap()).collect(),
             heads: Vec::new(),

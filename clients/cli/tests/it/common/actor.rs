@@ -30,7 +30,7 @@ impl Actor {
     /// Called `name`, which others may be called, too.
     pub(crate) fn called(place: &Place, folder: &str, name: &str) -> Self {
         let state = place.path().join(folder);
-        let made = good(&state, &["identity", "new", name]);
+        let made = good(&state, &["identity", "new", name, "--no-passphrase"]);
         let id = made["member"].as_str().unwrap().to_owned();
         Self { id, locator: String::new(), state, is_authority: false, child: None, ready: Value::Null }
     }
@@ -38,7 +38,8 @@ impl Actor {
     /// The authority of the group that [`Place::found_with`] founds.
     pub(crate) fn authority(place: &Place, folder: &str, scheme: &str) -> Self {
         let state = place.path().join(folder);
-        let made = good(&state, &["authority", "new", "--group", "test", "--scheme", scheme]);
+        let made =
+            good(&state, &["authority", "new", "--group", "test", "--scheme", scheme, "--no-passphrase"]);
         let id = made["member"].as_str().unwrap().to_owned();
         Self { id, locator: String::new(), state, is_authority: true, child: None, ready: Value::Null }
     }

@@ -45,7 +45,7 @@ impl Actor {
     /// Makes the identity; starts nothing.
     pub(crate) fn new(place: &Path, name: &str) -> Self {
         let state = place.join(name);
-        let made = good(&state, &["identity", "new", name]);
+        let made = good(&state, &["identity", "new", name, "--no-passphrase"]);
         Self {
             name: name.into(),
             id: made["member"].as_str().unwrap().into(),

@@ -42,10 +42,30 @@ fn founded(place: &Place, scheme: &str) -> [Actor; 2] {
 /// An identity of the key that OpenSSL drew, in a folder of its own.
 fn import(place: &Place, name: &str) -> Actor {
     let state: PathBuf = place.path().join(name);
-    let made =
-        good(&state, &["identity", "import", "--key", &file(place, &format!("{name}.key")), "--name", name]);
-    let again =
-        call(&state, &["identity", "import", "--key", &file(place, &format!("{name}.key")), "--name", name]);
+    let made = good(
+        &state,
+        &[
+            "identity",
+            "import",
+            "--key",
+            &file(place, &format!("{name}.key")),
+            "--name",
+            name,
+            "--no-passphrase",
+        ],
+    );
+    let again = call(
+        &state,
+        &[
+            "identity",
+            "import",
+            "--key",
+            &file(place, &format!("{name}.key")),
+            "--name",
+            name,
+            "--no-passphrase",
+        ],
+    );
     assert_eq!(code(&again), CONFIGURATION, "a key is never overwritten");
     Actor::of(state, made["member"].as_str().unwrap())
 }
@@ -184,7 +204,10 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     let state = place.path().join("nobody");
     for (key, why) in [("rsa.key", "not a P-256"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")]
     {
-        let refused = call(&state, &["identity", "import", "--key", &file(&place, key), "--name", "x"]);
+        let refused = call(
+            &state,
+            &["identity", "import", "--key", &file(&place, key), "--name", "x", "--no-passphrase"],
+        );
         assert!(
             code(&refused) == CONFIGURATION && complaint(&refused).contains(why),
             "{}",
@@ -192,6 +215,9 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
         );
         assert!(!state.join("identity.key").exists());
     }
-    let refused = call(&state, &["identity", "import", "--key", &file(&place, "p256.key"), "--name", ""]);
+    let refused = call(
+        &state,
+        &["identity", "import", "--key", &file(&place, "p256.key"), "--name", "", "--no-passphrase"],
+    );
     assert_eq!(code(&refused), 2, "{}", complaint(&refused));
 }

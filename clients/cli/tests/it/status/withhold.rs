@@ -105,6 +105,7 @@ async fn live(state: &Path, at: folkmoot_base::Locator) {
     let (multicast, carries) = (false, Vec::new());
     let options = Options {
         state,
+        identity: None,
         listen,
         seeds,
         heads,

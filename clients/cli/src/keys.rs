@@ -1,0 +1,183 @@
+//! Opens the key of a state folder, and asks for passphrases.
+//!
+//! ```text
+//! --passphrase-file FILE | --passphrase-fd NUMBER | $CREDENTIALS_DIRECTORY/folkmoot-passphrase | the terminal
+//! ```
+//! There is no environment variable for it: the environment of a process can be read by others of
+//! its user, and goes to all its children.
+
+use crate::args::keys::{KeyArgs, NewPassphrase};
+use crate::exit::{Exit, Failure};
+use crate::terminal;
+use folkmoot::{Passphrase, SealedKeyError, StateError, StateFolder};
+use folkmoot_base::Secret;
+use folkmoot_identity::{Identity, PASSPHRASE_BYTES_MAX};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+/// The name of the credential: `LoadCredential=folkmoot-passphrase:FILE`.
+const CREDENTIAL: &str = "folkmoot-passphrase";
+/// How often a person may mistype it.
+const ATTEMPTS: u32 = 3;
+
+/// Where passphrases come from. Whatever was read once is not read again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keys(Arc<Source>);
+
+#[derive(Debug, Default)]
+struct Source {
+    told: KeyArgs,
+    given: OnceLock<Result<Option<Passphrase>, Failure>>,
+}
+
+impl Keys {
+    pub(crate) fn new(told: KeyArgs) -> Self {
+        Self(Arc::new(Source { told, given: OnceLock::new() }))
+    }
+
+    /// The identity in a folder. Whoever is at the terminal is asked, if nothing else was told.
+    pub(crate) fn identity(&self, folder: &Path) -> Result<Identity, Failure> {
+        let state = StateFolder::at(folder);
+        if !state.is_sealed()? {
+            return Ok(state.identity(None)?);
+        }
+        match self.given()? {
+            None if terminal::is_here() => ask_until_it_opens(&state),
+            given => Ok(state.identity(given.as_ref())?),
+        }
+    }
+
+    /// The passphrase for a key that is made now; none if that is what was asked for.
+    pub(crate) fn of_new_key(&self, none: bool) -> Result<Option<Passphrase>, Failure> {
+        let KeyArgs { passphrase_file, passphrase_fd } = &self.0.told;
+        if none && (passphrase_file.is_some() || passphrase_fd.is_some()) {
+            let why = "--no-passphrase leaves the key unencrypted, so no passphrase can be given with it";
+            return Err(Failure::new(Exit::Usage, why));
+        }
+        if none {
+            return Ok(None);
+        }
+        match self.given()? {
+            Some(given) => Ok(Some(given)),
+            None if terminal::is_here() => ask_for_new().map(Some),
+            None => Err(nobody_here("--passphrase-file FILE or --passphrase-fd NUMBER")),
+        }
+    }
+
+    /// What opens a key file that is encrypted, wherever it lies.
+    pub(crate) fn of_file(&self, file: &Path) -> Result<Passphrase, Failure> {
+        match self.given()? {
+            Some(given) => Ok(given),
+            None if terminal::is_here() => ask(&format!("Passphrase of {}:", file.display())),
+            None => Err(StateError::LocalSealed { path: file.to_owned() }.into()),
+        }
+    }
+
+    fn given(&self) -> Result<Option<Passphrase>, Failure> {
+        self.0.given.get_or_init(|| read(&self.0.told)).clone()
+    }
+}
+
+/// The passphrase that replaces another; none if that is what was asked for.
+pub(crate) fn replacing(told: &NewPassphrase) -> Result<Option<Passphrase>, Failure> {
+    match told {
+        NewPassphrase { no_passphrase: true, .. } => Ok(None),
+        NewPassphrase { new_passphrase_file: Some(file), .. } => of_private_file(file).map(Some),
+        NewPassphrase { new_passphrase_fd: Some(number), .. } => first_line(&descriptor(*number)).map(Some),
+        _ if terminal::is_here() => ask_for_new().map(Some),
+        _ => Err(nobody_here("--new-passphrase-file FILE or --new-passphrase-fd NUMBER")),
+    }
+}
+
+fn nobody_here(options: &str) -> Failure {
+    let why = format!(
+        "a key needs a passphrase, and nobody is at a terminal to choose one. Give it with {options}. To leave the key \
+         unencrypted, so that anyone who gets the folder is this member, give --no-passphrase"
+    );
+    Failure::new(Exit::Usage, why)
+}
+
+fn ask_until_it_opens(state: &StateFolder) -> Result<Identity, Failure> {
+    let question = format!("Passphrase of {}:", state.key_path().display());
+    for _ in 1..ATTEMPTS {
+        match state.identity(Some(&ask(&question)?)) {
+            Err(StateError::LocalPassphrase { .. }) => eprintln!("This passphrase does not open the key."),
+            opened => return Ok(opened?),
+        }
+    }
+    Ok(state.identity(Some(&ask(&question)?))?)
+}
+
+fn ask_for_new() -> Result<Passphrase, Failure> {
+    let first = ask("New passphrase:")?;
+    if first == ask("The same passphrase again:")? {
+        return Ok(first);
+    }
+    Err(Failure::new(Exit::Usage, "the two passphrases differ; nothing was done. Run the same command again"))
+}
+
+fn ask(question: &str) -> Result<Passphrase, Failure> {
+    Passphrase::new(terminal::hidden(question)?).map_err(|error| refuse("what was typed", &error))
+}
+
+fn refuse(what: &str, error: &SealedKeyError) -> Failure {
+    let next = match error {
+        SealedKeyError::LocalEmpty => ". To leave a key unencrypted, give --no-passphrase",
+        _ => "",
+    };
+    Failure::new(Exit::Configuration, format!("{what}: {error}{next}"))
+}
+
+fn read(told: &KeyArgs) -> Result<Option<Passphrase>, Failure> {
+    match told {
+        KeyArgs { passphrase_file: Some(_), passphrase_fd: Some(_) } => {
+            Err(Failure::new(Exit::Usage, "give either --passphrase-file or --passphrase-fd, not both"))
+        }
+        KeyArgs { passphrase_file: Some(file), .. } => of_private_file(file).map(Some),
+        KeyArgs { passphrase_fd: Some(number), .. } => first_line(&descriptor(*number)).map(Some),
+        _ => credential().map(|file| first_line(&file)).transpose(),
+    }
+}
+
+/// Where systemd has put the credential, if it has.
+fn credential() -> Option<PathBuf> {
+    let file = PathBuf::from(std::env::var_os("CREDENTIALS_DIRECTORY")?).join(CREDENTIAL);
+    file.exists().then_some(file)
+}
+
+/// A file that this process was handed open.
+fn descriptor(number: u32) -> PathBuf {
+    Path::new("/dev/fd").join(number.to_string())
+}
+
+/// A file that lies about: nobody else may read it.
+fn of_private_file(file: &Path) -> Result<Passphrase, Failure> {
+    let about = std::fs::metadata(file).map_err(|error| Failure::file(file, &error))?;
+    let mode = about.permissions().mode() & 0o777;
+    if about.is_file() && mode & 0o077 != 0 {
+        return Err(StateError::LocalExposed { path: file.to_owned(), mode }.into());
+    }
+    first_line(file)
+}
+
+/// The first line, without its end. No more is taken: what follows may be for others.
+fn first_line(file: &Path) -> Result<Passphrase, Failure> {
+    let wrong = |error: std::io::Error| Failure::file(file, &error);
+    let mut open = File::open(file).map_err(wrong)?;
+    // Room for all at once: no half-filled copy is left behind.
+    let mut line = Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2);
+    let mut byte = [0_u8; 1];
+    while line.len() <= PASSPHRASE_BYTES_MAX + 1 && open.read(&mut byte).map_err(wrong)? == 1 {
+        if byte == *b"\n" {
+            break;
+        }
+        line.push(byte[0]);
+    }
+    if line.last() == Some(&b'\r') {
+        line.pop();
+    }
+    Passphrase::new(Secret::new(line)).map_err(|error| refuse(&file.display().to_string(), &error))
+}

@@ -1,0 +1,3 @@
+#![no_main]
+
+folkmoot_libfuzzer::target!(sealed_key);
