@@ -36,7 +36,7 @@ pub(crate) fn capture_apart(line: &str) -> Result<(bool, String, String), String
 
 /// Whether a program answers to `--version` or `version`.
 pub(crate) fn has(program: &str) -> bool {
-    ["--version", "version"]
+    ["--version", "version", "-V"]
         .iter()
         .any(|flag| capture(&format!("{program} {flag}")).is_ok_and(|(success, _)| success))
 }

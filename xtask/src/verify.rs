@@ -203,12 +203,13 @@ fn dependencies() -> Result<(), String> {
 
 /// Names the one command that installs what a machine lacks.
 fn needs() -> Result<(), String> {
-    let lacking: Vec<&str> = ["openssl", "cmake", "cc"].into_iter().filter(|program| !has(program)).collect();
+    let lacking: Vec<&str> =
+        ["openssl", "cmake", "cc", "tmux"].into_iter().filter(|program| !has(program)).collect();
     if lacking.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "these programs are missing: {}. Install them with: sudo apt-get install -y openssl cmake gcc libc6-dev",
+        "these programs are missing: {}. Install them with: sudo apt-get install -y openssl cmake gcc libc6-dev tmux",
         lacking.join(", ")
     ))
 }

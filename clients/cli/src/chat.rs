@@ -1,37 +1,34 @@
 //! `folkmoot chat`: sends the lines that are typed to the group, and prints what the group says.
 
+mod orders;
+mod piped;
+mod saying;
+mod screen;
+mod talk;
+
 use crate::args::newcomer::Join;
 use crate::args::run::{ReplicaArgs, Run};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files::reachable;
 use crate::keys::Keys;
-use crate::member::concerns::lines;
-use crate::member::render::event_text;
 use crate::member::{self, Printing};
-use crate::show::{Paint, harmless, line, paint};
+use crate::show::harmless;
 use crate::ticket;
-use crate::values::{Multicast, Ordering};
+use crate::values::Multicast;
 use folkmoot::StateFolder;
-use folkmoot_base::hex;
 use serde_json::Value;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic;
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
+use talk::{Losses, Unsent, talk};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Before a line that is to be signed.
-const SIGN: &str = "/sign ";
-/// Lines and events that wait to be handled.
-const WAITING_MAX: usize = 256;
 /// Longest wait for the others to know that we leave, and how often that is looked at.
 const PARTING: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
-
-/// How often one who waits for votes is told that it goes on.
-const TELL: Duration = Duration::from_secs(15);
 
 /// `folkmoot join`: becomes a stranger at a contact, and chats once it is let in.
 pub(crate) async fn join(folder: &Path, join: Join, keys: Keys, json: bool) -> Result<(), Failure> {
@@ -84,7 +81,7 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         if apply {
             control.ask(&Request::Apply).await?;
         }
-        return talk(folder, control, apply, json).await;
+        return talk(folder, control, apply, json, Unsent::default()).await;
     }
     let (trusting, notes) = (apply && run.heads.is_empty(), run.notes.clone());
     let (ready, started) = oneshot::channel();
@@ -106,9 +103,14 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
         );
     }
     let control = Control::connect(folder).await?;
+    let unsent = Unsent::default();
     let result = tokio::select! {
-        ended = &mut member => return ended.map_err(Failure::bug)?,
-        result = talk(folder, control, apply, json) => result,
+        ended = &mut member => {
+            ended.map_err(Failure::bug)??;
+            let unsent = unsent.load(atomic::Ordering::Relaxed);
+            return Losses::unsent(unsent).report(false);
+        }
+        result = talk(folder, control, apply, json, Arc::clone(&unsent)) => result,
     };
     // Whoever cannot be reached any more is gone already.
     let _ = part(folder).await;
@@ -127,116 +129,6 @@ async fn part(folder: &Path) -> Result<(), Failure> {
     control.ask(&Request::Stop).await.map(|_| ())
 }
 
-/// What there is to handle.
-enum Turn {
-    Typed(Option<String>),
-    Heard(Option<Value>),
-    /// Whoever waits is told that it goes on.
-    Tell,
-    /// All that was typed is sent.
-    Said,
-}
-
-/// Talks until the end of the input, or of the member; with `asks` also until the voters say no.
-async fn talk(folder: &Path, mut control: Control, asks: bool, json: bool) -> Result<(), Failure> {
-    control.ask(&Request::Subscribe).await?;
-    let mut orders = Control::connect(folder).await?;
-    if asks && let Some(reason) = orders.ask(&Request::View).await?.get("denied").and_then(Value::as_str) {
-        return Err(denied(reason));
-    }
-    let (tell, mut heard) = mpsc::channel(WAITING_MAX);
-    tokio::spawn(async move {
-        while let Ok(Some(event)) = control.event().await {
-            if tell.send(event).await.is_err() {
-                return;
-            }
-        }
-    });
-    // Whoever asks and has nothing more to say still wants to know what comes of it.
-    let mut asking = asks && !is_shared(orders.ask(&Request::View).await?.get("members"));
-    if asking {
-        eprintln!("asked for admission; waiting for the members' votes (Ctrl-C gives up)");
-    }
-    let mut typed = typing();
-    let (says, mut saying) = speaking(Control::connect(folder).await?);
-    let (mut says, mut said) = (Some(says), false);
-    if !json {
-        eprintln!(
-            "{}",
-            paint(
-                Paint::Dim,
-                "type to talk; commands: /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
-            )
-        );
-    }
-    // A bar would stand where the person types.
-    let (mut asked, mut tell) = (Instant::now(), Instant::now() + TELL);
-    while asking || !said {
-        let turn = tokio::select! {
-            () = tokio::time::sleep_until(tell), if asking => Turn::Tell,
-            line = typed.recv(), if says.is_some() => Turn::Typed(line),
-            event = heard.recv() => Turn::Heard(event),
-            _ = &mut saying, if says.is_none() && !said => Turn::Said,
-        };
-        match turn {
-            Turn::Tell => {
-                eprintln!("still waiting for the members' votes, {} s", asked.elapsed().as_secs());
-                tell += TELL;
-            }
-            Turn::Heard(None) => return Ok(()),
-            Turn::Heard(Some(event)) => {
-                hear(&event, asks, json)?;
-                if asks && event.get("event").and_then(Value::as_str) == Some("removed") {
-                    (asking, asked, tell) = (true, Instant::now(), Instant::now() + TELL);
-                }
-                asking = asking && !is_shared(event.get("members"));
-            }
-            Turn::Typed(None) => says = None,
-            Turn::Typed(Some(text)) if text.trim() == "/quit" => return Ok(()),
-            Turn::Typed(Some(text)) => obey(&mut orders, says.as_ref(), text).await,
-            Turn::Said => said = true,
-        }
-    }
-    Ok(())
-}
-
-/// Does what was typed. A mistyped word must not end the talk.
-async fn obey(orders: &mut Control, says: Option<&mpsc::Sender<String>>, text: String) {
-    let result = match text.trim() {
-        "" => Ok(()),
-        order if order.starts_with('/') && !order.starts_with(SIGN) => obey_order(orders, order).await,
-        _ => says.map_or(Ok(()), |says| says.try_send(text).map_err(|_| too_much())),
-    };
-    if let Err(failure) = result {
-        complain(&failure);
-    }
-}
-
-fn too_much() -> Failure {
-    Failure::new(Exit::TimedOut, format!("not sent: {WAITING_MAX} lines already wait for a key"))
-}
-
-fn complain(failure: &Failure) {
-    eprintln!("{}", paint(Paint::Red, &harmless(&failure.text)));
-}
-
-/// Sends line after line. Each waits for a key, and what the others say is heard meanwhile.
-fn speaking(mut control: Control) -> (mpsc::Sender<String>, JoinHandle<()>) {
-    let (says, mut said) = mpsc::channel::<String>(WAITING_MAX);
-    let task = tokio::spawn(async move {
-        while let Some(text) = said.recv().await {
-            let (text, sign) =
-                text.trim_start().strip_prefix(SIGN).map_or((&*text, false), |text| (text, true));
-            let payload = hex(text.as_bytes());
-            let request = Request::Send { payload, service: Ordering::Agreed, sign };
-            if let Err(failure) = control.ask(&request).await {
-                complain(&failure);
-            }
-        }
-    });
-    (says, task)
-}
-
 async fn is_inside(orders: &mut Control) -> Result<bool, Failure> {
     Ok(orders.ask(&Request::View).await?.get("view").is_some_and(Value::is_string))
 }
@@ -247,25 +139,8 @@ fn is_shared(members: Option<&Value>) -> bool {
     members.and_then(Value::as_array).is_some_and(|members| members.len() > 1)
 }
 
-fn typing() -> mpsc::Receiver<String> {
-    let (tell, typed) = mpsc::channel(WAITING_MAX);
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(tokio::io::stdin()).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            if tell.send(line).await.is_err() {
-                return;
-            }
-        }
-    });
-    typed
-}
-
-fn hear(event: &Value, asks: bool, json: bool) -> Result<(), Failure> {
-    if json {
-        line(&event.to_string());
-    } else if let Some(text) = event_text(event) {
-        line(&text);
-    }
+/// Whether the talk is over by this event.
+fn judge(event: &Value, asks: bool) -> Result<(), Failure> {
     let text = |field: &str| event.get(field).and_then(Value::as_str).unwrap_or_default();
     match text("event") {
         // "refused" only means that something is still to come, votes for one: the member goes on
@@ -286,56 +161,14 @@ fn denied(reason: &str) -> Failure {
     Failure::new(Exit::Refused, text)
 }
 
-async fn obey_order(orders: &mut Control, typed: &str) -> Result<(), Failure> {
-    let (word, rest) = typed.split_once(' ').unwrap_or((typed, ""));
-    let subject = rest.trim().to_owned();
-    match word {
-        "/who" => list(&orders.ask(&Request::Status).await?, "nobody"),
-        "/votes" => list(&orders.ask(&Request::Petitions).await?, "nothing to vote on"),
-        "/yes" | "/no" if subject.is_empty() => {
-            let does = if word == "/yes" { "approve" } else { "reject" };
-            let question =
-                format!("Whose request do you {does}? Type {word} NAME. /votes lists the open ones.");
-            return Err(Failure::new(Exit::Usage, question));
-        }
-        "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true, wait: None }).await?),
-        "/no" => drop(orders.ask(&Request::Vote { subject, approve: false, wait: None }).await?),
-        "/answer" => {
-            let (letter, text) = subject.split_once(' ').unwrap_or((&subject, ""));
-            let (letter, text) = (letter.to_owned(), text.trim().to_owned());
-            drop(orders.ask(&Request::Answer { letter, text }).await?);
-        }
-        _ => {
-            let hint = format!(
-                "{word} is not a command. Commands: /sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /quit"
-            );
-            return Err(Failure::new(Exit::Usage, hint));
-        }
-    }
-    Ok(())
-}
-
-fn list(answer: &Value, none: &str) {
-    let list = answer.get("people").unwrap_or(answer).as_array().cloned().unwrap_or_default();
-    for one in &list {
-        let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
-        line(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
-        lines(one).iter().for_each(|words| line(&format!("    {words}")));
-    }
-    if list.is_empty() {
-        line(&format!("  {none}"));
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::hear;
+    use super::judge;
     use serde_json::json;
 
     #[test]
     fn whoever_asks_goes_on_asking_unless_it_was_expelled() {
-        let ends =
-            |cause: &str, asks| hear(&json!({ "event": "removed", "cause": cause }), asks, true).is_err();
+        let ends = |cause: &str, asks| judge(&json!({ "event": "removed", "cause": cause }), asks).is_err();
         for (cause, asks, over) in [
             ("expelled", true, true),
             ("expelled", false, true),

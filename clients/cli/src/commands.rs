@@ -16,7 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Longest message that `send` takes: it travels as hexadecimal in one line of the control socket.
-const SEND_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub(crate) const SEND_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 async fn ask(folder: &Path, request: Request) -> Result<Value, Failure> {
     Control::connect(folder).await?.ask(&request).await

@@ -17,7 +17,7 @@ use folkmoot::StateFolder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -28,6 +28,10 @@ pub(crate) const CLIENTS_MAX: usize = 32;
 pub(crate) const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Events kept for a slow subscriber.
 pub(crate) const EVENTS_BEHIND_MAX: usize = 16_384;
+
+/// A member that lets a command wait for longer than this does not run, though its process may be
+/// there.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a command asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -95,6 +99,9 @@ pub(crate) enum Request {
         #[serde(default)]
         sign: bool,
     },
+    /// Send these in this order, each when there is room and a key for it. The answer says which
+    /// of them were refused.
+    Lines { lines: Vec<Line>, service: Ordering },
     /// A message that was heard, as a file that proves it: the one with this number, or the newest
     /// signed one. Of one that is not signed, if so asked, the bare record.
     Proof {
@@ -133,6 +140,27 @@ pub(crate) enum Request {
     /// Try every key that the member ever held on these sealed payloads; they may have been sealed
     /// for these views.
     Attempt { payloads: Vec<Sealed>, views: Vec<PossibleView> },
+}
+
+/// One of several messages; hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) payload: String,
+    #[serde(default)]
+    pub(crate) sign: bool,
+}
+
+impl Request {
+    /// How long an answer takes at most. What waits for a key may take as long as the group.
+    fn patience(&self) -> Option<Duration> {
+        match self {
+            Self::Send { .. } | Self::Lines { .. } | Self::Burst { .. } | Self::Attempt { .. } => None,
+            Self::Vote { wait: Some(wait), .. } | Self::Resolve { wait, .. } => {
+                Some(PATIENCE.saturating_add(Duration::from_secs(*wait)))
+            }
+            _ => Some(PATIENCE),
+        }
+    }
 }
 
 /// Faults that are wanted from now on; with `heal`, instead of those that were.
@@ -234,13 +262,23 @@ impl Control {
 
     /// Asks, and brings back the answer.
     pub(crate) async fn ask(&mut self, request: &Request) -> Result<Value, Failure> {
-        write_line(&mut self.writer, request).await.map_err(|error| self.gone(&error.to_string()))?;
-        let line = self.next_line().await?.ok_or_else(|| self.gone("it closed the connection"))?;
+        let line = match request.patience() {
+            None => self.exchange(request).await?,
+            Some(most) => match tokio::time::timeout(most, self.exchange(request)).await {
+                Ok(line) => line?,
+                Err(_) => return Err(self.silent(most)),
+            },
+        };
         match serde_json::from_str(&line) {
             Ok(Answer::Ok { ok }) => Ok(ok),
             Ok(Answer::Error { error, exit }) => Err(Failure::new(exit, error)),
             Err(error) => Err(Failure::bug(format!("the member answered {line:?}: {error}"))),
         }
+    }
+
+    async fn exchange(&mut self, request: &Request) -> Result<String, Failure> {
+        write_line(&mut self.writer, request).await.map_err(|error| self.gone(&error.to_string()))?;
+        self.next_line().await?.ok_or_else(|| self.gone("it closed the connection"))
     }
 
     /// The next event, after [`Request::Subscribe`]; `None` when the member has ended.
@@ -254,6 +292,16 @@ impl Control {
     async fn next_line(&mut self) -> Result<Option<String>, Failure> {
         let line = read_line(&mut self.reader).await;
         line.map_err(|error| self.gone(&error.to_string()))
+    }
+
+    /// The process holds the socket, and does nothing.
+    fn silent(&self, waited: Duration) -> Failure {
+        let (socket, seconds) = (self.path.display(), waited.as_secs());
+        let text = format!(
+            "the member at {socket} has not answered for {seconds} s. Its process may be stopped: in its terminal, \
+             Ctrl-Z stops it, and fg lets it go on. If it hangs, end it and start it again"
+        );
+        Failure::new(Exit::Unreachable, text)
     }
 
     fn gone(&self, why: &str) -> Failure {

@@ -2,10 +2,10 @@
 
 use super::find::find;
 use super::journal::{Journal, timed};
-use super::process::Process;
+use super::process::{Process, Tally};
 use super::propose::How;
 use super::{carried, names, render, trouble};
-use crate::control::{Answer, Faulty, PossibleView, Request, Sealed};
+use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::{self, Ordering};
 use crate::verify::named;
@@ -30,8 +30,13 @@ impl Process {
     pub(super) async fn answer(&mut self, request: Request, done: oneshot::Sender<Answer>) {
         match request {
             Request::Send { payload, service, sign } => {
-                let session = if sign { self.session.signed() } else { self.session.clone() };
-                tokio::spawn(async move { drop(done.send(send(&session, &payload, service).await.into())) });
+                let say = self.say();
+                let line = Line { payload, sign };
+                tokio::spawn(async move { drop(done.send(say.one(line, service).await.into())) });
+            }
+            Request::Lines { lines, service } => {
+                let say = self.say();
+                tokio::spawn(async move { drop(done.send(say.all(lines, service).await.into())) });
             }
             Request::Burst { count, bytes, service, seconds, window } => {
                 let room = Arc::new(Semaphore::new(usize::try_from(window).unwrap_or(0)));
@@ -39,7 +44,8 @@ impl Process {
                 let waits = window > 0 && service != Ordering::Unreliable;
                 self.window = waits.then(|| Arc::clone(&room));
                 let room = self.window.clone();
-                let burst = Burst { session: self.session.clone(), count, bytes, service, seconds, room };
+                let (session, tally) = (self.session.clone(), self.tally.clone());
+                let burst = Burst { session, tally, count, bytes, service, seconds, room };
                 tokio::spawn(async move { drop(done.send(burst.run().await.into())) });
             }
             request => drop(done.send(self.decide(request).await.into())),
@@ -83,9 +89,11 @@ impl Process {
             }
             Request::Feed { payloads } => self.feed(&payloads).await,
             Request::Attempt { payloads, views } => self.attempt(&payloads, &views).await,
-            Request::Send { .. } | Request::Burst { .. } | Request::Subscribe | Request::Stop => {
-                Err(Failure::bug("a request reached the wrong place"))
-            }
+            Request::Send { .. }
+            | Request::Lines { .. }
+            | Request::Burst { .. }
+            | Request::Subscribe
+            | Request::Stop => Err(Failure::bug("a request reached the wrong place")),
         }
     }
 
@@ -205,7 +213,7 @@ impl Process {
             None => (None, Vec::new(), None),
         };
         json!({
-            "view": view.map(render::view_text), "id": view.map(|view| hex(&codec::encode(view))), "members": members, "epoch": epoch, "steady": self.picture.steady,
+            "view": view.map(render::view_text), "id": view.map(|view| hex(&codec::encode(view))), "members": members, "epoch": epoch, "steady": self.picture.steady, "me": Party::from(self.moot.me()).hex(), "gone": self.tally.gone(), "settled": self.tally.settled(),
             "removed": self.picture.removed, "refused": self.picture.refused, "denied": self.picture.denied,
         })
     }
@@ -295,6 +303,7 @@ impl Process {
 /// A run of messages of one sender.
 struct Burst {
     session: Session,
+    tally: Tally,
     count: u64,
     bytes: u32,
     service: Ordering,
@@ -320,6 +329,7 @@ impl Burst {
                     }
                 }
             }
+            self.tally.goes(self.service.into());
             self.session.queue(self.service.into(), timed(bytes, sent)).await?;
             sent += 1;
         }
@@ -365,13 +375,6 @@ fn threshold(roster: &Roster) -> (usize, Option<String>) {
         }
     });
     (votes, below)
-}
-
-async fn send(session: &Session, payload: &str, service: Ordering) -> Result<Value, Failure> {
-    let payload =
-        unhex(payload).ok_or_else(|| Failure::new(Exit::Usage, "the payload is not hexadecimal"))?;
-    session.send(service.into(), payload).await?;
-    Ok(Value::Null)
 }
 
 fn possible_view(view: &PossibleView) -> Option<(ViewId, Vec<Party>)> {

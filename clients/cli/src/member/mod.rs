@@ -27,6 +27,7 @@ pub(crate) mod render;
 mod replica;
 mod resolve;
 pub(crate) mod robot;
+mod say;
 mod serve;
 mod trouble;
 
@@ -40,7 +41,7 @@ use journal::Journal;
 use kept::Kept;
 use post::Letters;
 pub(crate) use process::Printing;
-use process::{Picture, Process};
+use process::{Picture, Process, Tally};
 use render::Names;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -117,6 +118,7 @@ pub(crate) async fn run(
         letters: Letters::default(),
         hook: hook::Hook::new(run.policy_hook.clone()),
         picture: Picture::default(),
+        tally: Tally::default(),
         names: Names::new(),
         events,
         printing,

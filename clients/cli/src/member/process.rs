@@ -10,10 +10,11 @@ use super::render::{self, Names};
 use super::replica::Replica;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use folkmoot::{Event, Folkmoot, Party, Session, ViewId};
+use folkmoot::{Event, Folkmoot, Party, Service, Session, ViewId};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Semaphore, broadcast};
 
 /// What is printed of the events.
@@ -34,6 +35,40 @@ pub(super) struct Picture {
     pub(super) denied: Option<String>,
 }
 
+/// How many own messages have gone out, and how many of them are settled: back in the group's
+/// order, or refused. What may be lost is not counted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tally(Arc<(AtomicU64, AtomicU64)>);
+
+impl Tally {
+    /// A message goes out. Counted before it is sent, since it may be back before the sender knows.
+    pub(super) fn goes(&self, service: Service) {
+        if service != Service::Unreliable {
+            self.0.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A message is back, or was refused.
+    pub(super) fn settles(&self, service: Service) {
+        if service != Service::Unreliable {
+            self.0.1.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Out of the group, nothing comes back.
+    fn settle_all(&self) {
+        self.0.1.store(self.gone(), Ordering::Relaxed);
+    }
+
+    pub(super) fn gone(&self) -> u64 {
+        self.0.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn settled(&self) -> u64 {
+        self.0.1.load(Ordering::Relaxed)
+    }
+}
+
 /// The running process.
 pub(super) struct Process {
     pub(super) moot: Folkmoot,
@@ -46,6 +81,7 @@ pub(super) struct Process {
     pub(super) letters: Letters,
     pub(super) hook: Hook,
     pub(super) picture: Picture,
+    pub(super) tally: Tally,
     pub(super) names: Names,
     pub(super) events: broadcast::Sender<String>,
     pub(super) printing: Printing,
@@ -60,8 +96,11 @@ impl Process {
     pub(super) async fn hear(&mut self, event: Event) -> Result<(), Failure> {
         let mut number = None;
         match &event {
-            Event::Message { sender, payload, .. } => {
+            Event::Message { group, sender, service, payload, .. } => {
                 number = Some(self.kept.note(&event));
+                if *sender == self.moot.me().into() && *group == self.moot.group() {
+                    self.tally.settles(*service);
+                }
                 self.journal.note(*sender, payload);
                 if let Some(window) = self.window.as_ref().filter(|_| *sender == self.moot.me().into()) {
                     window.add_permits(1);
@@ -76,6 +115,7 @@ impl Process {
             Event::KeyPending { .. } | Event::Transitional { .. } => self.picture.steady = false,
             Event::Removed { group, cause } if *group == self.moot.group() => {
                 let removed = Some(render::cause_word(*cause));
+                self.tally.settle_all();
                 self.picture = Picture { removed, ..Picture::default() };
             }
             Event::Log(record) => {
@@ -95,8 +135,9 @@ impl Process {
         if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
             let mut value = render::event_json(&event, &self.names);
             self.add_about(&event, &mut value).await?;
-            if let (Some(fields), Some(number)) = (value.as_object_mut(), number) {
-                fields.insert("number".into(), number.into());
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("time".into(), folkmoot::tools::wall_clock().to_string().into());
+                fields.extend(number.map(|number| ("number".to_owned(), number.into())));
             }
             self.show(&value);
         }

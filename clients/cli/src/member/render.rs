@@ -5,8 +5,8 @@ use super::names::{ids, party_name};
 use super::{concerns, lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
-    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
-    Petition, Presence, Proposal, Refusal, Standing, ViewId,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Origin,
+    Party, Person, Petition, Presence, Proposal, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
             "transitional": ids(transitional), "cause": cause_word(*cause), "epoch": epoch,
         }),
         Event::Message { group, sender, view, service, payload, origin } => json!({
-            "event": "message", "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": party_name(names, sender),
+            "event": "message", "id": message_id(sender, origin), "signed": origin.is_signed(), "group": group.hex(), "sender": sender.hex(), "name": party_name(names, sender),
             "view": view_text(view), "service": format!("{service:?}").to_lowercase(),
             "text": std::str::from_utf8(payload).ok(), "payload": hex(payload),
         }),
@@ -71,6 +71,18 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
     }
 }
 
+/// What names a message at every member: its sender, the key that sealed it, and its number among
+/// the sender's messages under that key.
+fn message_id(sender: &Party, origin: &Origin) -> String {
+    format!("{}.{}.{}", sender.hex(), hex(&origin.epoch), origin.number)
+}
+
+/// What somebody said: a message of several lines has a mark before each but the first, so that
+/// nobody's words look like another's.
+fn said(text: &str) -> String {
+    text.split('\n').map(|line| harmless(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n  | ")
+}
+
 /// An event about letters as data.
 fn letter_json(event: &Event, names: &Names) -> Value {
     match event {
@@ -113,7 +125,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
     let news = |text: String| Some(paint(Paint::Dim, &format!("* {text}")));
     match event.get("event").and_then(Value::as_str)? {
         "message" => {
-            let said = event.get("text").and_then(Value::as_str).map_or_else(|| text("payload"), harmless);
+            let said = event.get("text").and_then(Value::as_str).map_or_else(|| text("payload"), said);
             let signed = event.get("signed").and_then(Value::as_bool).unwrap_or_default();
             let how = if signed { format!(" (signed, {})", number("number")) } else { String::new() };
             Some(format!("{} {said}", paint(Paint::Cyan, &format!("{}{how}:", text("name")))))

@@ -1,6 +1,9 @@
 //! What is typed is sent and obeyed, and what the others do is shown meanwhile; who has nothing to
 //! type is told the outcome.
 
+mod terminal;
+mod whole;
+
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};
 use crate::common::program::code;
@@ -43,8 +46,13 @@ fn lines_are_sent_and_orders_obeyed_while_a_stranger_without_a_keyboard_waits() 
     talking.closes();
     let talked = talking.end();
     let complaints = String::from_utf8_lossy(&talked.stderr).into_owned();
-    assert_eq!(code(&talked), 0, "{complaints}");
-    for complaint in ["Type /yes NAME", "/nonsense is not a command", "called \"nobody\""] {
+    assert_eq!(code(&talked), 1, "{complaints}");
+    for complaint in [
+        "Type /yes NAME",
+        "/nonsense is not a command",
+        "called \"nobody\"",
+        "3 lines of the input not obeyed",
+    ] {
         assert!(complaints.contains(complaint), "{complaint}: {complaints}");
     }
     assert!(events(&talked, "message").iter().any(|event| event["text"] == "good evening"));

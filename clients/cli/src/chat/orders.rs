@@ -1,0 +1,94 @@
+//! What can be typed into a talk besides what is said.
+
+use super::screen::Screen;
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::member::concerns::lines;
+use crate::show::harmless;
+use serde_json::Value;
+
+/// Before a line that is to be signed.
+const SIGN: &[u8] = b"/sign ";
+/// What can be typed besides what is said.
+pub(super) const COMMANDS: &str =
+    "/sign TEXT, /who, /votes, /yes NAME, /no NAME, /answer NAME TEXT, /help, /quit";
+/// The same, explained.
+const HELP: [(&str, &str); 9] = [
+    ("TEXT", "sends the line to the group; a pasted text of several lines is one message"),
+    ("//TEXT", "sends a line that begins with /"),
+    ("/sign TEXT", "sends it with your signature: every receiver can prove that you said it"),
+    ("/who", "shows who is here and who is not"),
+    ("/votes", "lists what is open to votes"),
+    ("/yes NAME", "votes yes on that request or proposal; /no NAME votes no"),
+    ("/answer NAME TEXT", "answers a letter that a stranger wrote to the group"),
+    ("/help", "shows this list"),
+    ("/quit", "sends what waits, and ends; so does Ctrl-D. Ctrl-C ends at once"),
+];
+
+/// What a line says.
+pub(super) enum Order {
+    Nothing,
+    Quit,
+    Do(String),
+    /// With a signature, if so asked.
+    Say(Vec<u8>, bool),
+}
+
+/// Reads a line. A person who presses the return key alone says nothing; in a file, an empty line
+/// is a line.
+pub(super) fn order(text: Vec<u8>, person: bool) -> Order {
+    let plain = text.trim_ascii();
+    if let Some(said) = plain.strip_prefix(SIGN) {
+        return Order::Say(said.to_vec(), true);
+    }
+    match plain {
+        b"" if person => Order::Nothing,
+        b"/quit" => Order::Quit,
+        // Two say that none is meant for the program.
+        [b'/', b'/', ..] => Order::Say(plain.get(1..).unwrap_or_default().to_vec(), false),
+        [b'/', ..] => Order::Do(String::from_utf8_lossy(plain).into_owned()),
+        _ => Order::Say(text, false),
+    }
+}
+
+pub(super) async fn obey(orders: &mut Control, screen: &Screen, typed: &str) -> Result<(), Failure> {
+    let (word, rest) = typed.split_once(' ').unwrap_or((typed, ""));
+    let subject = rest.trim().to_owned();
+    match word {
+        "/help" => HELP.iter().for_each(|(word, does)| screen.say(&format!("  {word:<18}{does}"))),
+        "/who" => list(screen, &orders.ask(&Request::Status).await?, "nobody"),
+        "/votes" => list(screen, &orders.ask(&Request::Petitions).await?, "nothing to vote on"),
+        "/yes" | "/no" if subject.is_empty() => {
+            let does = if word == "/yes" { "approve" } else { "reject" };
+            let question =
+                format!("Whose request do you {does}? Type {word} NAME. /votes lists the open ones.");
+            return Err(Failure::new(Exit::Usage, question));
+        }
+        "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true, wait: None }).await?),
+        "/no" => drop(orders.ask(&Request::Vote { subject, approve: false, wait: None }).await?),
+        "/answer" => {
+            let (letter, text) = subject.split_once(' ').unwrap_or((&subject, ""));
+            let (letter, text) = (letter.to_owned(), text.trim().to_owned());
+            drop(orders.ask(&Request::Answer { letter, text }).await?);
+        }
+        _ => {
+            let hint = format!(
+                "{word} is not a command. Commands: {COMMANDS}. To send a line that begins with /, type // in its place"
+            );
+            return Err(Failure::new(Exit::Usage, hint));
+        }
+    }
+    Ok(())
+}
+
+fn list(screen: &Screen, answer: &Value, none: &str) {
+    let list = answer.get("people").unwrap_or(answer).as_array().cloned().unwrap_or_default();
+    for one in &list {
+        let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
+        screen.say(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
+        lines(one).iter().for_each(|words| screen.say(&format!("    {words}")));
+    }
+    if list.is_empty() {
+        screen.say(&format!("  {none}"));
+    }
+}

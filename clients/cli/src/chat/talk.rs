@@ -1,0 +1,363 @@
+//! A talk: what is typed goes out, what is heard is shown, until one side ends.
+
+use super::orders::{COMMANDS, Order, obey, order};
+use super::piped::Typed;
+use super::saying::{Report, Said, Saying};
+use super::screen::Screen;
+use super::{LOOK, denied, is_shared, judge};
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::member;
+use crate::member::render::event_text;
+use crate::show::{Paint, many_of, paint};
+use folkmoot_base::hex;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{self, AtomicU64};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// Events that wait to be shown.
+const WAITING_MAX: usize = 256;
+/// Complaints about the lines of one batch.
+const COMPLAINTS_MAX: usize = 3;
+/// At the end: so long nothing more comes, or so long it is waited at most.
+const QUIET: Duration = Duration::from_millis(200);
+const LAST: Duration = Duration::from_secs(2);
+/// How often one who waits for votes is told that it goes on.
+const TELL: Duration = Duration::from_secs(15);
+
+/// What there is to handle.
+enum Turn {
+    Typed(Option<Typed>),
+    Heard(Option<Value>),
+    Sent(Report),
+    /// Whoever waits is told that it goes on.
+    Tell,
+    /// Ctrl-C, or the end of the terminal or the machine.
+    Stop,
+}
+
+/// What a talk has lost. It says so at its end, by its exit code too.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    unsent: u64,
+    disobeyed: u64,
+    missed: u64,
+    input: Option<Failure>,
+}
+
+impl Losses {
+    /// So many lines were not sent.
+    pub(super) fn unsent(unsent: u64) -> Self {
+        Self { unsent, ..Self::default() }
+    }
+
+    /// `person`: somebody types, and has seen each complaint.
+    pub(super) fn report(self, person: bool) -> Result<(), Failure> {
+        if let Some(failure) = self.input {
+            return Err(failure);
+        }
+        let disobeyed = if person { 0 } else { self.disobeyed };
+        let parts = [
+            (self.unsent, many_of(self.unsent, "line") + " not sent"),
+            (disobeyed, many_of(disobeyed, "line") + " of the input not obeyed"),
+            (self.missed, many_of(self.missed, "event") + " missed, because nobody read them in time"),
+        ];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+        if parts.is_empty() { Ok(()) } else { Err(Failure::new(Exit::No, parts.join("; "))) }
+    }
+}
+
+/// A talk that goes on.
+struct Talk {
+    orders: Control,
+    saying: Saying,
+    screen: Screen,
+    /// Lines that stand on the screen as they were typed, until they come back.
+    typed: VecDeque<Vec<u8>>,
+    /// This member, as a sender of messages.
+    me: String,
+    number: u64,
+    asks: bool,
+    json: bool,
+    /// As long as its request is open.
+    asking: bool,
+    quits: bool,
+    losses: Losses,
+    unsent: Unsent,
+    /// Since when it waits for votes or for a key, and when it is told so.
+    since: Instant,
+    tell: Instant,
+}
+
+/// How many lines wait for a key, for whoever learns first that the talk is over.
+pub(super) type Unsent = Arc<AtomicU64>;
+
+/// Talks until the end of the input, or of the member; with `asks` also until the voters say no.
+pub(super) async fn talk(
+    folder: &Path,
+    mut control: Control,
+    asks: bool,
+    json: bool,
+    unsent: Unsent,
+) -> Result<(), Failure> {
+    let stop = member::stop_signal(false);
+    tokio::pin!(stop);
+    control.ask(&Request::Subscribe).await?;
+    let mut orders = Control::connect(folder).await?;
+    let view = orders.ask(&Request::View).await?;
+    if asks && let Some(reason) = view.get("denied").and_then(Value::as_str) {
+        return Err(denied(reason));
+    }
+    let mut heard = hearing(control);
+    // Whoever asks and has nothing more to say still wants to know what comes of it.
+    let asking = asks && !is_shared(view.get("members"));
+    greet(asking, json);
+    let saying = Saying::start(Control::connect(folder).await?);
+    let me = view.get("me").and_then(Value::as_str).unwrap_or_default().to_owned();
+    // From here on, a terminal is the editor's.
+    let (screen, typed, mode) = Screen::open(json)?;
+    let mut typed = Some(typed);
+    let mut talk = Talk {
+        orders,
+        saying,
+        screen,
+        typed: VecDeque::new(),
+        me,
+        number: 0,
+        asks,
+        json,
+        asking,
+        quits: false,
+        losses: Losses::default(),
+        unsent,
+        since: Instant::now(),
+        tell: Instant::now() + TELL,
+    };
+    while typed.is_some() || talk.goes_on() {
+        let turn = tokio::select! {
+            () = tokio::time::sleep_until(talk.tell) => Turn::Tell,
+            line = next_typed(&mut typed), if typed.is_some() && talk.saying.has_room() => Turn::Typed(line),
+            event = heard.recv() => Turn::Heard(event),
+            report = talk.saying.report() => Turn::Sent(report),
+            () = &mut stop => Turn::Stop,
+        };
+        match turn {
+            Turn::Tell => talk.tell().await?,
+            Turn::Heard(None) => return talk.over(),
+            Turn::Heard(Some(event)) => talk.hear(&event)?,
+            Turn::Sent(report) => talk.note(&report),
+            Turn::Typed(Some(Typed::Lines(lines))) => talk.obey_all(lines).await,
+            Turn::Typed(None) => typed = None,
+            Turn::Typed(Some(Typed::Failed(failure))) => {
+                (typed, talk.losses.input) = (None, Some(failure));
+            }
+            Turn::Typed(Some(Typed::Interrupted)) | Turn::Stop => return talk.over(),
+        }
+        if talk.quits {
+            (typed, talk.asking) = (None, false);
+        }
+    }
+    talk.settle(&mut heard, stop).await?;
+    drop(mode);
+    let person = talk.screen.has_editor();
+    talk.losses.report(person)
+}
+
+/// What a person is told first.
+fn greet(asking: bool, json: bool) {
+    if asking {
+        eprintln!("asked for admission; waiting for the members' votes (Ctrl-C gives up)");
+    }
+    if !json {
+        eprintln!("{}", paint(Paint::Dim, &format!("type to talk; commands: {COMMANDS}")));
+    }
+}
+
+/// What the member says from now on.
+fn hearing(mut control: Control) -> mpsc::Receiver<Value> {
+    let (tell, heard) = mpsc::channel(WAITING_MAX);
+    tokio::spawn(async move {
+        while let Ok(Some(event)) = control.event().await {
+            if tell.send(event).await.is_err() {
+                return;
+            }
+        }
+    });
+    heard
+}
+
+async fn next_typed(typed: &mut Option<mpsc::Receiver<Typed>>) -> Option<Typed> {
+    match typed {
+        Some(typed) => typed.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Talk {
+    fn goes_on(&self) -> bool {
+        self.asking || self.saying.waiting() > 0
+    }
+
+    /// It ends before all was said.
+    fn over(self) -> Result<(), Failure> {
+        let Self { mut losses, saying, screen, .. } = self;
+        losses.unsent += saying.waiting();
+        self.unsent.store(0, atomic::Ordering::Relaxed);
+        losses.report(screen.has_editor())
+    }
+
+    /// Says what it waits for. A member that does not run any more is found out by it.
+    async fn tell(&mut self) -> Result<(), Failure> {
+        self.tell += TELL;
+        let (seconds, waiting) = (self.since.elapsed().as_secs(), self.saying.waiting());
+        if self.asking {
+            self.screen.note(&format!("still waiting for the members' votes, {seconds} s"));
+        }
+        if waiting > 0 {
+            self.orders.ask(&Request::View).await?;
+            let lines = many_of(waiting, "line");
+            self.screen.note(&format!("still waiting for a key to send {lines}, {seconds} s"));
+        }
+        Ok(())
+    }
+
+    fn begin_to_wait(&mut self) {
+        self.since = Instant::now();
+        self.tell = self.since + TELL;
+    }
+
+    fn note(&mut self, report: &Report) {
+        self.losses.unsent += u64::try_from(report.refused.len()).unwrap_or(u64::MAX);
+        for (number, why) in report.refused.iter().take(COMPLAINTS_MAX) {
+            let text = format!("line {number} was not sent: {why}");
+            self.screen.complain(&Failure::new(Exit::No, text));
+        }
+        self.begin_to_wait();
+        self.unsent.store(self.saying.waiting(), atomic::Ordering::Relaxed);
+    }
+
+    fn hear(&mut self, event: &Value) -> Result<(), Failure> {
+        let text = |field: &str| event.get(field).and_then(Value::as_str).unwrap_or_default();
+        if text("event") == "missed" {
+            self.losses.missed += event.get("count").and_then(Value::as_u64).unwrap_or_default();
+        }
+        if !self.stands_there(event) {
+            show(&self.screen, event, self.json);
+        }
+        judge(event, self.asks)?;
+        if self.asks && text("event") == "removed" {
+            self.asking = true;
+            self.begin_to_wait();
+        }
+        self.asking = self.asking && !is_shared(event.get("members"));
+        Ok(())
+    }
+
+    /// Whether a person has this before the eyes, as it was typed.
+    fn stands_there(&mut self, event: &Value) -> bool {
+        let is = |field: &str, value: &str| event.get(field).and_then(Value::as_str) == Some(value);
+        let oldest = self.typed.front().map(|text| hex(text));
+        let own = is("event", "message") && is("sender", &self.me);
+        let stands = own && oldest.is_some_and(|text| is("payload", &text));
+        if stands {
+            self.typed.pop_front();
+        }
+        // A signed one has a number, which nobody has typed.
+        stands && event.get("signed").and_then(Value::as_bool) != Some(true)
+    }
+
+    /// Does what was typed. A mistyped word must not end the talk.
+    async fn obey_all(&mut self, lines: Vec<Vec<u8>>) {
+        let person = self.screen.has_editor();
+        let mut batch = Vec::new();
+        for text in lines {
+            self.number += 1;
+            match order(text, person) {
+                Order::Nothing => {}
+                Order::Quit => {
+                    self.quits = true;
+                    break;
+                }
+                Order::Do(order) => {
+                    if let Err(failure) = obey(&mut self.orders, &self.screen, &order).await {
+                        self.losses.disobeyed += 1;
+                        self.screen.complain(&failure);
+                    }
+                }
+                Order::Say(text, sign) => {
+                    if person {
+                        self.typed.push_back(text.clone());
+                    }
+                    batch.push(Said { number: self.number, text, sign });
+                }
+            }
+        }
+        if !batch.is_empty() {
+            if self.saying.waiting() == 0 && !self.asking {
+                self.begin_to_wait();
+            }
+            self.saying.say(batch);
+            self.unsent.store(self.saying.waiting(), atomic::Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until what was sent has its place in the group's order, and shows what came with it.
+    async fn settle(
+        &mut self,
+        heard: &mut mpsc::Receiver<Value>,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<(), Failure> {
+        let count = |view: &Value, field: &str| view.get(field).and_then(Value::as_u64).unwrap_or_default();
+        let mut view = self.orders.ask(&Request::View).await?;
+        let gone = count(&view, "gone");
+        while count(&view, "settled") < gone {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => view = self.orders.ask(&Request::View).await?,
+                event = heard.recv() => match event {
+                    Some(event) => self.hear(&event)?,
+                    None => return Err(unsettled(gone - count(&view, "settled"))),
+                },
+                () = &mut stop => return Err(unsettled(gone - count(&view, "settled"))),
+            }
+        }
+        // What the member has said by now is on its way here.
+        let end = Instant::now() + LAST;
+        while let Ok(Some(event)) = tokio::time::timeout(QUIET, heard.recv()).await {
+            self.hear(&event)?;
+            if Instant::now() > end {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unsettled(count: u64) -> Failure {
+    let lines = many_of(count, "message");
+    Failure::new(Exit::No, format!("{lines} sent, but not known to have a place in the group's order"))
+}
+
+/// Shows an event: to people with its time.
+fn show(screen: &Screen, event: &Value, json: bool) {
+    if json {
+        screen.say(&event.to_string());
+    } else if let Some(text) = event_text(event) {
+        screen.say(&format!("{}{text}", clock_time(event)));
+    }
+}
+
+/// When it came, by this machine's clock and time zone: hour and minute.
+fn clock_time(event: &Value) -> String {
+    let time = event.get("time").and_then(Value::as_str);
+    let time = time.and_then(|time| time.parse::<jiff::Timestamp>().ok());
+    let time =
+        time.map(|time| time.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%H:%M ").to_string());
+    time.map(|time| paint(Paint::Dim, &time)).unwrap_or_default()
+}
