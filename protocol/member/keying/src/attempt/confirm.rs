@@ -1,8 +1,8 @@
 //! CONFIRM: each party shows, by a MAC, that it has the key, and nobody signs.
 //!
 //! ```text
-//!  key there ─> MAC under my key, safe ──> all: what I would say in your name? ─┬─ yes ─> confirmed
-//!                                                                             └─ no ──> passed over
+//!  key there ─> my MAC, safe ──> all: what I would say in your name? ─┬─ yes ─> confirmed
+//!                                                                     └─ no ──> passed over
 //! ```
 //! Whoever is not in the view can make no MAC. Whoever is can make everybody's, so a MAC is no
 //! proof against its party: a node of the ring can put a false one into any party's name, and the
