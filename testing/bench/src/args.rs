@@ -176,12 +176,30 @@ pub(crate) struct BenchKeying {
     /// Sizes of the group, with commas between them [default: 2,4,8,16,32,64].
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=512))]
     pub(crate) sizes: Vec<u16>,
+    /// The only change to measure. You can give it more than once [default: all].
+    #[arg(long, value_name = "CHANGE", value_enum, conflicts_with = "counts")]
+    pub(crate) change: Vec<Change>,
     /// How many nodes carry the members, evenly [default: 16, or as many as there are members].
     #[arg(long, value_name = "NUMBER", conflicts_with = "counts", value_parser = clap::value_parser!(u16).range(2..=64))]
     pub(crate) nodes: Option<u16>,
     /// The only module to measure [default: all].
     #[arg(long, value_name = "MODULE", value_parser = module)]
     pub(crate) module: Option<ModuleName>,
+}
+
+/// A change of members that `bench keying` measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Change {
+    /// A member leaves.
+    Leave,
+    /// A member joins.
+    Join,
+    /// The member that leads the agreement leaves.
+    ControllerLeave,
+    /// All members agree on a new key.
+    Refresh,
+    /// Two halves of the group meet again.
+    Merge,
 }
 
 /// A kind of measurement by `bench ring`.

@@ -7,7 +7,7 @@
 //! the parts of the processor time.
 
 use crate::alone::{Signed, Table};
-use crate::args::BenchKeying;
+use crate::args::{BenchKeying, Change};
 use crate::chart::{self, Point, Title, Unit};
 use crate::counts::{Cost, Event, controller, measure_once, times};
 use crate::crew::{Crew, NODES, Spent};
@@ -28,13 +28,23 @@ const SIZES: [u16; 6] = [2, 4, 8, 16, 32, 64];
 pub(crate) const CHARTED: Title = Title { what: "processor time of all members", unit: Unit::Millis };
 
 /// What is measured, in this order: a join brings back whom the leave before it took.
-const EVENTS: [(&str, Event); 5] = [
-    ("leave", Event::Leave),
-    ("join", Event::Join),
-    ("controller leave", Event::ControllerLeave),
-    ("refresh", Event::Refresh),
-    ("merge of halves", Event::Merge),
+const EVENTS: [(Change, &str, Event); 5] = [
+    (Change::Leave, "leave", Event::Leave),
+    (Change::Join, "join", Event::Join),
+    (Change::ControllerLeave, "controller leave", Event::ControllerLeave),
+    (Change::Refresh, "refresh", Event::Refresh),
+    (Change::Merge, "merge of halves", Event::Merge),
 ];
+
+/// Those of [`EVENTS`] that are asked for. Leave and join go together, and both are measured.
+fn events(options: &BenchKeying) -> Vec<(&'static str, Event)> {
+    let pair = |change| matches!(change, Change::Leave | Change::Join);
+    let asked = |change: Change| {
+        let same = |other: &Change| *other == change || pair(*other) && pair(change);
+        options.change.is_empty() || options.change.iter().any(same)
+    };
+    EVENTS.iter().filter(|(change, ..)| asked(*change)).map(|(_, name, event)| (*name, *event)).collect()
+}
 
 /// One row: medians.
 struct Row {
@@ -75,12 +85,13 @@ async fn measure_all(options: &BenchKeying, rows: &mut Vec<Row>) -> Result<(), F
     let chosen = |module: &&ModuleName| options.module.is_none_or(|wanted| wanted == **module);
     let groups = ModuleName::ALL.iter().filter(chosen).count() * sizes.len();
     // Each change as often as asked for, and once more by keying alone.
-    let progress = Progress::steps("changes", groups * EVENTS.len() * (times + 1));
+    let events = events(options);
+    let progress = Progress::steps("changes", groups * events.len() * (times + 1));
     for module in ModuleName::ALL.iter().filter(chosen) {
         for size in &sizes {
             let nodes = options.nodes.map_or(NODES, usize::from).min(usize::from(*size));
             let what = What { module: *module, size: *size, nodes };
-            rows.extend(group(what, times, price, &progress).await?);
+            rows.extend(group(what, (times, &events), price, &progress).await?);
         }
     }
     Ok(())
@@ -108,15 +119,20 @@ impl What {
 }
 
 /// All events in one group, `times` each; every repetition runs through all of them.
-async fn group(what: What, times: usize, price: Price, progress: &Progress) -> Result<Vec<Row>, Failure> {
+async fn group(
+    what: What,
+    (times, events): (usize, &[(&'static str, Event)]),
+    price: Price,
+    progress: &Progress,
+) -> Result<Vec<Row>, Failure> {
     let (began, size) = (Instant::now(), usize::from(what.size));
     what.say(progress, "founding");
     let mut crew = progress.during(Crew::found(what.module, size, what.nodes)).await?;
     what.say(progress, &format!("founded in {:.1} s", began.elapsed().as_secs_f64()));
     let pace = Pace::measure(&mut crew).await?;
-    let mut samples: Vec<Vec<Spent>> = vec![Vec::new(); EVENTS.len()];
+    let mut samples: Vec<Vec<Spent>> = vec![Vec::new(); events.len()];
     for _ in 0..times {
-        for ((name, event), samples) in EVENTS.iter().zip(&mut samples) {
+        for ((name, event), samples) in events.iter().zip(&mut samples) {
             let spent = progress.during(one(&mut crew, what.module, *event)).await?;
             what.say(progress, &format!("{name}: {} ms", ms(spent.wall)));
             samples.push(spent);
@@ -128,7 +144,7 @@ async fn group(what: What, times: usize, price: Price, progress: &Progress) -> R
     what.say(progress, "keying alone, modules alone");
     let mut outside = Outside { table: Table::new(what.module, size)?, halves, entropy: entropy()? };
     let mut rows = Vec::new();
-    for ((name, event), samples) in EVENTS.iter().zip(samples) {
+    for ((name, event), samples) in events.iter().zip(samples) {
         let apart = outside.measure(what.module, *event, size)?;
         rows.push(row(what, (name, *event), samples, apart, (pace, price)));
         progress.step();

@@ -1,5 +1,6 @@
-//! Confirmations that a carrier says again in another's name. It has no key, and reads what its node
-//! orders: whoever has confirmed has said so to all. The right machine passes them over (KEY-23).
+//! Confirmations that a carrier says again in another's name. It has no key, and reads what its
+//! node orders: whoever has confirmed has said so to all. The right machine passes them over
+//! (KEY-23).
 
 use crate::member::Ordered;
 use crate::names::Who;

@@ -44,6 +44,8 @@ pub(crate) fn take(schedule: &mut Schedule, rng: &mut Rng) {
 /// The same, and the party at the forger's node is the one that leaves out its steps.
 pub(crate) fn take_and_silence(schedule: &mut Schedule, rng: &mut Rng) {
     take(schedule, rng);
+    // Somebody is silent, and is rightly complained of.
+    schedule.calm = false;
     let seat = schedule.forger.unwrap_or(0) % schedule.players.max(1);
     for (_, step) in &mut schedule.steps {
         if let Step::Mute { who, .. } = step {

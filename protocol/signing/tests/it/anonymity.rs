@@ -1,9 +1,9 @@
 //! Whose shares signed: by Shoup's RSA, threshold ECDSA and FROST nobody can tell from signatures,
-//! by multisignatures of ASM everybody can. What a run shows its signers is another matter: they know
-//! one another.
+//! by multisignatures of ASM everybody can. What a run shows its signers is another matter: they
+//! know one another.
 //!
 //! ```text
-//! two sets of holders, no member in both ─> many signatures each ─> does any bit tell the sets apart?
+//! two sets of holders, no member in both ─> many signatures each ─> does any bit tell them apart?
 //! ```
 //! The same look at ASM's signatures must tell them apart at once, or it is blind. The toy group of
 //! `toy.rs` counts every signature that there is.

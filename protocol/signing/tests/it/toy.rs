@@ -291,8 +291,8 @@ fn apart(left: &BTreeMap<u64, f64>, right: &BTreeMap<u64, f64>) -> f64 {
     (keys.iter().map(term).sum::<f64>() - freedom) / (2.0 * freedom).sqrt()
 }
 
-/// A signature is a function of the key, the digest and k. Every k is equally likely, whoever signs;
-/// one signer who draws well is enough.
+/// A signature is a function of the key, the digest and k. Every k is equally likely, whoever
+/// signs; one signer who draws well is enough.
 #[test]
 fn two_sets_of_signers_make_every_signature_equally_often() {
     let (first, last) = ([1, 2, 3].map(hand), [3, 4, 5].map(hand));

@@ -1,7 +1,7 @@
 //! Perfect forward secrecy: after a history somebody learns every long-term secret of all members,
 //! identity keys, shares of the group's key, what is on their disks, and has all that was said. It
-//! does not get a key. A module is never given such a secret, so the attack takes them for all that a
-//! module draws, sends or derives from. (Their machines begin anew from them in keying's
+//! does not get a key. A module is never given such a secret, so the attack takes them for all that
+//! a module draws, sends or derives from. (Their machines begin anew from them in keying's
 //! `tests/it/forward.rs`.)
 
 use super::attack::{Dice, Way, ways};
@@ -9,8 +9,8 @@ use super::{ModuleName, begin, views};
 use crate::world::{Verdict, World, ensure};
 use folkmoot_base::digest;
 
-/// Secrets that outlive a run: the identity keys of two members, a share, and the key that seals the
-/// shares on a disk.
+/// Secrets that outlive a run: the identity keys of two members, a share, and the key that seals
+/// the shares on a disk.
 fn revealed() -> Vec<Vec<u8>> {
     let kinds = ["identity key of 2", "identity key of 0", "share of 2", "sealing key of 2"];
     kinds.iter().map(|kind| digest(&[kind.as_bytes()]).to_vec()).collect()

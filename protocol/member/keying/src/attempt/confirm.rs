@@ -1,12 +1,12 @@
 //! CONFIRM: each party shows, by a MAC, that it has the key, and nobody signs.
 //!
 //! ```text
-//!  key there ─> MAC under my confirmation key, safe ──> all: it is what mine would be in your name
-//!                                                 \──> or not: passed over; only the deadline blames
+//!  key there ─> my MAC, safe ──> all: what I would say in your name? ─┬─ yes ─> confirmed
+//!                                                                     └─ no ──> passed over
 //! ```
-//! Whoever is not in the view can make no MAC. Whoever is can make everybody's, so a MAC is no proof
-//! against its party: a node of the ring can put a false one into any party's name, and the right one
-//! may still come (decision 0061).
+//! Whoever is not in the view can make no MAC. Whoever is can make everybody's, so a MAC is no
+//! proof against its party: a node of the ring can put a false one into any party's name, and the
+//! right one may still come (decision 0061).
 
 use super::{Attempt, Heard, Took};
 use crate::api::Credentials;

@@ -1,6 +1,6 @@
-//! KEY-23: confirmations that their party did not make. They fit at nobody, change nothing and blame
-//! nobody, in every module and change. With the rule off they count. And what somebody can do who
-//! has the key.
+//! KEY-23: confirmations that their party did not make. They fit at nobody, change nothing and
+//! blame nobody, in every module and change. With the rule off they count. And what somebody can do
+//! who has the key.
 
 use crate::common::scene::{CHANGES, Scene, Transcript};
 use crate::common::table::{Table, key};
@@ -205,8 +205,8 @@ fn parties_that_blame_for_a_mac_blame_the_innocent() {
 
 /// Not promised: whoever is in the view can make everybody's confirmation. An insider that has led
 /// one party to another key, and whose node lies too, confirms for that party. The others install,
-/// and the deceived party does not. It reads nothing, sees that somebody spoke in its name, and says
-/// so when its time is over.
+/// and the deceived party does not. It reads nothing, sees that somebody spoke in its name, and
+/// says so when its time is over.
 #[test]
 fn an_insider_can_confirm_for_a_party_that_it_deceived_and_only_that_one_lacks_the_key() {
     everywhere(None, |name, mut scene| {

@@ -1,15 +1,15 @@
-//! Perfect forward secrecy: long-term keys that are lost later give away no key of the past, in every
-//! module and change.
+//! Perfect forward secrecy: long-term keys that are lost later give away no key of the past, in
+//! every module and change.
 //!
 //! ```text
 //! a history ── all that each party was given, all that was said, all that was kept on disk
-//!      │              afterwards, the attacker is told the identity key of every member and every disk
+//!      │              afterwards, the attacker is told every identity key and every disk
 //!      └─> attacker: begins each party anew, as often as it has something to draw from, and gives it
 //!          everything once more; signs as anybody; believes every signature and every confirmation
 //! ```
-//! It gets none of the keys. If one party draws what is its own alone from its identity key, or from
-//! what is on its disk, the same attacker has them all. What follows from such secrets without a
-//! machine is tried in `tests/it/known_keys` of `protocol/agreement`.
+//! It gets none of the keys. If one party draws what is its own alone from its identity key, or
+//! from what is on its disk, the same attacker has them all. What follows from such secrets without
+//! a machine is tried in `tests/it/known_keys` of `protocol/agreement`.
 
 use crate::common::scene::{CHANGES, Scene};
 use crate::common::table::{Given, Table, key};

@@ -258,6 +258,12 @@ impl Table {
         self.all(|_| Input::SecureFlushOk);
     }
 
+    /// The time of the first member's step is over, for all.
+    pub fn late(&mut self) {
+        self.now = self.keyings[0].poll_timeout().unwrap();
+        self.all(|_| Input::Timeout);
+    }
+
     pub fn keys(&self) -> Vec<Option<[u8; 32]>> {
         self.outputs.iter().map(|outputs| outputs.iter().rev().find_map(key)).collect()
     }
