@@ -189,6 +189,8 @@ pub enum Danger {
     LineRejoinAnywhere,
     /// Transcript: a Rejoin takes one approval.
     LineFewRejoin,
+    /// Line: a sharing is decided by as many as sign, whether or not they hold shares of it.
+    LineFewKeepers,
     /// Transcript: decisions follow a Rejoin.
     LineGoesOn,
     /// Transcript: voters commit to a Rejoin towards a line that nobody has shown them.
@@ -315,6 +317,12 @@ pub enum Danger {
     AdmissionDecidesFirst,
     /// Admission: a share is not on disk when its holder votes for the sharing.
     AdmissionForgetsShare,
+    /// Admission: the share in use is erased as soon as a run gives another.
+    AdmissionErasesEarly,
+    /// Admission: a holder that has lost its share asks nobody for it.
+    AdmissionNeverRepairs,
+    /// Admission: holders help whoever asks to a share.
+    AdmissionRepairsAnyone,
     /// Admission: a signing session that makes no progress is never ended.
     AdmissionTablesStay,
     /// Admission: the voters' machines sign together for a request whether or not they approve it.

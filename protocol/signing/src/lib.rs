@@ -21,6 +21,7 @@ mod dealer;
 mod error;
 pub mod frost;
 mod group_key;
+mod hedge;
 pub mod modular;
 pub mod plain;
 pub mod plain_ed25519;

@@ -70,6 +70,19 @@ impl Scheme {
         }
     }
 
+    /// How many of its holders must have stored a sharing before it may take another's place: as
+    /// many as sign, and a margin of one less than `threshold`, so that enough are left whatever
+    /// those who may be corrupt have said; one at least, and never more than there are holders.
+    pub fn keepers(self, threshold: usize, holders: usize) -> usize {
+        let margin = threshold.saturating_sub(1).max(1);
+        self.signers(threshold).saturating_add(margin).min(holders)
+    }
+
+    /// Whether holders can give one that has lost its share the same share again.
+    pub fn repairs(self) -> bool {
+        matches!(self, Self::TsDsa | Self::Frost)
+    }
+
     /// Whether members hold shares of one key, which makes an ordinary signature of that key.
     pub fn shared(self) -> bool {
         !matches!(self, Self::Plain | Self::Asm)

@@ -4,6 +4,7 @@
 //! ```text
 //! found     participants, threshold               --> a sharing, and each participant's share
 //! reshare   givers, takers, new threshold  --> another sharing of the same key
+//! repair    as many holders as the threshold, one that has lost its share --> the same share again
 //! sign      exactly the signers, bytes     --> a signature as X.509 has it
 //!
 //! a dealer, where the charter has one: draw_secret, public_key, deal --> the same, without a run; check_share at each holder
@@ -15,7 +16,7 @@ use crate::base::{Entropy, MemberId, Secret, digest};
 use crate::dealer;
 use crate::frost::{FrostShare, FrostSharing, Sign};
 use crate::run::FaultKind;
-use crate::sharing::{Change, Holding, Joint, Redistribute, Share, Sharing};
+use crate::sharing::{Change, Enrol, Holding, Joint, Redistribute, Share, Sharing};
 use crate::ts_dsa::Signing;
 use crate::{Edwards, Fault, GroupKey, Incoming, Next, P256, Run, RunId, Scheme, SigningError};
 
@@ -127,6 +128,44 @@ pub fn reshare(
         Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
         Scheme::Plain | Scheme::Asm => Err(no_such_run()),
     }
+}
+
+/// A holder's own share of the same sharing again, from as many other holders as its threshold.
+/// `share` is ours if we are one of them.
+///
+/// # Errors
+/// [`FaultKind::LocalSigners`], [`FaultKind::LocalShare`]; [`FaultKind::LocalDealer`] if only a
+/// dealer can make the share, [`FaultKind::LocalScheme`] as [`found`].
+pub fn repair(
+    scheme: Scheme,
+    run: RunId,
+    me: MemberId,
+    (helpers, holder): (&[MemberId], MemberId),
+    (public, share): (&[u8], Option<&Secret<Vec<u8>>>),
+) -> Result<AnyRun, Fault> {
+    match scheme {
+        Scheme::TsDsa => {
+            let sharing = Sharing::<P256>::decode(public).map_err(|_| no_such_share())?;
+            let share = share.map(|share| Share::decode(share.expose())).transpose();
+            let share = share.map_err(|_| no_such_share())?;
+            are_holders(sharing.holders(), &holder)?;
+            Ok(mapped(Enrol::new(run, me, &sharing, share.as_ref(), helpers, holder)?, of_held))
+        }
+        Scheme::Frost => {
+            let sharing = FrostSharing::decode(public).map_err(|_| no_such_share())?;
+            let sharing = sharing.shared();
+            let share = share.map(|share| FrostShare::decode(share.expose())).transpose();
+            let share = share.map_err(|_| no_such_share())?.map(|share| share.shared(sharing));
+            are_holders(sharing.holders(), &holder)?;
+            Ok(mapped(Enrol::new(run, me, sharing, share.as_ref(), helpers, holder)?, of_edwards))
+        }
+        Scheme::TsRsa | Scheme::Shoup => Err(needs_dealer()),
+        Scheme::Plain | Scheme::Asm => Err(no_such_run()),
+    }
+}
+
+fn are_holders(holders: &[MemberId], holder: &MemberId) -> Result<(), Fault> {
+    if holders.contains(holder) { Ok(()) } else { Err(crate::sharing::wrong_signers()) }
 }
 
 /// A signature over raw bytes by `signers`, exactly as many as the scheme takes.

@@ -153,6 +153,9 @@ pub struct Ballots {
     promised: BTreeMap<MemberId, u32>,
     /// Since when each thing that could be decided has been known here.
     known: BTreeMap<Digest, Instant>,
+    /// Sharings that could be decided although some of their holders have not said whether they
+    /// stored them, and since when.
+    lacking: BTreeMap<Digest, Instant>,
     /// When the present ballot began.
     began: Option<Instant>,
     stands: bool,
@@ -176,6 +179,7 @@ impl Ballots {
             promises: BTreeMap::new(),
             promised: BTreeMap::new(),
             known: BTreeMap::new(),
+            lacking: BTreeMap::new(),
             began: None,
             stands: false,
             carriable: None,
@@ -386,6 +390,7 @@ impl Ballots {
 
     /// Notes since when each thing has been there to decide, and says whether anything is.
     fn watch(&mut self, look: &Look<'_>) -> bool {
+        self.note_lacking(look);
         let carriable = self.carriable(look);
         let effects = carriable.iter().map(|one| one.effect.subject().digest);
         let held = look.set.holdable(look.state);

@@ -25,8 +25,9 @@ const REST_MICROS: u64 = 300_000;
 const ENDURE_MICROS: u64 = 60_000_000;
 /// How long peace must hold.
 const PEACE_MICROS: u64 = 5_000_000;
-/// Microseconds until voters who sign together have done what is due: a request may wait 60 s.
-const SIGNING_MICROS: u64 = 180_000_000;
+/// Microseconds until voters who sign together have done what is due: a request may wait 60 s, a
+/// sharing 30 s for those who are away, and 120 s for one who is gone before another is made.
+const SIGNING_MICROS: u64 = 360_000_000;
 /// How long nothing must be due.
 const SIGNING_REST_MICROS: u64 = 6_000_000;
 /// Inputs after which a run is ended: no schedule needs as many.

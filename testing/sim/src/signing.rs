@@ -20,13 +20,14 @@ const SOON_MICROS: u64 = 900_000;
 const LONG_MICROS: u64 = 7_000_000;
 
 /// Moments in the middle of signing sessions, by their trace lines.
-const MIDDLES: [Hook; 14] = [
+const MIDDLES: [Hook; 15] = [
     Hook { layer: "admission", word: "starts a signing session: found" },
     Hook { layer: "admission", word: "starts a signing session: authority" },
     Hook { layer: "admission", word: "starts a signing session: certify" },
     Hook { layer: "admission", word: "starts a signing session: reshare" },
     Hook { layer: "admission", word: "starts a signing session: multi" },
     Hook { layer: "admission", word: "starts a signing session: revoke" },
+    Hook { layer: "admission", word: "starts a signing session: repair" },
     Hook { layer: "admission", word: "speaks in a signing session" },
     Hook { layer: "admission", word: "takes part in a signing session: found" },
     Hook { layer: "admission", word: "takes part in a signing session: reshare" },
@@ -83,6 +84,12 @@ fn round(schedule: &Schedule, rng: &mut Rng) -> Vec<(When, Step)> {
     if rng.chance(600_000) {
         steps.push((When::After(rng.range(0, LONG_MICROS)), Step::Heal));
         steps.push((When::After(rng.range(0, SOON_MICROS)), Step::Restart(player(schedule, rng))));
+    }
+    if rng.chance(300_000) {
+        // A holder loses its disk.
+        let who = player(schedule, rng);
+        steps.push((When::After(rng.range(0, SOON_MICROS)), Step::Crash { who, after: None }));
+        steps.push((When::After(rng.range(0, SOON_MICROS)), Step::RestartOld { who, back: 100 }));
     }
     if rng.chance(400_000) {
         steps.push((When::After(rng.range(0, 2 * LONG_MICROS)), Step::Rest(0)));

@@ -23,7 +23,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("upflow", "GDH's published test vectors are of this step"),
     ("upflow_first", "GDH's published test vectors are of this step"),
     ("historical_from_spki_der", "1,024-bit RSA, for checking old signatures only (DECISIONS C3)"),
-    ("Enrol", "shares for members that lost theirs; the member's side is still to come"),
     ("next_frame", "reads attach off a socket; the program that opens one is still to come"),
     ("VERSIONS", "what both sides of attach's socket say first; the socket is still to come"),
     ("as_lcmsec", "the reference's derivation, for programs that talk to it; those are still to come"),

@@ -97,6 +97,9 @@ pub enum AdmissionError {
     /// So many voters say no that the others are too few.
     #[error("so many voters say no to it that the others are too few")]
     LocalRejected,
+    /// `ADM-74` A yes to a sharing says that its share is on this member's disk.
+    #[error("this member has no share of that sharing, so it cannot say yes to it (ADM-74)")]
+    LocalNoShare,
     /// We have not been told the time yet.
     #[error("the time is not known yet")]
     LocalNoClock,

@@ -19,6 +19,7 @@ use super::proof::Known;
 use super::round::{accusations, accuse, each, said, to_all};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret, digest, draw};
+use crate::hedge::Hedged;
 use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, whole_round};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,6 +59,8 @@ pub(crate) struct Dealing<G: PrimeGroup> {
     second: G::Element,
     stage: Stage,
     constant: Option<Secret<G::Scalar>>,
+    /// What stands behind all that this dealer draws, if it has a secret already.
+    hedge: Option<Secret<Vec<u8>>>,
     deals: Vec<Deal<G>>,
     opening: Vec<u8>,
     commits: BTreeMap<MemberId, Digest>,
@@ -76,6 +79,7 @@ impl<G: PrimeGroup> Dealing<G> {
             me,
             second: second_generator::<G>(),
             stage: Stage::Commit,
+            hedge: constant.as_ref().map(|constant| Secret::new(G::encode_scalar(constant.expose()))),
             constant,
             deals: Vec::new(),
             opening: Vec::new(),
@@ -86,7 +90,19 @@ impl<G: PrimeGroup> Dealing<G> {
         }
     }
 
+    /// With this secret behind all that is drawn.
+    pub(crate) fn hedged(mut self, key: Secret<Vec<u8>>) -> Self {
+        self.hedge = Some(key);
+        self
+    }
+
     fn deal(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
+        let Some(key) = self.hedge.take() else { return self.deal_by(entropy) };
+        let (context, me) = (self.plan.context, self.me.0);
+        self.deal_by(&mut Hedged::new(key, &[b"folkmoot dealing nonces v1", &[0], &context, &me], entropy))
+    }
+
+    fn deal_by(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
         let constant = self.constant.take();
         self.deals =
             Deal::draw(&self.plan.forms, constant.as_ref().map(|constant| *constant.expose()), entropy);
@@ -96,7 +112,8 @@ impl<G: PrimeGroup> Dealing<G> {
                 writer = writer.element::<G>(&commitment);
             }
             if !form.hides() {
-                let proof = Known::<G>::prove(&self.plan.context, &self.me, &deal.constant(), entropy);
+                let constant = Secret::new(deal.constant());
+                let proof = Known::<G>::prove(&self.plan.context, &self.me, constant.expose(), entropy);
                 writer = proof.write(writer);
             }
         }
@@ -348,6 +365,7 @@ impl<G: PrimeGroup> Dealing<G> {
     pub(crate) fn end(&mut self) {
         self.stage = Stage::Over;
         self.constant = None;
+        self.hedge = None;
         self.deals.clear();
         self.opening.clear();
         self.pieces.clear();

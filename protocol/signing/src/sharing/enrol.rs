@@ -1,4 +1,5 @@
-//! A share for one newcomer, from `threshold` holders, without anybody's share being told.
+//! A share for one newcomer, from `threshold` holders, without anybody's share being told. A holder
+//! that has lost its share gets the same one again, in the same way from the others.
 //!
 //! ```text
 //! masks     helpers   all        δ_jk times the generator, for each k after j
@@ -21,6 +22,7 @@ use super::round::{accusations, accuse, each, number, numbers, said, to_all};
 use super::{Holding, Share, Sharing, context, listed, sorted, wrong_signers};
 use crate::PrimeGroup;
 use crate::base::{Digest, Entropy, MemberId, Secret};
+use crate::hedge::Hedged;
 use crate::polynomial::lagrange;
 use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +61,8 @@ pub struct Enrol<G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Enrol<G> {
-    /// `helpers`: exactly `threshold` holders. `share` is `me`'s; needed of helpers.
+    /// `helpers`: exactly `threshold` holders, `newcomer` not among them. `share` is `me`'s; needed
+    /// of helpers. If `newcomer` is a holder, the sharing stays as it is.
     ///
     /// # Errors
     /// [`FaultKind::LocalSigners`]; [`FaultKind::LocalShare`] for a helper's share that is not of
@@ -74,11 +77,16 @@ impl<G: PrimeGroup> Enrol<G> {
     ) -> Result<Self, Fault> {
         let helpers = sorted(helpers)?;
         let known = |member: &MemberId| sharing.holders().contains(member);
-        let good = helpers.len() == sharing.threshold() && helpers.iter().all(known);
+        let good = helpers.len() == sharing.threshold()
+            && helpers.iter().all(|helper| known(helper) && *helper != newcomer);
         if !good || !(known(&me) || me == newcomer) {
             return Err(wrong_signers());
         }
-        let extended = sharing.with_holder(newcomer).map_err(|_| wrong_signers())?;
+        let extended = if known(&newcomer) {
+            sharing.clone()
+        } else {
+            sharing.with_holder(newcomer).map_err(|_| wrong_signers())?
+        };
         let part = if helpers.contains(&me) {
             let lambda = lagrange::<G>(&me, &helpers, G::place(&newcomer)).ok_or_else(wrong_signers)?;
             Some(Secret::new(G::times(*own(sharing, share, &me)?.value(), lambda)))
@@ -117,11 +125,15 @@ impl<G: PrimeGroup> Enrol<G> {
 
     /// Draws the masks for the helpers after this one.
     fn draw_masks(&mut self, entropy: &mut dyn Entropy) -> Outgoing {
+        let Some(part) = &self.part else { return Outgoing::default() };
+        let key = Secret::new(G::encode_scalar(part.expose()));
+        let purpose: [&[u8]; 4] = [b"folkmoot enrolment masks v1", &[0], &self.context, &self.me.0];
+        let mut entropy = Hedged::new(key, &purpose, entropy);
         let mut writer = Writer::new(Kind::Masks, 0).bytes(&self.context);
         let mut to_each = BTreeMap::new();
         let later: Vec<MemberId> = self.after(&self.me).copied().collect();
         for other in later {
-            let mask = Secret::new(G::draw(entropy));
+            let mask = Secret::new(G::draw(&mut entropy));
             writer = writer.element::<G>(&G::raise_generator(mask.expose()));
             to_each.insert(other, Secret::new(number::<G>(Kind::Mask, &[mask.expose()])));
             self.masks.insert((self.me, other), mask);
@@ -142,10 +154,9 @@ impl<G: PrimeGroup> Enrol<G> {
         let earlier: Vec<MemberId> = self.before(&self.me).copied().collect();
         for other in earlier {
             let pair = (other, self.me);
-            let came =
-                heard.to_me.get(&other).and_then(|message| numbers::<G>(message.expose(), Kind::Mask, 1));
-            match came.and_then(|came| came.first().copied()).filter(|mask| self.mask_fits(&pair, mask)) {
-                Some(mask) => drop(self.masks.insert(pair, Secret::new(mask))),
+            let came = heard.to_me.get(&other).and_then(|message| secret_number::<G>(message, Kind::Mask));
+            match came.filter(|mask| self.mask_fits(&pair, mask.expose())) {
+                Some(mask) => drop(self.masks.insert(pair, mask)),
                 None => accused.push(other),
             }
         }
@@ -172,16 +183,16 @@ impl<G: PrimeGroup> Enrol<G> {
     /// This helper's masked part; kept, because it may have to be shown.
     fn say_part(&mut self) -> Outgoing {
         let Some(part) = &self.part else { return Outgoing::default() };
-        let mut sum = *part.expose();
+        let mut sum = part.clone();
         for ((from, to), mask) in &self.masks {
             if *from == self.me {
-                sum = G::plus(sum, *mask.expose());
+                sum = Secret::new(G::plus(*sum.expose(), *mask.expose()));
             } else if *to == self.me {
-                sum = G::plus(sum, G::minus(*mask.expose()));
+                sum = Secret::new(G::plus(*sum.expose(), G::minus(*mask.expose())));
             }
         }
-        let message = Secret::new(number::<G>(Kind::Part, &[&sum]));
-        self.parts.insert(self.me, Secret::new(sum));
+        let message = Secret::new(number::<G>(Kind::Part, &[sum.expose()]));
+        self.parts.insert(self.me, sum);
         Outgoing { to_all: Vec::new(), to_each: BTreeMap::from([(self.newcomer, message)]) }
     }
 
@@ -220,8 +231,8 @@ impl<G: PrimeGroup> Enrol<G> {
             return;
         }
         for (helper, message) in &heard.to_me {
-            if let Some([part]) = numbers::<G>(message.expose(), Kind::Part, 1).as_deref() {
-                self.parts.insert(*helper, Secret::new(*part));
+            if let Some(part) = secret_number::<G>(message, Kind::Part) {
+                self.parts.insert(*helper, part);
             }
         }
     }
@@ -266,7 +277,10 @@ impl<G: PrimeGroup> Enrol<G> {
     }
 
     fn sum(&self) -> Secret<G::Scalar> {
-        Secret::new(self.parts.values().fold(G::zero(), |sum, part| G::plus(sum, *part.expose())))
+        let add = |sum: Secret<G::Scalar>, part: &Secret<G::Scalar>| {
+            Secret::new(G::plus(*sum.expose(), *part.expose()))
+        };
+        self.parts.values().fold(Secret::new(G::zero()), add)
     }
 
     /// Whether `part` is `helper`'s share times λ, masked as published.
@@ -332,6 +346,14 @@ impl<G: PrimeGroup> Enrol<G> {
             Stage::Over => Vec::new(),
         }
     }
+}
+
+/// A message of one number for one participant alone.
+fn secret_number<G: PrimeGroup>(message: &Secret<Vec<u8>>, kind: Kind) -> Option<Secret<G::Scalar>> {
+    let mut read = numbers::<G>(message.expose(), kind, 1)?;
+    let number = read.first().copied().map(Secret::new);
+    read.iter_mut().for_each(zeroize::Zeroize::zeroize);
+    number
 }
 
 impl<G: PrimeGroup> Run for Enrol<G> {

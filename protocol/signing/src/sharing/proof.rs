@@ -3,7 +3,7 @@
 
 use super::message::{Reader, Writer};
 use crate::PrimeGroup;
-use crate::base::{Digest, Entropy, MemberId};
+use crate::base::{Digest, Entropy, MemberId, Secret};
 use sha2::{Digest as _, Sha512};
 
 /// A number that follows from `parts`: SHA-512 of label, group name and parts, reduced. Callers
@@ -31,10 +31,10 @@ impl<G: PrimeGroup> Known<G> {
         secret: &G::Scalar,
         entropy: &mut dyn Entropy,
     ) -> Self {
-        let drawn = G::draw(entropy);
-        let nonce = G::raise_generator(&drawn);
+        let drawn = Secret::new(G::draw(entropy));
+        let nonce = G::raise_generator(drawn.expose());
         let asked = Self::asked(context, participant, &G::raise_generator(secret), &nonce);
-        Self { nonce, answer: G::plus(drawn, G::times(asked, *secret)) }
+        Self { nonce, answer: G::plus(*drawn.expose(), G::times(asked, *secret)) }
     }
 
     /// Whether `participant`, in what `context` names, knew the number in front of `public`.

@@ -10,6 +10,10 @@ use p256::{FieldBytes, ProjectivePoint, Scalar};
 
 /// A group in which (EC)DSA signatures are made.
 pub trait DsaGroup: PrimeGroup {
+    /// Whether the share stands behind what a signer draws. Off in vectors alone, whose numbers are
+    /// given.
+    const HEDGES: bool = true;
+
     /// The number r that an element gives a signature.
     fn number(element: &Self::Element) -> Self::Scalar;
     /// The number h that a digest is signed as.

@@ -14,6 +14,9 @@
 //! finish. A signer that says something false is named, and the others, if they are 2t − 1 without
 //! it, begin again. Its place can be taken away, so every lie costs one.
 //!
+//! **Nonces are hedged.** Every number that a signer draws is a hash of its share, fresh entropy
+//! and what it is drawn for, as in [`crate::asm`]: bad entropy alone gives no share away.
+//!
 //! **k is used once.** A run that ends, well or not, is dropped with its k and a. A run takes one
 //! digest, fixed before k is drawn, and the next run draws everything anew. Nothing of a run is
 //! ever stored: after a crash there is only a new run.
@@ -34,7 +37,8 @@ mod proof;
 pub use group::DsaGroup;
 
 use crate::P256;
-use crate::base::{Digest, Entropy, MemberId};
+use crate::base::{Digest, Entropy, MemberId, Secret};
+use crate::hedge::Hedged;
 use crate::plain::Signature;
 use crate::polynomial::interpolate;
 use crate::run::{Fault, FaultKind, Incoming, Next, Outgoing, Run, RunId, whole_round};
@@ -155,6 +159,8 @@ impl<G: DsaGroup> Signing<G> {
             forms: FORMS(sharing.threshold()).to_vec(),
             expected: BTreeMap::new(),
         };
+        let dealing = Dealing::new(plan, me, None);
+        let dealing = if G::HEDGES { dealing.hedged(share_bytes(share)) } else { dealing };
         Ok(Self {
             context,
             me,
@@ -163,7 +169,7 @@ impl<G: DsaGroup> Signing<G> {
             share: share.clone(),
             digest,
             second: second_generator::<G>(),
-            dealing: Dealing::new(plan, me, None),
+            dealing,
             stage: Stage::Deal,
         })
     }
@@ -195,7 +201,7 @@ impl<G: DsaGroup> Signing<G> {
         let [k, a, b, _] = &drawn.pieces;
         let value = G::plus(G::times(k.value, a.value), b.value);
         let scope = self.scope(&self.me, Kind::Product);
-        Ok(to_all(Product::prove(scope, &statement, value, k, b, entropy).encode(Kind::Product)))
+        Ok(to_all(self.prove(scope, &statement, value, (k, b), entropy).encode(Kind::Product)))
     }
 
     /// r, of everybody's v.
@@ -212,10 +218,27 @@ impl<G: DsaGroup> Signing<G> {
     fn part(&self, drawn: &Drawn<G>, r: G::Scalar, entropy: &mut dyn Entropy) -> Result<Outgoing, Fault> {
         let statement = self.statement_of_part(drawn, r, &self.me).ok_or_else(wrong_signers)?;
         let [k, _, _, c] = &drawn.pieces;
-        let signed = G::plus(G::message(&self.digest), G::times(r, *self.share.value()));
-        let value = G::plus(G::times(k.value, signed), c.value);
+        let signed = Secret::new(G::plus(G::message(&self.digest), G::times(r, *self.share.value())));
+        let value = G::plus(G::times(k.value, *signed.expose()), c.value);
         let scope = self.scope(&self.me, Kind::Signed);
-        Ok(to_all(Product::prove(scope, &statement, value, k, c, entropy).encode(Kind::Signed)))
+        Ok(to_all(self.prove(scope, &statement, value, (k, c), entropy).encode(Kind::Signed)))
+    }
+
+    /// The proof of a product, its nonces drawn with the share behind them.
+    fn prove(
+        &self,
+        scope: Scope<'_, G>,
+        statement: &Statement<G>,
+        value: G::Scalar,
+        (factor, mask): (&Piece<G>, &Piece<G>),
+        entropy: &mut dyn Entropy,
+    ) -> Product<G> {
+        if !G::HEDGES {
+            return Product::prove(scope, statement, value, factor, mask, entropy);
+        }
+        let purpose = scope.purpose(statement, &value);
+        let mut hedged = Hedged::new(share_bytes(&self.share), &[&purpose], entropy);
+        Product::prove(scope, statement, value, factor, mask, &mut hedged)
     }
 
     fn statement_of_part(&self, drawn: &Drawn<G>, r: G::Scalar, signer: &MemberId) -> Option<Statement<G>> {
@@ -281,6 +304,11 @@ impl<G: DsaGroup> Signing<G> {
             Stage::Over => Err(Fault::of_nobody(FaultKind::LocalRound)),
         }
     }
+}
+
+/// What stands behind a signer's nonces.
+fn share_bytes<G: DsaGroup>(share: &Share<G>) -> Secret<Vec<u8>> {
+    Secret::new(G::encode_scalar(share.value()))
 }
 
 fn statement_of_product<G: DsaGroup>(drawn: &Drawn<G>, signer: &MemberId) -> Option<Statement<G>> {

@@ -36,6 +36,15 @@ pub(super) struct Scope<'a, G: PrimeGroup> {
 }
 
 impl<G: PrimeGroup> Scope<'_, G> {
+    /// What nonces of a proof are drawn for: all that its challenge covers but the nonces, so that
+    /// one nonce never answers two challenges.
+    pub(super) fn purpose(&self, statement: &Statement<G>, value: &G::Scalar) -> Vec<u8> {
+        let Statement { factor, mask, base } = statement;
+        let elements = [factor, mask, base].into_iter().flat_map(G::encode);
+        let head = [b"folkmoot product nonces v1\0", &self.context[..], &self.signer.0, &[self.kind as u8]];
+        head.concat().into_iter().chain(G::encode_scalar(value)).chain(elements).collect()
+    }
+
     fn asked(&self, statement: &Statement<G>, value: &G::Scalar, nonces: &[G::Element; 3]) -> G::Scalar {
         let Statement { factor, mask, base } = statement;
         let elements: Vec<u8> = [factor, mask, base].into_iter().chain(nonces).flat_map(G::encode).collect();
@@ -57,11 +66,11 @@ impl<G: PrimeGroup> Product<G> {
     ) -> Self {
         let mut secrets = [factor.value, factor.blind, mask.value, mask.blind];
         let mut drawn = secrets.map(|_| G::draw(entropy));
-        let [k, k_blind, b, b_blind] = drawn;
+        let [k, k_blind, b, b_blind] = &drawn;
         let nonces = [
-            G::add(&G::raise_generator(&k), &G::raise(scope.second, &k_blind)),
-            G::add(&G::raise_generator(&b), &G::raise(scope.second, &b_blind)),
-            G::add(&G::raise(&statement.base, &k), &G::raise_generator(&b)),
+            G::add(&G::raise_generator(k), &G::raise(scope.second, k_blind)),
+            G::add(&G::raise_generator(b), &G::raise(scope.second, b_blind)),
+            G::add(&G::raise(&statement.base, k), &G::raise_generator(b)),
         ];
         let asked = scope.asked(statement, &value, &nonces);
         let mut answers = drawn;

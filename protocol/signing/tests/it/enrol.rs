@@ -1,11 +1,11 @@
 //! A newcomer is given its share by holders who tell nothing of theirs. Anyone who lies on the way
 //! is named, and nothing is opened for it.
 
-use crate::common::{Ends, member, members};
+use crate::common::{Ends, Stuck, member, members, run_id};
 use crate::kit::{Many, agreed, interpolate, joint, lambda, named, tell};
 use folkmoot_base::{Entropy, MemberId, Secret};
-use folkmoot_signing::sharing::{Holding, deal};
-use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup};
+use folkmoot_signing::sharing::{Change, Enrol, Holding, deal};
+use folkmoot_signing::{FaultKind, Next, Outgoing, P256, PrimeGroup};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -309,4 +309,48 @@ fn without_masks_a_newcomer_recovers_every_share() {
     // From the real one it does not.
     let masked = heard(&many, &helpers, 3);
     assert!(masked.iter().all(|(hand, part)| recovered(hand, *part) != many.value(hand)));
+}
+
+/// What a holder lost it gets again, from any others; they keep theirs, and nobody else gets it.
+#[test]
+fn shr_27_a_holder_that_lost_its_share_gets_the_same_again() {
+    let (many, _) = four();
+    let (holders, lost) = (members(4), members(4)[1]);
+    let helpers: Vec<MemberId> = holders.iter().copied().filter(|holder| *holder != lost).collect();
+    let again = agreed(tell(many.enrol_hands(&helpers, lost, 7), 7, |_, _, _| {}));
+    assert_eq!(again.sharing, many.sharing, "the same polynomial and the same holders");
+    assert_eq!(again.shares.keys().collect::<Vec<_>>(), [&lost]);
+    assert!(again.value(&lost) == many.value(&lost));
+    // It does not help itself, and one that lies to it is named.
+    let own = Enrol::new(run_id(1), lost, &many.sharing, Some(&many.shares[&lost]), &holders[..3], lost);
+    assert_eq!(own.err().map(|fault| fault.kind), Some(FaultKind::LocalSigners));
+    let lied = tell(many.enrol_hands(&helpers, lost, 8), 8, |round, speaker, said| {
+        if speaker == helpers[0] && round == 0 {
+            said.to_all[34] ^= 1;
+        }
+    });
+    named(&lied, helpers[0], 4, FaultKind::PeerShare);
+}
+
+/// Masks that bad entropy draws tell nothing either: the helper's share is behind them.
+#[test]
+fn shr_28_masks_and_dealings_are_drawn_with_a_secret_behind_them() {
+    let (many, helpers) = four();
+    let masks = |many: &Many<P256>, run| {
+        let mut hands = many.enrol_hands(&helpers, newcomer(), run);
+        let Next::Say(said) = hands.get_mut(&helpers[0]).unwrap().start(&mut Stuck) else { panic!() };
+        said.to_all[34..].to_vec()
+    };
+    let other = joint::<P256>(&members(4), 3, 2);
+    assert_eq!(masks(&many, 2), masks(&many, 2));
+    assert_ne!(masks(&many, 2), masks(&many, 3), "another run");
+    assert_ne!(masks(&many, 2), masks(&other, 2), "another share: whoever knows the entropy knows no mask");
+    let dealt = |many: &Many<P256>, run| {
+        let change = Change { dealers: &helpers, holders: &members(4), threshold: 3 };
+        let mut hands = many.redistribute_hands(change, run);
+        let Next::Say(said) = hands.get_mut(&helpers[0]).unwrap().start(&mut Stuck) else { panic!() };
+        said.to_all
+    };
+    assert_ne!(dealt(&many, 2), dealt(&many, 3));
+    assert_ne!(dealt(&many, 2), dealt(&other, 2));
 }

@@ -278,7 +278,7 @@ fn shr_05_hands_that_make_no_run_are_refused() {
         Enrol::new(run_id(1), me, &many.sharing, share, helpers, newcomer).err()
     };
     assert_eq!(enrol(holders[0], &holders, member(9)), refused);
-    assert_eq!(enrol(holders[0], &holders[..2], holders[2]), refused, "holds one already");
+    assert_eq!(enrol(holders[0], &holders[..2], holders[1]), refused, "it helps itself");
     assert_eq!(enrol(member(8), &holders[..2], member(9)), refused, "a stranger");
     let none = Err(SharingError::LocalHolders);
     let secret = P256::one();

@@ -83,6 +83,8 @@ impl PrimeGroup for Toy {
 }
 
 impl DsaGroup for Toy {
+    const HEDGES: bool = false;
+
     fn number(element: &u64) -> u64 {
         element % Q
     }

@@ -1,12 +1,12 @@
 //! The promise of threshold ECDSA: any 2t − 1 holders make an ordinary signature of the group's
 //! key, fewer none, and whoever lies is named.
 
-use crate::common::{member, members, play, run_id};
+use crate::common::{Seed, Stuck, member, members, play, run_id};
 use crate::kit::{Many, interpolate, joint, named, tell};
 use folkmoot_base::{Digest, MemberId, digest};
 use folkmoot_signing::sharing::deal;
-use folkmoot_signing::ts_dsa::{DsaGroup as _, Signed, Signing};
-use folkmoot_signing::{FaultKind, Outgoing, P256, PrimeGroup as _};
+use folkmoot_signing::ts_dsa::{DsaGroup, Signed, Signing};
+use folkmoot_signing::{FaultKind, Incoming, Next, Outgoing, P256, PrimeGroup};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -237,4 +237,112 @@ fn tsd_05_lies_in_the_dealing_are_settled_or_named() {
         }
     });
     named(&ends, liar, 5, FaultKind::PeerReveal);
+}
+
+/// P-256 in which nothing stands behind what a signer draws.
+#[derive(Debug, Clone, Copy)]
+struct Bare;
+
+impl PrimeGroup for Bare {
+    type Scalar = <P256 as PrimeGroup>::Scalar;
+    type Element = <P256 as PrimeGroup>::Element;
+    const SCALAR_BYTES: usize = P256::SCALAR_BYTES;
+    const ELEMENT_BYTES: usize = P256::ELEMENT_BYTES;
+    const NAME: &'static [u8] = P256::NAME;
+
+    fn plus(left: Self::Scalar, right: Self::Scalar) -> Self::Scalar {
+        P256::plus(left, right)
+    }
+    fn minus(scalar: Self::Scalar) -> Self::Scalar {
+        P256::minus(scalar)
+    }
+    fn times(left: Self::Scalar, right: Self::Scalar) -> Self::Scalar {
+        P256::times(left, right)
+    }
+    fn inverse(scalar: Self::Scalar) -> Option<Self::Scalar> {
+        P256::inverse(scalar)
+    }
+    fn zero() -> Self::Scalar {
+        P256::zero()
+    }
+    fn one() -> Self::Scalar {
+        P256::one()
+    }
+    fn from_wide(bytes: &[u8; 64]) -> Self::Scalar {
+        P256::from_wide(bytes)
+    }
+    fn encode_scalar(scalar: &Self::Scalar) -> Vec<u8> {
+        P256::encode_scalar(scalar)
+    }
+    fn decode_scalar(bytes: &[u8]) -> Option<Self::Scalar> {
+        P256::decode_scalar(bytes)
+    }
+    fn generator() -> Self::Element {
+        P256::generator()
+    }
+    fn raise(element: &Self::Element, scalar: &Self::Scalar) -> Self::Element {
+        P256::raise(element, scalar)
+    }
+    fn add(left: &Self::Element, right: &Self::Element) -> Self::Element {
+        P256::add(left, right)
+    }
+    fn negate(element: &Self::Element) -> Self::Element {
+        P256::negate(element)
+    }
+    fn identity() -> Self::Element {
+        P256::identity()
+    }
+    fn encode(element: &Self::Element) -> Vec<u8> {
+        P256::encode(element)
+    }
+    fn decode_any(bytes: &[u8]) -> Option<Self::Element> {
+        P256::decode_any(bytes)
+    }
+}
+
+impl DsaGroup for Bare {
+    const HEDGES: bool = false;
+
+    fn number(element: &Self::Element) -> Self::Scalar {
+        P256::number(element)
+    }
+    fn message(digest: &Digest) -> Self::Scalar {
+        P256::message(digest)
+    }
+    fn low(s: Self::Scalar) -> Self::Scalar {
+        P256::low(s)
+    }
+}
+
+/// What the first signer commits to when its entropy is stuck: its commitments to k, a, b and c.
+fn opened_by_stuck<G: DsaGroup>(many: &Many<G>, digest: Digest, run: u64) -> Vec<u8> {
+    let signers = members(3);
+    let mut hands = many.sign_hands(&signers, digest, run);
+    let mut to_all = BTreeMap::new();
+    for (number, (hand, run)) in hands.iter_mut().enumerate() {
+        let said = if number == 0 { run.start(&mut Stuck) } else { run.start(&mut Seed(number as u64)) };
+        let Next::Say(said) = said else { panic!("a run says something first") };
+        to_all.insert(*hand, said.to_all);
+    }
+    let first = hands.get_mut(&signers[0]).unwrap();
+    let Next::Say(said) = first.hear(Incoming { to_all, ..Incoming::default() }, &mut Stuck).unwrap() else {
+        panic!("it opens")
+    };
+    // After version, kind and nonce: one commitment of k.
+    said.to_all[34..34 + G::ELEMENT_BYTES].to_vec()
+}
+
+/// Whatever the entropy, another digest, run or share has another k. Without the share behind it
+/// the k is the same, and whoever knows the entropy knows it.
+#[test]
+fn tsd_06_entropy_that_repeats_repeats_no_nonce() {
+    let (many, other) = (joint::<P256>(&members(3), 2, 1), joint::<P256>(&members(3), 2, 2));
+    let opened = opened_by_stuck(&many, message(), 2);
+    assert_ne!(opened, opened_by_stuck(&many, digest(&[b"another"]), 2));
+    assert_ne!(opened, opened_by_stuck(&many, message(), 3));
+    assert_ne!(opened, opened_by_stuck(&other, message(), 2));
+    let (bare, other) = (joint::<Bare>(&members(3), 2, 1), joint::<Bare>(&members(3), 2, 2));
+    let opened = opened_by_stuck(&bare, message(), 2);
+    assert_eq!(opened, opened_by_stuck(&bare, digest(&[b"another"]), 2));
+    assert_eq!(opened, opened_by_stuck(&other, message(), 3));
 }

@@ -2,9 +2,11 @@
 
 use super::{BallotMessage, BallotOutput, Ballots, Look, SKEW_SECONDS};
 use crate::proposal::{Promise, Proposal, Stage, Statement, highest, promises_digest};
-use crate::{Approved, Batch, EFFECTS_MAX, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
+use crate::{Approved, Batch, Change, EFFECTS_MAX, Effect, HOLDS_MAX, IDLE_SECONDS, REFUSALS_MAX, State};
 use core::time::Duration;
-use folkmoot_base::{Danger, UnixTime};
+use folkmoot_base::{Danger, Digest, UnixTime};
+use folkmoot_signing::shared;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// So many entries that no decision holds are enough for one.
@@ -13,6 +15,8 @@ const ENTRIES_DUE: usize = 64;
 const ENTRIES_AGE: Duration = Duration::from_secs(600);
 /// A voter's term that ends within so many seconds is a reason to hold what counts.
 const TERM_SECONDS: u64 = 3_600;
+/// How long a sharing that could be decided waits for those of its holders that have said nothing.
+const STORED_WAIT: Duration = Duration::from_secs(10);
 
 impl Ballots {
     /// Proposes in the ballots that this voter owns: in ballot 0 what is due; above, with a quorum
@@ -79,7 +83,8 @@ impl Ballots {
     /// Everything that can be decided now, up to the bounds. Effects in the order of their names,
     /// each that still stands after those before it.
     pub(super) fn batch(&self, look: &Look<'_>, time: UnixTime) -> Batch {
-        let approved = look.set.approved(look.state, time);
+        let approved = look.set.approved(look.state, time).into_iter();
+        let approved = approved.filter(|approved| !self.waits(look, &approved.effect));
         let holds = look.set.holdable(look.state).into_iter().take(HOLDS_MAX).collect();
         let refusals = look.set.refusable(look.state).into_iter().take(REFUSALS_MAX).collect();
         let mut batch = Batch { time, effects: Vec::new(), holds, refusals };
@@ -92,6 +97,33 @@ impl Ballots {
             }
         }
         batch
+    }
+
+    /// Notes since when sharings could be decided that some holders have said nothing of.
+    pub(super) fn note_lacking(&mut self, look: &Look<'_>) {
+        let sharing = |effect: &&Effect| matches!(effect.change, Change::Sharing { .. });
+        if !look.set.effects().any(|effect| sharing(&effect)) {
+            self.lacking.clear();
+            return;
+        }
+        let time = look.clock.max(look.state.time());
+        let approved = look.set.approved(look.state, time);
+        let there = approved.iter().map(|one| &one.effect).filter(sharing).filter(|one| lacks(look, one));
+        let there: BTreeSet<Digest> = there.map(|effect| effect.subject().digest).collect();
+        self.lacking.retain(|name, _| there.contains(name));
+        for name in there {
+            self.lacking.entry(name).or_insert(look.now);
+        }
+    }
+
+    /// `LINE-69`: a sharing waits for all its holders to say that they have stored it, for
+    /// [`STORED_WAIT`] at most.
+    fn waits(&self, look: &Look<'_>, effect: &Effect) -> bool {
+        if !matches!(effect.change, Change::Sharing { .. }) || !lacks(look, effect) {
+            return false;
+        }
+        let since = self.lacking.get(&effect.subject().digest);
+        since.is_none_or(|since| look.now.since(*since) < STORED_WAIT)
     }
 
     /// The effects that a decision of this moment could carry out.
@@ -121,6 +153,14 @@ impl Ballots {
             || (entries > 0 && (oldest || ends_soon(state, look.clock)))
             || (idle && waits && state.time().0 > 0)
     }
+}
+
+/// Whether a holder of this sharing has said neither that it stored it nor that it has no share.
+fn lacks(look: &Look<'_>, effect: &Effect) -> bool {
+    let Change::Sharing { public, .. } = &effect.change else { return false };
+    let Ok(facts) = shared::facts(look.state.charter().scheme(), &public.0) else { return false };
+    let subject = effect.subject();
+    facts.holders.iter().any(|holder| look.set.approval(&subject, holder).is_none())
 }
 
 /// Whether a voter's term ends within the hour.

@@ -4,6 +4,7 @@ use super::State;
 use crate::{Approval, Change, Uncounted};
 use folkmoot_base::{Danger, MemberId, UnixTime};
 use folkmoot_identity::{Below, CertificateError, Policy, Threshold};
+use folkmoot_signing::shared;
 use std::collections::BTreeSet;
 
 impl State {
@@ -112,13 +113,18 @@ impl State {
         Ok(())
     }
 
-    /// How many voters must approve this change besides threshold and quorum: for a sharing as many
-    /// as sign by its scheme, because whoever approves it has its share on disk.
-    pub fn signers_for(&self, change: &Change) -> usize {
-        match change {
-            Change::Sharing { .. } => self.charter.scheme().signers(self.threshold()),
-            _ => 0,
+    /// How many of those who approve a sharing have stored it, and how many must: a holder's
+    /// approval says that its share is on disk. As many as sign, and a margin, so that enough are
+    /// left whatever those who may be corrupt have said.
+    fn stored(&self, change: &Change, yes: &BTreeSet<MemberId>) -> (usize, usize) {
+        let Change::Sharing { public, .. } = change else { return (0, 0) };
+        let scheme = self.charter.scheme();
+        let Ok(facts) = shared::facts(scheme, &public.0) else { return (0, usize::MAX) };
+        if self.is(Danger::LineFewKeepers) {
+            return (yes.len(), scheme.signers(self.threshold()));
         }
+        let stored = facts.holders.iter().filter(|holder| yes.contains(holder)).count();
+        (stored, scheme.keepers(facts.threshold, facts.holders.len()))
     }
 
     /// Whether `yes` suffice for this change: `LINE-40`, `LINE-48`.
@@ -129,9 +135,12 @@ impl State {
         if matches!(change, Change::Rejoin { .. }) && self.is(Danger::LineFewRejoin) {
             return Ok(());
         }
-        let signers = self.signers_for(change);
-        if !self.decides(yes) || yes.len() < signers {
-            return Err(Uncounted::TooFew { got: yes.len(), need: self.decision_need().max(signers) });
+        if !self.decides(yes) {
+            return Err(Uncounted::TooFew { got: yes.len(), need: self.decision_need() });
+        }
+        let (got, need) = self.stored(change, yes);
+        if got < need {
+            return Err(Uncounted::TooFew { got, need });
         }
         match change {
             Change::Remove { .. } => self.charter.policies().let_go(yes).map_err(Uncounted::Rule),

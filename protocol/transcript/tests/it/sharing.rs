@@ -124,21 +124,28 @@ fn line_13_a_sharing_is_judged_like_any_effect() {
     }
 }
 
-/// Two of four are the threshold, and a quorum with the first place; threshold ECDSA needs three
-/// signers. If two could decide, the old shares would be erased for new ones that sign nothing if
-/// the others never got theirs.
+/// Two of four are the threshold, and a quorum with the first place. If two could decide, the old
+/// shares would be erased for new ones that sign nothing if the others never got theirs, or if one
+/// of the two lied about its own. So as many as sign must have stored theirs, and a margin, but no
+/// more than there are holders; and those who hold none do not count.
 #[test]
-fn line_40_a_sharing_is_decided_by_as_many_as_sign() {
-    for (scheme, signers) in [(Scheme::TsDsa, 3), (Scheme::Frost, 2)] {
+fn line_40_a_sharing_is_decided_by_as_many_as_sign_and_a_margin() {
+    let refuses = |group: &Group, change: &Change, yes: &[usize], need| {
+        let why = Refuted::Uncounted(Uncounted::TooFew { got: yes.len(), need });
+        matches!(group.decision(change.clone(), yes), Err(Wrong::Effect { why: said, .. }) if said == why)
+    };
+    for (scheme, need) in [(Scheme::TsDsa, 4), (Scheme::Frost, 3)] {
         let group = group_of(scheme);
         let change = dealt_by(scheme, &[0, 1, 2, 3], 2, 60);
-        let two = group.decision(change.clone(), &[0, 1]);
-        if signers > 2 {
-            let too_few = Refuted::Uncounted(Uncounted::TooFew { got: 2, need: signers });
-            assert!(matches!(two, Err(Wrong::Effect { why, .. }) if why == too_few));
-        } else {
-            assert!(two.is_ok());
-        }
-        assert!(group.decision(change, &[0, 1, 2]).is_ok());
+        assert!(refuses(&group, &change, &[0, 1, 2][..need - 1], need));
+        assert!(group.decision(change, &[0, 1, 2, 3][..need]).is_ok());
+        let three = dealt_by(scheme, &[0, 1, 2], 2, 61);
+        assert!(group.decision(three.clone(), &[0, 1, 2]).is_ok(), "all that there are");
+        let few = group.decision(three.clone(), &[0, 1, 3]);
+        let why = Refuted::Uncounted(Uncounted::TooFew { got: 2, need: 3 });
+        assert!(matches!(few, Err(Wrong::Effect { why: said, .. }) if said == why), "one of them holds none");
+        // Without the rule it stands, and one who lied ends the group.
+        let group = group.without(Some(folkmoot_base::Danger::LineFewKeepers));
+        assert!(group.decision(three, &[0, 1, 3]).is_ok());
     }
 }

@@ -46,6 +46,7 @@ mod self_inclusion;
 mod sending_view_delivery;
 mod share_durability;
 mod share_erasure;
+mod share_kept;
 mod signing_liveness;
 mod slow_reader;
 mod story;
@@ -144,6 +145,7 @@ pub const ALL: [Checker; 44] = [
     group_key::CHECKER,
     share_erasure::CHECKER,
     share_durability::CHECKER,
+    share_kept::CHECKER,
     pooled_shares::CHECKER,
     asm_approval::CHECKER,
     signing_liveness::CHECKER,

@@ -76,6 +76,9 @@ impl World {
                     format!("of the voters {:?} these approve: {:?}", signing.voters, signing.approvals);
                 return Some(format!("m{player} wants another sharing, and a quorum is here; {said}"));
             }
+            if lacks_share(&here, *player, signing) {
+                return Some(format!("m{player} has no share of the sharing in use, and enough are here"));
+            }
             for (guest, approvers) in &signing.ripe {
                 // One that knows nobody but who was expelled since, say, has no contact.
                 let comes = here.values().any(|one| one.guests.contains(guest));
@@ -93,6 +96,13 @@ impl World {
 fn wants(here: &BTreeMap<Player, Signing>, signing: &Signing) -> bool {
     let lacks = |player: &&Player| here.contains_key(player) && !signing.holders.contains(player);
     signing.wants || (signing.shared && signing.voters.iter().any(|player| lacks(&player)))
+}
+
+/// Whether a holder that votes has no share, although as many others as it takes to repair it are
+/// here.
+fn lacks_share(here: &BTreeMap<Player, Signing>, player: Player, signing: &Signing) -> bool {
+    let due = signing.shared && signing.holders.contains(&player) && signing.voters.contains(&player);
+    due && !signing.holds && !wants(here, signing) && holders(here, signing) >= signing.givers
 }
 
 /// Whether those here could make and decide a sharing.

@@ -76,6 +76,7 @@ impl Desk {
             Input::Regrouped => {
                 self.out.soon();
                 self.deciding.regrouped(call.now);
+                self.signers.regrouped(call.now);
                 self.deciding.resend(call, &mut self.out);
                 Ok(())
             }
@@ -225,7 +226,16 @@ impl Desk {
             Command::Vote { motion, approve } if self.requests.get(&motion).is_some() => {
                 self.vote_request(call, &motion, approve)
             }
-            Command::Vote { motion, approve } => self.voting.vote(call, motion, approve, &mut self.out),
+            Command::Vote { motion, approve } => {
+                let effect = self.voting.effect(&motion).filter(|_| approve);
+                if effect.is_some_and(|effect| !self.signers.may_approve(effect)) {
+                    return Err(AdmissionError::LocalNoShare);
+                }
+                self.voting.vote(call, motion, approve, &mut self.out)
+            }
+            Command::Propose(effect) if !self.signers.may_approve(&effect) => {
+                Err(AdmissionError::LocalNoShare)
+            }
             Command::Expel(member) => self.voting.expel(call, member, &mut self.out),
             Command::Propose(effect) => self.voting.propose(call, effect, &mut self.out),
             Command::Submit(csr) => self.requests.submit(call, &csr, &mut self.out),

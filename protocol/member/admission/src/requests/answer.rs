@@ -9,7 +9,7 @@ use crate::message::{GuestMessage, KeyedVote, Reason, SignerKey};
 use crate::roster::are_stale;
 use folkmoot_base::{Blob, Digest, NodeId};
 use folkmoot_identity::{Mode, Scheme};
-use folkmoot_transcript::{ItemError, Roster, Transcript};
+use folkmoot_transcript::{ItemError, Roster, Transcript, Uncounted};
 use std::collections::BTreeSet;
 
 impl Requests {
@@ -63,21 +63,26 @@ impl Requests {
         error: &AdmissionError,
         out: &mut Out,
     ) {
-        let reason = match error {
-            AdmissionError::PeerTooManyRequests => Reason::Full,
-            AdmissionError::PeerTerm(_) => Reason::Term,
-            AdmissionError::PeerRefused(_) => Reason::Objected,
-            AdmissionError::PeerNotListed(_) => Reason::NotListed,
-            // What it was made over is on its way: the guest keeps it and says it again.
-            AdmissionError::PeerItem(ItemError::Ahead) => Reason::AwaitingVotes,
-            AdmissionError::PeerVoteEnded(_)
-            | AdmissionError::PeerCertificate(_)
-            | AdmissionError::PeerItem(_) => Reason::Votes,
-            AdmissionError::PeerCharter(_) | AdmissionError::PeerUsed(_) | AdmissionError::PeerOlder(_) => {
-                Reason::Stale
-            }
-            _ => Reason::AwaitingVotes,
-        };
+        let reason =
+            match error {
+                AdmissionError::PeerTooManyRequests => Reason::Full,
+                AdmissionError::PeerTerm(_) => Reason::Term,
+                AdmissionError::PeerRefused(_) => Reason::Objected,
+                AdmissionError::PeerNotListed(_) => Reason::NotListed,
+                // What it was made over is on its way: the guest keeps it and says it again.
+                AdmissionError::PeerItem(ItemError::Ahead) => Reason::AwaitingVotes,
+                // The votes stand. New shares came into use meanwhile, and sign it again.
+                AdmissionError::PeerItem(ItemError::Late(
+                    Uncounted::Epoch | Uncounted::SharesStale { .. },
+                )) if self.open.get(&request).is_some() => Reason::AwaitingVotes,
+                AdmissionError::PeerVoteEnded(_)
+                | AdmissionError::PeerCertificate(_)
+                | AdmissionError::PeerItem(_) => Reason::Votes,
+                AdmissionError::PeerCharter(_)
+                | AdmissionError::PeerUsed(_)
+                | AdmissionError::PeerOlder(_) => Reason::Stale,
+                _ => Reason::AwaitingVotes,
+            };
         let roster = call.transcript.roster();
         let nobody = || (0, roster.admission_need(&BTreeSet::new()));
         let open = self.open.get(&request);

@@ -118,6 +118,14 @@ impl Signers {
                     takers: Vec::new(),
                 })
             }
+            Purpose::Repair { holder } => {
+                let facts = &roster.sharing()?.facts;
+                let hold = |signer: &&MemberId| facts.holders.contains(signer) && *signer != holder;
+                let givers: Vec<MemberId> =
+                    ready.iter().filter(hold).copied().take(facts.threshold).collect();
+                let enough = givers.len() == facts.threshold && ready.contains(holder);
+                enough.then(|| Participants { givers, takers: vec![*holder] })
+            }
             Purpose::Multi { request, wording } => {
                 self.choose_signers(call, ready, (request, wording.expires), requests)
             }

@@ -90,7 +90,8 @@ impl Signers {
                 let public = dealt.public.0;
                 let after = in_use(call.transcript.roster()).unwrap_or_default();
                 let (share, authority) = (Some(share), Some(Bytes::new()));
-                let waiting = Waiting { facts, after, public, share, authority, anew: true };
+                let since = Some(call.now);
+                let waiting = Waiting { facts, after, public, share, authority, anew: true, since };
                 self.shares.keep_waiting(call, waiting, around.entropy, around.out);
             }
             None => {

@@ -195,6 +195,7 @@ impl Signers {
                 let held = self.shares.holds(roster);
                 voted && held && !are_stale(roster)
             }
+            Purpose::Repair { holder } => self.is_willing_to_repair(call, coordinator, holder),
             Purpose::Revoke { tbs } => sharers && self.revoked.is_right(call, &tbs.0, &self.shares),
         }
     }

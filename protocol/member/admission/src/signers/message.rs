@@ -87,6 +87,12 @@ pub enum Purpose {
         /// What each of them says.
         wording: Wording,
     },
+    /// A holder's share of the sharing in use again, for its coordinator, which has lost it.
+    #[tls_codec(discriminant = 8)]
+    Repair {
+        /// Who has lost it.
+        holder: MemberId,
+    },
     /// Shares dealt by the charter's authority: the first, or new ones of the same key.
     #[tls_codec(discriminant = 7)]
     Deal {
@@ -116,6 +122,7 @@ impl Purpose {
             Self::Revoke { .. } => "revoke",
             Self::Multi { .. } => "multi",
             Self::Deal { .. } => "deal",
+            Self::Repair { .. } => "repair",
         }
     }
 }
@@ -126,7 +133,7 @@ impl Purpose {
         match self {
             Self::Certify { request } | Self::Multi { request, .. } => Some(request),
             Self::Found { .. } | Self::Authority { .. } | Self::Reshare { .. } => None,
-            Self::Revoke { .. } | Self::Deal { .. } => None,
+            Self::Revoke { .. } | Self::Deal { .. } | Self::Repair { .. } => None,
         }
     }
 }

@@ -27,6 +27,7 @@ mod multi;
 mod others;
 mod outcome;
 mod participants;
+mod repair;
 mod revoke;
 mod run;
 mod session;

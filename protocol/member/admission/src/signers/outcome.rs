@@ -8,7 +8,7 @@ use super::start::say;
 use super::state::{Around, Signers};
 use crate::call::Call;
 use crate::requests::Requests;
-use folkmoot_base::{Blob, Danger, Digest, digest};
+use folkmoot_base::{Blob, Danger, Digest, Secret, digest};
 use folkmoot_identity::{AuthorityBody, AuthorityCertificate, Gmc, Mode};
 use folkmoot_signing::shared::{self, Outcome};
 
@@ -24,15 +24,7 @@ impl Signers {
         around.out.trace(format!("a signing session is done: {}", session.purpose.name()));
         match (&session.purpose, outcome) {
             (Purpose::Found { .. } | Purpose::Reshare { .. }, Outcome::Sharing { public, share }) => {
-                let now = call.transcript.roster().sharing();
-                let authority = now.map(|now| now.authority.clone());
-                let scheme = call.transcript.roster().charter().scheme();
-                let Ok(facts) = shared::facts(scheme, &public) else {
-                    return around.out.trace("a run came to no sharing");
-                };
-                let after = in_use(call.transcript.roster()).unwrap_or_default();
-                let waiting = Waiting { facts, after, public: public.into(), share, authority, anew: true };
-                self.shares.keep_waiting(call, waiting, around.entropy, around.out);
+                self.take_sharing(call, public, share, around);
             }
             (Purpose::Authority { epoch, tbs }, Outcome::Signature(signature)) => {
                 let sharing = self.shares.waiting_of(epoch).map(|waiting| digest(&[&waiting.public]));
@@ -54,6 +46,9 @@ impl Signers {
             (Purpose::Certify { request }, Outcome::Signature(signature)) => {
                 self.tell_signature(call, name, session, *request, signature, around);
             }
+            (Purpose::Repair { .. }, Outcome::Sharing { public, share }) => {
+                self.take_repaired(call, &public, share, around);
+            }
             (Purpose::Multi { .. }, Outcome::Signature(signature)) => {
                 if session.coordinator == call.me() {
                     take_multi(call, session, &signature, around);
@@ -72,6 +67,26 @@ impl Signers {
             }
             self.others.succeeded();
         }
+    }
+
+    /// A run gave another sharing.
+    fn take_sharing(
+        &mut self,
+        call: &Call<'_>,
+        public: Vec<u8>,
+        share: Option<Secret<Vec<u8>>>,
+        around: &mut Around<'_>,
+    ) {
+        let now = call.transcript.roster().sharing();
+        let authority = now.map(|now| now.authority.clone());
+        let scheme = call.transcript.roster().charter().scheme();
+        let Ok(facts) = shared::facts(scheme, &public) else {
+            return around.out.trace("a run came to no sharing");
+        };
+        let after = in_use(call.transcript.roster()).unwrap_or_default();
+        let (public, since) = (public.into(), Some(call.now));
+        let waiting = Waiting { facts, after, public, share, authority, anew: true, since };
+        self.shares.keep_waiting(call, waiting, around.entropy, around.out);
     }
 
     /// One of them tells: the coordinator may have no share, and the guest may have another contact

@@ -12,6 +12,7 @@
 //! member that knows more takes part all the same: the run then shows it to all.
 
 use super::message::Purpose;
+use super::repair::are_helpers;
 use super::session::{Participants, SigningSession};
 use super::state::Signers;
 use crate::call::Call;
@@ -51,6 +52,9 @@ impl Signers {
                 are_holders(&now.facts, now.facts.threshold, &participants.givers)?;
                 are_takers(roster, scheme, *threshold, &participants.takers)?;
                 self.misses_nobody(call, session, *threshold, &participants.takers)
+            }
+            Purpose::Repair { holder } => {
+                are_helpers(roster, holder, &participants.givers, &participants.takers)
             }
             _ if !participants.takers.is_empty() => {
                 Err("it names holders of new shares, but only a signature is made")

@@ -50,6 +50,11 @@ impl Signers {
                     (&now.public, share),
                 )
             }
+            Purpose::Repair { holder } => {
+                let now = roster.sharing()?;
+                let share = self.shares.of(&now.public).filter(|_| participants.givers.contains(&me));
+                shared::repair(scheme, id, me, (&participants.givers, *holder), (&now.public, share))
+            }
             Purpose::Authority { epoch, tbs } => {
                 let waiting = self.shares.waiting_of(epoch)?;
                 shared::sign(

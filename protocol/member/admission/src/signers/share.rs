@@ -5,8 +5,9 @@ use crate::call::{Call, Out};
 use crate::store;
 use crate::voting::is_rejected;
 use bytes::Bytes;
+use core::time::Duration;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Danger, Digest, Entropy, Secret, StoreKey, digest};
+use folkmoot_base::{Danger, Digest, Entropy, Instant, Secret, StoreKey, digest};
 use folkmoot_identity::{Identity, Mode};
 use folkmoot_signing::shared::{self, SharingFacts};
 use folkmoot_transcript::{Change, Effect, Roster, Transcript};
@@ -15,6 +16,9 @@ use zeroize::Zeroize as _;
 
 /// Most shares that wait for a decision.
 const WAITING_MAX: usize = 4;
+/// `ADM-75`: how long a sharing may wait for a decision. Then its holders take their yes back, and
+/// another is made: one of them may have gone for good before it stored its share.
+const UNDECIDED: Duration = Duration::from_secs(120);
 
 /// The transcript had taken the sharing when this was written. If it has another now, this one is
 /// over.
@@ -46,6 +50,8 @@ pub(super) struct Waiting {
     pub(super) authority: Option<Bytes>,
     /// A run has given it since the last vote on it.
     pub(super) anew: bool,
+    /// Since when it waits, in this life of the program.
+    pub(super) since: Option<Instant>,
 }
 
 /// All shares, by the digest of the sharing's public part.
@@ -69,6 +75,11 @@ impl Waiting {
     pub(super) fn effect(&self) -> Option<Effect> {
         let (public, authority) = (self.public.clone().into(), self.authority.clone()?.into());
         Some(Change::Sharing { public, authority }.into())
+    }
+
+    /// Whether it has waited too long for a decision.
+    fn is_late(&self, now: Instant) -> bool {
+        self.since.is_some_and(|since| now.since(since) >= UNDECIDED)
     }
 
     /// Whether too many voters have no share of it. If so, it is not proposed again.
@@ -117,7 +128,16 @@ impl Shares {
     /// The waiting sharing that the voters could take into use now, if they have not refused it.
     pub(super) fn next(&self, call: &Call<'_>) -> Option<&Waiting> {
         let mut fitting = self.waiting.values().filter(|waiting| waiting.fits(call.transcript.roster()));
-        fitting.find(|waiting| !waiting.was_refused(call))
+        fitting.find(|waiting| !waiting.was_refused(call) && !waiting.is_late(call.now))
+    }
+
+    /// Notes since when what was read from disk waits. The effects of those that have waited too
+    /// long.
+    pub(super) fn late(&mut self, now: Instant) -> Vec<Effect> {
+        for waiting in self.waiting.values_mut() {
+            waiting.since.get_or_insert(now);
+        }
+        self.waiting.values().filter(|waiting| waiting.is_late(now)).filter_map(Waiting::effect).collect()
     }
 
     /// A run gave a sharing, and perhaps a share: it is on disk before anything else is said of it.
@@ -142,7 +162,36 @@ impl Shares {
             out.persist(store::delete_share(&over));
         }
         persist_waiting(call, &name, &waiting, entropy, out);
+        if call.config.danger.is(Danger::AdmissionErasesEarly)
+            && let Some((old, _)) = self.current.take()
+        {
+            out.persist(store::delete_share(&old));
+        }
         self.waiting.insert(name, waiting);
+    }
+
+    /// `ADM-76`: the others have given us our share of the sharing in use again.
+    pub(super) fn keep_repaired(
+        &mut self,
+        call: &Call<'_>,
+        (public, share): (&[u8], Secret<Vec<u8>>),
+        entropy: &mut dyn Entropy,
+        out: &mut Out,
+    ) {
+        let Some(now) = call.transcript.roster().sharing().filter(|now| *now.public == *public) else {
+            return out.trace("a share came of a sharing that is over");
+        };
+        let name = digest(&[public]);
+        let stored = Stored {
+            state: IN_USE,
+            after: name,
+            public: now.public.clone().into(),
+            authority: now.authority.clone().into(),
+            share: blob(Some(&share)),
+        };
+        persist_share(call, &name, stored, entropy, out);
+        self.followed = Some(name);
+        self.current = Some((name, share));
     }
 
     /// The group's key has a certificate now.
@@ -239,8 +288,8 @@ impl Shares {
                 let authority = whole.then_some(stored.authority.0);
                 let facts = shared::facts(transcript.roster().charter().scheme(), &stored.public.0).ok()?;
                 let public = stored.public.0;
-                let (after, anew) = (stored.after, false);
-                self.waiting.insert(name, Waiting { facts, after, public, share, authority, anew });
+                let (after, anew, since) = (stored.after, false, None);
+                self.waiting.insert(name, Waiting { facts, after, public, share, authority, anew, since });
             }
         }
         Some(())

@@ -5,11 +5,15 @@ use super::session::SigningSession;
 use super::state::{Around, Signers};
 use crate::call::Call;
 use crate::pause::PATIENCE;
-use crate::roster::{is_dealers, turn, wants_sharing};
+use crate::roster::{are_stale, is_dealers, turn, wants_sharing};
 use crate::voting::Voting;
-use folkmoot_base::Blob;
+use core::time::Duration;
+use folkmoot_base::{Blob, Instant, MemberId};
 use folkmoot_identity::AuthorityBody;
 use folkmoot_transcript::Change;
+
+/// How long voters who are away are waited for.
+const AWAY: Duration = Duration::from_secs(30);
 
 impl Signers {
     pub(super) fn coordinate_sharing(
@@ -26,6 +30,7 @@ impl Signers {
         };
         if !wants_sharing(roster, &me) {
             self.wanted = None;
+            self.away = None;
             return;
         }
         if let Some(coordinator) = self.sessions.values().find(busy).map(|session| session.coordinator) {
@@ -35,6 +40,10 @@ impl Signers {
             let soon = self.wanted.is_none_or(|due| due <= call.now);
             self.wanted =
                 if coordinator != me { None } else { self.wanted.filter(|_| !soon).or(Some(again)) };
+            return;
+        }
+        if let Some(until) = self.waits_for_away(call) {
+            self.wanted = Some(until);
             return;
         }
         let due = *self.wanted.get_or_insert(call.now + turn(roster, &me));
@@ -47,6 +56,24 @@ impl Signers {
         if let Some(purpose) = self.next_purpose(call, voting, around) {
             self.start_session(call, purpose, around);
         }
+    }
+
+    /// `ADM-79`: voters who are not in our view are waited for before another sharing is made, so
+    /// that it does not leave them out; not for the first sharing, and not while so many have left
+    /// with shares that they could sign. Until when.
+    fn waits_for_away(&mut self, call: &Call<'_>) -> Option<Instant> {
+        let (me, roster) = (call.me(), call.transcript.roster());
+        let is_here = |voter: &MemberId| *voter == me || call.present.contains(voter);
+        let away = roster.voters().iter().any(|voter| !is_here(voter));
+        let moves = roster.sharing().is_some() && !are_stale(roster) && self.shares.next(call).is_none();
+        if call.present.is_empty() || !away || !moves {
+            if self.away.take().is_some_and(|since| call.now < since + AWAY) {
+                self.wanted = Some(call.now + turn(roster, &me));
+            }
+            return None;
+        }
+        let since = *self.away.get_or_insert(call.now);
+        (call.now < since + AWAY).then(|| since + AWAY + turn(roster, &me))
     }
 
     /// Whether we take part in this run for a sharing. A coordinator that lied gives us nothing.
@@ -106,6 +133,13 @@ impl Signers {
                 && let Err(error) = voting.approve(call, &effect, around.out)
             {
                 around.out.trace(format!("sharing not voted on: {error}"));
+            }
+        }
+        for effect in self.shares.late(call.now) {
+            // Without a yes of ours there is nothing to take back.
+            let yes = set.approval(&effect.subject(), &me).is_some_and(|said| said.approval.is_yes());
+            if yes && let Err(error) = voting.reject(call, &effect, around.out) {
+                around.out.trace(format!("sharing not taken back: {error}"));
             }
         }
         let runs = self.sessions.values().any(|session| self.may_give_share(session));

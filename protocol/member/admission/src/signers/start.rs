@@ -38,6 +38,7 @@ impl Signers {
         } else {
             self.wanted = None;
         }
+        self.coordinate_repair(call, around);
         self.coordinate_certificates(call, around);
         self.work_revocations(call, around);
     }
@@ -109,12 +110,18 @@ impl Signers {
     pub(super) fn answers_at(&self, call: &Call<'_>, coordinator: &MemberId, purpose: &Purpose) -> Instant {
         let roster = call.transcript.roster();
         let facts = match purpose {
-            Purpose::Certify { .. } | Purpose::Revoke { .. } => roster.sharing().map(|now| &now.facts),
+            Purpose::Certify { .. } | Purpose::Revoke { .. } | Purpose::Repair { .. } => {
+                roster.sharing().map(|now| &now.facts)
+            }
             Purpose::Authority { epoch, .. } => self.shares.waiting_of(epoch).map(|waiting| &waiting.facts),
             _ => None,
         };
         let Some(facts) = facts else { return call.now };
-        let signers = roster.charter().scheme().signers(facts.threshold);
+        let signers = match purpose {
+            // Its holder is the first of them, and does not help itself.
+            Purpose::Repair { .. } => facts.threshold.saturating_add(1),
+            _ => roster.charter().scheme().signers(facts.threshold),
+        };
         let after = facts.holders.iter().filter(|signer| *signer >= coordinator);
         let before = facts.holders.iter().filter(|signer| *signer < coordinator);
         let first = after.chain(before).take(signers).any(|signer| *signer == call.me());

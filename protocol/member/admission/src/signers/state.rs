@@ -12,9 +12,9 @@ use crate::pause::PATIENCE;
 use crate::requests::Requests;
 use core::time::Duration;
 use folkmoot_base::sealing::{Classic, OpeningKey};
-use folkmoot_base::{Digest, Entropy, Instant, MemberId, StoreKey};
+use folkmoot_base::{Digest, Entropy, Instant, MemberId, StoreKey, digest};
 use folkmoot_identity::{Identity, RevocationList};
-use folkmoot_transcript::{Roster, Transcript};
+use folkmoot_transcript::{Change, Effect, Roster, Transcript};
 use std::collections::BTreeMap;
 
 /// Most sessions at once.
@@ -46,8 +46,12 @@ pub(crate) struct Signers {
     /// Counts the sessions that this member starts, from a number drawn at its own start, so that
     /// no two are alike, not even across a stop. Zero: none yet.
     pub(super) attempts: u32,
-    /// Since when a sharing is wanted.
+    /// When this member has a sharing made, if one is wanted.
     pub(super) wanted: Option<Instant>,
+    /// Since when a sharing is wanted while voters are away.
+    pub(super) away: Option<Instant>,
+    /// When this member asks for the share that it has lost.
+    pub(super) repair: Option<Instant>,
     /// The certificates of the group's key that hold no more.
     pub(super) revoked: Revocations,
 }
@@ -108,6 +112,20 @@ impl Signers {
         self.sessions.clear();
         self.others.forget();
         self.wanted = None;
+        self.away = None;
+        self.repair = None;
+    }
+
+    /// Somebody may be here who can give us our share.
+    pub(crate) fn regrouped(&mut self, now: Instant) {
+        self.repair = self.repair.map(|_| now);
+    }
+
+    /// `ADM-74`: whether this member may say yes to this effect: to a sharing only with its share
+    /// of it on disk.
+    pub(crate) fn may_approve(&self, effect: &Effect) -> bool {
+        let Change::Sharing { public, .. } = &effect.change else { return true };
+        self.shares.has_waiting(&digest(&[&public.0]))
     }
 
     /// When something here is due.
@@ -123,6 +141,7 @@ impl Signers {
             ]
         });
         let starting = self.starting.values().map(|(_, at)| Some(*at + PATIENCE));
-        sessions.chain([self.wanted, self.revoked.due()]).chain(starting).flatten().min()
+        let own = [self.wanted, self.repair, self.revoked.due()];
+        sessions.chain(own).chain(starting).flatten().min()
     }
 }

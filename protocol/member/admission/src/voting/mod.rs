@@ -14,7 +14,7 @@ use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::status::ProposalStatus;
 use crate::store::StoredProposal;
-use folkmoot_base::{MemberId, UnixTime, codec};
+use folkmoot_base::{Digest, MemberId, UnixTime, codec};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Effect, Item, SignedApproval, Subject};
 use proposals::Proposals;
@@ -28,6 +28,11 @@ pub(crate) struct Voting {
 }
 
 impl Voting {
+    /// The open proposal of this name.
+    pub(crate) fn effect(&self, proposal: &Digest) -> Option<&Effect> {
+        self.proposals.get(proposal).map(|one| &one.effect)
+    }
+
     /// Takes a proposal from the disk.
     pub(crate) fn load_proposal(&mut self, value: &[u8]) -> Option<()> {
         let StoredProposal { proposer, expires, effect } = codec::decode(value).ok()?;

@@ -197,7 +197,7 @@ fn line_27_where_the_group_has_a_key_that_key_signs_the_request() {
     let none = ItemError::Certificate(CertificateError::PeerGroupKey);
     assert_eq!(tried(&group, &early), Err(none));
     let public = Blob::from(shares.public.clone());
-    group.pass(&Change::Sharing { public, authority: Blob::default() }.into(), &[0, 1, 2]);
+    group.pass(&Change::Sharing { public, authority: Blob::default() }.into(), &[0, 1, 2, 3]);
     assert_eq!(group.first().roster().issuer().unwrap().unwrap(), authority("wire", 7).1);
     let epoch = group.first().roster().sharing().unwrap().facts.epoch;
     let body = group.request(&stranger);

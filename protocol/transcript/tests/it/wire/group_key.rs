@@ -38,7 +38,7 @@ fn keyed() -> Keyed {
     let mut group = new_group();
     let shares = dealt(&[0, 1, 2].map(|who| group.id(who)), 2, 60);
     let authority = certificate(&shares, "wire");
-    group.pass(&sharing(&shares, &authority), &[0, 1]);
+    group.pass(&sharing(&shares, &authority), &[0, 1, 2]);
     Keyed { group, shares, authority }
 }
 

@@ -101,6 +101,10 @@ pub struct Bus {
     pub said: Vec<(NodeId, NodeId, Bytes)>,
     /// Where the bus is cut: members before this place do not hear those behind it.
     pub cut: Option<usize>,
+    /// Who stops in the middle of whatever it does, after so many outputs of all members.
+    pub fuse: Option<(usize, Vec<usize>)>,
+    /// How many outputs there were.
+    pub outputs: usize,
     queue: VecDeque<Parcel>,
 }
 
@@ -148,6 +152,8 @@ impl Bus {
             lost: Vec::new(),
             said: Vec::new(),
             cut: None,
+            fuse: None,
+            outputs: 0,
             queue: VecDeque::new(),
         }
     }
@@ -208,7 +214,13 @@ impl Bus {
         }
         let result =
             player.admission.handle(self.now, input, &player.transcript, &player.identity, &mut self.dice);
-        while let Some(output) = player.admission.poll_output() {
+        while let Some(output) = self.players[who].admission.poll_output() {
+            self.burn();
+            let player = &mut self.players[who];
+            if !player.up {
+                // It stopped before this was written or sent.
+                continue;
+            }
             match output {
                 Output::Persist(persist) => store(&mut player.disk, persist),
                 Output::Guest { to, payload } => {
@@ -224,9 +236,19 @@ impl Bus {
             }
         }
         if let Err(error) = &result {
-            player.errors.push(error.clone());
+            self.players[who].errors.push(error.clone());
         }
         result
+    }
+
+    fn burn(&mut self) {
+        self.outputs += 1;
+        let Some((left, doomed)) = self.fuse.take() else { return };
+        if left > 0 {
+            self.fuse = Some((left - 1, doomed));
+        } else {
+            doomed.into_iter().for_each(|who| self.players[who].up = false);
+        }
     }
 
     pub fn stranger_input(&mut self, which: usize, input: Input) {

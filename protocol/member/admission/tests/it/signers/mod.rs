@@ -3,6 +3,8 @@
 //! bus; members stop, restart from disk, and change in between.
 
 mod coordinators;
+mod kills;
+mod repairs;
 mod rules;
 mod sharings;
 
