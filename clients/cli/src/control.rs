@@ -54,6 +54,8 @@ pub(crate) enum Request {
     },
     /// Ask for a new certificate for the member itself.
     Renew,
+    /// Propose that the key of this certificate (hexadecimal) takes the member's place.
+    Rotate { certificate: String },
     /// Ask for admission for the holder of this CSR (PEM).
     Csr { csr: String },
     /// The certificate that was granted to a member (hexadecimal) under this serial number, if it

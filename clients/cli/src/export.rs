@@ -81,6 +81,15 @@ fn read(folder: &StateFolder) -> Result<(Transcript, Option<Bytes>), Failure> {
         return Err(Failure::new(Exit::Configuration, hint));
     }
     let _lock = folder.lock()?;
+    restored(folder)
+}
+
+/// The transcript in the folder, also while a member runs there.
+pub(crate) fn transcript(folder: &StateFolder) -> Result<Transcript, Failure> {
+    restored(folder).map(|(transcript, _)| transcript)
+}
+
+fn restored(folder: &StateFolder) -> Result<(Transcript, Option<Bytes>), Failure> {
     let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
     let stored = Store::open(&folder.store_path()).and_then(|store| store.load()).map_err(refuse)?;
     let revoked = stored.iter().find(|(key, _)| key.table == REVOKED_TABLE).map(|(_, value)| value.clone());

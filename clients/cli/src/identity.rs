@@ -25,6 +25,8 @@ pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) 
         Command::New { name, no_passphrase } => drop(make_identity(path, keys, name, *no_passphrase)?),
         Command::Import { key, name, no_passphrase } => import(path, keys, name, (key, *no_passphrase))?,
         Command::Passphrase(new) => return change(path, keys, new, json),
+        // It speaks to the member that runs.
+        Command::Rotate => return Ok(()),
         Command::Show => {}
     }
     let sealed = folder.is_sealed()?;
@@ -95,7 +97,10 @@ fn keep(path: &Path, made: &Identity, passphrase: Option<&Passphrase>) -> Result
 }
 
 /// The key as it stands in its file.
-fn written(identity: &Identity, passphrase: Option<&Passphrase>) -> Result<Secret<String>, Failure> {
+pub(crate) fn written(
+    identity: &Identity,
+    passphrase: Option<&Passphrase>,
+) -> Result<Secret<String>, Failure> {
     match passphrase {
         None => identity.key_pem().map_err(Failure::bug),
         Some(passphrase) => {
@@ -104,11 +109,11 @@ fn written(identity: &Identity, passphrase: Option<&Passphrase>) -> Result<Secre
     }
 }
 
-fn entropy() -> Result<OsEntropy, Failure> {
+pub(crate) fn entropy() -> Result<OsEntropy, Failure> {
     OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))
 }
 
-fn make(name: &str, key: Option<(&Path, &Secret<String>)>) -> Result<Identity, Failure> {
+pub(crate) fn make(name: &str, key: Option<(&Path, &Secret<String>)>) -> Result<Identity, Failure> {
     let now = wall_clock();
     let (from, to) =
         (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));

@@ -40,13 +40,18 @@ impl Keys {
 
     /// The identity in a folder. Whoever is at the terminal is asked, if nothing else was told.
     pub(crate) fn identity(&self, folder: &Path) -> Result<Identity, Failure> {
+        self.opened(folder).map(|(identity, _)| identity)
+    }
+
+    /// The same, with the passphrase that its key is under.
+    pub(crate) fn opened(&self, folder: &Path) -> Result<(Identity, Option<Passphrase>), Failure> {
         let state = StateFolder::at(folder);
         if !state.is_sealed()? {
-            return Ok(state.identity(None)?);
+            return Ok((state.identity(None)?, None));
         }
         match self.given()? {
             None if terminal::is_here() => ask_until_it_opens(&state),
-            given => Ok(state.identity(given.as_ref())?),
+            given => Ok((state.identity(given.as_ref())?, given)),
         }
     }
 
@@ -100,15 +105,18 @@ fn nobody_here(options: &str) -> Failure {
     Failure::new(Exit::Usage, why)
 }
 
-fn ask_until_it_opens(state: &StateFolder) -> Result<Identity, Failure> {
+fn ask_until_it_opens(state: &StateFolder) -> Result<(Identity, Option<Passphrase>), Failure> {
     let question = format!("Passphrase of {}:", state.key_path().display());
-    for _ in 1..ATTEMPTS {
-        match state.identity(Some(&ask(&question)?)) {
-            Err(StateError::LocalPassphrase { .. }) => eprintln!("This passphrase does not open the key."),
-            opened => return Ok(opened?),
+    for left in (0..ATTEMPTS).rev() {
+        let typed = ask(&question)?;
+        match state.identity(Some(&typed)) {
+            Err(StateError::LocalPassphrase { .. }) if left > 0 => {
+                eprintln!("This passphrase does not open the key.");
+            }
+            opened => return Ok((opened?, Some(typed))),
         }
     }
-    Ok(state.identity(Some(&ask(&question)?))?)
+    Err(Failure::bug("nobody was asked for a passphrase"))
 }
 
 fn ask_for_new() -> Result<Passphrase, Failure> {

@@ -43,6 +43,7 @@ mod notify;
 mod printer;
 pub mod progress;
 mod proof;
+mod rotate;
 mod rules;
 mod shell;
 pub mod show;
@@ -53,6 +54,7 @@ pub mod values;
 mod verify;
 mod words;
 
+use args::keys::Identity;
 use args::run::Run;
 use args::{Charter, Cli, Command, Verify};
 use exit::{Exit, Failure};
@@ -83,6 +85,7 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Demo(options) => demo::run(&options, json).await,
         Command::Lcm(options) => lcm::lcm(options, json).await,
         Command::Bench { args } => Err(bench(args, json)),
+        Command::Identity(Identity::Rotate) => rotate::rotate(&folder()?, &keys, json).await,
         Command::Identity(command) => identity::identity(&folder()?, &command, &keys, json),
         Command::Charter(Charter::Change { field, value, force }) => {
             commands::change(&folder()?, field, value, force, json).await

@@ -136,6 +136,19 @@ impl StateFolder {
         write().map_err(|error| file(&path, &error))
     }
 
+    /// Takes over key and certificate of another folder, whose key the group has decided on, and
+    /// empties that folder. Of a stop at any place the same call goes on.
+    ///
+    /// # Errors
+    /// [`StateError::LocalInUse`], [`StateError::LocalFile`].
+    pub fn take_key_of(&self, next: &Self) -> Result<(), StateError> {
+        let (key, certificate) = (next.read_key()?, next.read_certificate()?);
+        let _lock = self.lock()?;
+        write_whole(&self.certificate_path(), &certificate)?;
+        self.write_key(&key)?;
+        std::fs::remove_dir_all(&next.path).map_err(|error| file(&next.path, &error))
+    }
+
     /// Whether the private key is under a passphrase.
     ///
     /// # Errors

@@ -333,6 +333,8 @@ pub enum Danger {
     AdmissionBelievesVouchers,
     /// Admission: one voucher vouches for any number of requests.
     AdmissionVouchersUnbounded,
+    /// ID-87: a program approves another key whatever its certificate asks for.
+    AdmissionAnyRotation,
     /// Host: what follows a write is sent before the write is on disk.
     HostSendsFirst,
     /// Host: takes nothing any more while its application has no room for events.

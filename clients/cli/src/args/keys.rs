@@ -58,6 +58,10 @@ pub(crate) enum Identity {
     /// Changes the passphrase of the key, or removes it. No member may run on the folder
     /// meanwhile.
     Passphrase(NewPassphrase),
+    /// Gives this member another key, which the members vote on. While the member runs:
+    /// makes the key and proposes it. Once it is decided and the member is stopped: takes it into
+    /// use.
+    Rotate,
     /// Shows the identity.
     Show,
 }

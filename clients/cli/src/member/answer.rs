@@ -60,6 +60,7 @@ impl Process {
             Request::View => Ok(self.view()),
             Request::Vote { subject, approve, wait } => self.vote(&subject, approve, wait).await,
             Request::Renew => self.renew().await,
+            Request::Rotate { certificate } => self.rotate(&certificate).await,
             Request::Csr { csr } => self.submit(&csr).await,
             Request::Certificate { member, serial } => self.certificate(&member, &serial).await,
             Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,

@@ -3,7 +3,8 @@
 use super::process::Process;
 use crate::exit::{Exit, Failure};
 use folkmoot::MemberId;
-use folkmoot_base::{hex, whole};
+use folkmoot::tools::Command;
+use folkmoot_base::{hex, unhex, whole};
 use folkmoot_identity::{Csr, Gmc};
 use serde_json::{Value, json};
 
@@ -22,6 +23,15 @@ impl Process {
         self.moot.renew().await?;
         self.hear_refusal().await?;
         self.asked_for(self.moot.me()).await
+    }
+
+    /// Another key for the member itself.
+    pub(super) async fn rotate(&mut self, certificate: &str) -> Result<Value, Failure> {
+        let wrong = || Failure::new(Exit::Usage, "the certificate is not in hexadecimal");
+        let certificate = unhex(certificate).ok_or_else(wrong)?;
+        self.moot.order(Command::Rotate { certificate: certificate.into() }).await?;
+        self.hear_refusal().await?;
+        Ok(Value::Null)
     }
 
     async fn asked_for(&self, member: MemberId) -> Result<Value, Failure> {

@@ -27,6 +27,7 @@ mod proof;
 mod renewal;
 mod replicas;
 mod revoked;
+mod rotation;
 mod shell;
 mod status;
 mod takeover;

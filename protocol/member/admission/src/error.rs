@@ -85,6 +85,11 @@ pub enum AdmissionError {
     /// A founder's admission has no end.
     #[error("a founder's admission does not run out, so there is nothing to renew")]
     LocalEndless,
+    /// `ID-86` The member cannot have another key in this way.
+    #[error(
+        "a member gets another key {0}. Else make a new identity, have it admitted, and have the old one expelled"
+    )]
+    LocalRotation(&'static str),
     /// This member has no vote.
     #[error("this member has no vote")]
     LocalNotVoter,

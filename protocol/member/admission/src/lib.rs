@@ -156,6 +156,9 @@ pub enum Command {
     /// Ask for a new certificate for this member itself, before the present one ends. This does not
     /// vote on it: that is another command.
     Renew,
+    /// Propose that another key takes this member's place, and approve it if this member has a
+    /// vote. This is the certificate (GMC, DER) that the new key has signed, without votes.
+    Rotate(Bytes),
 }
 
 /// What goes out. Order counts.

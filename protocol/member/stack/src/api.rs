@@ -106,6 +106,11 @@ pub enum Command {
     },
     /// Ask for a new certificate for this member itself, before the present one ends.
     Renew,
+    /// Propose that another key takes this member's place, and vote for it.
+    Rotate {
+        /// The certificate (GMC, DER) that the new key has signed, without votes.
+        certificate: Bytes,
+    },
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Which member.

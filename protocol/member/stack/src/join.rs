@@ -179,6 +179,7 @@ impl Member {
             Command::Expel { member } => admission::Command::Expel(member),
             Command::SubmitCsr { csr } => admission::Command::Submit(csr),
             Command::Renew => admission::Command::Renew,
+            Command::Rotate { certificate } => admission::Command::Rotate(certificate),
             Command::Forced(command) => match change(*command) {
                 Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
                 None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),

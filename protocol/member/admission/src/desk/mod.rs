@@ -240,6 +240,7 @@ impl Desk {
             Command::Propose(effect) => self.voting.propose(call, effect, &mut self.out),
             Command::Submit(csr) => self.requests.submit(call, &csr, &mut self.out),
             Command::Renew => self.requests.renew(call, entropy, &mut self.out),
+            Command::Rotate(certificate) => self.voting.rotate(call, &certificate, &mut self.out),
         }
     }
 
@@ -277,6 +278,7 @@ impl Desk {
                 VoteKind::Admit => self.requests.notice_approval(call, &word.approval, &mut self.out),
                 _ => self.voting.notice_word(call, &word.approval, &mut self.out),
             },
+            Ok(Item::Admit { .. }) => self.voting.go_on_rotating(call, &mut self.out),
             Ok(Item::Effect(effect)) if taken.new => self.voting.notice_effect(call, effect, &mut self.out),
             Ok(Item::Decision(standing)) if taken.advanced => {
                 self.tell_if_behind(call, standing.proposal.decision.time);

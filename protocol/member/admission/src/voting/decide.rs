@@ -3,6 +3,7 @@
 
 use super::Voting;
 use super::proposals::{Proposal, approvers, is_rejected};
+use super::rotate::check_approval;
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Closed, Event, store};
@@ -52,6 +53,7 @@ impl Voting {
         effect: &Effect,
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
+        check_approval(call, effect)?;
         self.words.speak(call, subject(call, effect), Verdict::Approve, expiry(call)?, out)?;
         if call.transcript.set().effect(&effect.subject()).is_none() {
             out.item(Item::Effect(effect.clone()).encode());

@@ -4,6 +4,7 @@
 mod ballots;
 mod decide;
 mod proposals;
+mod rotate;
 mod words;
 
 pub(crate) use ballots::Deciding;
@@ -18,6 +19,7 @@ use folkmoot_base::{Digest, MemberId, UnixTime, codec};
 use folkmoot_identity::Verdict;
 use folkmoot_transcript::{Effect, Item, SignedApproval, Subject};
 use proposals::Proposals;
+use rotate::Rotation;
 use words::Words;
 
 /// Open proposals, and own words on their way.
@@ -25,6 +27,7 @@ use words::Words;
 pub(crate) struct Voting {
     proposals: Proposals,
     words: Words,
+    rotation: Option<Rotation>,
 }
 
 impl Voting {
@@ -69,7 +72,7 @@ impl Voting {
     /// Whether anything would be sent again.
     pub(crate) fn has_unfinished(&self, call: &Call<'_>) -> bool {
         let proposed = self.proposals.iter().any(|(_, proposal)| proposal.proposer == call.me());
-        proposed || !self.words.is_empty() || !self.unsaid(call).is_empty()
+        proposed || self.rotation.is_some() || !self.words.is_empty() || !self.unsaid(call).is_empty()
     }
 
     pub(crate) fn resend(&self, call: &Call<'_>, out: &mut Out) {
@@ -79,6 +82,7 @@ impl Voting {
         for effect in self.unsaid(call) {
             out.item(Item::Effect(effect).encode());
         }
+        self.resend_rotation(out);
         self.words.resend(out);
     }
 

@@ -32,6 +32,7 @@ mod places;
 mod policies;
 mod renewal;
 mod revoked;
+mod rotation;
 mod rules;
 mod signers;
 mod starting;

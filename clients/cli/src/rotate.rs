@@ -1,0 +1,132 @@
+//! `folkmoot identity rotate`: another key for the member of this folder, by a vote.
+//!
+//! ```text
+//! while the member runs   next/ is made: a new key and its certificate; the member proposes it
+//! after the decision      no member runs: next/ takes the place of the folder's own key
+//! ```
+//! A stop at any place leaves either key in use, and the same command goes on from there.
+
+use crate::control::{Control, Request};
+use crate::exit::{Exit, Failure};
+use crate::export;
+use crate::identity::{entropy, make, written};
+use crate::keys::Keys;
+use crate::show::{data, short};
+use folkmoot::tools::{Store, wall_clock};
+use folkmoot::{MemberId, StateFolder};
+use folkmoot_base::{Persist, hex};
+use folkmoot_identity::{Gmc, GmcBody, Identity};
+use folkmoot_transcript::Transcript;
+use serde_json::json;
+use std::path::Path;
+
+/// The table of what the old key said as a voter, and of what it promised: the new one has said
+/// nothing yet.
+const VOTES: &str = "vote";
+
+/// `folkmoot identity rotate`
+pub(crate) async fn rotate(folder: &Path, keys: &Keys, json: bool) -> Result<(), Failure> {
+    StateFolder::at(folder).read_key()?;
+    let next = StateFolder::at(&folder.join("next"));
+    match Control::connect(folder).await {
+        Ok(control) => propose(folder, &next, keys, control, json).await,
+        Err(_) if next.has_identity() => take(folder, &next, json),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// The member proposes the new key.
+async fn propose(
+    folder: &Path,
+    next: &StateFolder,
+    keys: &Keys,
+    mut control: Control,
+    json: bool,
+) -> Result<(), Failure> {
+    let (identity, passphrase) = keys.opened(folder)?;
+    // A stop came between the new key's use and the end of its own folder.
+    if next.has_identity() && crate::files::me(next.path())? == identity.member() {
+        std::fs::remove_dir_all(next.path()).map_err(|error| Failure::file(next.path(), &error))?;
+    }
+    if !next.has_identity() {
+        let made = make(identity.name(), None)?;
+        let key = written(&made, passphrase.as_ref())?;
+        StateFolder::open(next.path())?.write_identity(key.expose(), &made.certificate_pem())?;
+    }
+    let new = next.identity(passphrase.as_ref())?;
+    let certificate = certificate(folder, next, &new)?;
+    control.ask(&Request::Rotate { certificate: hex(&certificate) }).await?;
+    let (old, new) = (identity.member().hex(), new.member().hex());
+    let name = identity.name();
+    data(json, &json!({ "member": old, "new": new }), || {
+        format!(
+            "proposed: the key {} in place of {}\nVote: folkmoot vote approve give {name} another key. Once it is decided, stop \
+             this member and run: folkmoot --state {} identity rotate",
+            short(&new),
+            short(&old),
+            folder.display()
+        )
+    });
+    Ok(())
+}
+
+/// The new key's certificate, over the newest decision that the member's store has. It is kept, so
+/// that the same command proposes the same key; once its base is too old, another is made.
+fn certificate(folder: &Path, next: &StateFolder, new: &Identity) -> Result<Vec<u8>, Failure> {
+    let file = next.path().join("certificate.der");
+    let transcript = export::transcript(&StateFolder::at(folder))?;
+    let kept = std::fs::read(&file).ok().filter(|der| {
+        Gmc::from_der(der).is_ok_and(|gmc| {
+            gmc.member() == new.member() && transcript.state().has_on_line(&gmc.body().membership.base)
+        })
+    });
+    if let Some(kept) = kept {
+        return Ok(kept);
+    }
+    let roster = transcript.roster();
+    let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
+    let body = GmcBody::propose(roster.charter(), new, size, wall_clock(), &mut entropy()?);
+    let gmc = Gmc::compose(&body.over(roster.head()), &[], new).map_err(Failure::bug)?;
+    keep(&file, gmc.der())?;
+    Ok(gmc.der().to_vec())
+}
+
+fn keep(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(file, bytes).map_err(|error| Failure::file(file, &error))
+}
+
+/// The new key takes the place of the old one, if it was decided.
+fn take(folder: &Path, next: &StateFolder, json: bool) -> Result<(), Failure> {
+    let home = StateFolder::at(folder);
+    let new = crate::files::me(next.path())?;
+    let transcript = export::transcript(&home)?;
+    decided(&transcript, &new, folder)?;
+    forget(&home)?;
+    home.take_key_of(next)?;
+    data(json, &json!({ "member": new.hex() }), || {
+        format!("the key of this folder is now {}: run the member as before", short(&new.hex()))
+    });
+    Ok(())
+}
+
+fn decided(transcript: &Transcript, new: &MemberId, folder: &Path) -> Result<(), Failure> {
+    if transcript.roster().is_member(new) {
+        return Ok(());
+    }
+    let why = format!(
+        "the members have not decided on the new key yet, as far as this folder knows. Run the member, and let them vote. To \
+         give it up, remove {}",
+        folder.join("next").display()
+    );
+    Err(Failure::new(Exit::No, why))
+}
+
+/// What the old key said and promised as a voter.
+fn forget(home: &StateFolder) -> Result<(), Failure> {
+    let _lock = home.lock()?;
+    let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
+    let mut store = Store::open(&home.store_path()).map_err(refuse)?;
+    let said = store.load().map_err(refuse)?.into_iter().filter(|(key, _)| key.table == VOTES);
+    let rows: Vec<Persist> = said.map(|(key, _)| Persist { key, value: None }).collect();
+    store.commit(&rows).map_err(refuse)
+}

@@ -1,0 +1,156 @@
+//! A member gets another key: its new key signs, its old key gives its word, a quorum decides.
+
+use crate::common::{Bus, Dice, person};
+use bytes::Bytes;
+use folkmoot_admission::{AdmissionError, Closed, Command, Config, Event, Input, OpenMessage};
+use folkmoot_base::{Danger, Digest, Mutant, UnixTime};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme};
+use folkmoot_transcript::{Change, ROTATE_LABEL, Unfit};
+
+const BEN: usize = 3;
+
+fn founded(scheme: Scheme) -> Bus {
+    let mut bus = Bus::silent(scheme, 4, 2);
+    bus.pass(12);
+    bus
+}
+
+/// The certificate of a new key: as proposed, but for `change`.
+fn of_new_key(bus: &Bus, new: &Identity, change: impl Fn(&mut GmcBody)) -> Bytes {
+    let roster = bus.players[0].transcript.roster();
+    let body = GmcBody::propose(roster.charter(), new, 4, bus.time, &mut Dice(77));
+    let mut body = body.over(roster.head());
+    change(&mut body);
+    Gmc::compose(&body, &[], new).unwrap().der().clone()
+}
+
+/// What is proposed at a member: the name of the proposal that gives ben another key.
+fn proposed(bus: &Bus, who: usize) -> Option<Digest> {
+    let is = |change: &Change| matches!(change, Change::Rotate { .. });
+    bus.status(who).proposals.iter().find(|one| is(&one.effect.change)).map(|one| one.proposal)
+}
+
+fn is_member(bus: &Bus, who: usize, of: &Identity) -> bool {
+    bus.players[who].transcript.roster().is_member(&of.member())
+}
+
+#[test]
+fn id_86_another_key_takes_the_members_place_by_a_quorum() {
+    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let old = bus.players[BEN].identity.clone();
+    let certificate = of_new_key(&bus, &new, |_| ());
+    bus.command(BEN, Command::Rotate(certificate.clone())).unwrap();
+    bus.pass(2);
+    let motion = proposed(&bus, 0).expect("it is proposed");
+    // Ben's own machine has approved it. Said again it is the same proposal.
+    bus.command(BEN, Command::Rotate(certificate)).unwrap();
+    bus.command(1, Command::Vote { motion, approve: true }).unwrap();
+    bus.pass(3);
+    assert!(is_member(&bus, 0, &old) && !is_member(&bus, 0, &new), "half, without the first, is no quorum");
+    bus.command(2, Command::Vote { motion, approve: true }).unwrap();
+    bus.pass(5);
+    for who in 0..3 {
+        assert!(!is_member(&bus, who, &old) && is_member(&bus, who, &new), "{:#?}", bus.traces);
+        let roster = bus.players[who].transcript.roster();
+        assert!(roster.may_vote(&new.member()) && !roster.may_vote(&old.member()));
+        let closed = |event: &Event| matches!(event, Event::ProposalClosed { proposal, why: Closed::Granted, .. } if *proposal == motion);
+        assert!(bus.players[who].events.iter().any(closed));
+        assert_eq!(bus.players[who].admission.poll_timeout(), None, "something is still at work");
+    }
+    // From the decision on the old key says nothing any more.
+    let expel = bus.command(BEN, Command::Expel(bus.players[0].identity.member()));
+    assert!(expel.is_err() || proposed(&bus, 0).is_none());
+    bus.pass(5);
+    assert!(bus.status(0).proposals.is_empty(), "{:#?}", bus.status(0).proposals);
+    let again = of_new_key(&bus, &person("ben", 91), |_| ());
+    let refused = bus.command(BEN, Command::Rotate(again)).unwrap_err();
+    assert_eq!(refused, AdmissionError::LocalNotMember(old.member()));
+}
+
+#[test]
+fn id_86_what_is_no_other_key_is_refused() {
+    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let refused =
+        |bus: &mut Bus, certificate: Bytes| bus.command(BEN, Command::Rotate(certificate)).unwrap_err();
+    let taken = of_new_key(&bus, &bus.players[1].identity.clone(), |_| ());
+    assert!(matches!(refused(&mut bus, taken), AdmissionError::LocalRotation(_)));
+    let good = of_new_key(&bus, &new, |_| ());
+    let mut bad = good.to_vec();
+    *bad.last_mut().unwrap() ^= 1;
+    assert!(matches!(refused(&mut bus, bad.into()), AdmissionError::PeerCertificate(_)));
+    let mut shared = founded(Scheme::Frost);
+    assert!(matches!(refused(&mut shared, good), AdmissionError::LocalRotation(_)));
+    bus.pass(2);
+    assert_eq!(proposed(&bus, 0), None);
+}
+
+/// Somebody else's word moves nobody: the effect is not of the old key's hand.
+#[test]
+fn id_86_nobody_gives_another_member_a_key() {
+    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let (liar, ben) = (bus.players[2].identity.clone(), bus.players[BEN].identity.member());
+    let certificate = of_new_key(&bus, &new, |_| ());
+    let request = Gmc::from_der(&certificate).unwrap().body().request_digest().unwrap();
+    let item =
+        folkmoot_transcript::Item::Admit { certificate: certificate.to_vec().into(), approvals: Vec::new() };
+    for who in 0..4 {
+        bus.take(who, &item.encode().into());
+    }
+    let covered = [&bus.players[0].transcript.group().0[..], &request].concat();
+    let signature = liar.key().sign_wire(ROTATE_LABEL, &covered);
+    let effect = Change::Rotate { member: ben, request, signature }.into();
+    bus.command(2, Command::Propose(effect)).unwrap();
+    bus.pass(2);
+    if let Some(motion) = proposed(&bus, 0) {
+        for who in 0..2 {
+            let _ = bus.command(who, Command::Vote { motion, approve: true });
+        }
+    }
+    bus.pass(10);
+    for who in 0..4 {
+        let roster = bus.players[who].transcript.roster();
+        assert!(roster.is_member(&ben) && !roster.is_member(&new.member()));
+    }
+}
+
+/// Ben's program is his own: it proposes a key whose term is longer than the charter's.
+fn tries_a_long_term(voters: Option<Danger>) -> bool {
+    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let danger = |danger| Config { danger: Mutant::from(danger), ..Config::default() };
+    bus.restart_as(BEN, danger(Some(Danger::AdmissionAnyRotation)));
+    for who in 0..3 {
+        bus.restart_as(who, danger(voters));
+    }
+    bus.pass(5);
+    let certificate = of_new_key(&bus, &new, |body| body.not_after = UnixTime(body.not_after.0 + 86_400));
+    bus.command(BEN, Command::Rotate(certificate)).unwrap();
+    bus.pass(2);
+    let motion = proposed(&bus, 0).expect("it is proposed");
+    for who in 0..2 {
+        let voted = bus.command(who, Command::Vote { motion, approve: true });
+        if voters.is_none() {
+            assert_eq!(voted, Err(AdmissionError::LocalDecision(Unfit::NoAdmit)));
+        }
+    }
+    bus.pass(10);
+    is_member(&bus, 0, &new)
+}
+
+#[test]
+fn id_87_a_program_approves_no_key_that_lacks_more_than_votes() {
+    assert!(!tries_a_long_term(None));
+    assert!(tries_a_long_term(Some(Danger::AdmissionAnyRotation)), "the rule is off, and the liar succeeds");
+}
+
+/// A proposal alone admits nobody, and an order of a stranger's makes none.
+#[test]
+fn id_86_a_proposal_without_its_certificate_is_refused() {
+    let mut bus = founded(Scheme::Plain);
+    let (ben, request) = (bus.players[BEN].identity.clone(), [7; 32]);
+    let covered = [&bus.players[0].transcript.group().0[..], &request].concat();
+    let signature = ben.key().sign_wire(ROTATE_LABEL, &covered);
+    let effect = Change::Rotate { member: ben.member(), request, signature }.into();
+    let payload = crate::common::open(&OpenMessage::Proposal { effect });
+    let refused = bus.input(0, Input::Open { sender: ben.member(), payload }).unwrap_err();
+    assert_eq!(refused, AdmissionError::PeerDecision(Unfit::NoAdmit));
+}
