@@ -105,7 +105,7 @@ impl Checker {
 }
 
 /// All checkers.
-pub const ALL: [Checker; 44] = [
+pub const ALL: [Checker; 45] = [
     evs_1_basic_delivery::CHECKER,
     evs_2_configuration_change::CHECKER,
     evs_3_self_delivery::CHECKER,
