@@ -1,7 +1,7 @@
 //! Whom, or which line, a vote is about, in words that people can compare aloud: names can be
 //! alike.
 
-use crate::show::harmless;
+use crate::show::{harmless, visible};
 use crate::verify::named;
 use crate::words::{of_digest, of_head};
 use folkmoot::{Digest, MemberId};
@@ -25,7 +25,9 @@ fn of(effect: &Effect, known: &Transcript) -> Vec<Value> {
         told.map(|(id, label)| json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) }))
             .collect()
     };
-    let asks = |request: &Digest| known.set().admit(request).map(|admit| member(&admit.member, &admit.name));
+    let asks = |request: &Digest| {
+        known.set().admit(request).map(|admit| member(&admit.member, &visible(&admit.name)))
+    };
     match &effect.change {
         Change::Remove { member } => all(&[*member]),
         Change::Electorate { voters } => all(voters),
