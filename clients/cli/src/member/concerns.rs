@@ -5,6 +5,7 @@ use crate::show::{harmless, visible};
 use crate::verify::named;
 use crate::words::{of_digest, of_head};
 use folkmoot::{Digest, MemberId};
+use folkmoot_identity::names::is_marked;
 use folkmoot_transcript::{Change, Effect, Transcript};
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ const TOLD_MAX: usize = 16;
 
 /// A member, or somebody who asks.
 pub(super) fn member(id: &MemberId, name: &str) -> Value {
-    let label = format!("{} ({})", harmless(name), id.short());
+    let name = harmless(name);
+    let label = if is_marked(&name) { name } else { format!("{name} ({})", id.short()) };
     json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) })
 }
 
