@@ -56,7 +56,7 @@ pub(crate) fn release(
 fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
     // What needs a quiet machine comes first.
     let mut all = node_floor();
-    let more: [(&'static [u32], String); 19] = [
+    let more: [(&'static [u32], String); 20] = [
         (&[2, 3], "cargo test --workspace --quiet".into()),
         (&[2, 3, 4], "cargo install cargo-deny --locked --debug --quiet".into()),
         (&[2, 3, 4], "cargo deny check bans licenses sources".into()),
@@ -71,6 +71,11 @@ fn lines(schedules: u32, fuzz_seconds: u32) -> Vec<(&'static [u32], String)> {
         (&[15], format!("{BENCH} transcript --json")),
         (&[15], format!("{SIM} --flood 600 --json")),
         (&[15], "python3 testing/verify/agree.py --transcripts 200 --mutations 10000".into()),
+        (
+            &[21],
+            "env FOLKMOOT_VOTE_SEQUENCES=200 cargo test -p folkmoot-cli --test it drawn:: -- --nocapture"
+                .into(),
+        ),
         (&[19], "python3 testing/lcm/check.py".into()),
         (&[19], format!("{SIM} lcm --schedules {schedules} --json")),
         (&[19], format!("{SIM} lcm --mutants --json")),

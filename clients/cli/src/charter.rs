@@ -1,23 +1,26 @@
 //! `folkmoot charter`: a group's founding rules, written, signed, shown, checked.
 
-use crate::args::Charter;
+use crate::args::Charter as Command;
 use crate::authority::seat::central;
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, given_or_kept, open, read_small, stands_not, unsigned};
 use crate::keys::Keys;
 use crate::rules::policies;
-use crate::show::{Paint, data, many_of, paint, short};
-use folkmoot::GroupName;
+use crate::rules_shown;
+use crate::show::{Paint, data, many_of, paint, short, table, visible};
+use crate::words::of_digest;
 use folkmoot::tools::OsEntropy;
+use folkmoot::{GroupName, MemberId};
 use folkmoot_base::whole;
-use folkmoot_identity::{CharterDraft, Contact, Founder, Policy, SignedCharter};
-use serde_json::json;
+use folkmoot_identity::names::{is_made, told};
+use folkmoot_identity::{Charter, CharterDraft, Contact, Founder, Policy, SignedCharter};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// `folkmoot charter`
-pub(crate) fn charter(folder: &Path, command: Charter, keys: &Keys, json: bool) -> Result<(), Failure> {
+pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) -> Result<(), Failure> {
     match command {
-        Charter::New {
+        Command::New {
             name,
             founders,
             votes,
@@ -50,19 +53,24 @@ pub(crate) fn charter(folder: &Path, command: Charter, keys: &Keys, json: bool) 
             };
             write(&name, &founders, draft, &out, json)
         }
-        Charter::Sign { file, out } => sign(&keys.identity(folder)?, &file, out, json),
-        Charter::Show { file } => show(&given_or_kept(file, folder)?, json),
-        Charter::Verify { file } => verify(&given_or_kept(file, folder)?, json),
-        Charter::Change { .. } => Err(Failure::bug("a change of the charter needs a running member")),
+        Command::Sign { file, out } => sign(&keys.identity(folder)?, &file, out, json),
+        Command::Show { file } => show(&given_or_kept(file, folder)?, json),
+        Command::Verify { file } => verify(&given_or_kept(file, folder)?, json),
+        Command::Change { .. } => Err(Failure::bug("a change of the charter needs a running member")),
     }
 }
 
 fn show(file: &Path, json: bool) -> Result<(), Failure> {
     let signed = open(file)?;
     let text = String::from_utf8_lossy(signed.charter().bytes()).into_owned();
-    data(json, &json!({ "charter": text, "group": signed.charter().group().hex() }), || {
-        text.trim_end().to_owned()
-    });
+    let group = signed.charter().group().hex();
+    if !json {
+        eprintln!(
+            "{}",
+            paint(Paint::Dim, "the founding text, as it was signed; the rules in force: folkmoot rules")
+        );
+    }
+    data(json, &json!({ "charter": text, "group": group, "founding": true }), || text.trim_end().to_owned());
     Ok(())
 }
 
@@ -70,13 +78,12 @@ fn show(file: &Path, json: bool) -> Result<(), Failure> {
 pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
     let signed = open(file)?;
     let charter = signed.charter();
-    let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
-    let founders: Vec<&str> = charter.founders().iter().map(|founder| founder.name.as_str()).collect();
+    let (missing, founders) = (missing(&signed), founders(charter));
     let contacts: Vec<&str> = charter.contacts().iter().map(Contact::as_str).collect();
     let value = json!({
         "stands": missing.is_empty(), "group": charter.group().hex(), "name": charter.name().as_str(),
         "founders": founders, "missing": missing, "votes": charter.threshold(),
-        "admits": admits(charter), "contacts": contacts,
+        "admits": admits(charter), "contacts": contacts, "keys": keys_json(charter), "rules": rules_json(charter),
     });
     data(json, &value, || {
         let verdict = if missing.is_empty() {
@@ -86,7 +93,12 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
         };
         let (name, group) = (charter.name().as_str(), charter.group().short());
         let at = if contacts.is_empty() { "" } else { &format!("; contacts: {}", contacts.join(", ")) };
-        format!("{name} ({group}), founded by {}; {}{at}\n{verdict}", founders.join(", "), admits(charter))
+        let (name, founders) = (visible(name), founders.join(", "));
+        format!(
+            "{name} ({group}), founded by {founders}; {}{at}\n{}\n{verdict}",
+            admits(charter),
+            whole_text(charter)
+        )
     });
     match unsigned(&signed, file) {
         Some(next) => Err(Failure::new(Exit::No, next)),
@@ -94,14 +106,65 @@ pub(crate) fn verify(file: &Path, json: bool) -> Result<(), Failure> {
     }
 }
 
+/// What the founders are called here, in the charter's order.
+fn founders(charter: &Charter) -> Vec<String> {
+    let all = charter.founders().iter().map(|founder| (founder.key.member_id(), founder.name.as_str()));
+    let told = told(all);
+    let name = |founder: &Founder| told.get(&founder.key.member_id()).cloned().unwrap_or_default();
+    charter.founders().iter().map(name).collect()
+}
+
+/// What those founders are called who have not signed.
+fn missing(signed: &SignedCharter) -> Vec<String> {
+    let missing: Vec<_> = signed.missing().map(|founder| founder.key.member_id()).collect();
+    let all = signed.charter().founders().iter().zip(founders(signed.charter()));
+    all.filter(|(founder, _)| missing.contains(&founder.key.member_id())).map(|(_, name)| name).collect()
+}
+
+/// Everything that a founder signs: whose keys are founders', and each rule.
+fn whole_text(charter: &Charter) -> String {
+    let keys = charter.founders().iter().zip(founders(charter)).map(|(founder, name)| {
+        let member = founder.key.member_id();
+        vec![name, member.short(), of_digest(&member.0)]
+    });
+    let rules = rules_of(charter).into_iter().map(|(rule, value)| vec![visible(&rule), visible(&value)]);
+    let keys = table(&["FOUNDER", "ID", "IN WORDS"], &keys.collect::<Vec<_>>());
+    format!("{keys}\n{}", table(&["RULE", "VALUE"], &rules.collect::<Vec<_>>()))
+}
+
+fn rules_of(charter: &Charter) -> Vec<(String, String)> {
+    let names: Vec<(MemberId, String)> =
+        charter.founders().iter().map(|founder| founder.key.member_id()).zip(founders(charter)).collect();
+    let who = |member: &MemberId| match names.iter().find(|(founder, _)| founder == member) {
+        Some((_, name)) => format!("{name} ({})", member.short()),
+        None => member.hex(),
+    };
+    rules_shown::all(charter, &who)
+}
+
+fn rules_json(charter: &Charter) -> Value {
+    rules_of(charter).into_iter().map(|(rule, value)| json!({ "rule": rule, "value": value })).collect()
+}
+
+fn keys_json(charter: &Charter) -> Value {
+    let one = |(founder, name): (&Founder, String)| {
+        let member = founder.key.member_id();
+        json!({ "name": name, "member": member.hex(), "words": of_digest(&member.0) })
+    };
+    charter.founders().iter().zip(founders(charter)).map(one).collect()
+}
+
 /// Who admits, in words.
-fn admits(charter: &folkmoot_identity::Charter) -> String {
+fn admits(charter: &Charter) -> String {
     let policies = charter.policies();
     match (policies.policy, &policies.admit) {
         (Policy::List, _) => format!("{} listed keys may join", policies.list.len()),
         (Policy::Founder, _) => {
-            let decider = policies.decider.and_then(|decider| charter.founder(&decider));
-            format!("{} admits", decider.map_or("one founder", |founder| &founder.name))
+            let decider = policies.decider.map(|decider| {
+                let at = charter.founders().iter().position(|founder| founder.key.member_id() == decider);
+                at.and_then(|at| founders(charter).into_iter().nth(at)).unwrap_or_else(|| decider.short())
+            });
+            format!("{} admits", decider.unwrap_or_else(|| "one founder".to_owned()))
         }
         (Policy::Authority, _) => "the authority admits".into(),
         (Policy::Threshold, rule) => {
@@ -125,9 +188,15 @@ fn write(
         .iter()
         .map(|file| certificate(file).map(|certificate| Founder::from(&certificate)))
         .collect::<Result<Vec<_>, _>>()?;
+    for founder in &founders {
+        is_made(&founder.name).map_err(|error| {
+            let why = format!("{:?} cannot be a founder's name: {error}", visible(&founder.name));
+            Failure::new(Exit::Usage, why)
+        })?;
+    }
     let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
     let text = draft(founders, name, &mut entropy).to_toml();
-    folkmoot_identity::Charter::from_toml(&text).map_err(|error| Failure::new(Exit::Usage, whole(&error)))?;
+    Charter::from_toml(&text).map_err(|error| Failure::new(Exit::Usage, whole(&error)))?;
     if out.exists() {
         return Err(Failure::new(
             Exit::Usage,
@@ -162,8 +231,16 @@ fn sign(
         signed.merge(&others).map_err(|error| stands_not(&out, &error))?;
     }
     std::fs::write(&out, signed.der()).map_err(|error| Failure::file(&out, &error))?;
-    let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
-    data(json, &json!({ "file": out, "group": signed.charter().group().hex(), "missing": missing }), || {
+    let missing = missing(&signed);
+    let charter = signed.charter();
+    if !json {
+        eprintln!("you have signed:\n{}", whole_text(charter));
+    }
+    let value = json!({
+        "file": out, "group": charter.group().hex(), "missing": missing, "keys": keys_json(charter),
+        "rules": rules_json(charter),
+    });
+    data(json, &value, || {
         let rest = if missing.is_empty() {
             "complete".into()
         } else {
@@ -177,12 +254,12 @@ fn sign(
 /// The charter in `file`, text or signed before, with the signature of `me`.
 fn signed_by(me: &folkmoot_identity::Identity, file: &Path) -> Result<SignedCharter, Failure> {
     let bytes = read_small(file)?;
-    let founder = |charter: &folkmoot_identity::Charter| {
-        let names: Vec<&str> = charter.founders().iter().map(|founder| founder.name.as_str()).collect();
+    let founder = |charter: &Charter| {
+        let names = founders(charter);
         charter.founder(&me.member()).map(|_| ()).ok_or_else(|| {
             let why = format!(
                 "{} ({}) is not among the founders: {}",
-                me.name(),
+                visible(me.name()),
                 me.member().short(),
                 names.join(", ")
             );
@@ -190,8 +267,7 @@ fn signed_by(me: &folkmoot_identity::Identity, file: &Path) -> Result<SignedChar
         })
     };
     if let Ok(text) = std::str::from_utf8(&bytes) {
-        let charter =
-            folkmoot_identity::Charter::from_toml(text).map_err(|error| stands_not(file, &error))?;
+        let charter = Charter::from_toml(text).map_err(|error| stands_not(file, &error))?;
         founder(&charter)?;
         return SignedCharter::sign(text, &[me]).map_err(|error| stands_not(file, &error));
     }

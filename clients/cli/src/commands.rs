@@ -97,12 +97,16 @@ pub(crate) async fn vote(folder: &Path, vote: Vote, json: bool) -> Result<(), Fa
         Vote::Reject { subject, timeout } => (subject.join(" "), false, timeout),
     };
     let answer = ask(folder, Request::Vote { subject, approve, wait: Some(timeout) }).await?;
-    let word = if approve { "yes" } else { "no" };
-    let (kind, about, subject) = (text(&answer, "kind"), text(&answer, "about"), text(&answer, "subject"));
-    data(json, &answer, || {
-        format!("voted {word}: {kind} {:?} ({}); {}", harmless(about), short(subject), outcome(&answer))
-    });
+    data(json, &answer, || voted(&answer));
     Ok(())
+}
+
+/// On what a vote was given, and what became of it.
+pub(crate) fn voted(answer: &Value) -> String {
+    let approve = answer.get("approve").and_then(Value::as_bool).unwrap_or_default();
+    let word = if approve { "yes" } else { "no" };
+    let (kind, about, subject) = (text(answer, "kind"), text(answer, "about"), text(answer, "subject"));
+    format!("voted {word}: {kind} {:?} ({}); {}", harmless(about), short(subject), outcome(answer))
 }
 
 /// What became of a vote.
@@ -115,6 +119,9 @@ pub(crate) fn outcome(answer: &Value) -> String {
     };
     let votes = format!("{} of {} votes", count("have"), count("need"));
     let votes = format!("{votes}{}{}", names("approved", ", yes"), names("rejected", ", no"));
+    let rule =
+        answer.get("rule").and_then(Value::as_str).map(|rule| format!("; by the charter's rule: {rule}"));
+    let votes = votes + &harmless(&rule.unwrap_or_default());
     match (text(answer, "state"), text(answer, "over"), text(answer, "waits")) {
         ("waiting", ..) => {
             format!("waiting: the group has not ordered the vote yet; it is sent until it has ({votes})")
@@ -137,8 +144,7 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
     let answer = ask(folder, Request::Petitions).await?;
     let row = |one: &Value| {
         let number = |field: &str| one.get(field).unwrap_or(&Value::Null).to_string();
-        let rule = one.get("rule").and_then(Value::as_str).map(|rule| format!("; {rule}"));
-        let votes = format!("{} of {}{}", number("have"), number("need"), rule.unwrap_or_default());
+        let votes = format!("{} of {}", number("have"), number("need"));
         let names = |field: &str| {
             let names = one.get(field).and_then(Value::as_array).into_iter().flatten();
             harmless(&names.filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
@@ -150,6 +156,7 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
             format!("{}{about}", harmless(text(one, "name"))),
             short(text(one, "subject")).to_owned(),
             votes,
+            harmless(text(one, "needs")),
             names("approved"),
             names("rejected"),
         ]
@@ -159,7 +166,7 @@ async fn list(folder: &Path, json: bool) -> Result<(), Failure> {
         if rows.is_empty() {
             "nothing to vote on".into()
         } else {
-            let table = table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "YES", "NO"], &rows);
+            let table = table(&["KIND", "ABOUT", "SUBJECT", "VOTES", "NEEDS", "YES", "NO"], &rows);
             answer
                 .as_array()
                 .into_iter()

@@ -56,6 +56,11 @@ pub(crate) enum Request {
     Renew,
     /// Propose that the key of this certificate (hexadecimal) takes the member's place.
     Rotate { certificate: String },
+    /// Take back a proposal or a renewal of this member's; without a subject, as a stranger, the
+    /// request for admission.
+    Withdraw { subject: Option<String> },
+    /// The rules in force, and which decisions made them.
+    Rules,
     /// Ask for admission for the holder of this CSR (PEM).
     Csr { csr: String },
     /// The certificate that was granted to a member (hexadecimal) under this serial number, if it

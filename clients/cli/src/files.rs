@@ -1,6 +1,7 @@
 //! Identity certificates and charters, read from files.
 
 use crate::exit::{Exit, Failure};
+use crate::show::visible;
 use crate::values::is_ours;
 use folkmoot::{Locator, MemberId, StateFolder};
 use folkmoot_base::whole;
@@ -84,7 +85,7 @@ pub(crate) fn reachable(at: &[Locator], charter: &Path) -> Result<(), Failure> {
 
 /// What is to be done before a charter stands; nothing if all have signed.
 pub(crate) fn unsigned(signed: &SignedCharter, file: &Path) -> Option<String> {
-    let missing: Vec<&str> = signed.missing().map(|founder| founder.name.as_str()).collect();
+    let missing: Vec<String> = signed.missing().map(|founder| visible(&founder.name)).collect();
     let who = match missing.as_slice() {
         [] => return None,
         [one] => format!("{one} runs"),

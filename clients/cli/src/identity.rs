@@ -4,11 +4,13 @@ use crate::args::keys::{Identity as Command, NewPassphrase};
 use crate::exit::{Exit, Failure};
 use crate::files::{certificate, read_text};
 use crate::keys::{Keys, replacing};
-use crate::show::{Paint, data, paint};
+use crate::qr;
+use crate::show::{Paint, data, paint, visible};
 use crate::words::of_digest;
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Passphrase, StateError, StateFolder, UnixTime};
 use folkmoot_base::Secret;
+use folkmoot_identity::names::made;
 use folkmoot_identity::{CertificateError, Identity, is_sealed_key, open_sealed_key};
 use serde_json::json;
 use std::path::Path;
@@ -27,25 +29,28 @@ pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) 
         Command::Passphrase(new) => return change(path, keys, new, json),
         // It speaks to the member that runs.
         Command::Rotate => return Ok(()),
-        Command::Show => {}
+        Command::Show { .. } => {}
     }
+    let qr = matches!(command, Command::Show { qr: true });
     let sealed = folder.is_sealed()?;
     let certificate = certificate(&folder.certificate_path())?;
-    let (name, member) = (certificate.name(), certificate.member().hex());
+    let (name, member) = (visible(certificate.name()), certificate.member().hex());
+    let code = qr::of(&member.to_uppercase()).unwrap_or_default();
     let (file, words) = (folder.certificate_path(), of_digest(&certificate.member().0));
     let value = json!({
-        "name": name, "member": member, "words": words, "certificate": file, "key": folder.key_path(), "encrypted": sealed,
+        "name": name, "member": member, "words": words, "qr": code, "certificate": file, "key": folder.key_path(), "encrypted": sealed,
     });
     data(json, &value, || {
         let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
-        format!("{}  {member}\nin words: {words}\n{}  {hint}", paint(Paint::Bold, name), file.display())
+        let qr = if qr { format!("\n{code}") } else { String::new() };
+        format!("{}  {member}\nin words: {words}\n{}  {hint}{qr}", paint(Paint::Bold, &name), file.display())
     });
     Ok(())
 }
 
 /// Makes an identity of a fresh key in the folder; one that is there is not overwritten.
 pub(crate) fn make_identity(path: &Path, keys: &Keys, name: &str, none: bool) -> Result<Identity, Failure> {
-    let made = make(name, None)?;
+    let made = make(&checked(name)?, None)?;
     absent(path)?;
     keep(path, &made, keys.of_new_key(none)?.as_ref())?;
     Ok(made)
@@ -53,6 +58,7 @@ pub(crate) fn make_identity(path: &Path, keys: &Keys, name: &str, none: bool) ->
 
 /// The same of the key in a file. If that is under a passphrase, so is the copy.
 fn import(path: &Path, keys: &Keys, name: &str, (file, none): (&Path, bool)) -> Result<(), Failure> {
+    let name = &checked(name)?;
     absent(path)?;
     let text = Secret::new(read_text(file)?);
     if !is_sealed_key(text.expose()) {
@@ -111,6 +117,13 @@ pub(crate) fn written(
 
 pub(crate) fn entropy() -> Result<OsEntropy, Failure> {
     OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))
+}
+
+/// `ID-90`: the one form of a name.
+fn checked(name: &str) -> Result<String, Failure> {
+    made(name).map_err(|error| {
+        Failure::new(Exit::Usage, format!("{:?} cannot be a name: {error}. Choose another", visible(name)))
+    })
 }
 
 pub(crate) fn make(name: &str, key: Option<(&Path, &Secret<String>)>) -> Result<Identity, Failure> {

@@ -125,8 +125,7 @@ async fn names(moot: &Folkmoot, event: &Event) -> Result<Names, Failure> {
     if !matches!(event, Event::Answer { .. }) {
         return Ok(Names::new());
     }
-    let people = moot.status().await?.people;
-    Ok(people.into_iter().map(|person| (person.member, person.name)).collect())
+    Ok(moot.names().await?.0)
 }
 
 fn standing_text(standing: Standing) -> &'static str {

@@ -40,11 +40,14 @@ mod lcm;
 mod letter;
 mod member;
 mod notify;
+mod open;
 mod printer;
 pub mod progress;
 mod proof;
 mod rotate;
+mod qr;
 mod rules;
+mod rules_shown;
 mod shell;
 pub mod show;
 pub mod start;
@@ -124,6 +127,8 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
         Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
         Command::Renew => commands::renew(&folder()?, json).await,
+        Command::Withdraw { subject } => open::withdraw(&folder()?, &subject, json).await,
+        Command::Rules => open::rules(&folder()?, json).await,
         Command::Csr(csr) => csr::csr(&folder()?, csr, json).await,
         Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
         Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,

@@ -10,6 +10,7 @@ use crate::member::render::view_text;
 use crate::show::{Paint, data, harmless, paint, short};
 use crate::verify::load;
 use folkmoot_base::{GroupId, GroupName, MemberId, hex, unhex, whole};
+use folkmoot_identity::names::told;
 use folkmoot_identity::{
     Charter, MessageError, SIGNED_MESSAGE_BYTES_MAX, SignedCharter, SignedMessage, Stamp,
 };
@@ -112,7 +113,10 @@ fn tell(
     standing: &str,
     json: bool,
 ) {
-    let (stamp, name) = (message.stamp(), message.certificate().name());
+    let stamp = message.stamp();
+    let founders = charter.founders().iter().map(|one| (one.key.member_id(), one.name.as_str()));
+    let own = (stamp.sender.member, message.certificate().name());
+    let name = told(founders.chain([own])).remove(&stamp.sender.member).unwrap_or_default();
     let group = named.unwrap_or(charter.name()).as_str();
     let text = std::str::from_utf8(message.text()).ok();
     let value = json!({
@@ -123,7 +127,7 @@ fn tell(
     });
     data(json, &value, || {
         let said = text.map_or_else(|| hex(message.text()), harmless);
-        let who = format!("{} ({})", stamp.sender.of(&harmless(name)), short(&stamp.sender.member.hex()));
+        let who = format!("{} ({})", stamp.sender.of(&name), short(&stamp.sender.member.hex()));
         let verdict = paint(Paint::Green, &format!("valid: signed by {who}, {standing}"));
         let view = view_text(&stamp.view);
         format!(

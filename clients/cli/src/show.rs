@@ -71,30 +71,7 @@ pub(crate) fn harmless(text: &str) -> String {
 /// As [`harmless`], for what comes from a file that anybody may have made: what cannot be seen is
 /// replaced too, since two names that differ by it look alike.
 pub(crate) fn visible(text: &str) -> String {
-    let hidden = |c: char| {
-        matches!(
-            c,
-            '\u{ad}'
-                | '\u{34f}'
-                | '\u{61c}'
-                | '\u{115f}'..='\u{1160}'
-                | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{2800}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{1bca0}'..='\u{1bca3}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-    };
-    harmless(text).chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
+    folkmoot_identity::names::visible(text)
 }
 
 /// `1 vote`, `2 votes`.

@@ -12,6 +12,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::keys::Keys;
+use crate::qr;
 use crate::rules::key;
 use crate::show::{Paint, many_of, paint, visible};
 use crate::words::{of_digest, of_head};
@@ -49,12 +50,24 @@ pub(crate) async fn invite(folder: &Path, invite: Invite, keys: &Keys, json: boo
     if !json {
         eprintln!("{}", about(&ticket));
     }
-    let value = ticket_json(&ticket, invite.out.as_deref());
-    crate::show::data(json, &value, || match &invite.out {
-        Some(file) => file.display().to_string(),
-        None => text,
+    let codes = if invite.qr { codes(&text) } else { Vec::new() };
+    let mut value = ticket_json(&ticket, invite.out.as_deref());
+    if let Some(fields) = value.as_object_mut().filter(|_| invite.qr) {
+        fields.insert("qr".to_owned(), codes.clone().into());
+    }
+    crate::show::data(json, &value, || {
+        let codes: String = codes.iter().map(|code| format!("\n{code}")).collect();
+        match &invite.out {
+            Some(file) => file.display().to_string() + &codes,
+            None => text + &codes,
+        }
     });
     Ok(())
+}
+
+/// The ticket as QR codes: more than one, since no code holds it.
+fn codes(text: &str) -> Vec<String> {
+    qr::parts(text).iter().filter_map(|part| qr::of(part)).collect()
 }
 
 fn ticket_json(ticket: &Ticket, out: Option<&Path>) -> Value {
@@ -130,9 +143,12 @@ pub(crate) fn read(given: &Path) -> Result<Option<Ticket>, Failure> {
         _ if !given.is_file() => return Ok(None),
         _ => String::from_utf8_lossy(&files::read_start(given, TICKET_TEXT_MAX)?).into_owned(),
     };
-    if !Ticket::begins(&text) && given != Path::new("-") {
+    if !Ticket::begins(&text) && !qr::has_parts(&text) && given != Path::new("-") {
         return Ok(None);
     }
+    let text = qr::whole(&text).map_err(|why| {
+        Failure::new(Exit::Usage, format!("{why}. Give the texts of all the ticket's QR codes, one a line"))
+    })?;
     Ticket::from_text(&text).map(Some).map_err(|error| refusal(&error))
 }
 

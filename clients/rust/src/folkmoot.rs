@@ -7,7 +7,7 @@ use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
     AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal,
-    RunningMember, RuntimeError as Error, StateFolder, Twice,
+    RunningMember, RuntimeError as Error, StateFolder, Told, Twice,
 };
 use folkmoot_transport::Faults;
 use std::path::PathBuf;
@@ -153,6 +153,33 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn renew(&self) -> Result<(), Error> {
         self.command(Command::Renew).await
+    }
+
+    /// Takes back what this member proposed or asked for. If others approve the proposal, it goes
+    /// on without this member's yes. [`Event::Closed`] says that it is open no more.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn withdraw(&self, subject: Digest) -> Result<(), Error> {
+        self.command(Command::Withdraw { subject: Some(subject) }).await
+    }
+
+    /// As a stranger: asks no more. [`Event::Withdrawn`] says that a contact knows. It may be
+    /// repeated until then.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn withdraw_request(&self) -> Result<(), Error> {
+        self.command(Command::Withdraw { subject: None }).await
+    }
+
+    /// What everybody is called who is known here. Names that look alike have a mark and the first
+    /// digits of their keys.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn names(&self) -> Result<Told, Error> {
+        self.running.handle.look(|machine, _, _| machine.upper.member.told()).await
     }
 
     /// Proposes to expel a member, and votes for it.

@@ -43,8 +43,8 @@ pub use folkmoot_base::{
 
 pub use folkmoot_runtime::{
     AuthorityStatus, CarryError, Carrying, DealerState, Event, Exchange, KnownHead, LetterEvent,
-    LettersError, Origin, Passphrase, Path, Petition, Proposal, Refusal, RuntimeError as Error,
-    SealedKeyError, SendError, Standing, StateError, StateFolder, StoreError, Theirs, Twice, Versions,
+    LettersError, Origin, Over, Passphrase, Path, Petition, Proposal, Refusal, RuntimeError as Error,
+    SealedKeyError, SendError, Standing, StateError, StateFolder, StoreError, Theirs, Told, Twice, Versions,
     Voucher,
 };
 pub use folkmoot_transport::{Faults, MULTICAST_PORT};

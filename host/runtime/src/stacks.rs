@@ -2,7 +2,7 @@
 
 pub use folkmoot_member::{
     AuthorityStatus, Command, DealerState, Event, LetterEvent, LettersError, Member, Office, Origin,
-    Petition, Proposal, SendError, Standing,
+    Over, Petition, Proposal, SendError, Standing, Told,
 };
 pub use folkmoot_node::{
     Carrying, Exchange, Node, Path, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Theirs, Timing, Twice, Versions,

@@ -335,6 +335,10 @@ pub enum Danger {
     AdmissionVouchersUnbounded,
     /// ID-87: a program approves another key whatever its certificate asks for.
     AdmissionAnyRotation,
+    /// ADM-90: a request is heard under any name.
+    AdmissionAnyName,
+    /// ADM-91: a withdrawal is believed, whoever signed it.
+    AdmissionBelievesWithdrawals,
     /// Host: what follows a write is sent before the write is on disk.
     HostSendsFirst,
     /// Host: takes nothing any more while its application has no room for events.

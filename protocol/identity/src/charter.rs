@@ -345,6 +345,11 @@ impl Charter {
         self.rules.letters
     }
 
+    /// Between which times terms may lie.
+    pub fn validity(&self) -> crate::Validity {
+        self.rules.validity
+    }
+
     /// Whether a certificate may be for this term, by its length and by the charter's own validity:
     /// LINE-26.
     pub fn allows_term(&self, begins: UnixTime, ends: UnixTime) -> bool {

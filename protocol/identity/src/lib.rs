@@ -39,6 +39,7 @@ mod key_file;
 mod membership;
 mod message;
 mod multi;
+pub mod names;
 mod policy;
 mod request;
 mod revocation;

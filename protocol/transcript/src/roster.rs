@@ -10,7 +10,7 @@ use crate::{Change, Set, State};
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Cause, Digest, Head, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{
-    AuthorityCertificate, CertificateError, Charter, RevocationBody, RevocationError, Serial, SharedKey,
+    AuthorityCertificate, CertificateError, Charter, RevocationBody, RevocationError, Rule, Serial, SharedKey,
 };
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -256,6 +256,16 @@ impl Roster {
     /// How many approvals an effect takes, at the least.
     pub fn decision_need(&self) -> usize {
         self.state.decision_need()
+    }
+
+    /// How many approvals this change takes if `yes` are for it already: more than these, if these
+    /// do not suffice.
+    pub fn change_need(&self, change: &Change, yes: &BTreeSet<MemberId>) -> usize {
+        let remove = self.charter().policies().remove.as_ref();
+        let rule = remove.filter(|_| matches!(change, Change::Remove { .. })).map_or(0, Rule::least);
+        let least = self.decision_need().max(rule);
+        let yes = self.voting(yes);
+        if self.carries(change, &yes) { least } else { least.max(yes.len().saturating_add(1)) }
     }
 
     /// Whether the approvals of `yes` let `holder` in.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_admission::{
     Admission, Applicant, Command, Config, GuestMessage, Input, KeyedVote, OpenMessage, Output, Reason,
+    Withdrawal,
 };
 use folkmoot_base::{Digest, Host, Instant, UnixTime, codec};
 use folkmoot_identity::Request;
@@ -238,6 +239,10 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
     let cms = |bytes: &[u8]| bytes.to_vec().into();
     let asked = guest(&GuestMessage::Request { cms: cms(request.der()), voucher: None });
     let certificate = guest(&GuestMessage::Certificate { der: world().gmc().der().clone().into() });
+    let withdrawal = Withdrawal::sign(&world().group(), request.digest(), &world().stranger);
+    let withdraws = guest(&GuestMessage::Withdraw { withdrawal: withdrawal.clone() });
+    let withdrawn = open(&OpenMessage::Withdrawn { withdrawal });
+    let taken_back = open(&OpenMessage::TakenBack { proposal: removal().subject().digest });
     let standing =
         GuestMessage::Standing { request: request.digest(), have: 1, need: 2, reason: Reason::AwaitingVotes };
     let voucher = Some(voucher());
@@ -257,14 +262,18 @@ pub(crate) fn admission_seeds() -> [Vec<Vec<u8>>; 3] {
         certificate.clone(),
         guest(&standing),
         guest(&GuestMessage::Votes { request: request.digest(), votes: votes(request.digest()) }),
-        proposal,
+        proposal.clone(),
         revoked.clone(),
         by_csr,
+        withdraws.clone(),
+        withdrawn,
+        taken_back.clone(),
     ];
+    let given_up = script([(0, vouched.clone()), (0, withdraws), (1, proposal), (1, taken_back)]);
     let admitted = script([(0, vouched), (2, vote), (6, vec![]), (0, certificate)]);
     let brought = script([(1, told), (5, vec![40, 0]), (6, vec![])]);
     let late = script([(4, vec![0xff, 0xff]), (5, vec![0xff, 0xff]), (1, revoked)]);
-    [messages, vec![admitted, brought, expulsion(), late, submitted], applicant_seeds()]
+    [messages, vec![admitted, brought, expulsion(), late, submitted, given_up], applicant_seeds()]
 }
 
 fn applicant_seeds() -> Vec<Vec<u8>> {

@@ -62,6 +62,10 @@ pub(crate) enum Identity {
     /// makes the key and proposes it. Once it is decided and the member is stopped: takes it into
     /// use.
     Rotate,
-    /// Shows the identity.
-    Show,
+    /// Shows the identity: its name, and its key in digits and in words, which people compare.
+    Show {
+        /// Shows the key as a QR code, too.
+        #[arg(long)]
+        qr: bool,
+    },
 }

@@ -81,6 +81,14 @@ pub(crate) enum Command {
     /// Asks for a new certificate for this member, before the present one ends. The members
     /// vote on it as on an admission.
     Renew,
+    /// Takes back a proposal of this member's, or its request for a new certificate. A stranger
+    /// takes back its request for admission.
+    Withdraw {
+        /// The proposal's words ("expel dora"), or the subject's first digits. None, as a stranger.
+        subject: Vec<String>,
+    },
+    /// Shows the rules in force, and which decisions made them.
+    Rules,
     /// Asks for admission on behalf of someone who has only OpenSSL, by a certificate request
     /// (CSR).
     #[command(subcommand)]
@@ -222,12 +230,12 @@ pub(crate) enum Charter {
         #[arg(long, short, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Shows the text of a signed charter.
+    /// Shows the founding text of a signed charter. `folkmoot rules` shows what is in force now.
     Show {
         /// The signed charter [default: the one in the state folder].
         file: Option<PathBuf>,
     },
-    /// Checks that all founders signed and that the rules are sound.
+    /// Checks that all founders signed and that the rules are sound, and shows what they signed.
     Verify {
         /// The signed charter [default: the one in the state folder].
         file: Option<PathBuf>,

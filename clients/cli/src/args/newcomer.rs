@@ -43,6 +43,10 @@ pub(crate) struct Invite {
     /// How long the ticket serves.
     #[arg(long, value_name = "DAYS", default_value_t = 14, value_parser = clap::value_parser!(u64).range(1..=TICKET_DAYS_MAX))]
     pub(crate) days: u64,
+    /// Prints the ticket as QR codes, too. `folkmoot join` takes their texts from a file, one a
+    /// line in any order.
+    #[arg(long)]
+    pub(crate) qr: bool,
     /// The file to write the ticket to [default: it is printed].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

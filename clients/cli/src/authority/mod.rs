@@ -17,12 +17,14 @@ use crate::member::{self, Printing};
 use crate::progress::Progress;
 use crate::show::{Paint, data, harmless, many, many_of, paint, short, table};
 use folkmoot::tools::wall_clock;
-use folkmoot::{GroupName, StateFolder, UnixTime};
+use folkmoot::{GroupName, MemberId, StateFolder, UnixTime};
 use folkmoot_authority::Public;
 use folkmoot_authority::Record;
 use folkmoot_base::{digest, hex};
+use folkmoot_identity::names::told;
 use folkmoot_identity::{Gmc, Identity, Scheme};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Clocks differ: a certificate begins a little before it is made.
@@ -128,7 +130,9 @@ fn certificate(public: &Public, json: bool) -> Result<(), Failure> {
 /// `folkmoot authority log`
 fn log(folder: &Path, json: bool) -> Result<(), Failure> {
     let all = folkmoot_authority::records(&StateFolder::at(folder))?;
-    let value: Vec<Value> = all.iter().map(record_json).collect();
+    let issued: Vec<Gmc> = all.iter().filter_map(|record| Gmc::from_der(&record.der).ok()).collect();
+    let told = told(issued.iter().map(|gmc| (gmc.member(), gmc.name())));
+    let value: Vec<Value> = all.iter().map(|record| record_json(record, &told)).collect();
     data(json, &Value::from(value.clone()), || {
         let row = |one: &Value| {
             let place =
@@ -146,11 +150,11 @@ fn log(folder: &Path, json: bool) -> Result<(), Failure> {
 }
 
 /// A record whose certificate is none was named by a replica that lies: it has no serial number.
-fn record_json(record: &Record) -> Value {
+fn record_json(record: &Record, told: &BTreeMap<MemberId, String>) -> Value {
     let gmc = Gmc::from_der(&record.der).ok();
     json!({
         "place": record.place, "request": hex(&record.request), "certificate": hex(&digest(&[&record.der])),
-        "serial": gmc.as_ref().map(|gmc| hex(&gmc.body().serial)), "name": gmc.as_ref().map(Gmc::name),
+        "serial": gmc.as_ref().map(|gmc| hex(&gmc.body().serial)), "name": gmc.as_ref().and_then(|gmc| told.get(&gmc.member())),
         "member": gmc.as_ref().map(|gmc| gmc.member().hex()), "der": hex(&record.der), "stands": record.stands,
     })
 }

@@ -1,6 +1,7 @@
 //! What can be typed into a talk besides what is said.
 
 use super::screen::Screen;
+use crate::commands::voted;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::concerns::lines;
@@ -64,8 +65,10 @@ pub(super) async fn obey(orders: &mut Control, screen: &Screen, typed: &str) -> 
                 format!("Whose request do you {does}? Type {word} NAME. /votes lists the open ones.");
             return Err(Failure::new(Exit::Usage, question));
         }
-        "/yes" => drop(orders.ask(&Request::Vote { subject, approve: true, wait: None }).await?),
-        "/no" => drop(orders.ask(&Request::Vote { subject, approve: false, wait: None }).await?),
+        "/yes" | "/no" => {
+            let approve = word == "/yes";
+            screen.say(&voted(&orders.ask(&Request::Vote { subject, approve, wait: None }).await?));
+        }
         "/answer" => {
             let (letter, text) = subject.split_once(' ').unwrap_or((&subject, ""));
             let (letter, text) = (letter.to_owned(), text.trim().to_owned());
@@ -85,10 +88,22 @@ fn list(screen: &Screen, answer: &Value, none: &str) {
     let list = answer.get("people").unwrap_or(answer).as_array().cloned().unwrap_or_default();
     for one in &list {
         let text = |field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
-        screen.say(&format!("  {}  {}{}", text("name"), text("state"), text("kind")));
+        screen.say(&format!("  {}  {}{}{}", text("name"), text("state"), text("kind"), standing(one)));
         lines(one).iter().for_each(|words| screen.say(&format!("    {words}")));
     }
     if list.is_empty() {
         screen.say(&format!("  {none}"));
     }
+}
+
+/// How many have voted on it, how many it takes, and who they are; of a person nothing.
+fn standing(one: &Value) -> String {
+    let Some(needs) = one.get("needs").and_then(Value::as_str) else { return String::new() };
+    let have = one.get("have").and_then(Value::as_u64).unwrap_or_default();
+    let names = |field: &str, word: &str| {
+        let names = one.get(field).and_then(Value::as_array).into_iter().flatten();
+        let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
+        if names.is_empty() { String::new() } else { format!("; {word}: {}", names.join(", ")) }
+    };
+    format!(": has {have}, needs {}{}{}", harmless(needs), names("approved", "yes"), names("rejected", "no"))
 }

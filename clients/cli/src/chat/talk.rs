@@ -158,6 +158,7 @@ pub(super) async fn talk(
             Turn::Typed(Some(Typed::Failed(failure))) => {
                 (typed, talk.losses.input) = (None, Some(failure));
             }
+            Turn::Typed(Some(Typed::Interrupted)) if talk.asking => return talk.give_up().await,
             Turn::Typed(Some(Typed::Interrupted)) | Turn::Stop => return talk.over(),
         }
         if talk.quits {
@@ -206,6 +207,12 @@ impl Talk {
     }
 
     /// It ends before all was said.
+    /// Ctrl-C by whoever waits to be admitted: it asks no more.
+    async fn give_up(&mut self) -> Result<(), Failure> {
+        let answer = self.orders.ask(&Request::Withdraw { subject: None }).await?;
+        Err(member::gave_up(answer.get("known").and_then(Value::as_bool).unwrap_or_default()))
+    }
+
     fn over(self) -> Result<(), Failure> {
         let Self { mut losses, saying, screen, .. } = self;
         losses.unsent += saying.waiting();

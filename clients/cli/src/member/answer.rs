@@ -2,6 +2,7 @@
 
 use super::find::find;
 use super::journal::{Journal, timed};
+use super::names::{Names, stranger};
 use super::process::{Process, Tally};
 use super::propose::How;
 use super::{carried, names, render, trouble};
@@ -61,6 +62,8 @@ impl Process {
             Request::Vote { subject, approve, wait } => self.vote(&subject, approve, wait).await,
             Request::Renew => self.renew().await,
             Request::Rotate { certificate } => self.rotate(&certificate).await,
+            Request::Withdraw { subject } => self.withdraw(subject.as_deref()).await,
+            Request::Rules => self.rules_now().await,
             Request::Csr { csr } => self.submit(&csr).await,
             Request::Certificate { member, serial } => self.certificate(&member, &serial).await,
             Request::Expel { member, force, weigh } => self.expel(&member, How { force, weigh }).await,
@@ -98,10 +101,12 @@ impl Process {
         }
     }
 
-    async fn status(&self) -> Result<Value, Failure> {
-        let look = |machine: &mut Machine, now, _: &mut OsEntropy| {
+    async fn status(&mut self) -> Result<Value, Failure> {
+        self.learn_names().await?;
+        let names = self.names.clone();
+        let look = move |machine: &mut Machine, now, _: &mut OsEntropy| {
             let transcript = machine.upper.member.transcript();
-            let known = known(transcript);
+            let known = known(transcript, &names);
             (
                 machine.upper.member.status(now),
                 machine.ground.refusals(now),
@@ -130,7 +135,7 @@ impl Process {
         }
         if let Some(fields) = value.as_object_mut() {
             fields.insert("group".into(), self.moot.group().hex().into());
-            fields.insert("name".into(), self.moot.name().into());
+            fields.insert("name".into(), names::name(&self.names, &self.moot.me()).into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
             fields.insert("multicast".into(), json!(multicast));
             fields.insert("given_up".into(), given_up.into());
@@ -178,7 +183,7 @@ impl Process {
             (None, None) => ("not-admitted", "not a member of the group, as far as is known here".into()),
         };
         json!({
-            "member": self.moot.me().hex(), "name": self.moot.name(), "state": state, "why": why,
+            "member": self.moot.me().hex(), "name": names::name(&self.names, &self.moot.me()), "state": state, "why": why,
             "locator": self.moot.locator().to_string(),
         })
     }
@@ -340,10 +345,10 @@ impl Burst {
 
 /// What the transcript says of itself: the head, what is held, what counts beside it, what is late
 /// and why, and forks with those who signed both sides.
-fn known(transcript: &Transcript) -> Map<String, Value> {
+fn known(transcript: &Transcript, names: &Names) -> Map<String, Value> {
     let (state, set) = (transcript.state(), transcript.set());
     let late = set.late().map(
-        |(admit, why)| json!({ "member": admit.member.hex(), "name": admit.name, "why": why.to_string() }),
+        |(admit, why)| json!({ "member": admit.member.hex(), "name": stranger(names, &admit.member, &admit.name), "why": why.to_string() }),
     );
     let forks = transcript.line().forks().values().map(|fork| {
         let liars: Vec<String> = fork.liars.iter().map(MemberId::hex).collect();

@@ -1,10 +1,11 @@
 //! Whom, or which line, a vote is about, in words that people can compare aloud: names can be
 //! alike.
 
-use crate::show::harmless;
+use crate::show::{harmless, visible};
 use crate::verify::named;
 use crate::words::{of_digest, of_head};
 use folkmoot::{Digest, MemberId};
+use folkmoot_identity::names::is_marked;
 use folkmoot_transcript::{Change, Effect, Transcript};
 use serde_json::{Value, json};
 
@@ -13,7 +14,8 @@ const TOLD_MAX: usize = 16;
 
 /// A member, or somebody who asks.
 pub(super) fn member(id: &MemberId, name: &str) -> Value {
-    let label = format!("{} ({})", harmless(name), id.short());
+    let name = harmless(name);
+    let label = if is_marked(&name) { name } else { format!("{name} ({})", id.short()) };
     json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) })
 }
 
@@ -25,7 +27,9 @@ fn of(effect: &Effect, known: &Transcript) -> Vec<Value> {
         told.map(|(id, label)| json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) }))
             .collect()
     };
-    let asks = |request: &Digest| known.set().admit(request).map(|admit| member(&admit.member, &admit.name));
+    let asks = |request: &Digest| {
+        known.set().admit(request).map(|admit| member(&admit.member, &visible(&admit.name)))
+    };
     match &effect.change {
         Change::Remove { member } => all(&[*member]),
         Change::Electorate { voters } => all(voters),

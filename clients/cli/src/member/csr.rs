@@ -1,5 +1,6 @@
 //! Hands in a CSR through the member, and finds the certificate that it was granted.
 
+use super::names::stranger;
 use super::process::Process;
 use crate::exit::{Exit, Failure};
 use folkmoot::MemberId;
@@ -38,7 +39,7 @@ impl Process {
         let open = self.moot.petitions().await?.into_iter().find(|one| one.member == member);
         let open = open.ok_or_else(|| Failure::bug("the request was accepted, but no request is open"))?;
         Ok(json!({
-            "request": hex(&open.subject), "member": member.hex(), "name": open.name,
+            "request": hex(&open.subject), "member": member.hex(), "name": stranger(&self.names, &member, &open.name),
             "have": open.have, "need": open.need,
         }))
     }

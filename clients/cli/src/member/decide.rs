@@ -2,9 +2,10 @@
 //! reports a refusal.
 
 use super::find::{Choice, find};
+use super::names::stranger;
 use super::outcome::Ballot;
 use super::process::Process;
-use super::{concerns, render};
+use super::{concerns, matters};
 use crate::exit::{Exit, Failure};
 use folkmoot::{Absence, Digest, Event, MemberId, Person, Presence};
 use folkmoot_base::hex;
@@ -19,7 +20,7 @@ const LOOKS_MAX: usize = 300;
 /// What is voted on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Matter {
-    /// "request" or "proposal".
+    /// "request", "renewal" or "proposal".
     pub(super) kind: &'static str,
     pub(super) subject: Digest,
     /// Who asks, if it is a request.
@@ -35,11 +36,8 @@ impl Process {
         approve: bool,
         wait: Option<u64>,
     ) -> Result<Value, Failure> {
-        let mut matters = self.matters().await?;
-        if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
-            text.clone_into(&mut change.name);
-        }
-        let Choice { kind, name, id, value } = find(text, matters, "no open request or proposal is called")?;
+        self.learn_names().await?;
+        let Choice { kind, name, id, value } = self.matter(text).await?;
         let head = self.with_transcript(|known| known.state().head().number).await?;
         self.moot.vote(value.subject, approve).await?;
         self.hear_refusal().await?;
@@ -53,11 +51,22 @@ impl Process {
         Ok(answer)
     }
 
+    /// What somebody means by this, of what is open.
+    pub(super) async fn matter(&self, text: &str) -> Result<Choice<Matter>, Failure> {
+        let mut matters = self.matters().await?;
+        if let Some(change) = matters.iter_mut().find(|one| one.name.strip_suffix(CHANGE_END) == Some(text)) {
+            text.clone_into(&mut change.name);
+        }
+        find(text, matters, "no open request or proposal is called")
+    }
+
     async fn matters(&self) -> Result<Vec<Choice<Matter>>, Failure> {
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions
-            .into_iter()
-            .map(|one| (one.name, Matter { kind: "request", subject: one.subject, asks: Some(one.member) }));
+        let requests = petitions.into_iter().map(|one| {
+            let kind = matters::kind(&one);
+            let name = stranger(&self.names, &one.member, &one.name);
+            (name, Matter { kind, subject: one.subject, asks: Some(one.member) })
+        });
         let proposals = proposals
             .into_iter()
             .map(|one| (one.text, Matter { kind: "proposal", subject: one.subject, asks: None }));
@@ -77,14 +86,15 @@ impl Process {
     }
 
     /// Open requests and proposals.
-    pub(super) async fn petitions(&self) -> Result<Value, Failure> {
+    pub(super) async fn petitions(&mut self) -> Result<Value, Failure> {
+        self.learn_names().await?;
         let (petitions, proposals) = (self.moot.petitions().await?, self.moot.proposals().await?);
-        let requests = petitions.iter().map(|petition| render::petition_json(petition, &self.names));
+        let requests = petitions.iter().map(|petition| matters::petition_json(petition, &self.names));
         let concerns = self.concerns(proposals.iter().map(|one| one.subject).collect()).await?;
         let proposals = proposals
             .iter()
             .zip(concerns)
-            .map(|(proposal, concerns)| render::proposal_json(proposal, concerns, &self.names));
+            .map(|(proposal, concerns)| matters::proposal_json(proposal, concerns, &self.names));
         Ok(requests.chain(proposals).collect::<Vec<_>>().into())
     }
 

@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::show::{harmless, short};
+use folkmoot_identity::names::{is_marked, look_alike, unmarked};
 
 /// Digits of an id that may stand for it.
 const DIGITS_MIN: usize = 4;
@@ -30,6 +31,11 @@ impl<T> Choice<T> {
         begins || (!whole && self.name == text)
     }
 
+    /// Whether it has a mark, and its name may be taken for what was typed.
+    fn is_like(&self, text: &str) -> bool {
+        is_marked(&self.name) && look_alike(unmarked(&self.name), text)
+    }
+
     fn listed(&self) -> String {
         format!("{} {:?} {}", self.kind, harmless(&self.name), short(&self.id))
     }
@@ -39,8 +45,19 @@ impl<T> Choice<T> {
 pub(crate) fn find<T>(text: &str, choices: Vec<Choice<T>>, nothing: &str) -> Result<Choice<T>, Failure> {
     let digits = text.to_ascii_lowercase();
     let open = list(choices.iter());
-    let mut meant: Vec<Choice<T>> =
-        choices.into_iter().filter(|choice| choice.is_meant(text, &digits)).collect();
+    let (mut meant, others): (Vec<_>, Vec<_>) =
+        choices.into_iter().partition(|choice| choice.is_meant(text, &digits));
+    // A name that looks like another's is no answer by itself, even if one alone fits.
+    if meant.is_empty() {
+        let like: Vec<Choice<T>> = others.into_iter().filter(|choice| choice.is_like(text)).collect();
+        if !like.is_empty() {
+            let hint = format!(
+                "{text:?} looks like the name of more than one: {}. Give the first digits of the one you mean",
+                list(like.iter())
+            );
+            return Err(Failure::new(Exit::Usage, hint));
+        }
+    }
     if meant.len() > 1 {
         let hint = format!(
             "{text:?} matches more than one: {}. Give the first digits of the one you mean",
@@ -99,6 +116,21 @@ mod tests {
         assert_eq!(refused.exit, Exit::Usage);
         assert!(refused.text.contains(r#"request "dora" a1a1a1a1, request "dora" b2b2b2b2"#), "{refused}");
         assert_eq!(look("b2b2", &open), Ok("request"));
+    }
+
+    #[test]
+    fn a_name_with_a_mark_is_no_answer_without_its_digits() {
+        let open = [choice("member", "anna≈a1a1a1a1", "a1"), choice("member", "dora", "b2")];
+        for typed in ["anna", "Anna", "аnna", "an\u{200d}na"] {
+            let refused = look(typed, &open).unwrap_err();
+            assert_eq!(refused.exit, Exit::Usage, "{typed}");
+            assert!(refused.text.contains("\"anna≈a1a1a1a1\" a1a1a1a1"), "{refused}");
+        }
+        assert_eq!(look("anna≈a1a1a1a1", &open), Ok("member"));
+        assert_eq!(look("a1a1", &open), Ok("member"));
+        let open = [choice("proposal", "expel anna≈a1a1a1a1", "c3")];
+        assert_eq!(look("expel anna", &open).unwrap_err().exit, Exit::Usage);
+        assert_eq!(look("ben", &open).unwrap_err().exit, Exit::No);
     }
 
     #[test]

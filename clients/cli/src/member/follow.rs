@@ -2,12 +2,14 @@
 //! and the office's replica.
 
 use super::hook::{self, Reply, Verdict};
+use super::names::stranger;
 use super::process::Process;
 use super::{render, replica};
 use crate::exit::{Exit, Failure};
 use folkmoot::{AuthorityStatus, DealerState, Digest, MemberId, Petition};
 use folkmoot_authority::replicas::Logged;
 use folkmoot_base::hex;
+use folkmoot_identity::names::told;
 use serde_json::{Value, json};
 
 impl Process {
@@ -43,7 +45,7 @@ impl Process {
         };
         json!({
             "request": hex(&petition.subject), "group": self.moot.group().hex(), "me": self.moot.me().hex(),
-            "member": petition.member.hex(), "name": petition.name, "roles": petition.roles,
+            "member": petition.member.hex(), "name": stranger(&self.names, &petition.member, &petition.name), "roles": petition.roles,
             "sponsor": petition.sponsor.map(|sponsor| sponsor.hex()),
             "term": { "from": petition.term.0.0, "to": petition.term.1.0 }, "have": petition.have, "need": petition.need,
             "rule": petition.rule, "approved": voters(&petition.approved), "rejected": voters(&petition.rejected),
@@ -103,7 +105,9 @@ impl Process {
         let Some(status) = self.moot.authority().await? else { return Ok(None) };
         let roster = |transcript: &folkmoot_transcript::Transcript| {
             let members = transcript.roster().members();
-            members.iter().map(|(member, held)| (*member, held.name.clone())).collect::<Vec<_>>()
+            told(members.iter().map(|(member, held)| (*member, held.name.as_str())))
+                .into_iter()
+                .collect::<Vec<_>>()
         };
         let people = self.with_transcript(roster).await?;
         Ok(Some(self.office_json(&status, &people)))
@@ -120,7 +124,7 @@ impl Process {
         };
         let petitions = status.petitions.iter().map(|one| {
             json!({
-                "subject": hex(&one.request), "member": one.member.hex(), "name": one.name, "until": one.expires.to_string(),
+                "subject": hex(&one.request), "member": one.member.hex(), "name": stranger(&self.names, &one.member, &one.name), "until": one.expires.to_string(),
                 "verdict": one.verdict.map(|yes| if yes { "approve" } else { "reject" }),
             })
         });

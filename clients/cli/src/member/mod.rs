@@ -17,6 +17,7 @@ pub(crate) mod journal;
 mod kept;
 mod lacks;
 mod lines;
+pub(crate) mod matters;
 pub(crate) mod names;
 mod office;
 mod outcome;
@@ -27,9 +28,11 @@ pub(crate) mod render;
 mod replica;
 mod resolve;
 pub(crate) mod robot;
+mod rules_now;
 mod say;
 mod serve;
 mod trouble;
+mod withdraw;
 
 use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;
@@ -44,11 +47,13 @@ pub(crate) use process::Printing;
 use process::{Picture, Process, Tally};
 use render::Names;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{broadcast, mpsc, oneshot};
+pub(crate) use withdraw::gave_up;
 
 /// Requests that wait for the process.
 const REQUESTS_WAITING_MAX: usize = 64;
@@ -120,13 +125,15 @@ pub(crate) async fn run(
         picture: Picture::default(),
         tally: Tally::default(),
         names: Names::new(),
+        renewals: BTreeSet::new(),
+        gave_up: None,
         events,
         printing,
         printer,
         window: None,
         socket,
     };
-    let result = process.live(inbox, stop).await;
+    let result = process.live(inbox, stop, run.apply).await;
     server.abort();
     if let Some(robot) = robot {
         robot.abort();
@@ -189,14 +196,17 @@ impl Process {
         result.and(stopped)?;
         let closed = self.moot.close().await.map_err(Failure::from);
         self.printer.end().await;
-        closed
+        closed?;
+        self.gave_up.map_or(Ok(()), Err)
     }
 
     async fn live(
         &mut self,
         mut inbox: mpsc::Receiver<(crate::control::Request, oneshot::Sender<crate::control::Answer>)>,
         stop: impl Future<Output = ()>,
+        applies: bool,
     ) -> Result<(), Failure> {
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(Failure::bug)?;
         self.learn_names().await?;
         tokio::pin!(stop);
         loop {
@@ -211,6 +221,10 @@ impl Process {
             };
             match turn {
                 Turn::Event(Ok(Some(event))) => self.hear(event).await?,
+                Turn::Stop if applies && is_interrupted(&mut interrupt).await => {
+                    self.gave_up = self.give_up().await?;
+                    return Ok(());
+                }
                 Turn::Event(Ok(None)) | Turn::Stop => return Ok(()),
                 Turn::Event(Err(error)) => return Err(error.into()),
                 Turn::Hook(turn) => self.follow_hook(turn).await?,
@@ -245,6 +259,15 @@ pub(crate) fn stop_signal(while_stdin: bool) -> impl Future<Output = ()> {
             () = hangup => {}
             () = parent => {}
         }
+    }
+}
+
+/// Whether Ctrl-C was pressed.
+async fn is_interrupted(interrupt: &mut Signal) -> bool {
+    tokio::select! {
+        biased;
+        signal = interrupt.recv() => signal.is_some(),
+        () = std::future::ready(()) => false,
     }
 }
 

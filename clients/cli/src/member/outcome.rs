@@ -46,6 +46,8 @@ struct Known {
     no: Vec<MemberId>,
     /// How many it takes; unknown once it is over.
     need: Option<u32>,
+    /// The charter's rule, with how far each part is met.
+    rule: Option<String>,
     /// What it waits for, if it is open and has the votes.
     waits: Option<&'static str>,
     /// How it ended, if it did.
@@ -100,6 +102,7 @@ impl Process {
         json!({
             "state": state, "have": known.yes.len(), "need": need, "waits": waits, "over": known.over,
             "approved": render::all(&self.names, &known.yes), "rejected": render::all(&self.names, &known.no),
+            "rule": known.rule,
         })
     }
 
@@ -113,8 +116,8 @@ impl Process {
             };
             let said = if approve { &open.approved } else { &open.rejected };
             let (ordered, waits) = (said.contains(&me), (open.have >= open.need).then_some("decision"));
-            let (yes, no, need) = (open.approved, open.rejected, Some(open.need));
-            return Ok(Known { ordered, yes, no, need, waits, ..Known::default() });
+            let (yes, no, need, rule) = (open.approved, open.rejected, Some(open.need), open.rule);
+            return Ok(Known { ordered, yes, no, need, rule, waits, ..Known::default() });
         }
         let open = self.moot.petitions().await?.into_iter().find(|one| one.subject == subject);
         let asks = matter.asks;
@@ -122,7 +125,7 @@ impl Process {
         let look = move |known: &Transcript| admitted(known, (&subject, asks.as_ref()), (&me, verdict));
         let mut known = self.with_transcript(look).await?;
         if let Some(open) = open {
-            (known.need, known.over) = (Some(open.need), None);
+            (known.need, known.over, known.rule) = (Some(open.need), None, open.rule.clone());
             let enough = open.have >= open.need;
             known.waits = match (open.stale, open.waits) {
                 (true, _) => Some("new-shares"),

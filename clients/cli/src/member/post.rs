@@ -34,14 +34,9 @@ impl Letters {
                 if self.0.len() >= LETTERS_MAX {
                     self.0.pop_front();
                 }
+                let label = names::stranger(names, writer, name);
                 let (writer, text) = (writer.hex(), String::from_utf8_lossy(text).into_owned());
-                self.0.push_back(Letter {
-                    id: *letter,
-                    writer,
-                    name: name.clone(),
-                    text,
-                    answers: Vec::new(),
-                });
+                self.0.push_back(Letter { id: *letter, writer, name: label, text, answers: Vec::new() });
             }
             LetterEvent::Answered { letter, by, text, .. } => {
                 let has_room = |known: &&mut Letter| known.id == *letter && known.answers.len() < ANSWERS_MAX;

@@ -10,12 +10,16 @@ use super::render::{self, Names};
 use super::replica::Replica;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
-use folkmoot::{Event, Folkmoot, Party, Service, Session, ViewId};
+use folkmoot::{Digest, Event, Folkmoot, Party, Service, Session, ViewId};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Semaphore, broadcast};
+
+/// Renewals that are remembered as such.
+const RENEWALS_MAX: usize = 256;
 
 /// What is printed of the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(super) struct Picture {
     pub(super) removed: Option<&'static str>,
     pub(super) refused: Option<String>,
     pub(super) denied: Option<String>,
+    /// A contact knows that this stranger asks no more.
+    pub(super) withdrawn: bool,
 }
 
 /// How many own messages have gone out, and how many of them are settled: back in the group's
@@ -83,6 +89,10 @@ pub(super) struct Process {
     pub(super) picture: Picture,
     pub(super) tally: Tally,
     pub(super) names: Names,
+    /// Open requests of members for new certificates.
+    pub(super) renewals: BTreeSet<Digest>,
+    /// Why the process ends, if whoever asked for admission gave up.
+    pub(super) gave_up: Option<Failure>,
     pub(super) events: broadcast::Sender<String>,
     pub(super) printing: Printing,
     pub(super) printer: Printer,
@@ -129,7 +139,14 @@ impl Process {
             Event::Letter(event) => self.letters.note(event, &self.names),
             Event::Refused { reason } => self.picture.refused = Some(reason.clone()),
             Event::Denied { reason } => self.picture.denied = Some(reason.clone()),
-            Event::Admitted { .. } | Event::Request(_) => self.learn_names().await?,
+            Event::Request(petition) => {
+                if petition.renews && self.renewals.len() < RENEWALS_MAX {
+                    self.renewals.insert(petition.subject);
+                }
+                self.learn_names().await?;
+            }
+            Event::Admitted { .. } => self.learn_names().await?,
+            Event::Withdrawn => self.picture.withdrawn = true,
             _ => {}
         }
         if self.printing != Printing::Nothing || self.events.receiver_count() > 0 {
@@ -141,6 +158,10 @@ impl Process {
             }
             self.show(&value);
         }
+        if let Event::Closed { subject, .. } = &event {
+            self.renewals.remove(subject);
+            self.learn_names().await?;
+        }
         Ok(())
     }
 
@@ -150,6 +171,11 @@ impl Process {
             && let (Some(fields), Some(about)) = (value.as_object_mut(), self.about(subject).await?)
         {
             fields.insert("about".into(), about.into());
+        }
+        if let Event::Closed { subject, .. } = event
+            && let Some(fields) = value.as_object_mut().filter(|_| self.renewals.contains(subject))
+        {
+            fields.insert("kind".into(), "renewal".into());
         }
         if let Event::Proposal { subject, .. } = event
             && let (Some(fields), Some(concerns)) =
@@ -161,9 +187,7 @@ impl Process {
     }
 
     pub(super) async fn learn_names(&mut self) -> Result<(), Failure> {
-        let people = self.moot.status().await?.people;
-        self.names = people.into_iter().map(|person| (person.member, person.name)).collect();
-        self.names.insert(self.moot.me(), self.moot.name().to_owned());
+        self.names = self.moot.names().await?.0;
         Ok(())
     }
 

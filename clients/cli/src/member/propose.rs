@@ -132,10 +132,11 @@ impl Process {
     }
 
     async fn members(&self) -> Result<Vec<Choice<MemberId>>, Failure> {
+        let told = self.moot.names().await?;
         let people = self.moot.status().await?.people.into_iter().filter(on_roster);
         let choice = |person: folkmoot::Person| Choice {
             kind: "member".to_owned(),
-            name: person.name,
+            name: told.name(&person.member),
             id: person.member.hex(),
             value: person.member,
         };

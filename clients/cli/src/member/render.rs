@@ -1,14 +1,16 @@
 //! Events and states as data and as text.
 
+use super::matters::{self, petition_json, word};
 pub(crate) use super::names::{Names, name};
-use super::names::{ids, party_name};
-use super::{concerns, lines, trouble};
+use super::names::{ids, party_name, stranger};
+use super::{lines, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Origin,
-    Party, Person, Petition, Presence, Proposal, Refusal, Standing, ViewId,
+    Party, Person, Petition, Presence, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
+use folkmoot_identity::names::is_marked;
 use serde_json::{Value, json};
 
 /// An event as data.
@@ -40,9 +42,11 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
         Event::Votes { subject, have, need } => {
             json!({ "event": "votes", "subject": hex(subject), "have": have, "need": need })
         }
+        Event::Closed { .. } => matters::closed_json(event, names),
+        Event::Withdrawn => json!({ "event": "withdrawn" }),
         Event::Certified { certificate } => json!({ "event": "certified", "bytes": certificate.len() }),
         Event::Admitted { member, name } => {
-            json!({ "event": "admitted", "member": member.hex(), "name": name })
+            json!({ "event": "admitted", "member": member.hex(), "name": stranger(names, member, name) })
         }
         Event::Refused { reason } => json!({ "event": "refused", "reason": reason }),
         Event::Denied { reason } => json!({ "event": "denied", "reason": reason }),
@@ -87,7 +91,7 @@ fn said(text: &str) -> String {
 fn letter_json(event: &Event, names: &Names) -> Value {
     match event {
         Event::Letter(LetterEvent::Came { group, letter, writer, name, text }) => json!({
-            "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": name,
+            "event": "letter", "group": group.hex(), "letter": hex(letter), "writer": writer.hex(), "name": stranger(names, writer, name),
             "text": String::from_utf8_lossy(text),
         }),
         Event::Letter(LetterEvent::Answered { group, letter, by, text }) => json!({
@@ -147,23 +151,8 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             news(format!("{} {share} key {} ({})", names.join(", "), text("epoch"), text("cause")))
         }
         "key-pending" => news("agreeing on a new key; what you send waits for it".into()),
-        "request" => {
-            let (who, subject) = (text("name"), text("subject"));
-            let (word, have, need) = (word(&who, &subject), number("have"), number("need"));
-            news(format!(
-                "{who} asks to join ({have} of {need} votes). To admit: /yes {word} in chat, or folkmoot vote approve {word}{}",
-                concerned(event)
-            ))
-        }
-        "proposal" => {
-            let (what, subject) = (text("text"), text("subject"));
-            let (have, need) = (number("have"), number("need"));
-            news(format!(
-                "{what} ({have} of {need} votes). To agree: /yes {0} in chat, or folkmoot vote approve {0}{1}",
-                short(&subject),
-                concerned(event)
-            ))
-        }
+        "request" | "proposal" => news(matters::asked_text(event)),
+        "closed" => matters::closed_text(event).and_then(news),
         "hook" => {
             let (said, why, name) = (text("verdict"), text("reason"), text("name"));
             news(format!(
@@ -190,11 +179,6 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
     }
 }
 
-/// Whom it concerns, each on a line of its own.
-fn concerned(event: &Value) -> String {
-    concerns::lines(event).iter().map(|line| format!("\n  {line}")).collect()
-}
-
 /// What has changed with the authority.
 fn office_text(event: &Value) -> String {
     let number = |field: &str| event.get(field).and_then(Value::as_u64).unwrap_or_default();
@@ -207,53 +191,10 @@ fn office_text(event: &Value) -> String {
     format!("{issued} issued; {here} of {members} members are here{dealer}{replicas}")
 }
 
-/// A word for a command line that means what has this name: a stranger's name goes into no shell
-/// unless it is plain.
-fn word<'a>(name: &'a str, subject: &'a str) -> &'a str {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.chars().all(plain) && !name.starts_with('-') { name } else { short(subject) }
-}
-
 /// The whole name of a view; equal at two members exactly if they share it.
 pub(crate) fn view_text(id: &ViewId) -> String {
     let configuration = &id.configuration;
     format!("{id}.{}.{}", configuration.representative.short(), hex(&configuration.nonce))
-}
-
-/// A request as data.
-pub(crate) fn petition_json(petition: &Petition, names: &Names) -> Value {
-    let Petition {
-        subject,
-        member,
-        name: of,
-        sponsor,
-        have,
-        need,
-        approved,
-        rejected,
-        rule,
-        roles,
-        term,
-        waits,
-        stale,
-    } = petition;
-    let awaits = if *stale { Some("new-shares") } else { waits.map(|_| "authority") };
-    json!({
-        "kind": "request", "subject": hex(subject), "member": member.hex(), "name": of, "have": have, "need": need,
-        "sponsor": sponsor.map(|sponsor| name(names, &sponsor)), "approved": all(names, approved), "rejected": all(names, rejected), "rule": rule, "roles": roles,
-        "term": { "from": term.0.to_string(), "to": term.1.to_string() }, "awaits": awaits,
-        "concerns": [concerns::member(member, of)],
-    })
-}
-
-/// A proposal as data.
-pub(crate) fn proposal_json(proposal: &Proposal, concerns: Vec<Value>, names: &Names) -> Value {
-    let Proposal { subject, proposer, text, have, need, approved, rejected } = proposal;
-    json!({
-        "kind": "proposal", "subject": hex(subject), "name": text, "have": have, "need": need,
-        "proposer": name(names, proposer), "approved": all(names, approved), "rejected": all(names, rejected),
-        "concerns": concerns,
-    })
 }
 
 /// The names of these members, sorted.
@@ -350,8 +291,9 @@ fn person_json(person: &Person, moment: &Moment, asks: Option<&Petition>, names:
         }
         Presence::Absent(absence) => absence_text(absence, moment),
     };
+    let shown = stranger(names, &person.member, &person.name);
     let mut value = json!({
-        "member": person.member.hex(), "name": person.name, "state": state, "why": why,
+        "member": person.member.hex(), "name": shown, "alike": is_marked(&shown), "state": state, "why": why,
         "locator": person.locator.as_ref().map(Locator::to_string),
     });
     if let (Some(fields), Some(more)) = (value.as_object_mut(), more.as_object_mut()) {

@@ -18,6 +18,7 @@ use folkmoot_authority::replicas::{
     DriverError, Ends, Logged, Options, Running, Standing, Status, WANTS_MAX, open,
 };
 use folkmoot_identity::SignedCharter;
+use folkmoot_identity::names::told;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -103,7 +104,7 @@ fn names(state: &Path) -> Result<BTreeMap<MemberId, String>, Failure> {
     };
     let signed = SignedCharter::complete_from_der(&folder.read_charter()?).map_err(stands_not)?;
     let founders = signed.charter().founders().iter();
-    Ok(founders.map(|founder| (founder.key.member_id(), founder.name.clone())).collect())
+    Ok(told(founders.map(|founder| (founder.key.member_id(), founder.name.as_str()))))
 }
 
 /// The next thing that happens there; never, without one.

@@ -105,14 +105,14 @@ fn told(transcript: &Transcript, heads: &[KnownHead]) -> Value {
     let names = Names::of(transcript);
     let member = |(id, held): (&MemberId, &Held)| {
         json!({
-            "member": id.hex(), "name": held.name, "request": hex(&held.request), "until": until(held).map(|end| end.0),
+            "member": id.hex(), "name": names.told(id), "request": hex(&held.request), "until": until(held).map(|end| end.0),
             "votes": state.may_vote(id), "held": is_held(transcript, id, held),
         })
     };
     let voter = |place: &folkmoot_transcript::Place| json!({ "member": place.voter.hex(), "since": place.since, "votes": state.may_vote(&place.voter) });
     let admission = |admit: &Admit| {
         json!({
-            "member": admit.member.hex(), "name": admit.name, "request": hex(&admit.request), "until": admit.ends.0,
+            "member": admit.member.hex(), "name": names.told(&admit.member), "request": hex(&admit.request), "until": admit.ends.0,
         })
     };
     let late = |(admit, why): (&Admit, &Uncounted)| {
@@ -207,9 +207,9 @@ fn text(transcript: &Transcript, heads: &[KnownHead], next: &str) -> String {
     let head = transcript.state().head();
     let names = Names::of(transcript);
     let parts = [
-        about(transcript),
+        about(transcript, &names),
         position(transcript),
-        people(transcript),
+        people(transcript, &names),
         voters(transcript, &names),
         changes(transcript),
         held(transcript),
@@ -227,10 +227,14 @@ fn text(transcript: &Transcript, heads: &[KnownHead], next: &str) -> String {
     parts.join("\n")
 }
 
-fn about(transcript: &Transcript) -> String {
+fn about(transcript: &Transcript, names: &Names) -> String {
     let state = transcript.state();
-    let founders: Vec<String> =
-        state.founding_charter().founders().iter().map(|founder| visible(&founder.name)).collect();
+    let founders: Vec<String> = state
+        .founding_charter()
+        .founders()
+        .iter()
+        .map(|founder| names.told(&founder.key.member_id()))
+        .collect();
     let (need, voters) = (state.threshold(), state.voters().len());
     let admit = if need == 1 { "admits" } else { "admit" };
     let group = transcript.group().short();
@@ -254,7 +258,7 @@ fn many_decisions(number: u64) -> String {
     many(usize::try_from(number).unwrap_or(usize::MAX), "decision")
 }
 
-fn people(transcript: &Transcript) -> String {
+fn people(transcript: &Transcript, names: &Names) -> String {
     let state = transcript.state();
     let row = |(id, held): (&MemberId, &Held)| {
         let by = match (is_held(transcript, id, held), until(held)) {
@@ -264,7 +268,7 @@ fn people(transcript: &Transcript) -> String {
         };
         let until = until(held).map_or_else(|| "no term".to_owned(), |end| end.to_string());
         let votes = if state.may_vote(id) { "yes" } else { "no" };
-        vec![visible(&held.name), id.short(), votes.to_owned(), by.to_owned(), until]
+        vec![names.told(id), id.short(), votes.to_owned(), by.to_owned(), until]
     };
     let rows: Vec<Vec<String>> = transcript.set().members(state).iter().map(row).collect();
     table(&["MEMBER", "ID", "VOTES", "BY", "UNTIL"], &rows)
@@ -297,8 +301,7 @@ fn held(transcript: &Transcript) -> String {
 
 fn late(transcript: &Transcript, names: &Names) -> String {
     let late = transcript.set().late().map(|(admit, why)| {
-        let (name, member) = (visible(&admit.name), admit.member.short());
-        format!("late, so not a member by this: {name} ({member}): {}", names.explain(why))
+        format!("late, so not a member by this: {}: {}", names.name(&admit.member), names.explain(why))
     });
     late.collect::<Vec<_>>().join("\n")
 }

@@ -4,6 +4,7 @@
 use crate::show::visible;
 use folkmoot_base::whole;
 use folkmoot_base::{MemberId, hex};
+use folkmoot_identity::names::{is_marked, told};
 use folkmoot_transcript::{
     Change, Effect, FileError, FileReader, ItemError, KnownHead, Transcript, Uncounted,
 };
@@ -171,6 +172,7 @@ impl Names {
         let roster = transcript.state().roster();
         let held = roster.iter().map(|(member, held)| (*member, held.name.clone()));
         let names: BTreeMap<MemberId, String> = late.chain(founders).chain(held).collect();
+        let names = told(names.iter().map(|(member, name)| (*member, name.as_str())));
         let short = names.keys().map(|member| (member.short(), *member)).collect();
         Self { names, short }
     }
@@ -178,9 +180,15 @@ impl Names {
     /// `Anna (1a2b3c4d)`, or the id alone.
     pub(super) fn name(&self, member: &MemberId) -> String {
         match self.names.get(member) {
-            Some(name) => format!("{} ({})", visible(name), member.short()),
+            Some(name) if is_marked(name) => name.clone(),
+            Some(name) => format!("{name} ({})", member.short()),
             None => member.short(),
         }
+    }
+
+    /// The name alone, with its mark if it has one.
+    pub(super) fn told(&self, member: &MemberId) -> String {
+        self.names.get(member).cloned().unwrap_or_else(|| member.short())
     }
 
     /// The first few of several members.
@@ -216,7 +224,7 @@ impl Names {
         let forced = if effect.is_forced() { ", whatever it leaves behind" } else { "" };
         let text = |bytes: &[u8]| visible(&String::from_utf8_lossy(bytes));
         let asked = |request: &[u8; 32]| match transcript.set().admit(request) {
-            Some(admit) => format!("{} ({})", visible(&admit.name), admit.member.short()),
+            Some(admit) => self.name(&admit.member),
             None => hex(request.iter().take(SHORT / 2)),
         };
         let what = match &effect.change {

@@ -21,6 +21,7 @@ mod group_key;
 mod limits;
 mod message;
 mod multi;
+mod names;
 mod openssl;
 mod policies;
 mod sets;

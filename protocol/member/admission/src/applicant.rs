@@ -9,11 +9,13 @@
 //! contact when this one falls silent or its link goes down. Request and certificate are persisted
 //! before they are sent, so a restart asks the same question.
 
-use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey};
+mod withdraw;
+
+use crate::message::{self, GuestMessage, KeyedVote, Reason, SignerKey, Withdrawal};
 use crate::pause::Pause;
 use crate::roster::speaks;
 use crate::store::{REQUESTS, VOUCHER};
-use crate::{AdmissionError, Event, Input, Output};
+use crate::{AdmissionError, Command, Event, Input, Output};
 use bytes::Bytes;
 use folkmoot_base::{
     Blob, Digest, Entropy, Instant, MemberId, NodeId, Persist, StoreKey, UnixTime, codec, limits,
@@ -66,6 +68,8 @@ pub struct Applicant {
     /// Refused for good: the person has to ask for another request.
     over: bool,
     refused: Option<(Reason, u32, u32)>,
+    /// What it has taken back.
+    withdrawn: Option<Withdrawal>,
     pause: Pause,
     out: VecDeque<Output>,
 }
@@ -205,6 +209,10 @@ impl Applicant {
             }
             Input::Item { .. } => self.follow_line(transcript, identity, entropy),
             Input::Open { .. } | Input::Regrouped | Input::Present(_) => Ok(()),
+            Input::Command(Command::Withdraw(_)) => {
+                self.withdraw(transcript, identity);
+                Ok(())
+            }
             Input::Command(_) | Input::Logged(_) => Ok(()),
         }
     }
@@ -270,6 +278,14 @@ impl Applicant {
             return Err(AdmissionError::PeerOutOfTurn(from));
         }
         match message::decode(payload)? {
+            GuestMessage::Standing { request, reason: Reason::Withdrawn, .. } => {
+                let ours = self.withdrawn.as_ref().is_some_and(|withdrawal| withdrawal.request == request);
+                if !ours {
+                    return Err(AdmissionError::PeerOtherRequest(from));
+                }
+                self.out.push_back(Output::Event(Event::Withdrawn));
+                Ok(())
+            }
             GuestMessage::Standing { request, have, need, reason } => {
                 self.is_ours(from, &request)?;
                 self.unanswered = 0;
@@ -293,9 +309,9 @@ impl Applicant {
                     Multi::new(base, turn, expires, &signature.0).map_err(AdmissionError::PeerCertificate)?;
                 self.certify_multi(&multi, &keys, transcript, identity)
             }
-            GuestMessage::Request { .. } | GuestMessage::Certificate { .. } => {
-                Err(AdmissionError::PeerOutOfTurn(from))
-            }
+            GuestMessage::Request { .. }
+            | GuestMessage::Certificate { .. }
+            | GuestMessage::Withdraw { .. } => Err(AdmissionError::PeerOutOfTurn(from)),
         }
     }
 
@@ -329,7 +345,7 @@ impl Applicant {
                 self.start_over();
                 self.cooling = true;
             }
-            Reason::Objected | Reason::NotListed => {
+            Reason::Objected | Reason::NotListed | Reason::Name | Reason::Withdrawn => {
                 self.start_over();
                 self.over = true;
             }

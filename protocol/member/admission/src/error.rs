@@ -2,6 +2,7 @@
 //! docs/protocol/admission.md.
 
 use folkmoot_base::{DecodeError, MemberId, NodeId, limits};
+use folkmoot_identity::names::NameError;
 use folkmoot_identity::{CertificateError, CsrError, RequestError, RevocationError};
 use folkmoot_transcript::{ItemError, Unfit};
 
@@ -76,6 +77,15 @@ pub enum AdmissionError {
     /// `ADM-35` What a voter says about the next decision does not stand.
     #[error("a ballot is refused (ADM-35)")]
     PeerBallot(#[source] ItemError),
+    /// `ADM-90` Somebody asks for a name that nobody may be given.
+    #[error("the name that {0} asks for is refused (ADM-90)")]
+    PeerName(MemberId, #[source] NameError),
+    /// `ADM-91` A withdrawal that the key which asked has not signed.
+    #[error("a withdrawal is not signed by whoever asked (ADM-91)")]
+    PeerWithdrawal,
+    /// `ADM-92` A member takes back what another one proposed.
+    #[error("{0} takes back what it has not proposed (ADM-92)")]
+    PeerNotProposer(MemberId),
     /// A message that only the other side sends.
     #[error("{0} sent what only a contact sends (ADM-01)")]
     PeerOutOfTurn(NodeId),
@@ -96,6 +106,12 @@ pub enum AdmissionError {
     /// No open request or proposal has that name.
     #[error("no open request or proposal has that name")]
     LocalUnknown,
+    /// It is another's, and only whoever asked or proposed can take it back.
+    #[error("only whoever asked or proposed can take it back")]
+    LocalNotOurs,
+    /// A CSR's holder is not here to take its request back.
+    #[error("a request by CSR cannot be taken back; the voters may reject it")]
+    LocalCsrStays,
     /// The authority's person has said yes to it: the certificate is issued.
     #[error("a yes has been said to it already, and cannot be taken back")]
     LocalVotedAlready,

@@ -46,7 +46,10 @@ pub use authority::{
 };
 pub use desk::Admission;
 pub use error::AdmissionError;
-pub use message::{ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey};
+pub use message::{
+    ADMISSION_BYTES_MAX, GuestMessage, KeyedVote, OpenMessage, Reason, SignerKey, WITHDRAWAL_LABEL,
+    Withdrawal,
+};
 pub use requests::Counters;
 pub use signers::{PrivateMessage, Purpose, ROUND_LABEL, SIGNER_LABEL, SignerBody, SignerMessage, Wording};
 pub use status::{ProposalStatus, RequestStatus, SigningStatus, Status};
@@ -129,7 +132,7 @@ pub enum Input {
     },
     /// The members in the group's view now; none outside one.
     Present(BTreeSet<MemberId>),
-    /// A person speaks. Not for applicants.
+    /// A person speaks. For applicants [`Command::Withdraw`] alone.
     Command(Command),
     /// A record, ours or another replica's, has its place in the log that an authority's replicas
     /// share. For an [`Authority`] alone.
@@ -159,6 +162,9 @@ pub enum Command {
     /// Propose that another key takes this member's place, and approve it if this member has a
     /// vote. This is the certificate (GMC, DER) that the new key has signed, without votes.
     Rotate(Bytes),
+    /// Take back what this member proposed or asked for; as a voter, its yes with it. As an
+    /// applicant: ask no more, whatever the digest.
+    Withdraw(Digest),
 }
 
 /// What goes out. Order counts.
@@ -200,6 +206,8 @@ pub enum Closed {
     Overtaken,
     /// It made room for one of another host.
     Crowded,
+    /// Whoever asked or proposed has taken it back.
+    Withdrawn,
 }
 
 /// What people are told.
@@ -220,6 +228,8 @@ pub enum Event {
         request: Digest,
         /// Whose.
         member: MemberId,
+        /// By which name.
+        name: String,
         /// Why.
         why: Closed,
     },
@@ -284,4 +294,6 @@ pub enum Event {
     },
     /// Applicant: the transcript has us.
     Admitted,
+    /// Applicant: a contact knows that we ask no more.
+    Withdrawn,
 }

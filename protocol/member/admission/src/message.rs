@@ -14,13 +14,16 @@
 //! member  -> members   Open::Granted       a certificate that the charter's authority has signed (authority/message.rs)
 //! contact -> guest     Issued        "the group has signed": the certificate
 //! contact -> guest     Multi         "the voters have signed": their multisignature, their keys
+//! guest   -> contact   Withdraw      "I ask no more", signed
+//! member  -> members   Open::Withdrawn     the same
+//! member  -> members   Open::TakenBack     "I propose this no more"
 //! ```
 
 use crate::AdmissionError;
 use crate::signers::SignerMessage;
 use folkmoot_base::codec::{self, Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
-use folkmoot_base::{Digest, Head, UnixTime, limits};
-use folkmoot_identity::VoteProof;
+use folkmoot_base::{Digest, GroupId, Head, SignatureBytes, UnixTime, limits};
+use folkmoot_identity::{Identity, VerifyingKey, VoteProof};
 use folkmoot_transcript::{BallotMessage, Effect, Voucher};
 
 /// Longest admission message, in bytes: one long frame less what a link adds.
@@ -52,6 +55,10 @@ pub enum Reason {
     /// As many holders as could sign have left with shares of the group's key. Until there are new
     /// shares, nobody is admitted by it (`LINE-28`).
     SharesStale = 10,
+    /// Nobody may be called so (`ID-90`).
+    Name = 11,
+    /// The guest has withdrawn it.
+    Withdrawn = 12,
 }
 
 /// What guest and contact say to each other.
@@ -115,6 +122,12 @@ pub enum GuestMessage {
         signature: Blob,
         /// Their keys.
         keys: Vec<SignerKey>,
+    },
+    /// Guest → contact.
+    #[tls_codec(discriminant = 7)]
+    Withdraw {
+        /// That it asks no more.
+        withdrawal: Withdrawal,
     },
 }
 
@@ -180,6 +193,47 @@ pub enum OpenMessage {
         /// X.509.
         der: Blob,
     },
+    /// A guest has withdrawn its request.
+    #[tls_codec(discriminant = 8)]
+    Withdrawn {
+        /// By the guest.
+        withdrawal: Withdrawal,
+    },
+    /// The sender has no vote, and takes back what it proposed.
+    #[tls_codec(discriminant = 9)]
+    TakenBack {
+        /// What approvals of it would name.
+        proposal: Digest,
+    },
+}
+
+/// `ADM-91`: whoever asks for admission takes its request back. Only its key can say so.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+pub struct Withdrawal {
+    /// Which request.
+    pub request: Digest,
+    /// By the key that asked.
+    pub signature: SignatureBytes,
+}
+
+/// What a withdrawal is signed under.
+pub const WITHDRAWAL_LABEL: &[u8] = b"folkmoot withdrawal v1";
+
+impl Withdrawal {
+    /// Signs it.
+    pub fn sign(group: &GroupId, request: Digest, identity: &Identity) -> Self {
+        let signature = identity.key().sign_wire(WITHDRAWAL_LABEL, &covered(group, &request));
+        Self { request, signature }
+    }
+
+    /// Whether the holder of this key has signed it.
+    pub(crate) fn is_by(&self, group: &GroupId, key: &VerifyingKey) -> bool {
+        key.verify_wire(WITHDRAWAL_LABEL, &covered(group, &self.request), &self.signature).is_ok()
+    }
+}
+
+fn covered(group: &GroupId, request: &Digest) -> Vec<u8> {
+    [&group.0[..], request].concat()
 }
 
 /// Decodes either kind; `ADM-01`.

@@ -41,6 +41,10 @@ pub struct RequestStatus {
     /// The voters have granted it, but nobody can sign until there are new shares: as many as could
     /// sign have left with old ones.
     pub stale: bool,
+    /// Whoever asks is a member, and asks for a new certificate.
+    pub renews: bool,
+    /// How many voters there are.
+    pub voters: usize,
 }
 
 /// One open proposal.
@@ -62,6 +66,10 @@ pub struct ProposalStatus {
     pub have: usize,
     /// Approving votes needed, at the least.
     pub need: usize,
+    /// How many voters there are.
+    pub voters: usize,
+    /// The charter's rule on removals, and how far each part is met; `None` if none applies.
+    pub rule: Option<String>,
     /// Whose approvals count now.
     pub approved: Vec<MemberId>,
     /// Who said no.

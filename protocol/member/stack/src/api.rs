@@ -12,6 +12,8 @@ use folkmoot_identity::Identity;
 use folkmoot_letters::{LetterEvent, LettersError, Standing};
 use folkmoot_session::Origin;
 
+pub use crate::said::Over;
+
 /// The settings of a member.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -111,6 +113,12 @@ pub enum Command {
         /// The certificate (GMC, DER) that the new key has signed, without votes.
         certificate: Bytes,
     },
+    /// Take back what this member proposed or asked for; without a subject, as a stranger, its
+    /// request for admission.
+    Withdraw {
+        /// The digest that `Request` or `Proposal` names.
+        subject: Option<Digest>,
+    },
     /// Propose to expel a member, and vote for it.
     Expel {
         /// Which member.
@@ -199,6 +207,10 @@ pub struct Petition {
     /// The voters have granted it, but nobody can sign until there are new shares: as many holders
     /// as the threshold could have left with old shares.
     pub stale: bool,
+    /// Whoever asks is a member, and asks for a new certificate.
+    pub renews: bool,
+    /// How many voters there are.
+    pub voters: u32,
 }
 
 /// A proposal that is open.
@@ -218,6 +230,10 @@ pub struct Proposal {
     pub approved: Vec<MemberId>,
     /// The members that voted no.
     pub rejected: Vec<MemberId>,
+    /// How many voters there are.
+    pub voters: u32,
+    /// The charter's rule on removals, with the votes so far in each part; `None` if none applies.
+    pub rule: Option<String>,
 }
 
 /// Why a message was not sent. No part of it has been sent.
@@ -324,6 +340,19 @@ pub enum Event {
         /// Votes needed.
         need: u32,
     },
+    /// A request or proposal is open no more.
+    Closed {
+        /// The digest that a vote on it named.
+        subject: Digest,
+        /// Who asked, if it was a request.
+        member: Option<MemberId>,
+        /// The name that was asked for, or the proposed decision in plain words.
+        text: String,
+        /// Why.
+        why: Over,
+    },
+    /// A contact knows that this stranger asks no more.
+    Withdrawn,
     /// Votes on a request or proposal changed.
     Votes {
         /// The request or proposal.

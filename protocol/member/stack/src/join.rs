@@ -3,7 +3,7 @@
 
 use crate::api::{Command, Event};
 use crate::{Member, MemberError};
-use base::{Cause, Entropy, GroupId, Head, Instant, MemberId, Says, StoreKey, UnixTime};
+use base::{Cause, Digest, Entropy, GroupId, Head, Instant, MemberId, Says, StoreKey, UnixTime};
 use bytes::Bytes;
 use folkmoot_admission::{self as admission, Admission, Applicant, Authority, OFFICE_TABLE};
 use folkmoot_attach::{ToNode, UpperOutput};
@@ -180,6 +180,21 @@ impl Member {
             Command::SubmitCsr { csr } => admission::Command::Submit(csr),
             Command::Renew => admission::Command::Renew,
             Command::Rotate { certificate } => admission::Command::Rotate(certificate),
+            Command::Withdraw { subject } => match (subject, &self.joining) {
+                (None, Joining::Outside(_)) => {
+                    self.wants_in = false;
+                    let withdraw = admission::Command::Withdraw(Digest::default());
+                    return self.ask_door(now, admission::Input::Command(withdraw), entropy);
+                }
+                (Some(subject), Joining::Inside(_)) => admission::Command::Withdraw(subject),
+                (None, _) => {
+                    return self
+                        .event(Event::Refused { reason: "this member does not ask for admission".into() });
+                }
+                (Some(_), _) => {
+                    return self.event(Event::Refused { reason: "only members vote and propose".into() });
+                }
+            },
             Command::Forced(command) => match change(*command) {
                 Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
                 None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),

@@ -30,12 +30,13 @@ mod said;
 mod spoils;
 mod status;
 
-pub use api::{Command, Config, Event, Petition, Proposal, SendError};
+pub use api::{Command, Config, Event, Over, Petition, Proposal, SendError};
 pub use error::MemberError;
 pub use folkmoot_admission::{AuthorityStatus, DealerState, Office, keep_voucher};
 pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
 pub use spoils::Spoils;
+pub use status::Told;
 
 use attach::credit::Purse;
 use attach::{ToNode, Upper, UpperOutput};

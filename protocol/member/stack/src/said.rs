@@ -3,6 +3,7 @@
 use crate::Member;
 use crate::api::{Event, Petition, Proposal};
 use crate::join::Joining;
+use crate::status::Told;
 use folkmoot_admission as admission;
 use folkmoot_base as base;
 use folkmoot_transcript::{Change, Effect};
@@ -27,6 +28,38 @@ impl From<&admission::RequestStatus> for Petition {
             term: request.term,
             waits: request.waits.map(refusal),
             stale: request.stale,
+            renews: request.renews,
+            voters: count(request.voters),
+        }
+    }
+}
+
+/// Why something is open to votes no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Over {
+    /// It was granted: admitted, or carried out.
+    Granted,
+    /// Too many said no.
+    Rejected,
+    /// Its time is up.
+    Expired,
+    /// Another decision, or a newer request, made it pointless.
+    Overtaken,
+    /// It made room for another's request.
+    Crowded,
+    /// Whoever asked or proposed has taken it back.
+    Withdrawn,
+}
+
+impl From<admission::Closed> for Over {
+    fn from(why: admission::Closed) -> Self {
+        match why {
+            admission::Closed::Granted => Self::Granted,
+            admission::Closed::Rejected => Self::Rejected,
+            admission::Closed::Expired => Self::Expired,
+            admission::Closed::Overtaken => Self::Overtaken,
+            admission::Closed::Crowded => Self::Crowded,
+            admission::Closed::Withdrawn => Self::Withdrawn,
         }
     }
 }
@@ -49,6 +82,8 @@ impl Petition {
             waits: None,
             stale: false,
             sponsor: None,
+            renews: false,
+            voters: 1,
         }
     }
 }
@@ -70,8 +105,10 @@ impl Member {
                     self.event(Event::Request(petition));
                 }
             }
-            admission::Event::RequestClosed { member, why, .. } => {
+            admission::Event::RequestClosed { request, member, name, why } => {
                 self.trace("admission", format!("the request of {member} is closed: {why:?}"));
+                let (subject, member, why) = (request, Some(member), why.into());
+                self.event(Event::Closed { subject, member, text: name, why });
             }
             // The machines of the members that took part in making it decide this.
             admission::Event::ProposalArrived {
@@ -81,14 +118,19 @@ impl Member {
                 self.trace("admission", "a new sharing of the group's key is proposed".to_owned());
             }
             admission::Event::ProposalArrived { proposal, effect, .. } => {
-                let text = self.in_words(&effect);
+                let text = self.in_words(&self.told(), &effect);
                 let (have, need) = self.proposal_votes(proposal);
                 self.event(Event::Proposal { subject: proposal, text, have, need });
             }
-            admission::Event::ProposalClosed { effect, why, .. } => {
-                let text = self.in_words(&effect);
+            admission::Event::ProposalClosed { proposal, effect, why } => {
+                let text = self.in_words(&self.told(), &effect);
                 self.trace("admission", format!("the proposal to {text} is closed: {why:?}"));
+                if !matches!(effect.change, Change::Sharing { .. }) {
+                    let (subject, member, why) = (proposal, None, why.into());
+                    self.event(Event::Closed { subject, member, text, why });
+                }
             }
+            admission::Event::Withdrawn => self.event(Event::Withdrawn),
             admission::Event::VoteCast { motion, have, need, .. } => {
                 self.event(Event::Votes { subject: motion, have: count(have), need: count(need) });
             }
@@ -97,12 +139,13 @@ impl Member {
                 self.event(match reason {
                     admission::Reason::Rejected
                     | admission::Reason::Objected
-                    | admission::Reason::NotListed => Event::Denied { reason: text },
+                    | admission::Reason::NotListed
+                    | admission::Reason::Name => Event::Denied { reason: text },
                     _ => Event::Refused { reason: text },
                 });
             }
             admission::Event::SignerLied { member } => {
-                let who = self.name(&member);
+                let who = self.told().name(&member);
                 let text =
                     format!("{who} sent a message in a signing session that does not fit its own share");
                 self.event(Event::Refused { reason: text });
@@ -126,15 +169,22 @@ impl Member {
     /// The open proposals.
     pub fn proposals(&self) -> Vec<Proposal> {
         let Joining::Inside(admission) = &self.joining else { return Vec::new() };
-        let open = admission.status(&self.transcript, &self.config.identity).proposals.into_iter();
+        let open = admission.status(&self.transcript, &self.config.identity).proposals;
+        if open.is_empty() {
+            return Vec::new();
+        }
+        let told = self.told();
+        let open = open.into_iter();
         open.map(|status| Proposal {
             subject: status.proposal,
             proposer: status.proposer,
-            text: self.in_words(&status.effect),
+            text: self.in_words(&told, &status.effect),
             have: count(status.have),
             need: count(status.need),
             approved: status.approved,
             rejected: status.rejected,
+            voters: count(status.voters),
+            rule: status.rule,
         })
         .collect()
     }
@@ -144,17 +194,19 @@ impl Member {
         found.map_or((0, 0), |proposal| (proposal.have, proposal.need))
     }
 
-    fn in_words(&self, effect: &Effect) -> String {
+    fn in_words(&self, told: &Told, effect: &Effect) -> String {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
         let plain = match &effect.change {
-            Change::Remove { member } => format!("expel {}", self.name(member)),
+            Change::Remove { member } => format!("expel {}", told.name(member)),
             Change::Charter { field, value } => {
                 format!("set {} = {} in the charter", text(field), text(value))
             }
-            Change::Electorate { voters } => format!("let these vote from now on: {}", self.names_of(voters)),
+            Change::Electorate { voters } => format!("let these vote from now on: {}", told.several(voters)),
             Change::Sharing { .. } => "take new shares of the group's key into use".to_owned(),
-            Change::Hold { request } => format!("keep {}, who was admitted too late", self.late(request)),
-            Change::Rotate { member, .. } => format!("give {} another key", self.name(member)),
+            Change::Hold { request } => {
+                format!("keep {}, who was admitted too late", self.late(told, request))
+            }
+            Change::Rotate { member, .. } => format!("give {} another key", told.name(member)),
             Change::Rejoin { head } => format!("go over to the other line of decisions, at {head}"),
         };
         if effect.is_forced() {
@@ -164,9 +216,9 @@ impl Member {
         }
     }
 
-    fn late(&self, request: &base::Digest) -> String {
+    fn late(&self, told: &Told, request: &base::Digest) -> String {
         let admit = self.transcript.set().admit(request);
-        admit.map_or_else(|| "somebody".to_owned(), |admit| admit.name.clone())
+        admit.map_or_else(|| "somebody".to_owned(), |admit| told.name(&admit.member))
     }
 }
 
@@ -188,5 +240,9 @@ fn why(reason: admission::Reason) -> &'static str {
             "so many have left with shares of the group's key that they could sign: nobody is admitted until the voters have new shares"
         }
         admission::Reason::Votes => "the votes in the certificate are not valid",
+        admission::Reason::Name => {
+            "nobody is admitted under this name: it has what cannot be seen, or what stands between names in a list"
+        }
+        admission::Reason::Withdrawn => "the request was withdrawn",
     }
 }

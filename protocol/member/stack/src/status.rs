@@ -10,7 +10,7 @@ use folkmoot_admission::{AuthorityStatus, Counters, SigningStatus};
 use folkmoot_attach as attach;
 use folkmoot_base as base;
 use folkmoot_flush::Phase;
-use folkmoot_identity::RevocationList;
+use folkmoot_identity::{RevocationList, names};
 use folkmoot_keying::State;
 use folkmoot_transcript::Ending;
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,7 +218,7 @@ impl Member {
     /// `MEM-10`: who lacks what was sent.
     fn lacks(&self, now: Instant) -> Option<String> {
         let Lacking { node, since } = self.sight.lacking?;
-        let who = if node == self.config.node { "this one".into() } else { self.name(&node.member()) };
+        let who = if node == self.config.node { "this one".into() } else { self.told().name(&node.member()) };
         let seconds = now.since(since).as_secs();
         Some(format!("lacking: {who} has had nothing of what was sent for {seconds} s"))
     }
@@ -234,19 +234,22 @@ impl Member {
     }
 
     pub(crate) fn names(&self, parties: &[Party]) -> String {
-        let names: Vec<String> = parties.iter().map(|party| party.of(&self.name(&party.member))).collect();
+        let told = self.told();
+        let names: Vec<String> = parties.iter().map(|party| party.of(&told.name(&party.member))).collect();
         if names.is_empty() { "nobody".into() } else { names.join(", ") }
     }
 
-    pub(crate) fn names_of(&self, members: &[MemberId]) -> String {
-        members.iter().map(|member| self.name(member)).collect::<Vec<_>>().join(", ")
-    }
-
-    pub(crate) fn name(&self, member: &MemberId) -> String {
-        let roster = self.transcript.roster();
-        let former = || roster.former(member).map(|former| &former.held);
-        let held = roster.member(member).or_else(former);
-        held.map_or_else(|| member.short(), |held| held.name.clone())
+    /// What everybody is called who is known here: members, those who were, those who ask, those
+    /// whose admission is late. Names that look alike have a mark (`ID-91`).
+    pub fn told(&self) -> Told {
+        let (roster, set) = (self.transcript.roster(), self.transcript.set());
+        let asked = self.petitions();
+        let late = set.admits().map(|admit| (admit.member, admit.name.as_str()));
+        let asking = asked.iter().map(|one| (one.member, one.name.as_str()));
+        let former = roster.formers().iter().map(|(member, former)| (*member, former.held.name.as_str()));
+        let members = roster.members().iter().map(|(member, held)| (*member, held.name.as_str()));
+        let own = (self.me, self.config.identity.name());
+        Told(names::told([own].into_iter().chain(late).chain(asking).chain(former).chain(members)))
     }
 
     fn people(&self, stack: Option<&GroupStack>) -> Vec<Person> {
@@ -299,6 +302,21 @@ impl Member {
             (true, false) => Presence::Arriving,
             (false, _) => Presence::Absent(self.sight.absence(member)),
         }
+    }
+}
+
+/// What people are called ([`Member::told`]).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told(pub BTreeMap<MemberId, String>);
+
+impl Told {
+    /// The name, with its mark if it has one; the first digits of the id if nobody knows a name.
+    pub fn name(&self, member: &MemberId) -> String {
+        self.0.get(member).cloned().unwrap_or_else(|| member.short())
+    }
+
+    pub(crate) fn several(&self, members: &[MemberId]) -> String {
+        members.iter().map(|member| self.name(member)).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -142,7 +142,7 @@ fn line_66_a_voter_that_owes_a_commit_promises_nothing_until_it_knows_to_what() 
     voter.hear(&group, 0, &say_commit(&group, 3, one.report())).unwrap();
     voter.work(&group, 1);
     voter.work(&group, 90);
-    assert_eq!(voter.promised(), [], "a promise would leave the commit out");
+    assert_eq!(voter.promised(), [0_u32; 0], "a promise would leave the commit out");
     // Over a restart, too.
     let mut voter = Voter::from_disk(&group, 3, voter.record.clone(), None);
     voter.hear(&group, 100, &told(&one)).unwrap();

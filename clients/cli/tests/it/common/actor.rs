@@ -198,6 +198,12 @@ impl Talk {
         self.0.stdin.take();
     }
 
+    /// Ctrl-C.
+    pub(crate) fn interrupt(&self) {
+        let sent = std::process::Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
     /// SIGKILL.
     pub(crate) fn kill(mut self) {
         self.0.kill().unwrap();

@@ -208,7 +208,7 @@ fn people_are_told_apart_by_the_words_of_their_keys() {
     assert_ne!(words(dora), words(&other));
     for who in [dora, &other] {
         let asks = list.as_array().unwrap().iter().find(|one| one["member"] == who.id.as_str()).unwrap();
-        let label = format!("dora ({})", &who.id[..8]);
+        let label = format!("dora≈{}", &who.id[..8]);
         let told = json!([{ "member": who.id, "label": label, "words": words(who) }]);
         assert_eq!(asks["concerns"], told);
     }
@@ -237,7 +237,7 @@ fn people_are_told_apart_by_the_words_of_their_keys() {
         .unwrap();
     let text = String::from_utf8_lossy(&text.stdout).into_owned();
     for who in [dora, &other] {
-        assert!(text.contains(&format!("dora ({}) in words: {}", &who.id[..8], words(who))), "{text}");
+        assert!(text.contains(&format!("dora≈{} in words: {}", &who.id[..8], words(who))), "{text}");
     }
 }
 

@@ -5,7 +5,7 @@ use super::judge::Refused;
 use super::machine::{Authority, Call};
 use super::office::OFFICE_TABLE;
 use super::petition::{PETITIONS_MAX, Petition, name};
-use crate::requests::end_of;
+use crate::requests::{check_name, end_of};
 use crate::{AdmissionError, CONTACT_REQUESTS_MAX, Closed, Command, Event, Output, Reason};
 use folkmoot_base::{Digest, NodeId, Persist, UnixTime};
 use folkmoot_identity::{Gmc, Request};
@@ -38,6 +38,7 @@ impl Authority {
 
     fn open_petition(&mut self, call: &Call<'_>, from: NodeId, request: &Request) -> Result<(), Refused> {
         let (digest, member) = (request.digest(), request.member());
+        check_name(call.transcript.roster(), request).map_err(|error| Refused::new(Reason::Name, error))?;
         let rank = |request: &Request| (request.body().not_before, request.digest());
         let before = self.petitions.values().find(|petition| petition.request.member() == member);
         if before.is_some_and(|before| rank(&before.request) > rank(request)) {
@@ -92,8 +93,9 @@ impl Authority {
     pub(super) fn close_petition(&mut self, request: &Digest, why: Closed) -> BTreeSet<NodeId> {
         let Some(petition) = self.petitions.remove(request) else { return BTreeSet::new() };
         let (request, member) = (*request, petition.request.member());
+        let asked = petition.request.body().name.clone();
         self.out.push_back(Output::Persist(Persist::delete(OFFICE_TABLE, name(&request))));
-        self.out.push_back(Output::Event(Event::RequestClosed { request, member, why }));
+        self.out.push_back(Output::Event(Event::RequestClosed { request, member, name: asked, why }));
         petition.askers
     }
 

@@ -165,6 +165,12 @@ impl Desk {
                 let (_, request) = certificate(&der.0)?;
                 self.take_granted(call, &request, &der.0).map(|_| ())
             }
+            OpenMessage::Withdrawn { withdrawal } => {
+                self.requests.withdrawn(call, &withdrawal, &mut self.out)
+            }
+            OpenMessage::TakenBack { proposal } => {
+                self.voting.taken_back(call, sender, &proposal, &mut self.out)
+            }
         }
     }
 
@@ -241,6 +247,10 @@ impl Desk {
             Command::Submit(csr) => self.requests.submit(call, &csr, &mut self.out),
             Command::Renew => self.requests.renew(call, entropy, &mut self.out),
             Command::Rotate(certificate) => self.voting.rotate(call, &certificate, &mut self.out),
+            Command::Withdraw(motion) if self.requests.get(&motion).is_some() => {
+                self.requests.withdraw(call, &motion, &mut self.out)
+            }
+            Command::Withdraw(motion) => self.voting.withdraw(call, &motion, &mut self.out),
         }
     }
 
@@ -282,7 +292,7 @@ impl Desk {
             Ok(Item::Effect(effect)) if taken.new => self.voting.notice_effect(call, effect, &mut self.out),
             Ok(Item::Decision(standing)) if taken.advanced => {
                 self.tell_if_behind(call, standing.proposal.decision.time);
-                self.voting.notice_decision(&standing.proposal.decision, &mut self.out)
+                self.voting.notice_decision(call, &standing.proposal.decision, &mut self.out)
             }
             _ => {}
         }

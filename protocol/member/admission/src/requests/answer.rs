@@ -69,6 +69,7 @@ impl Requests {
                 AdmissionError::PeerTerm(_) => Reason::Term,
                 AdmissionError::PeerRefused(_) => Reason::Objected,
                 AdmissionError::PeerNotListed(_) => Reason::NotListed,
+                AdmissionError::PeerName(..) => Reason::Name,
                 // What it was made over is on its way: the guest keeps it and says it again.
                 AdmissionError::PeerItem(ItemError::Ahead) => Reason::AwaitingVotes,
                 // The votes stand. New shares came into use meanwhile, and sign it again.

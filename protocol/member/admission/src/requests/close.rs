@@ -41,5 +41,6 @@ pub(super) fn closed(open: &Open, why: Closed, out: &mut Out) {
         out.persist(store::delete_sponsored(&request));
     }
     out.persist(store::delete_request(&request));
-    out.event(Event::RequestClosed { request, member: open.request.member(), why });
+    let (member, name) = (open.request.member(), open.request.body().name.clone());
+    out.event(Event::RequestClosed { request, member, name, why });
 }

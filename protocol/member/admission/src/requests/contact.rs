@@ -11,7 +11,8 @@ use crate::pause::ENTRY_PATIENCE;
 use crate::store;
 use crate::{AdmissionError, Closed, Event};
 use core::time::Duration;
-use folkmoot_base::{Digest, Head, Host, MemberId, NodeId, UnixTime};
+use folkmoot_base::{Danger, Digest, Head, Host, MemberId, NodeId, UnixTime};
+use folkmoot_identity::names::is_made;
 use folkmoot_identity::{CertificateError, Charter, Gmc, Policy, Request};
 use folkmoot_transcript::{ItemError, Roster, Uncounted};
 
@@ -49,6 +50,7 @@ impl Requests {
                 self.guest_request(call, from, (&cms.0, way), out)
             }
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0, out),
+            GuestMessage::Withdraw { withdrawal } => self.guest_withdraws(call, from, withdrawal, out),
             GuestMessage::Standing { .. }
             | GuestMessage::Votes { .. }
             | GuestMessage::Issued { .. }
@@ -148,6 +150,9 @@ impl Requests {
     ) -> Result<(), AdmissionError> {
         let (digest, member) = (request.digest(), request.member());
         let roster = call.transcript.roster();
+        if !call.config.danger.is(Danger::AdmissionAnyName) {
+            check_name(roster, &request)?;
+        }
         request.body().check_charter(roster.charter()).map_err(AdmissionError::PeerCharter)?;
         let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
         check_term(call, &request, time)?;
@@ -260,6 +265,15 @@ impl Requests {
             Err(error) => Err(AdmissionError::PeerItem(error)),
         }
     }
+}
+
+/// `ADM-90`: nobody comes in under a name that cannot be told from others. Whoever is in under such
+/// a name keeps it.
+pub(crate) fn check_name(roster: &Roster, request: &Request) -> Result<(), AdmissionError> {
+    let (member, name) = (request.member(), &request.body().name);
+    let is_its = roster.member(&member).is_some_and(|held| held.name == *name);
+    let fits = is_made(name).map_err(|why| AdmissionError::PeerName(member, why));
+    if is_its { Ok(()) } else { fits }
 }
 
 fn check_term(call: &Call<'_>, request: &Request, time: UnixTime) -> Result<(), AdmissionError> {

@@ -11,8 +11,9 @@ mod open;
 mod places;
 mod sponsor;
 mod vote;
+mod withdraw;
 
-pub(crate) use contact::end_of;
+pub(crate) use contact::{check_name, end_of};
 pub use counters::Counters;
 pub(crate) use granted::certificate;
 pub(crate) use open::{Open, Way};
@@ -128,6 +129,8 @@ impl Requests {
             term: (open.request.body().not_before, open.request.body().not_after),
             waits: self.stands_with_authority(transcript, open),
             stale: self.stands(transcript, open) == Some(Reason::SharesStale),
+            renews: roster.is_member(&open.request.member()),
+            voters: roster.voters().len(),
         });
         status.collect()
     }

@@ -104,6 +104,11 @@ impl Voting {
         }
         call.transcript.would_stand(&effect).map_err(AdmissionError::PeerDecision)?;
         self.proposals.room(&sender, call.transcript.roster())?;
+        let proposal = Proposal { effect: effect.clone(), proposer: sender, expires: UnixTime(u64::MAX) };
+        // It was taken back, or is proposed again: then a yes is on its way.
+        if self.is_withdrawn(call, &proposal) {
+            return Ok(());
+        }
         self.open_proposal(call, sender, effect, out)
     }
 
@@ -157,8 +162,9 @@ impl Voting {
         let Some(effect) = known.or_else(|| call.transcript.set().effect(&subject).cloned()) else { return };
         let roster = call.transcript.roster();
         let time = call.time();
-        let have = approvers(&effect, call.transcript, time).len();
-        let (motion, need) = (subject.digest, roster.decision_need());
+        let approved = approvers(&effect, call.transcript, time);
+        let (have, need) = (approved.len(), roster.change_need(&effect.change, &approved));
+        let motion = subject.digest;
         let (voter, approve) = (approval.voter, approval.is_yes());
         out.event(Event::VoteCast { motion, voter, approve, have, need });
         if is_rejected(&effect, call.transcript, None) {
@@ -166,12 +172,22 @@ impl Voting {
         } else {
             self.notice_effect(call, effect, out);
         }
+        self.close_withdrawn(call, out);
     }
 
     /// The line has another decision: proposals that it carried out are granted.
-    pub(crate) fn notice_decision(&mut self, decision: &Decision, out: &mut Out) {
+    /// Of others those are over that are about the same: no approval of them counts any more.
+    pub(crate) fn notice_decision(&mut self, call: &Call<'_>, decision: &Decision, out: &mut Out) {
         for approved in &decision.effects {
             self.close_proposal(&approved.effect.subject().digest, Closed::Granted, out);
+        }
+        let changed = |change: &Change| call.transcript.stamp_of(change) == decision.number;
+        let over = |_: &Digest, one: &Proposal| {
+            let none = one.approvers(call.transcript, call.time()).is_empty();
+            (none && changed(&one.effect.change)).then_some(())
+        };
+        for (digest, ()) in self.proposals.over(over) {
+            self.close_proposal(&digest, Closed::Overtaken, out);
         }
     }
 
@@ -182,6 +198,7 @@ impl Voting {
         for (digest, _) in self.proposals.over(senseless) {
             self.close_proposal(&digest, Closed::Overtaken, out);
         }
+        self.close_withdrawn(call, out);
     }
 
     pub(crate) fn close_expired(&mut self, time: UnixTime, out: &mut Out) {
@@ -190,7 +207,7 @@ impl Voting {
         }
     }
 
-    fn close_proposal(&mut self, digest: &Digest, why: Closed, out: &mut Out) {
+    pub(super) fn close_proposal(&mut self, digest: &Digest, why: Closed, out: &mut Out) {
         let Some(proposal) = self.proposals.remove(digest) else { return };
         out.persist(store::delete_proposal(digest));
         let (proposal, effect) = (*digest, proposal.effect);

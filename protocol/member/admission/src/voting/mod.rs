@@ -5,6 +5,7 @@ mod ballots;
 mod decide;
 mod proposals;
 mod rotate;
+mod withdraw;
 mod words;
 
 pub(crate) use ballots::Deciding;
@@ -17,9 +18,10 @@ use crate::status::ProposalStatus;
 use crate::store::StoredProposal;
 use folkmoot_base::{Digest, MemberId, UnixTime, codec};
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Effect, Item, SignedApproval, Subject};
+use folkmoot_transcript::{Change, Effect, Item, SignedApproval, Subject, Transcript};
 use proposals::Proposals;
 use rotate::Rotation;
+use std::collections::BTreeSet;
 use words::Words;
 
 /// Open proposals, and own words on their way.
@@ -107,7 +109,9 @@ impl Voting {
                 number: transcript.state().head().number,
                 ballot,
                 have: approved.len(),
-                need: transcript.roster().decision_need(),
+                need: transcript.roster().change_need(&proposal.effect.change, &approved),
+                voters: transcript.roster().voters().len(),
+                rule: rule_of(&proposal.effect.change, transcript, &approved),
                 approved: approved.into_iter().collect(),
                 rejected: proposal.rejecters(transcript).into_iter().collect(),
                 opinion: opinion.map(|verdict| verdict == Verdict::Approve),
@@ -115,4 +119,12 @@ impl Voting {
         });
         status.collect()
     }
+}
+
+/// What these votes count for in the charter's rule on removals; `None` if it has none, or the
+/// change is no removal.
+fn rule_of(change: &Change, transcript: &Transcript, yes: &BTreeSet<MemberId>) -> Option<String> {
+    let policies = transcript.roster().charter().policies();
+    let rule = policies.remove.as_ref().filter(|_| matches!(change, Change::Remove { .. }))?;
+    Some(rule.tally(yes, &policies.roles))
 }

@@ -33,10 +33,12 @@ pub(crate) fn approvers(effect: &Effect, transcript: &Transcript, time: UnixTime
     proofs.into_iter().map(|proof| proof.voter).collect()
 }
 
-/// Who rejects this effect.
+/// Who rejects this effect, as far as that counts.
 pub(super) fn rejecters(effect: &Effect, transcript: &Transcript) -> BTreeSet<MemberId> {
+    let (state, stamp) = (transcript.state(), transcript.stamp_of(&effect.change));
     let all = transcript.set().approvals_of(effect.subject());
-    all.filter(|one| one.verdict == Verdict::Reject).map(|one| one.voter).collect()
+    let no = all.filter(|one| one.verdict == Verdict::Reject);
+    no.filter(|one| state.counts(one, stamp, state.time()).is_ok()).map(|one| one.voter).collect()
 }
 
 /// Whether so many voters reject this effect that the others are too few; `but` might change its

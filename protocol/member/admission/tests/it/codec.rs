@@ -2,7 +2,8 @@
 
 use folkmoot_admission::{
     AuthorityMessage, Dealt, GuestMessage, Heartbeat, KeyedVote, LogRecord, Office, OpenMessage,
-    PrivateMessage, Purpose, Reason, SignedReady, SignerBody, SignerKey, SignerMessage, WireGrounds, Wording,
+    PrivateMessage, Purpose, Reason, SignedReady, SignerBody, SignerKey, SignerMessage, WireGrounds,
+    Withdrawal, Wording,
 };
 use folkmoot_base::codec::{DeserializeBytes, Serialize, Size, decode, encode};
 use folkmoot_base::{Blob, Entropy, Head, MemberId, Sealed, UnixTime};
@@ -28,6 +29,10 @@ fn voucher(holder: Option<MemberId>) -> Voucher {
     Voucher { says, maker: MemberId([3; 32]), signature: [6; 64].into() }
 }
 
+fn withdrawal() -> Withdrawal {
+    Withdrawal { request: [3; 32], signature: [6; 64].into() }
+}
+
 fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
     let key = SigningKey::generate(&mut Dice);
     let (voter, signature) = (key.verifying_key().member_id(), key.sign(b"folkmoot test", b""));
@@ -43,6 +48,7 @@ fn guest_messages(bytes: Vec<u8>, have: u32) -> Vec<GuestMessage> {
         GuestMessage::Certificate { der: cms.clone() },
         GuestMessage::Standing { request: [1; 32], have, need: 2, reason: Reason::Stale },
         GuestMessage::Votes { request: [1; 32], votes: vec![vote.clone(), vote.clone()] },
+        GuestMessage::Withdraw { withdrawal: withdrawal() },
         GuestMessage::Multi {
             base: BASE,
             turn: 1,
@@ -70,6 +76,8 @@ fn open_messages(bytes: Vec<u8>) -> Vec<OpenMessage> {
         OpenMessage::Proposal { effect: Change::Electorate { voters: vec![MemberId([4; 32]); 3] }.into() },
         OpenMessage::Proposal { effect: remove },
         OpenMessage::Revocations { der: cms.clone() },
+        OpenMessage::Withdrawn { withdrawal: withdrawal() },
+        OpenMessage::TakenBack { proposal: [7; 32] },
         OpenMessage::Signer {
             message: SignerMessage { session: [5; 32], body: say, signature: [6; 64].into() },
         },

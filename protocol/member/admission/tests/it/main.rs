@@ -36,3 +36,4 @@ mod rotation;
 mod rules;
 mod signers;
 mod starting;
+mod withdraw;

@@ -10,7 +10,7 @@ use folkmoot_identity::{Gmc, Scheme};
 const LATER: u64 = 1_000;
 
 /// Four founders and dora, who has become a member like them.
-fn with_dora(scheme: Scheme) -> (Bus, usize) {
+pub(crate) fn with_dora(scheme: Scheme) -> (Bus, usize) {
     let mut bus = Bus::silent(scheme, 4, 2);
     bus.pass(12);
     let which = bus.stranger("dora", 40, 0);

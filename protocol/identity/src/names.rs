@@ -1,0 +1,187 @@
+//! Names of people and devices: which may be made, and which look like another's.
+//!
+//! ```text
+//! "anna"          --made--> "anna"                 "an<U+200D>na", "anna, ben", "   " --made--> refused
+//! anna, аnna      --told--> "anna≈c7836d03", "аnna≈30b1f2c4"         the digits are the key's
+//! ```
+//! A name is its holder's choice and proves nothing. Names follow RFC 8265 (PRECIS,
+//! UsernameCasePreserved), with less of ASCII: no sign that stands between names in a list. Names
+//! look alike if their skeletons (Unicode UTS 39) are equal, whatever their case. Nothing here
+//! judges what was admitted before: an old name still parses, and is shown with its mark.
+
+use crate::envelope::check_name;
+use core::fmt::Write as _;
+use folkmoot_base::MemberId;
+use precis_core::Error;
+use precis_core::profile::PrecisFastInvocation as _;
+use precis_profiles::UsernameCasePreserved;
+use std::collections::{BTreeMap, BTreeSet};
+use unicode_security::confusable_detection::skeleton;
+
+/// Stands between a name that looks like another's and the first digits of its key. No name that
+/// was made by these rules has it.
+pub const ALIKE: char = '≈';
+/// So many digits at the least.
+const DIGITS: usize = 8;
+/// What a name may have of ASCII besides letters and digits.
+const SIGNS: &str = "-._'@+";
+/// In place of what cannot be shown.
+const NOT_SHOWN: char = '\u{fffd}';
+
+/// Why a name is not made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// Its length, or a control character (ID-01).
+    #[error("{0}")]
+    Form(&'static str),
+    /// It begins or ends with a space, or has two in a row.
+    #[error("single spaces may stand between words, and nowhere else")]
+    Space,
+    /// A character that no name has.
+    #[error("a name has letters, digits and the signs {SIGNS} only, and this one has {0}")]
+    Character(String),
+    /// Writing directions are mixed in a way that would be shown out of order.
+    #[error("it mixes writing directions so that it would be shown out of order")]
+    Direction,
+    /// It is written in another form than the one in which names are compared.
+    #[error("it is not in the one form of names; that is {0:?}")]
+    Spelling(String),
+}
+
+/// `ID-90`: the one form of a name that somebody wants to go by.
+///
+/// # Errors
+/// Why nobody may be called so.
+pub fn made(name: &str) -> Result<String, NameError> {
+    check_name(name).map_err(NameError::Form)?;
+    if name.split(' ').any(str::is_empty) {
+        return Err(NameError::Space);
+    }
+    let words: Vec<String> = name.split(' ').map(word).collect::<Result<_, _>>()?;
+    let whole = words.join(" ");
+    check_name(&whole).map_err(NameError::Form)?;
+    Ok(whole)
+}
+
+/// `ID-90`: whether a name is in the one form that names are made in.
+///
+/// # Errors
+/// Why it is not.
+pub fn is_made(name: &str) -> Result<(), NameError> {
+    let made = made(name)?;
+    if made == name { Ok(()) } else { Err(NameError::Spelling(made)) }
+}
+
+fn word(word: &str) -> Result<String, NameError> {
+    let made = UsernameCasePreserved::enforce(word).map_err(|error| match error {
+        Error::BadCodepoint(info) => NameError::Character(of_code(info.cp)),
+        Error::Invalid | Error::Unexpected(_) => NameError::Direction,
+    })?;
+    let other = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && !SIGNS.contains(*c);
+    match made.chars().find(|c| other(c) || is_hidden(*c)) {
+        Some(c) => Err(NameError::Character(of_code(u32::from(c)))),
+        None => Ok(made.into_owned()),
+    }
+}
+
+/// `"U+200D"`; with the character itself if it can be seen.
+fn of_code(code: u32) -> String {
+    let seen = char::from_u32(code).filter(|c| !c.is_control() && !c.is_whitespace() && !is_hidden(*c));
+    let mut text = format!("U+{code:04X}");
+    if let Some(c) = seen {
+        let _ = write!(text, " ({c})");
+    }
+    text
+}
+
+/// Text that somebody chose, with what cannot be seen, moves a terminal's cursor or turns the
+/// direction of writing replaced.
+pub fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_hidden(c) { NOT_SHOWN } else { c }).collect()
+}
+
+/// Whether a character shows nothing, or changes how others are shown.
+fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// What a name looks like, in capitals and in small letters. Names that share one of these look
+/// alike.
+fn looks(name: &str) -> BTreeSet<String> {
+    let shows = |c: &char| !c.is_control() && !is_hidden(*c) && *c != NOT_SHOWN;
+    let seen: String = name.chars().filter(shows).collect();
+    let seen = seen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let small = seen.to_lowercase();
+    [seen, small].iter().map(|text| skeleton(text).collect::<String>().to_lowercase()).collect()
+}
+
+/// `ID-91`: what each of these people is called in words for people and for programs. A name that
+/// looks like another's here, or that nobody may be given, has a mark and as many digits of its key
+/// as tell it from the others.
+pub fn told<'a>(people: impl IntoIterator<Item = (MemberId, &'a str)>) -> BTreeMap<MemberId, String> {
+    let people: BTreeMap<MemberId, &str> = people.into_iter().collect();
+    let mut alike: BTreeMap<String, BTreeSet<MemberId>> = BTreeMap::new();
+    for (member, name) in &people {
+        for look in looks(name) {
+            alike.entry(look).or_default().insert(*member);
+        }
+    }
+    let mut marked: BTreeSet<MemberId> =
+        alike.into_values().filter(|holders| holders.len() > 1).flatten().collect();
+    marked.extend(people.iter().filter(|(_, name)| is_made(name).is_err()).map(|(member, _)| *member));
+    let digits = digits(&marked);
+    let one = |(member, name): (MemberId, &str)| {
+        let name = visible(name).replace(ALIKE, &NOT_SHOWN.to_string());
+        let name = match marked.contains(&member) {
+            true => {
+                format!("{}{ALIKE}{}", name.trim(), member.hex().chars().take(digits).collect::<String>())
+            }
+            false => name,
+        };
+        (member, name)
+    };
+    people.into_iter().map(one).collect()
+}
+
+/// How many digits tell these from each other. They are sorted, so neighbours are the nearest.
+fn digits(marked: &BTreeSet<MemberId>) -> usize {
+    let ids: Vec<String> = marked.iter().map(MemberId::hex).collect();
+    let pairs = ids.iter().zip(ids.iter().skip(1));
+    let common = pairs.map(|(a, b)| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count());
+    common.max().map_or(DIGITS, |most| most.saturating_add(1).max(DIGITS))
+}
+
+/// Whether one name may be taken for the other.
+pub fn look_alike(one: &str, other: &str) -> bool {
+    !looks(one).is_disjoint(&looks(other))
+}
+
+/// What stands before the mark.
+pub fn unmarked(told: &str) -> &str {
+    told.split(ALIKE).next().unwrap_or(told)
+}
+
+/// Whether a name is told with a mark.
+pub fn is_marked(told: &str) -> bool {
+    told.contains(ALIKE)
+}

@@ -1,0 +1,103 @@
+//! Names that may be made, and names that look alike.
+
+use folkmoot_base::MemberId;
+use folkmoot_identity::names::{NameError, is_made, is_marked, made, told, visible};
+use proptest::prelude::*;
+
+fn id(first: u8) -> MemberId {
+    let mut id = [7; 32];
+    id[0] = first;
+    MemberId(id)
+}
+
+fn told_all(names: &[&str]) -> Vec<String> {
+    let people = names.iter().enumerate().map(|(at, name)| (id(u8::try_from(at).unwrap()), *name));
+    told(people).into_values().collect()
+}
+
+#[test]
+fn id_90_names_follow_rfc_8265() {
+    for name in ["anna", "Anna Maria", "grüß", "анна", "日本", "dora-2", "o'brien", "anna.b@home", "ሰላም"]
+    {
+        assert_eq!(made(name).as_deref(), Ok(name));
+        assert_eq!(is_made(name), Ok(()));
+    }
+    // One form: composed, and of ordinary width.
+    assert_eq!(made("gru\u{308}n").as_deref(), Ok("grün"));
+    assert_eq!(made("ａｎｎａ").as_deref(), Ok("anna"));
+    assert_eq!(is_made("ａｎｎａ"), Err(NameError::Spelling("anna".into())));
+}
+
+#[test]
+fn id_90_what_cannot_be_seen_or_stands_between_names_is_in_none() {
+    let hidden =
+        ["an\u{200d}na", "an\u{200b}na", "anna\u{202e}", "an\u{ad}na", "\u{feff}anna", "anna\u{fe0f}"];
+    let blank = ["", " ", "   ", "\u{a0}", "\u{2003}", "\u{3164}", "\u{2800}", "anna ", " anna", "an  na"];
+    let between = ["anna, ben", "anna:2", "anna (c7836d03)", "anna≈c7836d03", "a\"b", "a\nb", "👋", "a/b"];
+    for name in hidden.iter().chain(&blank).chain(&between) {
+        assert!(made(name).is_err(), "{name:?}");
+    }
+    let why = made("an\u{200d}na").unwrap_err().to_string();
+    assert!(why.contains("U+200D") && !why.contains('\u{200d}'), "{why}");
+    assert!(made("anna, ben").unwrap_err().to_string().contains("U+002C (,)"));
+    assert_eq!(made("אa"), Err(NameError::Direction));
+}
+
+#[test]
+fn id_91_names_that_look_alike_have_a_mark_and_their_keys_digits() {
+    for (one, other) in [
+        ("anna", "anna"),
+        ("anna", "Anna"),
+        ("anna", "аnnа"),
+        ("anna", "an\u{200d}na"),
+        ("Ivan", "lvan"),
+        ("b0b", "bob"),
+        ("bernd", "bemd"),
+        ("anna maria", "anna\u{a0}maria"),
+    ] {
+        let told = told_all(&[one, "dora", other]);
+        assert!(is_marked(&told[0]) && is_marked(&told[2]) && told[1] == "dora", "{told:?}");
+        assert!(told[0].ends_with("≈00070707") && told[2].ends_with("≈02070707"), "{told:?}");
+        assert_ne!(told[0], told[2]);
+        assert!(told.iter().all(|name| visible(name) == *name));
+    }
+    assert_eq!(told_all(&["anna", "ben", "anne"]), ["anna", "ben", "anne"]);
+}
+
+#[test]
+fn id_91_a_name_that_could_not_be_made_is_marked_even_alone() {
+    assert_eq!(told_all(&["an\u{200d}na"]), ["an\u{fffd}na≈00070707"]);
+    assert_eq!(told_all(&["anna, ben"]), ["anna, ben≈00070707"]);
+    assert_eq!(told_all(&["   "]), ["≈00070707"]);
+    // Nobody writes another's mark into its own name.
+    assert_eq!(told_all(&["anna≈ffffffff"]), ["anna\u{fffd}ffffffff≈00070707"]);
+}
+
+#[test]
+fn id_91_keys_that_begin_alike_are_told_by_more_digits() {
+    let mut other = id(1);
+    other.0[6] = 8;
+    let told = told([(id(1), "anna"), (other, "anna")]);
+    assert_eq!(told[&id(1)], "anna≈01070707070707");
+    assert_eq!(told[&other], "anna≈01070707070708");
+}
+
+proptest! {
+    #[test]
+    fn id_91_no_two_are_told_alike(names in proptest::collection::vec("[aаɑ\u{200d} ,≈0o]{0,4}", 1..8)) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut told = told_all(&names);
+        told.sort();
+        let count = told.len();
+        told.dedup();
+        prop_assert_eq!(told.len(), count);
+    }
+
+    #[test]
+    fn id_90_what_is_made_stays(name in "\\PC{1,12}") {
+        if let Ok(made_name) = made(&name) {
+            prop_assert_eq!(is_made(&made_name), Ok(()));
+            prop_assert_eq!(visible(&made_name), made_name);
+        }
+    }
+}
