@@ -6,11 +6,11 @@ mod saying;
 mod screen;
 mod talk;
 
-use crate::args::newcomer::Join;
 use crate::args::run::{ReplicaArgs, Run};
+use crate::args::{self, newcomer::Join};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
-use crate::files::reachable;
+use crate::files::{self, reachable};
 use crate::keys::Keys;
 use crate::member::{self, Printing};
 use crate::show::harmless;
@@ -18,7 +18,7 @@ use crate::ticket;
 use crate::values::Multicast;
 use folkmoot::StateFolder;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic;
 use std::time::Duration;
@@ -74,9 +74,9 @@ pub(crate) async fn join(folder: &Path, join: Join, keys: Keys, json: bool) -> R
 pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Failure> {
     let apply = run.apply;
     if let Ok(mut control) = Control::connect(folder).await {
-        if !run.heads.is_empty() || !run.carries.is_empty() {
-            let hint = "a member runs on this folder already. Stop it, and give the same command again";
-            return Err(Failure::new(Exit::Usage, hint));
+        have_effect(folder, &run)?;
+        for at in &run.at {
+            control.ask(&Request::Dial { at: at.to_string() }).await?;
         }
         if apply {
             control.ask(&Request::Apply).await?;
@@ -116,6 +116,33 @@ pub(crate) async fn chat(folder: &Path, run: Run, json: bool) -> Result<(), Fail
     let _ = part(folder).await;
     member.await.map_err(Failure::bug)??;
     result
+}
+
+/// Refuses options that the member which runs already cannot follow.
+fn have_effect(folder: &Path, run: &Run) -> Result<(), Failure> {
+    let other_charter = |file: &PathBuf| {
+        let kept = StateFolder::at(folder).read_charter().ok();
+        files::open(file).map(|signed| kept.is_none_or(|kept| kept != signed.der()))
+    };
+    let given = [
+        ("--listen", run.listen != args::run::usual_listen()),
+        ("--charter", run.charter.as_ref().map_or(Ok(false), other_charter)?),
+        ("--head", !run.heads.is_empty()),
+        ("--carry", !run.carries.is_empty()),
+        ("--policy-hook", run.policy_hook.is_some()),
+        ("--multicast", run.multicast != Multicast::Off),
+    ];
+    let given: Vec<&str> = given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let folder = folder.display();
+    let text = format!(
+        "a member runs on {folder} already, and {} would have no effect on it. Leave that out; or stop the member \
+         (folkmoot --state {folder} leave), and give the same command again",
+        given.join(", ")
+    );
+    Err(Failure::new(Exit::Usage, text))
 }
 
 /// Leaves in good order, so that the others need not wait until they miss us, and ends the member.

@@ -1,92 +1,22 @@
 //! Commands that ask the running member.
 
-use crate::args::{Fault, Receive, Resolve, Send, Vote};
+use crate::args::{Fault, Resolve, Vote};
 use crate::control::{Control, Faulty, Request};
 use crate::exit::{Exit, Failure};
 use crate::member::carried;
 use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
-use crate::member::render::event_text;
-use crate::show::{Paint, data, harmless, line, many, many_of, paint, short, table};
+use crate::show::{Paint, data, harmless, many, many_of, paint, short, table};
 use crate::values::head as head_of;
-use folkmoot_base::hex;
 use serde_json::{Value, json};
-use std::io::Read;
 use std::path::Path;
-use std::time::Duration;
 
-/// Longest message that `send` takes: it travels as hexadecimal in one line of the control socket.
-pub(crate) const SEND_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-async fn ask(folder: &Path, request: Request) -> Result<Value, Failure> {
+pub(crate) async fn ask(folder: &Path, request: Request) -> Result<Value, Failure> {
     Control::connect(folder).await?.ask(&request).await
 }
 
-fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// `folkmoot send`
-pub(crate) async fn send(folder: &Path, send: Send) -> Result<(), Failure> {
-    let payload = match send.text {
-        Some(text) => text.into_bytes(),
-        None => standard_input()?,
-    };
-    if payload.len() > SEND_BYTES_MAX {
-        let hint = format!(
-            "the message has {} bytes; send takes at most {SEND_BYTES_MAX} (a program can send 16 MiB)",
-            payload.len()
-        );
-        return Err(Failure::new(Exit::Usage, hint));
-    }
-    let request = Request::Send { payload: hex(&payload), service: send.service, sign: send.sign };
-    match tokio::time::timeout(Duration::from_secs(send.timeout), ask(folder, request)).await {
-        Ok(answer) => answer.map(|_| ()),
-        Err(_) => {
-            let hint = format!(
-                "no key within {} s. The message may still be sent later. To see what is going on: folkmoot status",
-                send.timeout
-            );
-            Err(Failure::new(Exit::TimedOut, hint))
-        }
-    }
-}
-
-pub(crate) fn standard_input() -> Result<Vec<u8>, Failure> {
-    let mut payload = Vec::new();
-    let most = u64::try_from(SEND_BYTES_MAX + 1).unwrap_or(u64::MAX);
-    let read = std::io::stdin().take(most).read_to_end(&mut payload);
-    read.map_err(|error| Failure::new(Exit::Usage, format!("cannot read the standard input: {error}")))?;
-    Ok(payload)
-}
-
-/// `folkmoot receive`
-pub(crate) async fn receive(folder: &Path, receive: &Receive, json: bool) -> Result<(), Failure> {
-    let mut control = Control::connect(folder).await?;
-    control.ask(&Request::Subscribe).await?;
-    let hear = async {
-        let mut left = receive.count.unwrap_or(u64::MAX);
-        while left > 0 {
-            let Some(event) = control.event().await? else {
-                return Err(Failure::new(Exit::Unreachable, "the member has stopped"));
-            };
-            if text(&event, "event") == "message" {
-                left -= 1;
-            }
-            if json {
-                line(&event.to_string());
-            } else if let Some(text) = event_text(&event) {
-                line(&text);
-            }
-        }
-        Ok(())
-    };
-    let Some(seconds) = receive.timeout else { return hear.await };
-    match tokio::time::timeout(Duration::from_secs(seconds), hear).await {
-        Ok(result) => result,
-        Err(_) if receive.count.is_none() => Ok(()),
-        Err(_) => Err(Failure::new(Exit::TimedOut, format!("not all messages came within {seconds} s"))),
-    }
 }
 
 /// `folkmoot vote`
@@ -252,7 +182,11 @@ pub(crate) async fn resolve(folder: &Path, resolve: &Resolve, json: bool) -> Res
 }
 
 /// Says what speaks against it before it is forced.
-async fn propose(folder: &Path, request: impl Fn(bool) -> Request, force: bool) -> Result<Value, Failure> {
+pub(crate) async fn propose(
+    folder: &Path,
+    request: impl Fn(bool) -> Request,
+    force: bool,
+) -> Result<Value, Failure> {
     if force {
         let weighed = ask(folder, request(true)).await?;
         if let Some(warning) = weighed.get("warning").and_then(Value::as_str) {

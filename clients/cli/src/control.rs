@@ -262,7 +262,7 @@ impl Control {
     /// Connects to the member that runs on `folder`.
     pub(crate) async fn connect(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join("control.sock");
-        let stream = UnixStream::connect(&path).await.map_err(|_| nobody_runs(folder))?;
+        let stream = UnixStream::connect(&path).await.map_err(|error| cannot_ask(folder, &error))?;
         let (reader, writer) = stream.into_split();
         Ok(Self { reader: BufReader::new(reader), writer, path })
     }
@@ -279,7 +279,7 @@ impl Control {
         match serde_json::from_str(&line) {
             Ok(Answer::Ok { ok }) => Ok(ok),
             Ok(Answer::Error { error, exit }) => Err(Failure::new(exit, error)),
-            Err(error) => Err(Failure::bug(format!("the member answered {line:?}: {error}"))),
+            Err(_) => Err(self.odd(&line)),
         }
     }
 
@@ -291,9 +291,7 @@ impl Control {
     /// The next event, after [`Request::Subscribe`]; `None` when the member has ended.
     pub(crate) async fn event(&mut self) -> Result<Option<Value>, Failure> {
         let Some(line) = self.next_line().await? else { return Ok(None) };
-        serde_json::from_str(&line)
-            .map(Some)
-            .map_err(|error| Failure::bug(format!("the member said {line:?}: {error}")))
+        serde_json::from_str(&line).map(Some).map_err(|_| self.odd(&line))
     }
 
     async fn next_line(&mut self) -> Result<Option<String>, Failure> {
@@ -301,18 +299,42 @@ impl Control {
         line.map_err(|error| self.gone(&error.to_string()))
     }
 
+    /// What came is nothing that a member of this release says.
+    fn odd(&self, line: &str) -> Failure {
+        let (socket, said) = (self.path.display(), line.chars().take(80).collect::<String>());
+        let text = format!(
+            "what answers at {socket} is no member of this release: it said {said:?}. If the member was started by \
+             another release, stop it, and start it again with this one"
+        );
+        Failure::new(Exit::Unreachable, text)
+    }
+
     /// The process holds the socket, and does nothing.
     fn silent(&self, waited: Duration) -> Failure {
         let (socket, seconds) = (self.path.display(), waited.as_secs());
         let text = format!(
             "the member at {socket} has not answered for {seconds} s. Its process may be stopped: in its terminal, \
-             Ctrl-Z stops it, and fg lets it go on. If it hangs, end it and start it again"
+             Ctrl-Z stops it, and fg lets it go on; then it may still do what was \
+             asked. If it hangs, end it and start it again"
         );
         Failure::new(Exit::Unreachable, text)
     }
 
     fn gone(&self, why: &str) -> Failure {
         Failure::new(Exit::Unreachable, format!("the member at {} is gone: {why}", self.path.display()))
+    }
+}
+
+/// Why no member can be asked.
+fn cannot_ask(folder: &Path, error: &std::io::Error) -> Failure {
+    let path = folder.join("control.sock");
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            let text =
+                format!("{} belongs to another user: only that user may ask its member", path.display());
+            Failure::new(Exit::Configuration, text)
+        }
+        _ => nobody_runs(folder),
     }
 }
 

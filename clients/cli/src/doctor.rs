@@ -3,7 +3,7 @@
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::show::{Paint, data, harmless, many_of, paint, table};
-use folkmoot::{MULTICAST_PORT, StateFolder};
+use folkmoot::{MULTICAST_PORT, StateFolder, UnixTime};
 use folkmoot_base::limits::PATH_BYTES_BASE;
 use serde_json::{Value, json};
 use std::net::UdpSocket;
@@ -17,7 +17,7 @@ pub(crate) async fn run(folder: &Path, json: bool) -> Result<(), Failure> {
     let mut checks: Vec<(&str, Result<String, String>)> = vec![
         ("random numbers", folkmoot::tools::OsEntropy::new().map(|_| "the system gives them".into())),
         ("UDP on this machine", loopback().map_err(|error| error.to_string())),
-        ("clock", clock()),
+        ("clock", clock(folkmoot::tools::wall_clock())),
         ("control socket", socket(folder)),
         ("identity", identity(folder)),
         ("charter", charter(folder)),
@@ -54,13 +54,20 @@ fn loopback() -> std::io::Result<String> {
     Ok("datagrams pass on loopback".into())
 }
 
-fn clock() -> Result<String, String> {
-    let now = folkmoot::tools::wall_clock().0;
-    // 2025-01-01: before that, no certificate of ours would have begun.
-    if now < 1_735_689_600 {
-        Err("this machine's clock is years behind: set it, or no certificate will be valid".into())
-    } else {
-        Ok("plausible".into())
+/// 2025-01-01: before that, no certificate of ours would have begun.
+const CLOCK_FIRST: u64 = 1_735_689_600;
+/// 2036-01-01: this release is not in use for ten years.
+const CLOCK_LAST: u64 = 2_082_758_400;
+
+fn clock(now: UnixTime) -> Result<String, String> {
+    match now.0 {
+        ..CLOCK_FIRST => Err(format!(
+            "this machine's clock shows {now}, years behind: set it, or no certificate will be valid"
+        )),
+        CLOCK_LAST.. => Err(format!(
+            "this machine's clock shows {now}, years ahead: set it, or every certificate has ended"
+        )),
+        _ => Ok(format!("it shows {now}; compare that with another clock")),
     }
 }
 
@@ -154,4 +161,19 @@ pub(crate) fn sent(status: &Value) -> Option<Result<String, String>> {
     }
     let all = stalled.join("; ");
     Some(Err(format!("it does not come back: {all}. `folkmoot status` shows who is silent")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_years_off_is_told() {
+        let now = folkmoot::tools::wall_clock().0;
+        let years = |count: u64| count * 365 * 86_400;
+        assert!(clock(UnixTime(now)).is_ok());
+        for wrong in [0, 1, now - years(20), now + years(30), u64::MAX] {
+            assert!(clock(UnixTime(wrong)).is_err(), "{wrong}");
+        }
+    }
 }

@@ -53,7 +53,14 @@ impl Failure {
 
     /// A file or folder that does not serve.
     pub fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::new(Exit::Configuration, format!("{}: {}", path.display(), folkmoot::tools::in_words(error)))
+        let why = match error.kind() {
+            std::io::ErrorKind::IsADirectory => {
+                "it is a folder, and a file is needed here. Give the file's name, with the folder in front"
+                    .to_owned()
+            }
+            _ => folkmoot::tools::in_words(error),
+        };
+        Self::new(Exit::Configuration, format!("{}: {why}", path.display()))
     }
 
     /// Says it on the standard error, if there is anything to say, and gives the code.

@@ -6,6 +6,7 @@ use crate::values::is_ours;
 use folkmoot::{Locator, MemberId, StateFolder};
 use folkmoot_base::whole;
 use folkmoot_identity::{Charter, IdentityCertificate, SignedCharter};
+use folkmoot_transcript::FILE_LABEL;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,16 @@ pub(crate) fn read_start(file: &Path, most: usize) -> Result<Vec<u8>, Failure> {
 
 /// A file that should be a charter, as far as one can reach.
 pub(crate) fn read_small(file: &Path) -> Result<Vec<u8>, Failure> {
-    read_start(file, SMALL_BYTES)
+    let bytes = read_start(file, SMALL_BYTES)?;
+    if bytes.starts_with(FILE_LABEL) {
+        let name = file.display();
+        let text = format!(
+            "{name} is a transcript, and a charter is needed here. To judge a transcript, give the charter first: \
+             folkmoot verify charter.cms {name}"
+        );
+        return Err(Failure::new(Exit::Refused, text));
+    }
+    Ok(bytes)
 }
 
 /// A file that should be a certificate or a key in PEM, likewise. What it held stays in one place.
@@ -110,6 +120,14 @@ pub(crate) fn me(folder: &Path) -> Result<MemberId, Failure> {
 
 pub(crate) fn certificate(file: &Path) -> Result<IdentityCertificate, Failure> {
     let pem = read_text(file)?;
+    if pem.contains("PRIVATE KEY-----") {
+        let text = format!(
+            "{0} holds a private key, and a certificate is needed here. A private key is for its owner's eyes only: \
+             if {0} has left its machine, make a new identity. Give the identity.pem that lies beside it",
+            file.display()
+        );
+        return Err(Failure::new(Exit::Configuration, text));
+    }
     IdentityCertificate::from_pem(&pem)
         .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))
 }

@@ -1,13 +1,13 @@
 //! Letters: `folkmoot write` for strangers; `folkmoot letters` and `folkmoot answer` for members.
 
 use crate::args::{Answer, Write};
-use crate::commands::standard_input;
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::keys::Keys;
 use crate::member::names::party_name;
 use crate::member::render::{Names, event_json};
 use crate::member::stop_signal;
+use crate::messages::standard_input;
 use crate::show::{Paint, data, harmless, line, paint, short, table};
 use folkmoot::{Event, Folkmoot, GroupId, GroupName, Options, Standing, StateFolder};
 use serde_json::Value;

@@ -4,8 +4,10 @@
 //! main --> identity, charter                                        no member needed
 //!      --> member     member, chat, join: run one member here, with a control socket in its folder
 //!      --> keys       opens the folder's key, and asks for its passphrase
-//!      --> commands   vote, expel, status, why, send, receive   ask the member that runs, through the socket
+//!      --> commands   vote, expel, status, why   ask the member that runs, through the socket
 //!      --> ticket     invite; what join reads of a ticket
+//!      --> messages   send, receive
+//!      --> leave      leave
 //!      --> proof      proof; verify of what it saved
 //!      --> verify     verify of a transcript
 //!      --> letter     write, as a stranger; letters, answer
@@ -37,8 +39,10 @@ mod files;
 mod identity;
 mod keys;
 mod lcm;
+mod leave;
 mod letter;
 mod member;
+mod messages;
 mod notify;
 mod open;
 mod printer;
@@ -73,7 +77,7 @@ pub const VERSION: &str = env!("FOLKMOOT_VERSION");
 
 /// The program `folkmoot` with this command line. The first word is the name of the program.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli: Cli = match start::parse(words) {
+    let cli: Cli = match start::parse_by(args::command(), words) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
@@ -123,13 +127,14 @@ async fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Join(join) => chat::join(&folder()?, join, keys, json).await,
         Command::Invite(invite) => ticket::invite(&folder()?, invite, &keys, json).await,
         Command::Chat(run) => chat::chat(&folder()?, Run { keys, ..run }, json).await,
-        Command::Send(send) => commands::send(&folder()?, send).await,
-        Command::Receive(receive) => commands::receive(&folder()?, &receive, json).await,
+        Command::Send(send) => messages::send(&folder()?, send).await,
+        Command::Receive(receive) => messages::receive(&folder()?, &receive, json).await,
         Command::Vote(vote) => commands::vote(&folder()?, vote, json).await,
         Command::Renew => commands::renew(&folder()?, json).await,
         Command::Withdraw { subject } => open::withdraw(&folder()?, &subject, json).await,
         Command::Rules => open::rules(&folder()?, json).await,
         Command::Csr(csr) => csr::csr(&folder()?, csr, json).await,
+        Command::Leave { for_good, force } => leave::run(&folder()?, for_good, force, json).await,
         Command::Expel { member, force } => commands::expel(&folder()?, member, force, json).await,
         Command::Voters { members, force } => commands::voters(&folder()?, members, force, json).await,
         Command::Resolve(resolve) => commands::resolve(&folder()?, &resolve, json).await,

@@ -7,6 +7,8 @@
 //! in their place says how many. If the reader has gone, whoever asks ([`Printer::gone`]) is told.
 
 use crate::control::EVENTS_BEHIND_MAX;
+use crate::exit::Failure;
+use crate::show::unwritten;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -16,6 +18,9 @@ use tokio::sync::{oneshot, watch};
 /// So long the end of a process waits for its reader.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
+/// Why nothing more is printed: the reader has gone, or what else went wrong.
+pub(crate) type Gone = Result<(), Failure>;
+
 /// The way to the standard output.
 pub(crate) struct Printer {
     lines: Option<SyncSender<String>>,
@@ -23,7 +28,7 @@ pub(crate) struct Printer {
     missed: AtomicU64,
     /// The line that says so.
     words: fn(u64) -> String,
-    gone: watch::Receiver<bool>,
+    gone: watch::Receiver<Option<Gone>>,
     done: oneshot::Receiver<()>,
 }
 
@@ -31,12 +36,12 @@ impl Printer {
     /// Prints on `out`; `words` makes the line about lines that were left out.
     pub(crate) fn start(mut out: impl Write + Send + 'static, words: fn(u64) -> String) -> io::Result<Self> {
         let (lines, waiting) = sync_channel::<String>(EVENTS_BEHIND_MAX);
-        let (tell, gone) = watch::channel(false);
+        let (tell, gone) = watch::channel(None);
         let (finished, done) = oneshot::channel();
         std::thread::Builder::new().name("folkmoot-print".into()).spawn(move || {
             for text in waiting {
-                if out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush()).is_err() {
-                    tell.send_replace(true);
+                if let Err(error) = out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush()) {
+                    tell.send_replace(Some(unwritten(&error).map_or(Ok(()), Err)));
                     break;
                 }
             }
@@ -67,10 +72,11 @@ impl Printer {
         self.lines.as_ref().is_some_and(|lines| lines.try_send(text).is_ok())
     }
 
-    /// Waits until the reader has gone.
-    pub(crate) async fn gone(&mut self) {
-        if self.gone.wait_for(|gone| *gone).await.is_err() {
-            std::future::pending().await
+    /// Waits until nothing more can be printed.
+    pub(crate) async fn gone(&mut self) -> Gone {
+        match self.gone.wait_for(Option::is_some).await.ok().and_then(|gone| gone.clone()) {
+            Some(gone) => gone,
+            None => std::future::pending().await,
         }
     }
 
@@ -139,7 +145,7 @@ mod tests {
         allow.send(false).unwrap();
         let mut printer = Printer::start(reader, |_| String::new()).unwrap();
         printer.say("anybody?".to_owned());
-        printer.gone().await;
+        assert_eq!(printer.gone().await, Ok(()));
         printer.end().await;
     }
 }

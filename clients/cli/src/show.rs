@@ -1,6 +1,7 @@
 //! What people see: colours if wanted, tables, short ids. Data goes to the standard output, the
 //! rest elsewhere.
 
+use crate::exit::{Exit, Failure};
 use serde_json::Value;
 use std::io::{IsTerminal, Write};
 use tabled::builder::Builder;
@@ -36,12 +37,30 @@ pub(crate) fn paint(paint: Paint, text: &str) -> String {
     format!("\u{1b}[{code}m{text}\u{1b}[0m")
 }
 
-/// One line of data. A reader that has gone away is no error of ours.
+/// One line of data. A reader that has gone away is no error of ours. Any other reason ends the
+/// program: whoever reads the rest must not take a part of it for the whole.
 pub(crate) fn line(text: &str) {
     let mut out = std::io::stdout().lock();
-    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
-        std::process::exit(0);
+    if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush()) {
+        std::process::exit(match unwritten(&error) {
+            None => 0,
+            Some(failure) => {
+                eprintln!("folkmoot: {failure}");
+                failure.exit as i32
+            }
+        });
     }
+}
+
+/// The standard output does not take what is said; nothing, if only its reader has gone.
+pub(crate) fn unwritten(error: &std::io::Error) -> Option<Failure> {
+    let gone = error.kind() == std::io::ErrorKind::BrokenPipe;
+    let why = folkmoot::tools::in_words(error);
+    let text = format!(
+        "the output cannot be written: {why}. Not all of it is there. Make room, or send it elsewhere, and run the \
+         command again"
+    );
+    (!gone).then(|| Failure::new(Exit::Configuration, text))
 }
 
 /// The value as JSON, or `text` for people.

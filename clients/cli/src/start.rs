@@ -1,7 +1,8 @@
 //! How a program of this project begins and ends: command line, log, threads, exit code.
 
 use crate::exit::{Exit, Failure};
-use clap::Parser;
+use crate::show::unwritten;
+use clap::{Command, Parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -13,21 +14,55 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// # Errors
 /// The exit code, if the line is wrong or asks for help; the text has been printed then.
 pub fn parse<Words: Parser>(words: impl IntoIterator<Item = OsString>) -> Result<Words, ExitCode> {
+    parse_by(Words::command(), words)
+}
+
+/// As [`parse`], by a definition that says more in its help.
+pub(crate) fn parse_by<Words: Parser>(
+    mut command: Command,
+    words: impl IntoIterator<Item = OsString>,
+) -> Result<Words, ExitCode> {
     let words: Vec<OsString> = words.into_iter().collect();
-    Words::try_parse_from(&words).map_err(|error| misread(&error, &words))
+    let read = command.try_get_matches_from_mut(&words).and_then(|read| Words::from_arg_matches(&read));
+    read.map_err(|error| misread(&error.format(&mut command), &words))
 }
 
 /// A command line that says nothing sensible, or asks for help. Programs hear of errors as data
 /// here, too.
 fn misread(error: &clap::Error, words: &[OsString]) -> ExitCode {
-    let text = error.to_string();
+    let text = plain(&error.to_string());
     if error.use_stderr() && words.iter().any(|word| word == "--json") {
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         return Failure::new(Exit::Usage, text.trim()).report(true);
     }
-    // Nobody may be there to read it.
-    let _ = error.print();
+    if error.use_stderr() && text != error.to_string() {
+        eprint!("{text}");
+    } else if let Err(error) = error.print()
+        && let Some(failure) = unwritten(&error)
+    {
+        return failure.report(false);
+    }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// What readers of values call invalid, in words that a person needs no programming language for.
+const INVALID: [(&str, &str); 4] = [
+    ("digit found in string", "it must be a whole number"),
+    ("float literal", "it must be a number"),
+    ("socket address syntax", "it must be an address and a port, as in 0.0.0.0:4803 or [::]:4803"),
+    ("IP address syntax", "it must be an address, as in 192.0.2.7"),
+];
+/// What else they say.
+const PLAIN: [(&str, &str); 3] = [
+    ("cannot parse integer from empty string", "it must be a whole number"),
+    ("number too large to fit in target type", "the number is too large"),
+    ("number too small to fit in target type", "the number is too small"),
+];
+
+fn plain(text: &str) -> String {
+    let say = |text: String, (theirs, ours): &(&str, &str)| text.replace(&format!("invalid {theirs}"), ours);
+    let text = INVALID.iter().fold(text.to_owned(), say);
+    PLAIN.iter().fold(text, |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 /// Runs a command to its end and reports its failure, if it has one.

@@ -69,7 +69,10 @@ pub(crate) struct Text {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "threshold must be a number of votes, as in 2, or a share, as in { ratio = \"30%\", window = 5 }"
+)]
 enum ThresholdText {
     Fixed(u32),
     Ratio(RatioText),
@@ -89,11 +92,18 @@ struct FounderText {
     key: String,
 }
 
+/// What the reader of TOML says, without the names of types that no charter has.
+fn plain(message: &str) -> String {
+    message
+        .replace("expected u32", "expected a whole number")
+        .replace("expected u64", "expected a whole number")
+}
+
 impl Text {
     /// Reads the keys, and refuses what this release cannot do.
     pub(crate) fn read(text: &str) -> Result<Self, CharterError> {
         let text: Self =
-            toml::from_str(text).map_err(|error| CharterError::WireMalformed(error.message().to_owned()))?;
+            toml::from_str(text).map_err(|error| CharterError::WireMalformed(plain(error.message())))?;
         if text.version.is_some() {
             return Err(value("version", OLD));
         }

@@ -1,14 +1,15 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::values::{Ordering, cipher, contact, head, keying, locator, mode, scheme};
+use crate::values::{cipher, contact, head, keying, locator, mode, scheme};
 use authority::{Authority, SeatArgs};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use folkmoot::Locator;
 use folkmoot_base::{Cipher, Keying};
 use folkmoot_identity::{Contact, Mode, Scheme};
 use folkmoot_transcript::KnownHead;
 use keys::{Identity, KeyArgs};
+use messages::{Receive, Send};
 use newcomer::{Invite, Join};
 use rules::RuleArgs;
 use run::Run;
@@ -18,14 +19,21 @@ use std::path::PathBuf;
 
 pub(crate) mod authority;
 pub(crate) mod certify;
+mod examples;
 pub(crate) mod keys;
 pub(crate) mod lcm;
+pub(crate) mod messages;
 pub(crate) mod newcomer;
 pub(crate) mod rules;
 pub(crate) mod run;
 
 /// Where help lists what every command takes.
 const EVERYWHERE: &str = "With every command";
+
+/// The command line, with an example for each command.
+pub(crate) fn command() -> clap::Command {
+    examples::shown(Cli::command())
+}
 
 /// Secure peer groups: members vote who joins, share a key that changes with every change of
 /// members, and hear every message in one order. No server is trusted.
@@ -97,6 +105,18 @@ pub(crate) enum Command {
     /// group that signs what the members vote for.
     #[command(subcommand)]
     Authority(Authority),
+    /// Leaves the group in good order, and ends the member that runs. It comes back without a vote
+    /// when it starts again.
+    Leave {
+        /// Gives up membership: proposes to the others that this member be removed. It stays until
+        /// they have decided so, as the charter's rule for removals says.
+        #[arg(long)]
+        for_good: bool,
+        /// With --for-good: proposes it even if the members that stay could then no longer
+        /// admit, remove or decide by the charter.
+        #[arg(long, requires = "for_good")]
+        force: bool,
+    },
     /// Proposes to expel a member, and votes for it.
     Expel {
         /// The member's name, or the first digits of its id.
@@ -273,21 +293,6 @@ pub(crate) struct Resolve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Send {
-    /// The message [default: read from the standard input].
-    pub(crate) text: Option<String>,
-    /// How the message is ordered among the others.
-    #[arg(long, value_enum, default_value_t = Ordering::Agreed)]
-    pub(crate) service: Ordering,
-    /// Signs the message, so that every receiver can prove to others that you said it.
-    #[arg(long)]
-    pub(crate) sign: bool,
-    /// How long to wait for a key.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
-    pub(crate) timeout: u64,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Write {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
@@ -356,16 +361,6 @@ pub(crate) struct Verify {
     /// sender was expelled.
     #[arg(long, value_name = "FILE", requires = "file")]
     pub(crate) transcript: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Receive {
-    /// Ends after this many messages.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) count: Option<u64>,
-    /// Ends after this many seconds. The exit code is 6 if fewer messages than --count have come.
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) timeout: Option<u64>,
 }
 
 /// What can be said to `folkmoot csr`.

@@ -9,10 +9,15 @@ use folkmoot_transcript::{KnownHead, Voucher};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// Where a member listens that is not told where.
+pub(crate) fn usual_listen() -> SocketAddr {
+    (std::net::Ipv4Addr::UNSPECIFIED, 4803).into()
+}
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Run {
     /// Where to listen.
-    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    #[arg(long, default_value_t = usual_listen(), value_name = "ADDRESS:PORT")]
     pub(crate) listen: SocketAddr,
     /// Where another member listens, for example udp/192.0.2.7:4803. You can give it more
     /// than once. The charter's contacts are tried after it.

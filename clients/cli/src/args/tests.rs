@@ -1,7 +1,6 @@
 //! The definition is consistent, and the lines that people type are read.
 
 use super::*;
-use clap::CommandFactory;
 
 #[test]
 fn the_definition_is_sound() {
@@ -35,4 +34,44 @@ fn wrong_lines_are_usage_errors() {
         let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{line}");
     }
+}
+
+/// The words of a line as a shell splits it.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('"').enumerate();
+    let words = parts.flat_map(|(place, part)| match place % 2 {
+        1 => vec![part.to_owned()],
+        _ => part.split_whitespace().map(str::to_owned).collect(),
+    });
+    words.collect()
+}
+
+fn all_of(command: &clap::Command, above: &str, all: &mut Vec<String>) {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let words = format!("{above} {}", sub.get_name()).trim_start().to_owned();
+        all_of(sub, &words, all);
+        all.push(words);
+    }
+}
+
+#[test]
+fn every_command_has_an_example_that_can_be_given() {
+    let mut all = vec![String::new()];
+    all_of(&Cli::command(), "", &mut all);
+    let known: Vec<_> = examples::EXAMPLES.iter().chain(&examples::MORE).collect();
+    for command in &all {
+        let (_, lines) = known
+            .iter()
+            .find(|(of, _)| of == command)
+            .unwrap_or_else(|| panic!("{command:?} has no example in args/examples.rs"));
+        for line in *lines {
+            let words = words(line);
+            assert!(command.split_whitespace().all(|word| words.contains(&word.to_owned())), "{line}");
+            Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+    }
+    let needless: Vec<_> = known.iter().filter(|(of, _)| !all.iter().any(|one| one == of)).collect();
+    assert!(needless.is_empty(), "{needless:?}");
+    let shown = super::command().render_long_help().to_string();
+    assert!(shown.contains("Exit codes") && shown.contains("Examples:\n  folkmoot demo"), "{shown}");
 }

@@ -6,8 +6,8 @@
 //! The thread reads on when its last batch was taken, so whoever writes is held up as long as the
 //! group is, and nothing piles up here.
 
-use crate::commands::SEND_BYTES_MAX;
 use crate::exit::{Exit, Failure};
+use crate::messages::SEND_BYTES_MAX;
 use std::io::{BufRead, BufReader, Read};
 use tokio::sync::mpsc;
 

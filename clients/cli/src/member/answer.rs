@@ -3,6 +3,7 @@
 use super::find::find;
 use super::journal::{Journal, timed};
 use super::names::{Names, stranger};
+use super::part::{left_for_good, say_for_good};
 use super::process::{Process, Tally};
 use super::propose::How;
 use super::{carried, names, render, trouble};
@@ -107,22 +108,32 @@ impl Process {
         let look = move |machine: &mut Machine, now, _: &mut OsEntropy| {
             let transcript = machine.upper.member.transcript();
             let known = known(transcript, &names);
+            let formers = transcript.roster().formers().keys();
+            let for_good: Vec<MemberId> =
+                formers.filter(|member| left_for_good(transcript, member)).copied().collect();
             (
                 machine.upper.member.status(now),
                 machine.ground.refusals(now),
                 machine.ground.twice(now),
                 (machine.ground.paths(), machine.ground.reaches_all(), machine.ground.carrying()),
                 machine.ground.counters().ring.given_up,
-                known,
+                (known, for_good),
                 now,
             )
         };
-        let (status, refusals, twice, (paths, multicast, carries), given_up, known, now) =
+        let (status, refusals, twice, (paths, multicast, carries), given_up, (known, for_good), now) =
             self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
             self.complete(people, &status);
+            let gone = |person: &&mut Value| person.get("state").is_some_and(|state| state == "expelled");
+            for person in people.iter_mut().filter(gone) {
+                let is = |one: &MemberId| person.get("member").is_some_and(|id| *id == one.hex());
+                if for_good.iter().any(is) {
+                    say_for_good(person);
+                }
+            }
             for twice in &twice {
                 people.iter_mut().for_each(|person| trouble::runs_twice(person, twice));
             }

@@ -11,11 +11,13 @@
 //! nobody and against nobody. One program runs at a time. If it said to wait, it is asked again
 //! when others have voted, and every [`AGAIN`]. Its votes count as the person's.
 
+use crate::exit::{Exit, Failure};
 use folkmoot::{Digest, Petition};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -32,6 +34,28 @@ const AGAIN: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(300);
 const REJECT: i32 = 3;
 const WAIT: i32 = 4;
+
+/// Refuses a program that could never answer: it would vote for nobody, and nobody would notice.
+pub(crate) fn check(program: &Path) -> Result<(), Failure> {
+    let by_path = program.components().count() > 1;
+    let folders = std::env::var_os("PATH").filter(|_| !by_path).unwrap_or_default();
+    let mut places = std::iter::once(program.to_owned())
+        .filter(|_| by_path)
+        .chain(std::env::split_paths(&folders).map(|one| one.join(program)));
+    let runs = |place: &PathBuf| {
+        place.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    if places.any(|place| runs(&place)) {
+        return Ok(());
+    }
+    let name = program.display();
+    let why = match (by_path, program.exists()) {
+        (true, true) => format!("{name} is no program that may be run. Run: chmod +x {name}"),
+        (true, false) => format!("{name} does not exist. Give the path of the program that votes"),
+        (false, _) => format!("no folder on the PATH has a program {name}. Give its path, as in ./{name}"),
+    };
+    Err(Failure::new(Exit::Configuration, format!("--policy-hook: {why}")))
+}
 
 /// What the program says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

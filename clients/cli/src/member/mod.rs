@@ -21,6 +21,7 @@ pub(crate) mod matters;
 pub(crate) mod names;
 mod office;
 mod outcome;
+mod part;
 mod post;
 mod process;
 mod propose;
@@ -31,13 +32,14 @@ pub(crate) mod robot;
 mod rules_now;
 mod say;
 mod serve;
+mod told;
 mod trouble;
 mod withdraw;
 
 use crate::args::run::Run;
 use crate::control::EVENTS_BEHIND_MAX;
 use crate::exit::Failure;
-use crate::printer::Printer;
+use crate::printer::{Gone, Printer};
 use crate::values::Multicast;
 use folkmoot::{Event, Folkmoot, Options};
 use journal::Journal;
@@ -66,6 +68,8 @@ enum Turn {
     Office,
     Replica(replica::Turn),
     Stop,
+    /// Nothing more can be printed.
+    Unread(Gone),
 }
 
 /// Runs a member on `folder` until told to stop. `ready` hears when the control socket is there.
@@ -77,6 +81,9 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     if let Some(charter) = &run.charter {
         crate::files::adopt(folder, charter)?;
+    }
+    if let Some(program) = &run.policy_hook {
+        hook::check(program)?;
     }
     let identity = run.keys.identity(folder)?;
     let mut options = Options::new(folder).listen(run.listen);
@@ -217,7 +224,7 @@ impl Process {
                 () = self.office.next() => Turn::Office,
                 turn = replica::next(&mut self.replica) => Turn::Replica(turn),
                 () = &mut stop => Turn::Stop,
-                () = self.printer.gone() => Turn::Stop,
+                gone = self.printer.gone() => Turn::Unread(gone),
             };
             match turn {
                 Turn::Event(Ok(Some(event))) => self.hear(event).await?,
@@ -225,14 +232,17 @@ impl Process {
                     self.gave_up = self.give_up().await?;
                     return Ok(());
                 }
-                Turn::Event(Ok(None)) | Turn::Stop => return Ok(()),
+                Turn::Event(Ok(None)) => return Ok(()),
+                Turn::Stop => return self.part().await,
+                Turn::Unread(gone) => return self.part().await.and(gone),
                 Turn::Event(Err(error)) => return Err(error.into()),
                 Turn::Hook(turn) => self.follow_hook(turn).await?,
                 Turn::Replica(turn) => self.follow_replica(turn).await?,
                 Turn::Office => self.look_at_office().await?,
                 Turn::Request((crate::control::Request::Stop, done)) => {
+                    let parted = self.part().await;
                     let _ = done.send(Ok(Value::Null).into());
-                    return Ok(());
+                    return parted;
                 }
                 Turn::Request((request, done)) => self.answer(request, done).await,
             }

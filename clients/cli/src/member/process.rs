@@ -4,13 +4,16 @@
 use super::hook::Hook;
 use super::journal::Journal;
 use super::kept::Kept;
+use super::names;
 use super::office::Watch;
+use super::part::left_for_good;
 use super::post::Letters;
 use super::render::{self, Names};
 use super::replica::Replica;
 use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use folkmoot::{Digest, Event, Folkmoot, Party, Service, Session, ViewId};
+use folkmoot_transcript::Transcript;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -105,6 +108,7 @@ impl Process {
     /// Takes note of an event and passes it on to whoever wants to see it.
     pub(super) async fn hear(&mut self, event: Event) -> Result<(), Failure> {
         let mut number = None;
+        let went = self.went(&event).await?;
         match &event {
             Event::Message { group, sender, service, payload, .. } => {
                 number = Some(self.kept.note(&event));
@@ -155,6 +159,7 @@ impl Process {
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("time".into(), folkmoot::tools::wall_clock().to_string().into());
                 fields.extend(number.map(|number| ("number".to_owned(), number.into())));
+                fields.extend(went.map(|went| ("went".to_owned(), went.into())));
             }
             self.show(&value);
         }
@@ -163,6 +168,22 @@ impl Process {
             self.learn_names().await?;
         }
         Ok(())
+    }
+
+    /// Who was in the view before this one and is not in it, and still is a member.
+    async fn went(&self, event: &Event) -> Result<Option<Vec<String>>, Failure> {
+        let Event::View { group, members, .. } = event else { return Ok(None) };
+        let before = self.picture.view.as_ref().filter(|_| *group == self.moot.group());
+        let Some((_, before, _)) = before else { return Ok(None) };
+        let mut went: Vec<Party> = before.iter().filter(|party| !members.contains(party)).copied().collect();
+        if !went.is_empty() {
+            let stay = move |known: &Transcript| {
+                went.retain(|party| known.roster().is_member(&party.member));
+                went
+            };
+            went = self.with_transcript(stay).await?;
+        }
+        Ok(Some(went.iter().map(|party| names::party_name(&self.names, party)).collect()))
     }
 
     /// Votes are told with the name of what they are on, proposals with those whom they concern.
@@ -182,6 +203,13 @@ impl Process {
                 (value.as_object_mut(), self.concerns(vec![*subject]).await?.pop())
         {
             fields.insert("concerns".into(), concerns.into());
+        }
+        if let Event::Expelled { member } = event {
+            let member = *member;
+            let own = self.with_transcript(move |known| left_for_good(known, &member)).await?;
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("own_wish".into(), own.into());
+            }
         }
         Ok(())
     }

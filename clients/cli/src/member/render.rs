@@ -3,7 +3,8 @@
 use super::matters::{self, petition_json, word};
 pub(crate) use super::names::{Names, name};
 use super::names::{ids, party_name, stranger};
-use super::{lines, trouble};
+use super::told::{message_id, message_text};
+use super::{lines, told, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Origin,
@@ -75,18 +76,6 @@ pub(crate) fn event_json(event: &Event, names: &Names) -> Value {
     }
 }
 
-/// What names a message at every member: its sender, the key that sealed it, and its number among
-/// the sender's messages under that key.
-fn message_id(sender: &Party, origin: &Origin) -> String {
-    format!("{}.{}.{}", sender.hex(), hex(&origin.epoch), origin.number)
-}
-
-/// What somebody said: a message of several lines has a mark before each but the first, so that
-/// nobody's words look like another's.
-fn said(text: &str) -> String {
-    text.split('\n').map(|line| harmless(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n  | ")
-}
-
 /// An event about letters as data.
 fn letter_json(event: &Event, names: &Names) -> Value {
     match event {
@@ -128,12 +117,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
     let number = |field: &str| event.get(field).and_then(Value::as_u64).unwrap_or_default();
     let news = |text: String| Some(paint(Paint::Dim, &format!("* {text}")));
     match event.get("event").and_then(Value::as_str)? {
-        "message" => {
-            let said = event.get("text").and_then(Value::as_str).map_or_else(|| text("payload"), said);
-            let signed = event.get("signed").and_then(Value::as_bool).unwrap_or_default();
-            let how = if signed { format!(" (signed, {})", number("number")) } else { String::new() };
-            Some(format!("{} {said}", paint(Paint::Cyan, &format!("{}{how}:", text("name")))))
-        }
+        "message" => Some(message_text(event)),
         "letter" => {
             let (who, id) = (text("name"), text("letter"));
             let said = paint(Paint::Cyan, &format!("{who} (not a member, {}) writes:", short(&id)));
@@ -144,12 +128,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
             let said = format!("{} answers letter {}:", text("name"), short(&text("letter")));
             Some(format!("{} {}", paint(Paint::Cyan, &said), text("text")))
         }
-        "view" => {
-            let names = event.get("names").and_then(Value::as_array).into_iter().flatten();
-            let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
-            let share = if names.len() == 1 { "alone has" } else { "share" };
-            news(format!("{} {share} key {} ({})", names.join(", "), text("epoch"), text("cause")))
-        }
+        "view" => news(told::view_text(event)),
         "key-pending" => news("agreeing on a new key; what you send waits for it".into()),
         "request" | "proposal" => news(matters::asked_text(event)),
         "closed" => matters::closed_text(event).and_then(news),
@@ -171,7 +150,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         "denied" => news(format!("refused: {}", text("reason"))),
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
-        "expelled" => news(format!("{} was expelled", text("name"))),
+        "expelled" => news(told::expelled_text(event)),
         "removed" => news(trouble::removed_text(&text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
@@ -362,7 +341,7 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
         Absence::SilentSince(at) => {
             let (seconds, since) = moment.ago(*at);
             let why = format!(
-                "its node has been silent since {since} ({seconds} s ago): it has stopped, or the network is cut"
+                "its node has been silent since {since} ({seconds} s ago): it has crashed, or the network is cut"
             );
             ("silent", why, json!({ "since": since, "seconds_ago": seconds }))
         }

@@ -24,9 +24,13 @@ pub(crate) fn start(
 ) -> Result<JoinHandle<()>, Failure> {
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path).map_err(|error| {
-        let hint =
-            "the path of the control socket is too long (about 100 bytes are allowed): choose a folder with a shorter path, with --state";
-        Failure::new(Exit::Configuration, format!("{}: {error}; {hint}", path.display()))
+        let why = match error.kind() {
+            std::io::ErrorKind::InvalidInput => "this path of the control socket is longer than about 100 bytes, which is the most that the system \
+                allows. Choose a folder with a shorter path, with --state"
+                .to_owned(),
+            _ => folkmoot::tools::in_words(&error),
+        };
+        Failure::new(Exit::Configuration, format!("{}: {why}", path.display()))
     })?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
         .map_err(|error| Failure::file(path, &error))?;

@@ -9,6 +9,7 @@
     missing_docs
 )]
 
+mod absence;
 mod at_rest;
 mod authority;
 mod carriers;
@@ -17,6 +18,8 @@ mod common;
 mod contacts;
 mod crash;
 mod csr;
+mod edges;
+mod exits;
 mod lcm;
 mod letters;
 mod matrix;

@@ -5,7 +5,7 @@ use super::program::{self, authority, call, code, good, member, program, wait_fo
 use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longest wait for anything.
@@ -169,6 +169,13 @@ impl Actor {
     /// Whether its processes have ever said this on the standard error.
     pub(crate) fn said(&self, what: &str) -> bool {
         std::fs::read_to_string(self.state.join("log")).unwrap().contains(what)
+    }
+
+    /// Sends the process a signal, as in `TERM`.
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.child.as_ref().unwrap().id().to_string();
+        let sent = Command::new("kill").args([&format!("-{signal}"), &pid]).status().unwrap();
+        assert!(sent.success(), "{signal} {pid}");
     }
 
     /// SIGKILL.

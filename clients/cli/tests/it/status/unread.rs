@@ -29,7 +29,7 @@ fn a_member_whose_output_nobody_reads_goes_on_and_stops_as_told() {
     }
     assert_eq!(good(&anna.state, &["status"])["activity"], "steady");
     stops_as_told(child, "TERM");
-    ben.why("anna", "silent");
+    ben.why("anna", "left");
 }
 
 /// Whoever is ended by a signal in place of its own will takes no leave, and has no exit code.

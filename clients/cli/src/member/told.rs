@@ -1,0 +1,88 @@
+//! Parts of what is told about messages and views.
+
+use crate::show::{Paint, harmless, paint};
+use folkmoot::{Origin, Party};
+use folkmoot_base::hex;
+use serde_json::Value;
+
+/// What names a message at every member: its sender, the key that sealed it, and its number among
+/// the sender's messages under that key.
+pub(super) fn message_id(sender: &Party, origin: &Origin) -> String {
+    format!("{}.{}.{}", sender.hex(), hex(&origin.epoch), origin.number)
+}
+
+/// What somebody said: a message of several lines has a mark before each but the first, so that
+/// nobody's words look like another's.
+fn said(text: &str) -> String {
+    text.split('\n').map(|line| harmless(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n  | ")
+}
+
+/// Who is in the view no more: whoever left, and whoever is missed, are told apart.
+fn went(event: &Value, cause: &str) -> String {
+    let names = event.get("went").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
+    let (names, one) = (names.join(", "), names.len() == 1);
+    match cause {
+        _ if names.is_empty() => String::new(),
+        "leave" => format!("{names} left"),
+        "network" if one => format!("{names} is missed: it has crashed, or the network is cut"),
+        "network" => format!("{names} are missed: they have crashed, or the network is cut"),
+        _ => String::new(),
+    }
+}
+
+fn text(event: &Value, field: &str) -> String {
+    harmless(event.get(field).and_then(Value::as_str).unwrap_or_default())
+}
+
+/// A message, for people.
+pub(super) fn message_text(event: &Value) -> String {
+    let said = event.get("text").and_then(Value::as_str).map_or_else(|| text(event, "payload"), said);
+    let signed = event.get("signed").and_then(Value::as_bool).unwrap_or_default();
+    let number = event.get("number").and_then(Value::as_u64).unwrap_or_default();
+    let how = if signed { format!(" (signed, {number})") } else { String::new() };
+    format!("{} {said}", paint(Paint::Cyan, &format!("{}{how}:", text(event, "name"))))
+}
+
+/// A view, for people.
+pub(super) fn view_text(event: &Value) -> String {
+    let names = event.get("names").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<String> = names.filter_map(Value::as_str).map(harmless).collect();
+    let share = if names.len() == 1 { "alone has" } else { "share" };
+    let (cause, key) = (text(event, "cause"), text(event, "epoch"));
+    let went = went(event, &cause);
+    let went = if went.is_empty() { went } else { went + "; " };
+    format!("{went}{} {share} key {key} ({cause})", names.join(", "))
+}
+
+/// Somebody is a member no more, by a decision.
+pub(super) fn expelled_text(event: &Value) -> String {
+    let own = event.get("own_wish").and_then(Value::as_bool) == Some(true);
+    let how = if own { "left the group for good, by its own wish" } else { "was expelled" };
+    format!("{} {how}", text(event, "name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn whoever_left_whoever_is_missed_and_whoever_gave_up_look_like_three() {
+        let view = |cause: &str| {
+            let view = json!({ "names": ["anna"], "went": ["ben"], "cause": cause, "epoch": "9488fcce" });
+            view_text(&view)
+        };
+        assert_eq!(view("leave"), "ben left; anna alone has key 9488fcce (leave)");
+        assert!(view("network").starts_with("ben is missed: it has crashed, or the network is cut; anna"));
+        let gone = |own: bool| expelled_text(&json!({ "name": "ben", "own_wish": own }));
+        assert_eq!(gone(false), "ben was expelled");
+        assert_eq!(gone(true), "ben left the group for good, by its own wish");
+    }
+
+    #[test]
+    fn a_message_of_several_lines_cannot_look_like_others() {
+        let told = message_text(&json!({ "name": "ben", "text": "one\nanna: two\u{1b}[2J" }));
+        assert_eq!(told, "ben: one\n  | anna: two\u{fffd}[2J");
+    }
+}

@@ -1,0 +1,117 @@
+//! Leaving for good, stopping and crashing look like three things: in events, in `why`, and to
+//! whoever starts again.
+//!
+//! ```text
+//! dora   leave --for-good, and the others agree   left-for-good   she has to ask again
+//! ben    SIGTERM                                  left            he comes back without a vote
+//! erik   folkmoot leave                           left
+//! cleo   SIGKILL                                  silent
+//! ```
+
+use crate::common::actor::Actor;
+use crate::common::place::{Place, Times};
+use crate::common::program::{code, program};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What somebody hears from now on.
+fn hears(who: &Actor) -> Arc<Mutex<Vec<Value>>> {
+    let mut child =
+        program(&who.state).args(["receive"]).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let all = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&all);
+    std::thread::spawn(move || {
+        for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
+            heard.lock().unwrap().push(serde_json::from_str(&line).unwrap());
+        }
+        child.wait().unwrap();
+    });
+    all
+}
+
+/// Waits for an event.
+fn until(heard: &Mutex<Vec<Value>>, is: impl Fn(&Value) -> bool) -> Value {
+    let begun = Instant::now();
+    loop {
+        if let Some(event) = heard.lock().unwrap().iter().find(|event| is(event)) {
+            return event.clone();
+        }
+        if begun.elapsed() > Duration::from_secs(60) {
+            heard.lock().unwrap().iter().for_each(|event| println!("{event}"));
+            panic!("an event has not come");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// The view that this one is missing in.
+fn view_without(heard: &Mutex<Vec<Value>>, name: &str) -> Value {
+    until(heard, |event| event["event"] == "view" && event["went"] == json!([name]))
+}
+
+#[test]
+fn leaving_for_good_stopping_and_crashing_are_three_things() {
+    let place = Place::new("absence");
+    let names = ["anna", "ben", "cleo", "dora", "erik"];
+    let [mut anna, mut ben, mut cleo, mut dora, mut erik] = names.map(|name| Actor::new(&place, name));
+    place.found(
+        &[&anna, &ben, &cleo, &dora, &erik].map(|one| one.state.as_path()),
+        Times { silence_ms: 3_000, days: 365 },
+    );
+    anna.start(&place, &[], &[]);
+    let at = [anna.locator.clone()];
+    for one in [&mut ben, &mut cleo, &mut dora, &mut erik] {
+        one.start(&place, &at, &[]);
+    }
+    for name in &names[1..] {
+        anna.why(name, "present");
+    }
+    let heard = hears(&anna);
+
+    let asked = dora.run(&["leave", "--for-good"]);
+    assert_eq!(code(&asked), 0, "{}", String::from_utf8_lossy(&asked.stderr));
+    anna.why("dora", "present");
+    for one in [&anna, &ben] {
+        let voted = one.until(&["vote", "approve", "expel", "dora"], |told| !told.is_null());
+        println!("{voted}");
+    }
+    anna.why("dora", "left-for-good");
+    let expelled = until(&heard, |event| event["event"] == "expelled");
+    assert_eq!((&expelled["name"], &expelled["own_wish"]), (&json!("dora"), &json!(true)));
+    let without = |event: &Value| event["names"].as_array().is_some_and(|names| names.len() == 4);
+    assert_eq!(until(&heard, |event| event["event"] == "view" && without(event))["went"], json!([]));
+    dora.kill();
+
+    // Told to stop, each leaves before it ends.
+    ben.signal("TERM");
+    assert_eq!(ben.ends(), 0);
+    let view = view_without(&heard, "ben");
+    assert_eq!(view["cause"], "leave");
+    let left = anna.why("ben", "left");
+    assert!(left["why"].as_str().unwrap().contains("without a vote"), "{left}");
+    let told = erik.good(&["leave"]);
+    assert_eq!(told["left"], "for-now");
+    assert_eq!(erik.ends(), 0);
+    assert_eq!(view_without(&heard, "erik")["cause"], "leave");
+
+    cleo.kill();
+    assert_eq!(view_without(&heard, "cleo")["cause"], "network");
+    let silent = anna.why("cleo", "silent");
+    assert!(silent["why"].as_str().unwrap().contains("has crashed"), "{silent}");
+
+    // Who stopped comes back.
+    ben.start(&place, &at, &[]);
+    anna.why("ben", "present");
+    for signal in ["HUP", "INT"] {
+        ben.signal(signal);
+        assert_eq!(ben.ends(), 0);
+        anna.why("ben", "left");
+        ben.start(&place, &at, &[]);
+        anna.why("ben", "present");
+    }
+    let why = anna.why("dora", "left-for-good");
+    assert!(why["why"].as_str().unwrap().contains("ask for admission again"), "{why}");
+}
