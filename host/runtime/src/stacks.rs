@@ -1,8 +1,8 @@
 //! The two floors that the runtime drives, under the names that everything above uses.
 
 pub use folkmoot_member::{
-    AuthorityStatus, Command, DealerState, Event, LetterEvent, LettersError, Member, Office, Origin,
-    Over, Petition, Proposal, SendError, Standing, Told,
+    AuthorityStatus, Command, DealerState, Event, LetterEvent, LettersError, Member, Office, Origin, Over,
+    Petition, Proposal, SendError, Standing, Told,
 };
 pub use folkmoot_node::{
     Carrying, Exchange, Node, Path, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Theirs, Timing, Twice, Versions,

@@ -7,8 +7,8 @@ use super::told::{message_id, message_text};
 use super::{lines, told, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
-    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Origin,
-    Party, Person, Petition, Presence, Refusal, Standing, ViewId,
+    Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
+    Petition, Presence, Refusal, Standing, ViewId,
 };
 use folkmoot_base::{Cipher, Instant, ModuleName, UnixTime, hex};
 use folkmoot_identity::names::is_marked;
