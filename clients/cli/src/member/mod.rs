@@ -42,6 +42,7 @@ use crate::exit::Failure;
 use crate::printer::{Gone, Printer};
 use crate::values::Multicast;
 use folkmoot::{Event, Folkmoot, Options};
+use folkmoot_identity::Identity;
 use journal::Journal;
 use kept::Kept;
 use post::Letters;
@@ -72,6 +73,21 @@ enum Turn {
     Unread(Gone),
 }
 
+/// What the member is opened with.
+fn options(folder: &Path, run: &Run, identity: Identity) -> Options {
+    let mut options = Options::new(folder).listen(run.listen);
+    options.identity = Some(identity);
+    options.seeds.clone_from(&run.at);
+    options.heads.clone_from(&run.heads);
+    options.voucher.clone_from(&run.voucher);
+    options.carries.clone_from(&run.carries);
+    options.replicated = run.replica.replicas.is_some();
+    options.multicast = run.multicast == Multicast::Auto;
+    options.clock_ahead = Duration::from_secs(run.clock_ahead);
+    options.danger_keep_keys = run.danger_keep_keys;
+    options
+}
+
 /// Runs a member on `folder` until told to stop. `ready` hears when the control socket is there.
 pub(crate) async fn run(
     folder: &Path,
@@ -86,16 +102,7 @@ pub(crate) async fn run(
         hook::check(program)?;
     }
     let identity = run.keys.identity(folder)?;
-    let mut options = Options::new(folder).listen(run.listen);
-    options.identity = Some(identity.clone());
-    options.seeds.clone_from(&run.at);
-    options.heads.clone_from(&run.heads);
-    options.voucher.clone_from(&run.voucher);
-    options.carries.clone_from(&run.carries);
-    options.replicated = run.replica.replicas.is_some();
-    options.multicast = run.multicast == Multicast::Auto;
-    options.clock_ahead = Duration::from_secs(run.clock_ahead);
-    options.danger_keep_keys = run.danger_keep_keys;
+    let options = options(folder, run, identity.clone());
     let never = |error: folkmoot::Error| if run.authority { error.never_restored() } else { error };
     let moot = Folkmoot::open_with(options).await.map_err(never)?;
     let stop = stop_signal(run.while_stdin);
