@@ -39,7 +39,8 @@ use crate::P256;
 use crate::base::{Digest, MemberId, digest};
 use crate::polynomial::committed;
 use crate::run::{Fault, FaultKind};
-use crate::{PrimeGroup, SIGNERS_MAX, SigningError, VerifyingKey};
+use crate::plain::VerifyingKey;
+use crate::{PrimeGroup, SIGNERS_MAX, SigningError};
 use p256::elliptic_curve::group::GroupEncoding as _;
 use p256::pkcs8::EncodePublicKey as _;
 

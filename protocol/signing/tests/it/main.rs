@@ -22,6 +22,7 @@ mod frost;
 mod keys;
 mod kit;
 mod openssl;
+mod member_keys;
 mod plain_kinds;
 mod sharing;
 mod sharing_lies;
