@@ -33,11 +33,8 @@ pub(crate) fn draw(modulus_bytes: usize, entropy: &mut dyn Entropy) -> Option<Se
 
 /// A prime p of `bits` bits for which the exponent has an inverse modulo p - 1.
 fn prime(bits: u32, entropy: &mut dyn Entropy) -> Option<Secret<BoxedUint>> {
-    let sieve =
-        SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb).ok()?;
-    let fits = |candidate: &BoxedUint| {
-        remainder(candidate) != 1 && is_prime(Flavor::Any, candidate)
-    };
+    let sieve = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb).ok()?;
+    let fits = |candidate: &BoxedUint| remainder(candidate) != 1 && is_prime(Flavor::Any, candidate);
     let found = sieve_and_find(&mut Draw(entropy), sieve, |_, candidate| fits(candidate));
     found.ok().flatten().map(Secret::new)
 }

@@ -64,9 +64,8 @@ fn asm_12_an_ecdsa_signature_proves_possession_only_of_a_key_that_it_covers() {
     // Nobody knows the secret of y', and yet here is its signature.
     assert_eq!(rogue_key.verify_raw(b"I have this key", &signature), Ok(()));
     // Taken for a proof of possession, it lets one holder of z sign for both.
-    let proven = |key: &VerifyingKey| {
-        ProvenKey::of_possession_proven_elsewhere(&key.clone().into(), GROUP).unwrap()
-    };
+    let proven =
+        |key: &VerifyingKey| ProvenKey::of_possession_proven_elsewhere(&key.clone().into(), GROUP).unwrap();
     let signers = Signers::new(vec![proven(&victim), proven(&rogue_key)]).unwrap();
     let subject = signers.subject(LABEL, b"admit mallory");
     let nonce = Nonce::<P256>(Secret::new(P256::draw(&mut Count(4 << 40))));
