@@ -139,7 +139,8 @@ impl core::fmt::Debug for RosterPapers {
 
 impl RosterPapers {
     /// Of the member behind `moot`, where `grants` says which roles may be on which channels: all
-    /// members have the same grants. `key` is its identity key, on P-256. `None` while it is not admitted.
+    /// members have the same grants. `key` is its identity key, on P-256. `None` while it
+    /// is not admitted.
     /// `attempt` grows by one when another member turns out to have the same sender number.
     ///
     /// # Errors

@@ -7,9 +7,9 @@
 //!                                                                                            '--> Fault, its culprits by name
 //! ```
 //! [`SigningKey`] is a member's key of one of four algorithms ([`plain`], [`plain_ed25519`],
-//! [`plain_rsa`] of two sizes). Each promises: a signature made under one label never verifies under
-//! another; one message has one signature of a key; a signature has one encoding in each form (for
-//! ECDSA: low s, strict DER), so that a digest over it names it.
+//! [`plain_rsa`] of two sizes). Each promises: a signature made under one label never verifies
+//! under another; one message has one signature of a key; a signature has one encoding in each form
+//! (for ECDSA: low s, strict DER), so that a digest over it names it.
 //!
 //! A [`Run`] promises: honest participants that hear the same messages come to the same end. A
 //! participant that lies is named if the [`Scheme`] can tell. Nobody's secret is in what is said to

@@ -54,21 +54,23 @@ fn invert(number: u64) -> u64 {
     (0..16).fold(1, |power, _| square(power).wrapping_mul(number) % EXPONENT)
 }
 
+/// d: `1 / 65537` modulo the order, which is (k · order + 1) / 65537 for the k that makes it whole.
+fn exponent(order: &Secret<BoxedUint>) -> Option<Secret<BoxedUint>> {
+    let k = EXPONENT.wrapping_sub(invert(remainder(order.expose())));
+    let divisor = Option::<NonZero<BoxedUint>>::from(NonZero::new(BoxedUint::from(EXPONENT)))?;
+    let sum = order.expose().concatenating_mul(&BoxedUint::from(k));
+    let sum = Secret::new(sum.wrapping_add(&BoxedUint::one()));
+    let (d, rest) = sum.expose().div_rem(&divisor);
+    bool::from(rest.is_zero()).then(|| Secret::new(d))
+}
+
+/// The key of these primes.
 fn private_key(p: &BoxedUint, q: &BoxedUint, modulus_bytes: usize) -> Option<Secret<Vec<u8>>> {
     let half = modulus_bytes / 2;
     let one = BoxedUint::one();
     let (less_p, less_q) = (p.wrapping_sub(&one), q.wrapping_sub(&one));
     let order = Secret::new(less_p.concatenating_mul(&less_q));
-    // d = (k · order + 1) / 65537, where k makes the sum divisible.
-    let k = EXPONENT.wrapping_sub(invert(remainder(order.expose())));
-    let divisor = Option::<NonZero<BoxedUint>>::from(NonZero::new(BoxedUint::from(EXPONENT)))?;
-    let sum = order.expose().concatenating_mul(&BoxedUint::from(k));
-    let sum = Secret::new(sum.wrapping_add(&one));
-    let (d, rest) = sum.expose().div_rem(&divisor);
-    let d = Secret::new(d);
-    if !bool::from(rest.is_zero()) {
-        return None;
-    }
+    let d = exponent(&order)?;
     let below = |less: &BoxedUint| {
         let divisor = Option::<NonZero<BoxedUint>>::from(NonZero::new(less.clone()))?;
         Some(Secret::new(encode(&d.expose().rem(&divisor), half)))

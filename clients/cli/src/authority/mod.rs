@@ -38,9 +38,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, keys: Keys, json: boo
             let state = StateFolder::at(folder);
             let identity = match state.has_identity() {
                 true => keys.identity(folder)?,
-                false => {
-                    identity::make_identity(folder, &keys, (&name, KeyAlgorithm::P256), no_passphrase)?
-                },
+                false => identity::make_identity(folder, &keys, (&name, KeyAlgorithm::P256), no_passphrase)?,
             };
             new(state, identity, &group, scheme, json).await
         }

@@ -443,7 +443,9 @@ mod tests {
 
     #[test]
     fn what_charters_name_is_measured() {
-        let named = Scheme::ALL.iter().filter_map(|scheme| Kind::of_charter(*scheme, KeyAlgorithm::P256));
+        let named = Scheme::ALL
+            .iter()
+            .filter_map(|scheme| Kind::of_charter(*scheme, folkmoot_signing::KeyAlgorithm::P256));
         let named: Vec<&str> = named.map(|kind| kind.scheme().name()).collect();
         assert_eq!(named, ["plain", "shoup-rsa", "ts-dsa", "asm", "frost"]);
     }
