@@ -374,7 +374,8 @@ pub(crate) enum CsrCommand {
     /// Hands in a CSR, as `openssl req -new` makes it, through the running member. Then
     /// vote on it as on any request.
     Submit {
-        /// The CSR, in PEM or DER. Its key must be a P-256 key, and its subject one common name.
+        /// The CSR, in PEM or DER. Its key must be of a kind that the charter names, and its
+        /// subject one common name.
         file: PathBuf,
         /// Waits for the certificate, and writes it to this file (PEM).
         #[arg(long, short, value_name = "FILE")]
