@@ -202,8 +202,11 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     let missing = anna.run(&["csr", "submit", &file(&place, "none.csr")]);
     assert_eq!(code(&missing), CONFIGURATION);
     let state = place.path().join("nobody");
-    for (key, why) in [("rsa.key", "none that a member can have"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")]
-    {
+    for (key, why) in [
+        ("rsa.key", "none that a member can have"),
+        ("locked.key", "encrypted"),
+        ("rsa.csr", "no private key"),
+    ] {
         let refused = call(
             &state,
             &["identity", "import", "--key", &file(&place, key), "--name", "x", "--no-passphrase"],
