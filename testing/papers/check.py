@@ -149,7 +149,10 @@ def main():
     refusals.prove()
     folder = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else make_papers()
     check = Check()
-    for name in (f"{scheme}-{mode}" for scheme in SCHEMES for mode in MODES):
+    names = [f"{scheme}-{mode}" for scheme in SCHEMES for mode in MODES]
+    # With asm all keys are on one curve.
+    names += [f"{scheme}-{mode}-mixed" for scheme in SCHEMES if scheme != "asm" for mode in MODES]
+    for name in names:
         kinds = check.group(folder / name)
         print(f"{name}: {', '.join(f'{count} {kind}' for kind, count in sorted(kinds.items()))}")
     sys.exit(check.report())

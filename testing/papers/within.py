@@ -6,7 +6,7 @@ import warnings
 import pyasn1_fasder
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding
 from cryptography.hazmat.primitives.serialization import pkcs7
 from pyasn1.codec.der import decoder, encoder
 from pyasn1_alt_modules import rfc2986, rfc5280, rfc5652
@@ -105,13 +105,26 @@ def message(paper):
             str(one["attrType"]): [bytes(value) for value in one["attrValues"]]
             for one in signer["signedAttrs"]
         }
-        digest = b"\x04\x20" + hashlib.sha256(content).digest()
+        key = found.public_key()
+        hashed = hashlib.sha512 if isinstance(key, ed25519.Ed25519PublicKey) else hashlib.sha256
+        value = hashed(content).digest()
+        digest = bytes([4, len(value)]) + value
         same(attributes[str(rfc5652.id_messageDigest)], [digest], "the digest")
         # What is signed has the tag of a SET, in place of [0].
         data = b"\x31" + encoder.encode(signer["signedAttrs"])[1:]
-        found.public_key().verify(bytes(signer["signature"]), data, ec.ECDSA(hashes.SHA256()))
+        verify(key, bytes(signer["signature"]), data)
         issuers = [one for one in trusted(paper) if one.subject == found.issuer]
         same(any(is_issued_by(found, one) for one in issuers), True, "the certificate's issuer")
+
+
+def verify(key, signature, data):
+    """By the algorithm of the key."""
+    if isinstance(key, ed25519.Ed25519PublicKey):
+        key.verify(signature, data)
+    elif isinstance(key, ec.EllipticCurvePublicKey):
+        key.verify(signature, data, ec.ECDSA(hashes.SHA256()))
+    else:
+        key.verify(signature, data, padding.PKCS1v15(), hashes.SHA256())
 
 
 def is_issued_by(found, issuer):

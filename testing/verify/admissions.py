@@ -43,8 +43,7 @@ class Set:
         roster, subject = self.state.roster, (ADMIT, admit.request)
         found = []
         for vote in admit.said.votes or []:
-            signature = 1, vote.signature
-            one = Approval(vote.voter, vote.base, subject, vote.turn, 1, vote.expires, signature)
+            one = Approval(vote.voter, vote.base, subject, vote.turn, 1, vote.expires, vote.signature)
             if vote.voter in roster and verifies(one, self.state.group, roster[vote.voter].spki):
                 found.append(one)
         multi = admit.said.multi

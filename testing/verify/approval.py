@@ -42,8 +42,7 @@ class Approval:
 
     def check(self, group, spki):
         """`LINE-09`."""
-        algorithm, pair = self.signature
-        signed = algorithm == 1 and cms.verifies(spki, self.content(group), pair)
+        signed = cms.verifies(spki, self.content(group), self.signature)
         need(signed, "an approval is not signed by its voter", "LINE-09")
 
 

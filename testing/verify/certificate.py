@@ -5,7 +5,7 @@ from calendar import timegm
 from datetime import datetime, timezone
 
 import der
-from keys import GroupKey, is_member_key, pair_of_der, verifies_raw
+from keys import GroupKey, is_member_key, member_key, verifies_raw, wire_of_paper
 from refused import Refused, digest, need
 
 CN, ECDSA, EDDSA = der.oid("2.5.4.3"), der.oid("1.2.840.10045.4.3.2"), der.oid("1.3.101.112")
@@ -127,12 +127,13 @@ class Envelope:
         values = read_tbs(reader)
         self.serial, algorithm, self.issuer, self.term, self.name, self.spki, more = values
         self.membership, key_id = more.get(MEMBERSHIP), more.get(AKI)
-        need(is_member_key(self.spki), "its key is none", "SIGN-03")
+        need(is_member_key(self.spki), "its key is none", "SIGN-09")
         need(is_person(self.name), "its name is none", "ID-01")
         need(self.term[0] <= self.term[1], "its term ends before it begins", "ID-01")
         need(len(self.serial) == 16 and 0x40 <= self.serial[0] <= 0x7F, "its serial number", "ID-01")
         self.member = digest(self.spki)
-        self.key_id, self.algorithm = None, 1
+        self.own = member_key(self.spki)[0]
+        self.key_id, self.algorithm = None, self.own
         if key_id is not None:
             self.key_id = der.read(key_id).inside(der.SEQUENCE).value(0x80)
             kinds = [kind for kind, known in ALGORITHMS.items() if known == algorithm]
@@ -158,7 +159,7 @@ class Envelope:
 
     def of_itself(self, membership):
         """The TBSCertificate with this membership that its holder would sign."""
-        return self.made(membership, None, 1, self.name)
+        return self.made(membership, None, self.own, self.name)
 
 
 def parts(data, most):
@@ -179,8 +180,8 @@ def open_certificate(data, most):
     made = envelope.tbs()
     need(close(made, envelope.algorithm, signature) == data, "it is not in its one form", "ID-11")
     if envelope.key_id is None:
-        pair = pair_of_der(signature)
-        need(verifies_raw(envelope.spki, made, pair), "its holder has not signed it", "ID-11")
+        wire = wire_of_paper(envelope.own, signature)
+        need(verifies_raw(envelope.spki, made, wire), "its holder has not signed it", "ID-11")
     return envelope, made, signature
 
 
@@ -193,7 +194,7 @@ def open_proposed(data):
 
 def open_identity(data):
     """`ID-02`: an identity certificate."""
-    envelope, _, _ = open_certificate(data, 1024)
+    envelope, _, _ = open_certificate(data, 1536)
     plain = envelope.membership is None and envelope.key_id is None
     need(plain, "it is no identity certificate", "ID-02")
     return envelope

@@ -8,7 +8,7 @@ import unicodedata
 import cms
 from certificate import Authority, common_name
 from contact import contacts, contacts_of_word
-from keys import is_member_key
+from keys import ED25519, P256, RSA, is_member_key, member_key, size_of
 from refused import Refused, digest, need
 from rule import Rule, is_role, plain_number
 
@@ -108,11 +108,26 @@ class Charter:
         self.group = digest(b"folkmoot group v1", text.encode())
         self.founders = read_founders(said["founders"])
         self.read_rules(said)
-        check_algorithms(said["algorithms"], said["rsa_bits"], said["hash"])
+        self.algorithms = read_algorithms(said["algorithms"], said["rsa_bits"], said["hash"])
+        self.check_keys(text)
         self.read_authority(said["mode"], said["authority"])
         self.check_scheme()
         self.check()
         self.check_founding()
+
+    def allows(self, spki):
+        """`ID-73`: whether a member may have this key."""
+        return (member_key(spki)[0], size_of(spki)) in self.algorithms
+
+    def check_keys(self, text):
+        """`ID-73`, `ID-74`: all founders have such keys, and what they sign has room."""
+        only = self.scheme != "asm" or self.algorithms == {(P256, 64)}
+        need(only, "asm takes keys of p256 alone", "ID-73")
+        room = len(text.encode())
+        for _, name, spki in self.founders:
+            need(self.allows(spki), "a founder's key is of another algorithm", "ID-73")
+            room += len(spki) + 2 * size_of(spki) + 3 * len(name.encode()) + 560
+        need(room <= 47 * 1024, "what the founders sign is too long", "ID-74")
 
     def read_rules(self, said):
         ids = [member for member, _, _ in self.founders]
@@ -316,13 +331,24 @@ def read_founders(said):
     return founders
 
 
-def check_algorithms(algorithms, bits, hash_name):
-    """`ID-71`: members have keys of P-256, and so no size of RSA keys is said."""
-    for one in algorithms:
-        typed(one, str, "algorithms")
-    need(algorithms == ["p256"], "members have keys of p256 alone", "ID-71")
-    need(bits is None, "sizes of RSA keys go with rsa", "ID-71")
+def chosen(found, kind, known, what):
+    """Values of a list: at least one, none twice, each of those known."""
+    for one in found:
+        typed(one, kind, what)
+    need(found and len(set(found)) == len(found), f"{what} are none, or twice", "ID-71")
+    need(set(found) <= known, f"there are no such {what}", "ID-71")
+    return set(found)
+
+
+def read_algorithms(algorithms, bits, hash_name):
+    """`ID-71`: which keys members may have, as (algorithm, bytes of a signature)."""
+    words = chosen(algorithms, str, {"p256", "ed25519", "rsa"}, "algorithms")
+    sizes = {2048, 3072} if bits is None else chosen(bits, int, {2048, 3072}, "rsa_bits")
+    need(bits is None or "rsa" in words, "sizes of RSA keys go with rsa", "ID-71")
     need(hash_name == "sha256", "there is no such hash", "ID-71")
+    plain = {"p256": (P256, 64), "ed25519": (ED25519, 64)}
+    found = {plain[word] for word in words if word != "rsa"}
+    return found | ({(RSA, size // 8) for size in sizes} if "rsa" in words else set())
 
 
 def read_threshold(said, founders):

@@ -1,27 +1,33 @@
 """CMS SignedData in the one form of identity.md."""
 
-from hashlib import sha256
+from hashlib import sha256, sha512
 
 import der
 from certificate import ALGORITHMS, open_identity
-from keys import pair_of_der, verifies_raw
+from keys import ED25519, member_key, verifies_raw, wire_of_paper
 from refused import need
 
 SIGNED, DATA = der.oid("1.2.840.113549.1.7.2"), der.oid("1.2.840.113549.1.7.1")
 SHA256 = der.write(der.SEQUENCE, der.oid("2.16.840.1.101.3.4.2.1"))
+SHA512 = der.write(der.SEQUENCE, der.oid("2.16.840.1.101.3.4.2.3"))
 CONTENT_TYPE, MESSAGE_DIGEST = der.oid("1.2.840.113549.1.9.3"), der.oid("1.2.840.113549.1.9.4")
 
 
-def attributes(content):
+def hash_of(algorithm):
+    """The digest that a signer with such a key takes, and its identifier: Ed25519 goes with SHA-512."""
+    return (sha512, SHA512) if algorithm == ED25519 else (sha256, SHA256)
+
+
+def attributes(content, algorithm):
     """The signed attributes of a content: what is signed."""
     kind = der.write(der.SEQUENCE, CONTENT_TYPE, der.write(der.SET, DATA))
-    octets = der.write(der.OCTETS, sha256(content).digest())
+    octets = der.write(der.OCTETS, hash_of(algorithm)[0](content).digest())
     return der.set_of([kind, der.write(der.SEQUENCE, MESSAGE_DIGEST, der.write(der.SET, octets))])
 
 
-def verifies(spki, content, pair):
+def verifies(spki, content, wire):
     """Whether the holder of the key signed this content through CMS attributes."""
-    return verifies_raw(spki, attributes(content), pair)
+    return verifies_raw(spki, attributes(content, wire[0]), wire)
 
 
 def identifier(certificate):
@@ -33,19 +39,21 @@ def identifier(certificate):
     return der.write(der.SEQUENCE, tbs.whole(), serial)
 
 
-def signer(certificate, content, signature):
+def signer(certificate, content, algorithm, signature):
     """The SignerInfo of a signer."""
-    signed = b"\xa0" + attributes(content)[1:]
-    parts = (der.integer(1), identifier(certificate), SHA256, signed, ALGORITHMS[1])
+    signed = b"\xa0" + attributes(content, algorithm)[1:]
+    one, name = hash_of(algorithm)[1], identifier(certificate)
+    parts = (der.integer(1), name, one, signed, ALGORITHMS[algorithm])
     return der.write(der.SEQUENCE, *parts, der.write(der.OCTETS, signature))
 
 
 def message(content, signers):
-    """The message of this content, with certificate and signature (DER) of each signer."""
+    """The message of this content, with certificate, algorithm and signature of each signer."""
     data = der.write(der.SEQUENCE, DATA, der.write(0xA0, der.write(der.OCTETS, content)))
-    certificates = b"\xa0" + der.set_of([certificate for certificate, _ in signers])[1:]
-    infos = der.set_of([signer(certificate, content, signature) for certificate, signature in signers])
-    body = der.write(der.SEQUENCE, der.integer(1), der.set_of([SHA256]), data, certificates, infos)
+    certificates = b"\xa0" + der.set_of([one[0] for one in signers])[1:]
+    infos = der.set_of([signer(one, content, *signature) for one, *signature in signers])
+    digests = der.set_of(list({hash_of(algorithm)[1] for _, algorithm, _ in signers}))
+    body = der.write(der.SEQUENCE, der.integer(1), digests, data, certificates, infos)
     return der.write(der.SEQUENCE, SIGNED, der.write(0xA0, body))
 
 
@@ -67,22 +75,26 @@ def read(data, most, signers_most):
         one.whole()
         sid = one.whole()
         need(sid not in signatures, "a signer is there twice", "ID-23")
-        for _ in range(3):
+        for _ in range(2):
             one.whole()
-        signatures[sid] = one.octets()
+        named = one.whole()
+        kinds = [kind for kind, known in ALGORITHMS.items() if known == named]
+        need(kinds, "a signature is of no algorithm of ours", "ID-21")
+        signatures[sid] = kinds[0], one.octets()
     found = []
     while certificates.more():
         certificate = certificates.whole()
         signature = signatures.get(identifier(certificate))
         need(signature is not None, "a certificate signs nothing", "ID-23")
-        found.append((certificate, signature))
+        found.append((certificate, *signature))
     need(1 <= len(found) <= signers_most, "there are too many signers, or none", "ID-23")
     need(message(content, found) == data, "a CMS message is not in its one form", "ID-21")
     return content, [verified(content, *one) for one in found]
 
 
-def verified(content, certificate, signature):
+def verified(content, certificate, algorithm, signature):
     envelope = open_identity(certificate)
-    pair = pair_of_der(signature)
-    need(verifies(envelope.spki, content, pair), "a signature does not verify", "ID-24")
+    wire = wire_of_paper(algorithm, signature)
+    need(algorithm == member_key(envelope.spki)[0], "its key signs by another algorithm", "ID-24")
+    need(verifies(envelope.spki, content, wire), "a signature does not verify", "ID-24")
     return envelope

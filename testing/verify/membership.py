@@ -4,7 +4,7 @@ import certificate
 import der
 from charter import is_name
 from codec import is_sorted
-from keys import is_low
+from keys import is_signature
 from multi import Multi
 from refused import digest, need
 
@@ -33,13 +33,13 @@ class Vote:
         self.voter, self.base = bytes(inner.octets(32)), read_base(inner)
         self.turn, self.expires = inner.number(U32), inner.number(U64)
         algorithm = inner.number(3, der.ENUM)
-        self.signature = bytes(inner.octets())
+        self.signature = algorithm, bytes(inner.octets())
         inner.end()
-        need(algorithm == 1 and is_low(self.signature), "a vote is not signed by P-256", "ID-11")
+        need(algorithm and is_signature(self.signature), "a vote's signature is none", "ID-11")
 
     def encode(self):
-        numbers = der.integer(self.turn), der.integer(self.expires), der.integer(1, der.ENUM)
-        signature = der.write(der.OCTETS, self.signature)
+        numbers = der.integer(self.turn), der.integer(self.expires), der.integer(self.signature[0], der.ENUM)
+        signature = der.write(der.OCTETS, self.signature[1])
         return der.write(der.SEQUENCE, der.write(der.OCTETS, self.voter), base(self.base), *numbers, signature)
 
 
@@ -179,6 +179,7 @@ class Gmc:
         ours = said.group == charter.group and said.name == charter.name
         need(ours and SCHEMES[said.scheme] == charter.scheme, "it is of another group", "LINE-07")
         need((said.mode == CENTRALISED) == charter.centralised, "it names another mode", "LINE-07")
+        need(charter.allows(self.spki), "the charter does not name its algorithm", "LINE-07")
         need(self.member not in charter.nodes, "its key speaks for the authority", "LINE-07")
         if charter.centralised:
             self.check_issued(charter.authority.key)

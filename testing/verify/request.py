@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import certificate
 import der
-from keys import is_member_key, pair_of_der, verifies_raw
+from keys import is_member_key, member_key, verifies_raw, wire_of_paper
 from membership import Body
 from refused import need
 
@@ -19,7 +19,7 @@ class Csr:
         outer = der.read(data).inside(der.SEQUENCE)
         info_der = bytes(outer.whole())
         info = der.read(info_der).inside(der.SEQUENCE)
-        need(outer.whole() == certificate.ALGORITHMS[1], "its algorithm is another", "ID-57")
+        named = outer.whole()
         bits = outer.value(der.BITS)
         outer.end()
         need(bits[:1] == b"\0", "its signature is malformed", "ID-57")
@@ -28,6 +28,8 @@ class Csr:
         self.name, tag = read_subject(subject)
         self.spki = bytes(info.whole())
         need(is_member_key(self.spki), "its key is none of ours", "ID-57")
+        algorithm = member_key(self.spki)[0]
+        need(named == certificate.ALGORITHMS[algorithm], "its algorithm is another", "ID-57")
         attributes = read_attributes(info, self.spki)
         info.end()
         pair_name = der.write(der.SEQUENCE, certificate.CN, der.write(tag, self.name.encode()))
@@ -36,9 +38,10 @@ class Csr:
         parts = der.integer(0), made, self.spki, attributes
         need(der.write(der.SEQUENCE, *parts) == info_der, "it is not in its one form", "ID-57")
         signature = der.write(der.BITS, bits)
-        whole = der.write(der.SEQUENCE, info_der, certificate.ALGORITHMS[1], signature)
+        whole = der.write(der.SEQUENCE, info_der, named, signature)
         need(whole == data, "it is not in its one form", "ID-57")
-        need(verifies_raw(self.spki, info_der, pair_of_der(bytes(bits[1:]))), "its key signs another", "ID-57")
+        wire = wire_of_paper(algorithm, bytes(bits[1:]))
+        need(verifies_raw(self.spki, info_der, wire), "its key signs another", "ID-57")
         mark = sha256(b"folkmoot csr v1\0" + data).digest()
         self.nonce = mark[:16]
         self.serial = bytes([mark[16] & 0x3F | 0x40]) + mark[17:]

@@ -13,7 +13,9 @@ use folkmoot::tools::OsEntropy;
 use folkmoot::{GroupName, MemberId};
 use folkmoot_base::whole;
 use folkmoot_identity::names::{is_made, told};
-use folkmoot_identity::{Charter, CharterDraft, Contact, Founder, Policy, SignedCharter};
+use folkmoot_identity::{
+    Algorithms, Charter, CharterDraft, Contact, Founder, KeyAlgorithm, Policy, SignedCharter,
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -25,6 +27,7 @@ pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) 
             founders,
             votes,
             scheme,
+            algorithms,
             keying,
             cipher,
             hybrid,
@@ -37,8 +40,9 @@ pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) 
         } => {
             let ratio = rules.ratio.map(|hundredths| (hundredths, rules.window));
             let (policies, minority, central) = (policies(&rules)?, rules.minority, central(&seat)?);
-            let draft = |founders, name, entropy: &mut OsEntropy| CharterDraft {
+            let draft = |founders: Vec<Founder>, name, entropy: &mut OsEntropy| CharterDraft {
                 scheme,
+                algorithms: allowed(&algorithms, &founders),
                 keying,
                 cipher,
                 hybrid,
@@ -58,6 +62,13 @@ pub(crate) fn charter(folder: &Path, command: Command, keys: &Keys, json: bool) 
         Command::Verify { file } => verify(&given_or_kept(file, folder)?, json),
         Command::Change { .. } => Err(Failure::bug("a change of the charter needs a running member")),
     }
+}
+
+/// Which keys members may have: those that were named, or such as the founders have.
+fn allowed(named: &[KeyAlgorithm], founders: &[Founder]) -> Algorithms {
+    let theirs = founders.iter().map(|founder| founder.key.algorithm());
+    let named = named.iter().copied();
+    if named.len() == 0 { Algorithms::new(theirs) } else { Algorithms::new(named) }
 }
 
 fn show(file: &Path, json: bool) -> Result<(), Failure> {

@@ -5,6 +5,7 @@
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::values::Ordering;
+use folkmoot_identity::KeyAlgorithm;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -165,8 +166,23 @@ impl Member {
     /// # Errors
     /// As [`Program::call`].
     pub(crate) async fn new(workshop: &Workshop, program: &Program, name: &str) -> Result<Self, Failure> {
+        Self::with(workshop, program, name, KeyAlgorithm::P256).await
+    }
+
+    /// The same with a key of this algorithm.
+    ///
+    /// # Errors
+    /// As [`Program::call`].
+    pub(crate) async fn with(
+        workshop: &Workshop,
+        program: &Program,
+        name: &str,
+        algorithm: KeyAlgorithm,
+    ) -> Result<Self, Failure> {
         let state = workshop.path().join(name);
-        let made = program.call(&state, &["identity", "new", name, "--no-passphrase"]).await?;
+        let key = ["--algorithm", algorithm.name()];
+        let made =
+            program.call(&state, &["identity", "new", name, "--no-passphrase", key[0], key[1]]).await?;
         Ok(Self::made(program, name, state, &made))
     }
 

@@ -11,7 +11,7 @@ use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot::{Passphrase, StateError, StateFolder, UnixTime};
 use folkmoot_base::Secret;
 use folkmoot_identity::names::made;
-use folkmoot_identity::{CertificateError, Identity, is_sealed_key, open_sealed_key};
+use folkmoot_identity::{CertificateError, Identity, KeyAlgorithm, is_sealed_key, open_sealed_key};
 use serde_json::json;
 use std::path::Path;
 
@@ -24,7 +24,9 @@ const SKEW_SECONDS: u64 = 3_600;
 pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) -> Result<(), Failure> {
     let folder = StateFolder::at(path);
     match command {
-        Command::New { name, no_passphrase } => drop(make_identity(path, keys, name, *no_passphrase)?),
+        Command::New { name, algorithm, no_passphrase } => {
+            drop(make_identity(path, keys, (name, *algorithm), *no_passphrase)?);
+        }
         Command::Import { key, name, no_passphrase } => import(path, keys, name, (key, *no_passphrase))?,
         Command::Passphrase(new) => return change(path, keys, new, json),
         // It speaks to the member that runs.
@@ -37,8 +39,9 @@ pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) 
     let (name, member) = (visible(certificate.name()), certificate.member().hex());
     let code = qr::of(&member.to_uppercase()).unwrap_or_default();
     let (file, words) = (folder.certificate_path(), of_digest(&certificate.member().0));
+    let algorithm = certificate.key().algorithm().name();
     let value = json!({
-        "name": name, "member": member, "words": words, "qr": code, "certificate": file, "key": folder.key_path(), "encrypted": sealed,
+        "name": name, "member": member, "words": words, "algorithm": algorithm, "qr": code, "certificate": file, "key": folder.key_path(), "encrypted": sealed,
     });
     data(json, &value, || {
         let hint = paint(Paint::Dim, "give this file to others; keep the folder to yourself");
@@ -49,8 +52,13 @@ pub(crate) fn identity(path: &Path, command: &Command, keys: &Keys, json: bool) 
 }
 
 /// Makes an identity of a fresh key in the folder; one that is there is not overwritten.
-pub(crate) fn make_identity(path: &Path, keys: &Keys, name: &str, none: bool) -> Result<Identity, Failure> {
-    let made = make(&checked(name)?, None)?;
+pub(crate) fn make_identity(
+    path: &Path,
+    keys: &Keys,
+    (name, algorithm): (&str, KeyAlgorithm),
+    none: bool,
+) -> Result<Identity, Failure> {
+    let made = make(&checked(name)?, Origin::Drawn(algorithm))?;
     absent(path)?;
     keep(path, &made, keys.of_new_key(none)?.as_ref())?;
     Ok(made)
@@ -62,13 +70,13 @@ fn import(path: &Path, keys: &Keys, name: &str, (file, none): (&Path, bool)) -> 
     absent(path)?;
     let text = Secret::new(read_text(file)?);
     if !is_sealed_key(text.expose()) {
-        let made = make(name, Some((file, &text)))?;
+        let made = make(name, Origin::File(file, &text))?;
         return keep(path, &made, keys.of_new_key(none)?.as_ref());
     }
     let passphrase = keys.of_file(file)?;
     let open = open_sealed_key(text.expose(), &passphrase)
         .map_err(|error| Failure::new(Exit::Configuration, format!("{}: {error}", file.display())))?;
-    keep(path, &make(name, Some((file, &open)))?, (!none).then_some(&passphrase))
+    keep(path, &make(name, Origin::File(file, &open))?, (!none).then_some(&passphrase))
 }
 
 /// `folkmoot identity passphrase`
@@ -126,14 +134,25 @@ fn checked(name: &str) -> Result<String, Failure> {
     })
 }
 
-pub(crate) fn make(name: &str, key: Option<(&Path, &Secret<String>)>) -> Result<Identity, Failure> {
+/// Where the key of a new identity comes from.
+pub(crate) enum Origin<'a> {
+    /// It is drawn.
+    Drawn(KeyAlgorithm),
+    /// Other software drew it: the file, and what is in it.
+    File(&'a Path, &'a Secret<String>),
+}
+
+pub(crate) fn make(name: &str, key: Origin<'_>) -> Result<Identity, Failure> {
     let now = wall_clock();
     let (from, to) =
         (UnixTime(now.0.saturating_sub(SKEW_SECONDS)), UnixTime(now.0.saturating_add(TERM_SECONDS)));
     let mut entropy = entropy()?;
-    let Some((file, text)) = key else {
-        return Identity::new(name, &mut entropy, from, to)
-            .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")));
+    let (file, text) = match key {
+        Origin::File(file, text) => (file, text),
+        Origin::Drawn(algorithm) => {
+            return Identity::draw(algorithm, name, &mut entropy, from, to)
+                .map_err(|error| Failure::new(Exit::Usage, format!("{name:?} cannot be a name: {error}")));
+        }
     };
     Identity::import(text.expose(), name, &mut entropy, from, to).map_err(|error| match error {
         CertificateError::LocalValue(_) => {

@@ -9,7 +9,7 @@
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::export;
-use crate::identity::{entropy, make, written};
+use crate::identity::{Origin, entropy, make, written};
 use crate::keys::Keys;
 use crate::show::{data, short};
 use folkmoot::tools::{Store, wall_clock};
@@ -49,7 +49,7 @@ async fn propose(
         std::fs::remove_dir_all(next.path()).map_err(|error| Failure::file(next.path(), &error))?;
     }
     if !next.has_identity() {
-        let made = make(identity.name(), None)?;
+        let made = make(identity.name(), Origin::Drawn(identity.key().verifying_key().algorithm()))?;
         let key = written(&made, passphrase.as_ref())?;
         StateFolder::open(next.path())?.write_identity(key.expose(), &made.certificate_pem())?;
     }

@@ -4,7 +4,7 @@ use crate::words;
 use clap::ValueEnum;
 use folkmoot::{Locator, Service};
 use folkmoot_base::{Cipher, Keying, LocatorError};
-use folkmoot_identity::{Contact, Dealer, Minority, Mode, Scheme};
+use folkmoot_identity::{Contact, Dealer, KeyAlgorithm, Minority, Mode, Scheme};
 use folkmoot_transcript::{KnownHead, NoHead};
 
 /// The ordering ladder.
@@ -55,6 +55,10 @@ pub enum Multicast {
 /// The names that there are.
 pub fn scheme(word: &str) -> Result<Scheme, String> {
     Scheme::from_name(word).ok_or_else(|| "it must be plain, asm, ts-dsa, frost or shoup-rsa".to_owned())
+}
+
+pub(crate) fn algorithm(word: &str) -> Result<KeyAlgorithm, &'static str> {
+    KeyAlgorithm::from_name(word).ok_or("it must be p256, ed25519, rsa-2048 or rsa-3072")
 }
 
 pub(crate) fn keying(word: &str) -> Result<Keying, &'static str> {

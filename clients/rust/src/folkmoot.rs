@@ -358,7 +358,7 @@ impl Folkmoot {
         let Event::Message { sender, view, service, payload, origin, .. } = message else {
             return Err(Error::LocalProof("the event is not a message".into()));
         };
-        let signature = origin.signature.ok_or(Error::NotSigned)?;
+        let signature = origin.signature.clone().ok_or(Error::NotSigned)?;
         let (stamp, text) = (origin.stamp(*view, *sender, *service), payload.clone());
         let proven = self
             .running

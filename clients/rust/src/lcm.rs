@@ -17,7 +17,7 @@ use folkmoot_base::{Digest, MemberId, UnixTime, digest};
 use folkmoot_pubsub::discovery::{Papers, Standing};
 use folkmoot_pubsub::secured::{Credentials, Domain, Grants, Right, SenderId};
 use folkmoot_runtime::{MemberHandle, RuntimeError as Error};
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use folkmoot_transcript::{Held, Roster};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -43,15 +43,19 @@ struct Snapshot(BTreeMap<MemberId, Known>);
 
 impl Snapshot {
     fn of(roster: &Roster) -> Self {
-        let known = |member: &MemberId, held: &Held, here| Known {
-            request: held.request,
-            key: held.key.clone(),
-            roles: roster.charter().policies().roles_of(member),
-            ends: held.ends,
-            here,
+        // Topics take keys on P-256 alone: whoever has another takes no part in them.
+        let known = |member: &MemberId, held: &Held, here| {
+            let known = Known {
+                request: held.request,
+                key: held.key.as_p256()?.clone(),
+                roles: roster.charter().policies().roles_of(member),
+                ends: held.ends,
+                here,
+            };
+            Some((*member, known))
         };
-        let formers = roster.formers().iter().map(|(member, one)| (*member, known(member, &one.held, false)));
-        let members = roster.members().iter().map(|(member, held)| (*member, known(member, held, true)));
+        let formers = roster.formers().iter().filter_map(|(member, one)| known(member, &one.held, false));
+        let members = roster.members().iter().filter_map(|(member, held)| known(member, held, true));
         // Whoever is in again counts as that.
         Self(formers.chain(members).collect())
     }
@@ -135,7 +139,8 @@ impl core::fmt::Debug for RosterPapers {
 
 impl RosterPapers {
     /// Of the member behind `moot`, where `grants` says which roles may be on which channels: all
-    /// members have the same grants. `key` is its identity key. `None` while it is not admitted.
+    /// members have the same grants. `key` is its identity key, on P-256. `None` while it
+    /// is not admitted.
     /// `attempt` grows by one when another member turns out to have the same sender number.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What a secured bus is told.
 
 use folkmoot_pubsub::secured::{Mode, SenderId, Times};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 
 /// How a program takes part in a secured group.
 #[derive(Debug, Clone)]

@@ -187,6 +187,8 @@ pub enum Danger {
     LineNoQuorum,
     /// Transcript: a Rejoin may name anything.
     LineRejoinAnywhere,
+    /// Transcript: any number of voters may have long signatures.
+    LineLongSignatures,
     /// Transcript: a Rejoin takes one approval.
     LineFewRejoin,
     /// Line: a sharing is decided by as many as sign, whether or not they hold shares of it.

@@ -21,6 +21,15 @@ pub fn digest(parts: &[&[u8]]) -> Digest {
     hasher.finalize().into()
 }
 
+/// SHA-512 of the concatenation of `parts`, where a format of others asks for it.
+pub fn digest_512(parts: &[&[u8]]) -> [u8; 64] {
+    let mut hasher = sha2::Sha512::new();
+    for part in parts {
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
 /// HMAC-SHA-256 (RFC 2104) of the concatenation of `parts`.
 pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> Digest {
     let mut block = [0_u8; 64];

@@ -38,7 +38,9 @@ pub use danger::{Danger, Mutant};
 pub use entropy::{Entropy, draw};
 pub use head::Head;
 pub use hex::{hex, unhex};
-pub use id::{Digest, EntryId, GroupId, GroupName, MemberId, NameError, NodeId, Party, digest, hmac_sha256};
+pub use id::{
+    Digest, EntryId, GroupId, GroupName, MemberId, NameError, NodeId, Party, digest, digest_512, hmac_sha256,
+};
 pub use indication::{Indication, JoinRefusal};
 pub use lead::{LEAD_BYTES_MAX, Lead};
 pub use locator::{Host, Locator, LocatorError};

@@ -8,8 +8,9 @@ use der::pem::LineEnding;
 use folkmoot_base::{MemberId, NodeId, UnixTime};
 use folkmoot_signing::VerifyingKey;
 
-/// Longest identity certificate, in bytes of DER.
-pub const CERTIFICATE_BYTES_MAX: usize = 1024;
+/// Longest identity certificate, in bytes of DER: of an RSA key of 3072 bits under a long name it
+/// has about 1,300.
+pub const CERTIFICATE_BYTES_MAX: usize = 1536;
 
 /// A verified identity certificate: in its one form, signed by its own key. Its term is judged by
 /// [`Self::check_term`].

@@ -31,8 +31,8 @@
 //! not_before = 1790812800              # optional: no term of a certificate begins before it (seconds since 1970)
 //! not_after = 1893456000               # optional: nor ends after it; so then nobody is admitted any more
 //! contacts = ["udp/192.0.2.7:4803"]    # optional: where somebody of the group may be found (contact.rs)
-//! algorithms = ["p256"]                # optional, never to be changed, as the next two: of members' keys; later ed25519, rsa
-//! # rsa_bits = [2048, 3072]            # optional: sizes of RSA keys; goes with rsa, so not in this release
+//! algorithms = ["p256", "rsa"]         # optional, never to be changed, as the next two: of members' keys; also ed25519
+//! rsa_bits = [2048, 3072]              # optional: sizes of RSA keys; goes with rsa
 //! hash = "sha256"                      # optional
 //! [[founders]]
 //! name = "alice"
@@ -51,6 +51,7 @@
 
 use crate::CharterError;
 use crate::central::{Central, Dealer, check_policies};
+use crate::charter_algorithms::Algorithms;
 use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_text::Text;
 use crate::charter_value::value;
@@ -79,6 +80,7 @@ pub struct Charter {
     nonce: [u8; 16],
     founders: Vec<Founder>,
     hybrid_links: bool,
+    algorithms: Algorithms,
     scheme: Scheme,
     central: Option<Arc<Central>>,
     rules: Rules,
@@ -128,6 +130,7 @@ impl Charter {
                 .and_then(|nonce| nonce.try_into().ok())
                 .ok_or(value("nonce", "it must have 32 hexadecimal digits"))?,
             bytes: Bytes::copy_from_slice(text.as_bytes()),
+            algorithms: parsed.algorithms(&founders, text)?,
             founders,
             hybrid_links: parsed.hybrid_links,
             scheme: parsed.scheme(&rules, central.as_ref())?,
@@ -238,6 +241,11 @@ impl Charter {
     /// The founder with this id.
     pub fn founder(&self, member: &MemberId) -> Option<&Founder> {
         self.founders.iter().find(|founder| founder.key.member_id() == *member)
+    }
+
+    /// Which keys its members may have. The same in every version.
+    pub fn algorithms(&self) -> &Algorithms {
+        &self.algorithms
     }
 
     /// How the group signs. The same in every version.

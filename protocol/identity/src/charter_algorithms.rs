@@ -1,40 +1,121 @@
-//! Which keys members may have, and the hash. The words are those of a signature's algorithm byte;
-//! this release has the first of them.
+//! Which keys members may have, and the hash. The words are those of a signature's algorithm byte.
 
 use crate::CharterError;
 use crate::charter_value::value;
+use crate::cms::CHARTER_BYTES_MAX;
+use crate::founder::Founder;
+use folkmoot_signing::{KeyAlgorithm, VerifyingKey};
 use std::collections::BTreeSet;
 
-const ALGORITHMS: [&str; 3] = ["p256", "ed25519", "rsa"];
+const FAMILIES: [&str; 3] = ["p256", "ed25519", "rsa"];
 const RSA_BITS: [u32; 2] = [2048, 3072];
 /// Why no vote changes any of these.
 pub(crate) const FIXED: &str = "it is fixed when the group is founded: its members have such keys already";
+/// What a signed charter holds of a founder besides its key, its signatures and its name: the frame
+/// of its certificate and of what it signed.
+const FRAME_BYTES: usize = 560;
 
-/// `ID-71`: what the text says of algorithms, sizes of RSA keys, and hash, is what this release can
-/// do.
-pub(crate) fn check(
-    algorithms: Option<&[String]>,
-    rsa_bits: Option<&[u32]>,
-    hash: Option<&str>,
-) -> Result<(), CharterError> {
-    let usual = [ALGORITHMS[0].to_owned()];
-    let algorithms = algorithms.unwrap_or(&usual);
-    if !chosen(algorithms, |word| ALGORITHMS.contains(&word.as_str())) {
-        return Err(value("algorithms", "it must list p256, ed25519 or rsa, at least one and none twice"));
+/// Which keys the members of a group may have: at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Algorithms(BTreeSet<KeyAlgorithm>);
+
+impl Default for Algorithms {
+    /// P-256 alone: what a charter means that says nothing.
+    fn default() -> Self {
+        Self(BTreeSet::from([KeyAlgorithm::P256]))
     }
-    if rsa_bits.is_some_and(|bits| !chosen(bits, |bits| RSA_BITS.contains(bits))) {
-        return Err(value("rsa_bits", "it must list 2048 or 3072, at least one and none twice"));
+}
+
+impl Algorithms {
+    /// These; P-256 alone, if there are none.
+    pub fn new(algorithms: impl IntoIterator<Item = KeyAlgorithm>) -> Self {
+        let algorithms: BTreeSet<KeyAlgorithm> = algorithms.into_iter().collect();
+        if algorithms.is_empty() { Self::default() } else { Self(algorithms) }
     }
-    if rsa_bits.is_some() && !algorithms.iter().any(|word| word == "rsa") {
-        return Err(value("rsa_bits", "it goes with the algorithm rsa alone"));
+
+    /// `ID-71`: what the text says of algorithms and of sizes of RSA keys.
+    pub(crate) fn read(families: Option<&[String]>, rsa_bits: Option<&[u32]>) -> Result<Self, CharterError> {
+        let usual = [FAMILIES[0].to_owned()];
+        let families = families.unwrap_or(&usual);
+        if !chosen(families, |word| FAMILIES.contains(&word.as_str())) {
+            return Err(value(
+                "algorithms",
+                "it must list p256, ed25519 or rsa, at least one and none twice",
+            ));
+        }
+        if rsa_bits.is_some_and(|bits| !chosen(bits, |bits| RSA_BITS.contains(bits))) {
+            return Err(value("rsa_bits", "it must list 2048 or 3072, at least one and none twice"));
+        }
+        if rsa_bits.is_some() && !families.iter().any(|word| word == "rsa") {
+            return Err(value("rsa_bits", "it goes with the algorithm rsa alone"));
+        }
+        let sizes = rsa_bits.unwrap_or(&RSA_BITS);
+        let is_named = |one: &KeyAlgorithm| {
+            families.iter().any(|word| word == one.family())
+                && one.rsa_bits().is_none_or(|bits| sizes.contains(&bits))
+        };
+        Ok(Self(KeyAlgorithm::ALL.iter().copied().filter(is_named).collect()))
     }
-    if algorithms != usual {
-        return Err(value("algorithms", "in this release members have keys of p256 alone"));
+
+    /// `ID-73`: whether a member may have this key.
+    pub fn allows(&self, key: &VerifyingKey) -> bool {
+        self.0.contains(&key.algorithm())
     }
+
+    /// Each that a member may have.
+    pub fn iter(&self) -> impl Iterator<Item = KeyAlgorithm> {
+        self.0.iter().copied()
+    }
+
+    pub(crate) fn is_p256_alone(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Why a member may not have this key.
+    pub(crate) fn why_not(&self, key: &VerifyingKey) -> &'static str {
+        match key.algorithm() {
+            KeyAlgorithm::P256 => "its key is of p256, which the charter's algorithms do not name",
+            KeyAlgorithm::Ed25519 => "its key is of ed25519, which the charter's algorithms do not name",
+            KeyAlgorithm::Rsa2048 => {
+                "its key is of rsa with 2048 bits, which the charter's algorithms and rsa_bits do not name"
+            }
+            KeyAlgorithm::Rsa3072 => {
+                "its key is of rsa with 3072 bits, which the charter's algorithms and rsa_bits do not name"
+            }
+        }
+    }
+
+    /// The words that a charter lists.
+    pub(crate) fn families(&self) -> BTreeSet<&'static str> {
+        self.0.iter().map(|one| one.family()).collect()
+    }
+
+    /// The sizes that a charter lists: none if it names no RSA, or all sizes.
+    pub(crate) fn sizes(&self) -> Vec<u32> {
+        let sizes: Vec<u32> = self.0.iter().filter_map(|one| one.rsa_bits()).collect();
+        if sizes.len() == RSA_BITS.len() { Vec::new() } else { sizes }
+    }
+}
+
+pub(crate) fn check_hash(hash: Option<&str>) -> Result<(), CharterError> {
     match hash {
         None | Some("sha256") => Ok(()),
         Some(_) => Err(value("hash", "it must be sha256")),
     }
+}
+
+/// `ID-74`: text, certificates and signatures of all founders fit one signed charter. RSA takes
+/// more room than the others.
+pub(crate) fn check_room(text: &str, founders: &[Founder]) -> Result<(), CharterError> {
+    let each = |founder: &Founder| {
+        let signature = founder.key.algorithm().signature_bytes();
+        // The name stands in the certificate as issuer and subject, and as the signer's issuer.
+        founder.key.spki_der().len() + 2 * signature + 3 * founder.name.len() + FRAME_BYTES
+    };
+    if text.len() + founders.iter().map(each).sum::<usize>() > CHARTER_BYTES_MAX {
+        return Err(value("founders", "there are too many with RSA keys: what they sign is too long"));
+    }
+    Ok(())
 }
 
 /// Whether a list has at least one, none twice, and each is one to choose.

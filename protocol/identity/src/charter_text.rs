@@ -2,6 +2,7 @@
 
 use crate::authority::common;
 use crate::central::{Central, CentralText, check_policies, refusal};
+use crate::charter_algorithms::{self, Algorithms};
 use crate::charter_groups::{GroupText, Groups};
 use crate::charter_rules::{Adopt, Minority, Quorum, Rules, Timeouts};
 use crate::charter_value::{CIPHERS, KEYINGS, value};
@@ -9,7 +10,7 @@ use crate::envelope::NAME_BYTES_MAX;
 use crate::founder::{FOUNDERS_MAX, Founder};
 use crate::policy::{Below, Policies, Policy, key};
 use crate::threshold::Threshold;
-use crate::{CharterError, Rule, Validity, charter_algorithms, contact};
+use crate::{CharterError, Rule, Validity, contact};
 use folkmoot_base::{Cipher, Keying, MemberId, unhex};
 use folkmoot_signing::{Mode, Scheme, VerifyingKey};
 use serde::Deserialize;
@@ -110,12 +111,23 @@ impl Text {
         if text.format != Some(2) {
             return Err(value("format", "this release reads format 2"));
         }
-        charter_algorithms::check(
-            text.algorithms.as_deref(),
-            text.rsa_bits.as_deref(),
-            text.hash.as_deref(),
-        )?;
         Ok(text)
+    }
+
+    /// `ID-71`, `ID-73`, `ID-74`: which keys members may have. All founders have such keys, and
+    /// what they sign fits one message.
+    pub(crate) fn algorithms(&self, founders: &[Founder], text: &str) -> Result<Algorithms, CharterError> {
+        let asm = Scheme::from_name(&self.scheme) == Some(Scheme::Asm);
+        let algorithms = Algorithms::read(self.algorithms.as_deref(), self.rsa_bits.as_deref())?;
+        charter_algorithms::check_hash(self.hash.as_deref())?;
+        if asm && !algorithms.is_p256_alone() {
+            return Err(value("algorithms", ASM));
+        }
+        if let Some(founder) = founders.iter().find(|founder| !algorithms.allows(&founder.key)) {
+            return Err(value("founders.key", algorithms.why_not(&founder.key)));
+        }
+        charter_algorithms::check_room(text, founders)?;
+        Ok(algorithms)
     }
 
     /// `ID-48`, `ID-66`, `ID-67`: a scheme that this release runs, with what it needs. A signature
@@ -221,6 +233,7 @@ impl Text {
 
 const OLD: &str = "this charter has the first format, which this release does not read: found the group anew with folkmoot charter new, and admit its members again";
 const SCHEMES: &str = "it must be plain, asm, ts-dsa, frost or shoup-rsa";
+const ASM: &str = "with asm it must be p256 alone: its multisignatures are made by keys on that curve";
 const NO_KEY_ID: &str = "it must be a key id: 64 hexadecimal digits, as folkmoot identity show prints it";
 
 fn keys(field: &'static str, texts: &[String]) -> Result<BTreeSet<MemberId>, CharterError> {
@@ -250,7 +263,10 @@ fn founders(texts: &[FounderText]) -> Result<Vec<Founder>, CharterError> {
             return Err(value("founders.name", "it must have 1 to 64 bytes without control characters"));
         }
         let key = unhex(&text.key).and_then(|spki| VerifyingKey::from_spki_der(&spki).ok());
-        let key = key.ok_or(value("founders.key", "it must be the SPKI of a P-256 key, in hexadecimal"))?;
+        let key = key.ok_or(value(
+            "founders.key",
+            "it must be the SPKI of a key of P-256, Ed25519 or RSA, in hexadecimal",
+        ))?;
         if !seen.insert(key.member_id()) {
             return Err(value("founders.key", "it has the same key twice"));
         }

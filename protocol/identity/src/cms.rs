@@ -2,18 +2,25 @@
 //!
 //! ```text
 //! ContentInfo(id-signedData)
-//!   SignedData v1, digestAlgorithms {sha256}
+//!   SignedData v1, digestAlgorithms {sha256, or sha512, or both: those of the signers}
 //!     content       id-data, OCTET STRING
 //!     certificates  SET OF identity certificate, one for each signer
-//!     signerInfos   SET OF v1, issuerAndSerial, sha256,
-//!                          signedAttrs {content-type = id-data, message-digest}, ecdsa-with-SHA256, signature
+//!     signerInfos   SET OF v1, issuerAndSerial, digest algorithm,
+//!                          signedAttrs {content-type = id-data, message-digest}, signature algorithm, signature
 //! ```
+//! | key | digest | signature algorithm |
+//! |---|---|---|
+//! | P-256 | sha256 | ecdsa-with-SHA256 |
+//! | Ed25519 | sha512 (RFC 8419) | Ed25519 |
+//! | RSA | sha256 | sha256WithRSAEncryption, NULL (RFC 5754) |
+//!
 //! [`open`] takes apart what came, assembles the message anew from content, certificates and
 //! signatures, and compares byte for byte (no signature need be checked to refuse what differs).
 //! Then it verifies each certificate, and each signature over attributes that it made itself. The
 //! comparison checks everything that no signature covers, and the order of every SET OF: that of
 //! the encodings of its elements, as DER has it (X.690, 11.6).
 
+use crate::issuer::{algorithm, key_kind};
 use crate::{CmsError, IdentityCertificate};
 use ::cms::cert::{CertificateChoices, IssuerAndSerialNumber};
 use ::cms::content_info::{CmsVersion, ContentInfo};
@@ -23,13 +30,13 @@ use ::cms::signed_data::{
 use const_oid::db::{rfc5911, rfc5912};
 use der::asn1::{Any, OctetString, SetOfVec};
 use der::{Decode, Encode, Sequence};
-use folkmoot_base::{Digest, digest, limits};
-use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
+use folkmoot_base::{digest, digest_512, limits};
+use folkmoot_signing::{KeyKind, Signature, SigningError, SigningKey, VerifyingKey};
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::Certificate;
 
 /// Longest vote, in bytes of DER.
-pub(crate) const VOTE_BYTES_MAX: usize = 2 * 1024;
+pub(crate) const VOTE_BYTES_MAX: usize = 3 * 1024;
 /// Longest request, in bytes of DER.
 pub(crate) const REQUEST_BYTES_MAX: usize = 4 * 1024;
 /// Longest signed charter, in bytes of DER: it must fit an item of the transcript.
@@ -45,6 +52,15 @@ const ATTRIBUTES_HEAD: [u8; 45] = [
     0x31, 0x22, 0x04, 0x20,
 ];
 
+/// The same with a digest of 64 bytes.
+const LONG_ATTRIBUTES_HEAD: [u8; 45] = [
+    0x31, 0x6b, // SET OF, 107 bytes
+    0x30, 0x18, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x03, // content-type
+    0x31, 0x0b, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01, // id-data
+    0x30, 0x4f, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x04, // message-digest
+    0x31, 0x42, 0x04, 0x40,
+];
+
 /// A message whose every signature verified and whose bytes are the one form of it.
 pub(crate) struct Signed {
     /// What was signed.
@@ -55,12 +71,12 @@ pub(crate) struct Signed {
 
 /// Signs `content` through its signed attributes.
 pub(crate) fn sign_content(key: &SigningKey, content: &[u8]) -> Signature {
-    sign_digest(key, &digest(&[content]))
+    sign_parts(key, &[content])
 }
 
-/// [`sign_content`], of a content with this digest.
-pub(crate) fn sign_digest(key: &SigningKey, content: &Digest) -> Signature {
-    key.sign_raw(&attributes(content))
+/// [`sign_content`], of a content in parts.
+pub(crate) fn sign_parts(key: &SigningKey, content: &[&[u8]]) -> Signature {
+    key.sign_raw(&attributes(key.verifying_key().kind(), content))
 }
 
 /// Verifies what [`sign_content`] made.
@@ -69,16 +85,16 @@ pub(crate) fn verify_content(
     content: &[u8],
     signature: &Signature,
 ) -> Result<(), SigningError> {
-    verify_digest(key, &digest(&[content]), signature)
+    verify_parts(key, &[content], signature)
 }
 
-/// Verifies what [`sign_digest`] made.
-pub(crate) fn verify_digest(
+/// Verifies what [`sign_parts`] made.
+pub(crate) fn verify_parts(
     key: &VerifyingKey,
-    content: &Digest,
+    content: &[&[u8]],
     signature: &Signature,
 ) -> Result<(), SigningError> {
-    key.verify_raw(&attributes(content), signature)
+    key.verify_raw(&attributes(key.kind(), content), signature)
 }
 
 /// Puts a message together.
@@ -138,11 +154,21 @@ fn take_apart(der: &[u8], bytes_max: usize, signers_max: usize) -> Result<(Vec<u
     Ok((content, parts))
 }
 
-/// The signed attributes of a content with this digest.
-fn attributes(content: &Digest) -> Vec<u8> {
-    let mut out = ATTRIBUTES_HEAD.to_vec();
-    out.extend_from_slice(content);
-    out
+/// The signed attributes of a content, as a signer with such a key signs them.
+fn attributes(kind: KeyKind, content: &[&[u8]]) -> Vec<u8> {
+    match kind {
+        KeyKind::Ed25519 => [&LONG_ATTRIBUTES_HEAD[..], &digest_512(content)].concat(),
+        KeyKind::EcdsaP256 | KeyKind::Rsa => [&ATTRIBUTES_HEAD[..], &digest(content)].concat(),
+    }
+}
+
+/// Which digest those attributes hold.
+fn digest_algorithm(kind: KeyKind) -> AlgorithmIdentifierOwned {
+    let oid = match kind {
+        KeyKind::Ed25519 => rfc5912::ID_SHA_512,
+        KeyKind::EcdsaP256 | KeyKind::Rsa => rfc5912::ID_SHA_256,
+    };
+    AlgorithmIdentifierOwned { oid, parameters: None }
 }
 
 fn parse(der: &[u8]) -> der::Result<SignedData> {
@@ -175,7 +201,10 @@ fn signers_of(signed: &SignedData, signers_max: usize) -> Result<Parts, CmsError
             return Err(CmsError::WireSigners);
         };
         let der = certificate.to_der().map_err(|_| CmsError::WireMalformed)?;
-        let signature = Signature::from_der(info.signature.as_bytes()).map_err(CmsError::WireSignature)?;
+        // Another identifier than the one of a kind would not come out again when this is encoded.
+        let kind = key_kind(&info.signature_algorithm).ok_or(CmsError::WireNotCanonical)?;
+        let signature =
+            Signature::from_paper(kind, info.signature.as_bytes()).map_err(CmsError::WireSignature)?;
         out.push((der, signature));
     }
     Ok(out)
@@ -205,24 +234,29 @@ fn encode<'a>(
     content: &[u8],
     signers: impl Iterator<Item = (&'a [u8], &'a Signature)>,
 ) -> der::Result<Vec<u8>> {
-    let attributes = SignedAttributes::from_der(&attributes(&digest(&[content])))?;
     let mut certificates = Vec::new();
     let mut infos = Vec::new();
+    let mut digests = Vec::new();
     for (certificate, signature) in signers {
+        let kind = signature.kind();
+        let digest_alg = digest_algorithm(kind);
+        if !digests.contains(&digest_alg) {
+            digests.push(digest_alg.clone());
+        }
         infos.push(Any::encode_from(&SignerInfo {
             version: CmsVersion::V1,
             sid: identifier(&Certificate::from_der(certificate)?),
-            digest_alg: algorithm(rfc5912::ID_SHA_256),
-            signed_attrs: Some(attributes.clone()),
-            signature_algorithm: algorithm(rfc5912::ECDSA_WITH_SHA_256),
-            signature: OctetString::new(signature.to_der())?,
+            digest_alg,
+            signed_attrs: Some(SignedAttributes::from_der(&attributes(kind, &[content]))?),
+            signature_algorithm: algorithm(kind),
+            signature: OctetString::new(signature.to_paper())?,
             unsigned_attrs: None,
         })?);
         certificates.push(Any::from_der(certificate)?);
     }
     let signed = SignedDataDer {
         version: CmsVersion::V1,
-        digests: SetOfVec::try_from([algorithm(rfc5912::ID_SHA_256)])?,
+        digests: SetOfVec::try_from(digests)?,
         content: EncapsulatedContentInfo {
             econtent_type: rfc5911::ID_DATA,
             econtent: Some(Any::encode_from(&OctetString::new(content)?)?),
@@ -231,8 +265,4 @@ fn encode<'a>(
         infos: SetOfVec::try_from(infos)?,
     };
     ContentInfo { content_type: rfc5911::ID_SIGNED_DATA, content: Any::encode_from(&signed)? }.to_der()
-}
-
-fn algorithm(oid: der::asn1::ObjectIdentifier) -> AlgorithmIdentifierOwned {
-    AlgorithmIdentifierOwned { oid, parameters: None }
 }

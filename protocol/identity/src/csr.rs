@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! CertificationRequest ::= SEQUENCE {
-//!   SEQUENCE { INTEGER 0, Name { CN, and nothing else }, SPKI of P-256, [0] attributes: none, or one extensionRequest },
-//!   ecdsa-with-SHA256, BIT STRING }
+//!   SEQUENCE { INTEGER 0, Name { CN, and nothing else }, SPKI, [0] attributes: none, or one extensionRequest },
+//!   the algorithm of that key, BIT STRING }
 //! nonce ‖ serial number = SHA-256("folkmoot csr v1" ‖ 00 ‖ CSR), 16 bytes each, the serial number brought into its range
 //! ```
 //! So one CSR makes one nonce and one serial number, whoever proposes for it and when. They
@@ -66,10 +66,10 @@ impl Csr {
         let signature = request.signature.as_bytes().ok_or(CsrError::WireMalformed)?;
         // A key of another kind makes a signature that is none of ours; the error shall say that
         // the key is wrong.
-        let _ = key_of(&request.info)?;
-        algorithm_of(&request)?;
-        let low = Signature::from_foreign_der(signature).map_err(CsrError::WireSignature)?;
-        request.signature = BitString::from_bytes(&low.to_der()).map_err(|_| CsrError::WireMalformed)?;
+        let kind = key_of(&request.info)?.kind();
+        algorithm_of(&request, kind)?;
+        let low = Signature::from_foreign_paper(kind, signature).map_err(CsrError::WireSignature)?;
+        request.signature = BitString::from_bytes(&low.to_paper()).map_err(|_| CsrError::WireMalformed)?;
         Self::from_der(&request.to_der().map_err(|_| CsrError::WireMalformed)?)
     }
 
@@ -80,12 +80,12 @@ impl Csr {
     pub fn from_der(der: &[u8]) -> Result<Self, CsrError> {
         let request = parse(der)?;
         let key = key_of(&request.info)?;
-        algorithm_of(&request)?;
+        algorithm_of(&request, key.kind())?;
         let name = subject_of(&request.info)?;
         check_name(&name).map_err(CsrError::PeerName)?;
         check_attributes(&request.info.attributes, &key)?;
         let signature = request.signature.as_bytes().ok_or(CsrError::WireMalformed)?;
-        let signature = Signature::from_der(signature).map_err(CsrError::WireSignature)?;
+        let signature = Signature::from_paper(key.kind(), signature).map_err(CsrError::WireSignature)?;
         let signed = request.info.to_der().map_err(|_| CsrError::WireMalformed)?;
         key.verify_raw(&signed, &signature).map_err(|_| CsrError::PeerSignature)?;
         Ok(Self { der: der.to_vec(), name, key, mark: digest(&[CSR_DOMAIN, der]) })
@@ -144,8 +144,8 @@ fn encode(key: &SigningKey, name: &str) -> der::Result<Vec<u8>> {
         public_key: SubjectPublicKeyInfoOwned::from_der(key.verifying_key().spki_der())?,
         attributes: Attributes::default(),
     };
-    let signature = BitString::from_bytes(&key.sign_raw(&info.to_der()?).to_der())?;
-    CertReq { info, algorithm: crate::issuer::algorithm(KeyKind::EcdsaP256), signature }.to_der()
+    let signature = BitString::from_bytes(&key.sign_raw(&info.to_der()?).to_paper())?;
+    CertReq { info, algorithm: crate::issuer::algorithm(key.verifying_key().kind()), signature }.to_der()
 }
 
 fn half(mark: &Digest, from: usize) -> [u8; 16] {
@@ -180,8 +180,8 @@ fn key_of(info: &CertReqInfo) -> Result<VerifyingKey, CsrError> {
     VerifyingKey::from_spki_der(&spki).map_err(|_| CsrError::PeerKey)
 }
 
-fn algorithm_of(request: &CertReq) -> Result<(), CsrError> {
-    let ours: AlgorithmIdentifierOwned = crate::issuer::algorithm(KeyKind::EcdsaP256);
+fn algorithm_of(request: &CertReq, kind: KeyKind) -> Result<(), CsrError> {
+    let ours: AlgorithmIdentifierOwned = crate::issuer::algorithm(kind);
     if request.algorithm == ours { Ok(()) } else { Err(CsrError::PeerAlgorithm) }
 }
 

@@ -1,7 +1,8 @@
 //! A charter to be written: from values to the text that founders sign.
 
 use crate::{
-    Adopt, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Timeouts, Validity,
+    Adopt, Algorithms, Below, Central, Contact, Founder, Minority, Policies, Policy, Quorum, Timeouts,
+    Validity,
 };
 use folkmoot_base::{Cipher, Entropy, GroupName, Keying, MemberId, draw, hex};
 use folkmoot_signing::{Mode, Scheme};
@@ -55,6 +56,8 @@ pub struct CharterDraft {
     pub timeouts: Timeouts,
     /// Who comes in and who goes, and who decides it.
     pub policies: Policies,
+    /// Which keys members may have.
+    pub algorithms: Algorithms,
 }
 
 impl CharterDraft {
@@ -84,6 +87,7 @@ impl CharterDraft {
             contacts: BTreeSet::new(),
             timeouts: Timeouts::default(),
             policies: Policies::default(),
+            algorithms: Algorithms::default(),
         }
     }
 
@@ -137,6 +141,13 @@ impl CharterDraft {
         }
         if !self.contacts.is_empty() {
             line("contacts", list(self.contacts.iter().map(Contact::as_str)));
+        }
+        if self.algorithms != Algorithms::default() {
+            line("algorithms", list(self.algorithms.families().into_iter()));
+            let sizes: Vec<String> = self.algorithms.sizes().iter().map(u32::to_string).collect();
+            if !sizes.is_empty() {
+                line("rsa_bits", format!("[{}]", sizes.join(", ")));
+            }
         }
         self.policy_lines().into_iter().for_each(|(key, value)| line(key, value));
         for founder in &self.founders {

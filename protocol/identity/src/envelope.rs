@@ -1,8 +1,8 @@
 //! The X.509v3 envelope of every certificate of a member: self-signed or issued by a group's key,
-//! of a P-256 key, one DER form.
+//! of a key of any algorithm, one DER form.
 //!
 //! ```text
-//! TBSCertificate  v3, serial (16 bytes), ecdsa-with-SHA256, issuer = subject = {CN = name}, validity, SPKI,
+//! TBSCertificate  v3, serial (16 bytes), the algorithm of the holder's key, issuer = subject = {CN = name}, validity, SPKI,
 //!                 extensions: basicConstraints (critical, no CA), keyUsage (critical, digitalSignature +
 //!                 contentCommitment), subjectKeyIdentifier (first 20 bytes of the MemberId), [membership]
 //! issued          the algorithm of the group's key, issuer = {CN = the group's name}, and before the membership
@@ -134,13 +134,21 @@ impl Envelope {
         if *key.verifying_key() != self.key || self.issuer != Issuer::Own {
             return Err(CertificateError::LocalNotHolder);
         }
-        self.close(&key.sign_raw(&self.tbs()?).to_der())
+        self.close(&key.sign_raw(&self.tbs()?).to_paper())
     }
 
     /// The certificate with this signature, whoever made it.
     pub(crate) fn close(&self, signature: &[u8]) -> Result<Vec<u8>, CertificateError> {
-        close(&self.tbs()?, self.issuer.kind(), signature)
+        close(&self.tbs()?, self.kind(), signature)
             .map_err(|_| CertificateError::LocalValue("a value cannot be encoded"))
+    }
+
+    /// The kind of the key that signs it: its holder's, or the issuer's.
+    fn kind(&self) -> KeyKind {
+        match &self.issuer {
+            Issuer::Own => self.key.kind(),
+            Issuer::Group { kind, .. } => *kind,
+        }
     }
 
     fn encode(&self) -> der::Result<Vec<u8>> {
@@ -160,7 +168,7 @@ impl Envelope {
         Tbs {
             version: 2,
             serial: SerialNumber::new(&self.serial)?,
-            signature: algorithm(self.issuer.kind()),
+            signature: algorithm(self.kind()),
             issuer: match &self.issuer {
                 Issuer::Own => name.clone(),
                 Issuer::Group { name, .. } => common_name(name)?,
@@ -185,13 +193,13 @@ pub(crate) fn open(der: &[u8], bytes_max: usize) -> Result<(Envelope, Vec<u8>), 
     let envelope = read(certificate.tbs_certificate())?;
     envelope.check().map_err(CertificateError::WireProfile)?;
     let tbs = envelope.encode().map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
-    let again = close(&tbs, envelope.issuer.kind(), signature)
+    let again = close(&tbs, envelope.kind(), signature)
         .map_err(|_| CertificateError::WireProfile("a value cannot be encoded"))?;
     if again != der {
         return Err(CertificateError::WireProfile("it is not canonically encoded"));
     }
     if envelope.issuer == Issuer::Own {
-        let own = Signature::from_der(signature).map_err(CertificateError::WireKey)?;
+        let own = Signature::from_paper(envelope.key.kind(), signature).map_err(CertificateError::WireKey)?;
         envelope.key.verify_raw(&tbs, &own).map_err(|_| CertificateError::PeerSignature)?;
     }
     Ok((envelope, signature.to_vec()))

@@ -230,11 +230,13 @@ pub enum CsrError {
     WireSignature(#[source] SigningError),
     /// Its key is of another kind.
     #[error(
-        "the CSR's key is not a P-256 key with a named curve. Make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
+        "the CSR's key is none that a member can have: P-256 with a named curve, Ed25519, RSA of 2048 or 3072 bits. Make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
     )]
     PeerKey,
     /// It is signed by another algorithm.
-    #[error("the CSR is not signed with ecdsa-with-SHA256")]
+    #[error(
+        "the CSR is not signed by the algorithm of its key: ecdsa-with-SHA256, Ed25519 or sha256WithRSAEncryption"
+    )]
     PeerAlgorithm,
     /// Its subject is not exactly one common name.
     #[error("the CSR's subject must be exactly one common name. Make one: openssl req -new -subj /CN=NAME")]

@@ -116,7 +116,7 @@ fn id_23_two_certificates_of_one_founder_are_refused() {
     };
     let other = IdentityCertificate::from_der(&again.sign(alice.key()).unwrap()).unwrap();
     let signature = cms::sign_content(alice.key(), group.bytes());
-    let both = [(alice.certificate().clone(), signature), (other, signature)];
+    let both = [(alice.certificate().clone(), signature.clone()), (other, signature)];
     let der = cms::assemble(group.bytes(), &both).unwrap();
     assert_eq!(SignedCharter::from_der(&der).unwrap_err(), CharterError::Cms(CmsError::WireSigners));
 }
@@ -134,7 +134,7 @@ fn id_02_a_certificate_with_anothers_key_is_refused() {
         issuer: crate::issuer::Issuer::Own,
     };
     let tbs = claim.tbs().unwrap();
-    let der = claim.close(&bob.key().sign_raw(&tbs).to_der()).unwrap();
+    let der = claim.close(&bob.key().sign_raw(&tbs).to_paper()).unwrap();
     assert_eq!(IdentityCertificate::from_der(&der).unwrap_err(), CertificateError::PeerSignature);
 }
 

@@ -4,7 +4,7 @@ use crate::envelope::{Envelope, draw_serial};
 use crate::key_file::key_to_pem;
 use crate::{CertificateError, IdentityCertificate};
 use folkmoot_base::{Entropy, MemberId, NodeId, Secret, UnixTime};
-use folkmoot_signing::{Signature, SigningKey};
+use folkmoot_signing::{KeyAlgorithm, Signature, SigningKey};
 
 /// One's own key and certificate. `Debug` shows name and id, never the key.
 #[derive(Debug, Clone)]
@@ -25,6 +25,23 @@ impl Identity {
         not_after: UnixTime,
     ) -> Result<Self, CertificateError> {
         let key = SigningKey::generate(entropy);
+        Self::of_key(key, name, entropy, not_before, not_after)
+    }
+
+    /// The same with a key of this algorithm.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalValue`] if name or term cannot stand in a certificate, or no key of
+    /// this algorithm comes of this entropy.
+    pub fn draw(
+        algorithm: KeyAlgorithm,
+        name: &str,
+        entropy: &mut dyn Entropy,
+        not_before: UnixTime,
+        not_after: UnixTime,
+    ) -> Result<Self, CertificateError> {
+        let key = SigningKey::draw(algorithm, entropy)
+            .map_err(|_| CertificateError::LocalValue("no key comes of this entropy"))?;
         Self::of_key(key, name, entropy, not_before, not_after)
     }
 

@@ -22,16 +22,6 @@ pub(crate) enum Issuer {
     },
 }
 
-impl Issuer {
-    /// The kind of the key that signs.
-    pub(crate) fn kind(&self) -> KeyKind {
-        match self {
-            Self::Own => KeyKind::EcdsaP256,
-            Self::Group { kind, .. } => *kind,
-        }
-    }
-}
-
 /// How certificates name a group's key: the first 20 bytes of the SHA-256 of its SPKI.
 pub(crate) fn key_id(key: &GroupKey) -> [u8; 20] {
     let mut head = [0; 20];
@@ -39,7 +29,8 @@ pub(crate) fn key_id(key: &GroupKey) -> [u8; 20] {
     head
 }
 
-/// The identifier of the signatures of such a key (RFC 5758, 8410, 8017).
+/// The identifier of the signatures of such a key (RFC 5758, 8410, 8017), in certificates, lists,
+/// CSRs and CMS alike.
 pub(crate) fn algorithm(kind: KeyKind) -> AlgorithmIdentifierOwned {
     let (oid, parameters) = match kind {
         KeyKind::EcdsaP256 => (rfc5912::ECDSA_WITH_SHA_256, None),

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256     -----BEGIN PRIVATE KEY-----     PKCS#8 (RFC 5208)
+//! openssl genpkey -algorithm ed25519                                 -----BEGIN PRIVATE KEY-----     PKCS#8 (RFC 8410)
+//! openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:3072       -----BEGIN PRIVATE KEY-----     PKCS#8
 //! openssl ecparam -genkey -name prime256v1                           -----BEGIN EC PRIVATE KEY-----  SEC 1 (RFC 5915), parameters before it
 //! ```
 
@@ -10,14 +12,15 @@ use der::pem::LineEnding;
 use folkmoot_base::{Entropy, Secret, UnixTime};
 use folkmoot_signing::{SigningKey, VerifyingKey};
 
-/// Longest file: a key of the curve with its parameters takes less than a quarter of it.
+/// Longest file: an RSA key of 3072 bits takes about 2.5 KiB.
 const FILE_BYTES_MAX: usize = 4 * 1024;
 const PKCS8: &str = "PRIVATE KEY";
 const SEC1: &str = "EC PRIVATE KEY";
+const NO_KEY: &str = "the key is none that a member can have: P-256 (prime256v1) with a named curve, Ed25519, RSA of 2048 or 3072 bits with exponent 65537";
 
 impl Identity {
-    /// Makes an identity of a key that other software drew: PEM, PKCS#8 or SEC 1, P-256 with its
-    /// curve named, not encrypted.
+    /// Makes an identity of a key that other software drew: PEM, PKCS#8, not encrypted, of any
+    /// [`folkmoot_signing::KeyAlgorithm`]; P-256 with its curve named, also in SEC 1.
     ///
     /// # Errors
     /// [`CertificateError::LocalPem`] says what is wrong with the file;
@@ -43,7 +46,7 @@ pub fn key_to_pem(key: &SigningKey) -> Result<Secret<String>, CertificateError> 
     der::pem::encode_string(PKCS8, LineEnding::LF, der.expose()).map(Secret::new).map_err(|_| refuse)
 }
 
-/// Reads a public key: PEM, P-256, as `openssl pkey -pubout` writes it.
+/// Reads a public key: PEM, as `openssl pkey -pubout` writes it.
 ///
 /// # Errors
 /// [`CertificateError::LocalPem`] says what is wrong with the file.
@@ -53,17 +56,17 @@ pub fn public_from_pem(pem: &str) -> Result<VerifyingKey, CertificateError> {
     if label != "PUBLIC KEY" {
         return Err(refuse("its label is not PUBLIC KEY"));
     }
-    VerifyingKey::from_spki_der(&der).map_err(|_| refuse("the key is not a P-256 key"))
+    VerifyingKey::from_spki_der(&der).map_err(|_| refuse(NO_KEY))
 }
 
-/// Reads a private key: PEM, PKCS#8 or SEC 1, P-256 with its curve named, not encrypted.
+/// Reads a private key: PEM, PKCS#8, not encrypted; P-256 also in SEC 1.
 ///
 /// # Errors
 /// [`CertificateError::LocalPem`] says what is wrong with the file.
 pub fn key_from_pem(pem: &str) -> Result<SigningKey, CertificateError> {
     let refuse = CertificateError::LocalPem;
     if pem.len() > FILE_BYTES_MAX {
-        return Err(refuse("it is longer than any P-256 key"));
+        return Err(refuse("it is longer than any key that a member can have"));
     }
     if pem.contains("ENCRYPTED") {
         return Err(refuse("the key is encrypted. Decrypt it first: openssl pkey -in FILE -out FILE"));
@@ -82,5 +85,5 @@ pub fn key_from_pem(pem: &str) -> Result<SigningKey, CertificateError> {
         PKCS8 => SigningKey::from_pkcs8_der(der.expose()),
         _ => SigningKey::from_sec1_der(der.expose()),
     };
-    read.map_err(|_| refuse("the key is not a P-256 (prime256v1) key with a named curve"))
+    read.map_err(|_| refuse(NO_KEY))
 }

@@ -57,6 +57,7 @@ pub use certificate::{
     CERTIFICATE_BYTES_MAX, IdentityCertificate, certificate_from_pem, certificate_pem, identities_pem,
 };
 pub use charter::{CHARTER_TOML_BYTES_MAX, Charter, change_digest};
+pub use charter_algorithms::Algorithms;
 pub use charter_rules::{Adopt, Minority, Quorum, Timeouts};
 pub use charter_value::THRESHOLD_MAX;
 pub use contact::{CONTACT_BYTES_MAX, CONTACTS_MAX, Contact};
@@ -65,7 +66,8 @@ pub use draft::CharterDraft;
 pub use envelope::{NAME_BYTES_MAX, Serial};
 pub use error::{CertificateError, CharterError, CmsError, CsrError, RequestError, VoteError};
 pub use folkmoot_signing::{
-    GroupKey, KeyKind, Mode, Prover, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
+    GroupKey, KeyAlgorithm, KeyKind, Mode, Prover, Scheme, Signature, SigningError, SigningKey, VerifyingKey,
+    plain,
 };
 pub use founder::{FOUNDERS_MAX, Founder};
 pub use gmc::{GMC_BYTES_MAX, Gmc, GmcBody, Grounds};

@@ -186,13 +186,14 @@ impl Membership {
         let octets = |bytes: &[u8]| OctetString::new(bytes).map_err(|_| ());
         let votes = self.votes.as_ref().map(|votes| {
             let one = |vote: &VoteProof| {
+                let signature = vote.signature.to_wire();
                 Ok(VoteDer {
                     voter: octets(&vote.voter.0)?,
                     base: BaseDer::of(vote.base)?,
                     turn: vote.turn,
                     expires: vote.expires.0,
-                    algorithm: Algorithm::P256.into(),
-                    signature: octets(&vote.signature.to_bytes())?,
+                    algorithm: signature.algorithm.into(),
+                    signature: octets(&signature.bytes)?,
                 })
             };
             votes.iter().map(one).collect::<Result<Vec<_>, ()>>()

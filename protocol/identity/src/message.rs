@@ -17,7 +17,7 @@ use crate::{CertificateError, Charter, CmsError, Gmc, IdentityCertificate, cms};
 use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::limits::MESSAGE_BYTES_MAX;
-use folkmoot_base::{DecodeError, GroupId, GroupName, MemberId, Party, Service, ViewId, digest};
+use folkmoot_base::{DecodeError, GroupId, GroupName, MemberId, Party, Service, ViewId};
 use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
 
 /// First bytes of every signed message's content.
@@ -79,9 +79,9 @@ pub struct Stamp {
 
 impl Stamp {
     /// Signs `text` (0 to 16 MiB) under this stamp. The caller's key is that of the sender's
-    /// member. Deterministic (RFC 6979).
+    /// member. Deterministic.
     pub fn sign(&self, key: &SigningKey, text: &[u8]) -> Signature {
-        cms::sign_digest(key, &digest(&[&self.head(), text]))
+        cms::sign_parts(key, &[&self.head(), text])
     }
 
     /// Whether `key` is that of the sender's member, and signed `text` under this stamp.
@@ -92,7 +92,7 @@ impl Stamp {
         if key.member_id() != self.sender.member {
             return Err(MessageError::PeerNotSender(self.sender));
         }
-        cms::verify_digest(key, &digest(&[&self.head(), text]), signature)
+        cms::verify_parts(key, &[&self.head(), text], signature)
             .map_err(|_| MessageError::PeerSignature(self.sender))
     }
 

@@ -154,7 +154,7 @@ impl Vote {
         voter: &IdentityCertificate,
         signature: Signature,
     ) -> Result<Self, VoteError> {
-        let der = cms::assemble(&body.encode(), &[(voter.clone(), signature)])?;
+        let der = cms::assemble(&body.encode(), &[(voter.clone(), signature.clone())])?;
         Ok(Self { body, voter: voter.clone(), signature, der })
     }
 
@@ -185,12 +185,12 @@ impl Vote {
 
     /// The part that certificates carry.
     pub fn proof(&self) -> VoteProof {
-        VoteProof::of(self.voter(), &self.body, self.signature)
+        VoteProof::of(self.voter(), &self.body, self.signature.clone())
     }
 }
 
 /// One vote as certificates carry it: enough, with group and request, to verify again. It approves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct VoteProof {
     /// Who voted.
     pub voter: MemberId,

@@ -2,13 +2,14 @@
 //! 2048 and 3072 bits. Keys of 1024 bits are only for verifying old signatures, and are named so.
 //! Deterministic. Labelled and raw form are those of [`crate::plain`].
 //!
-//! Keys come from outside, as PKCS#8: the library draws RSA keys only from its own randomness, and
-//! a run of ours follows from a seed (DECISIONS P1). Whatever else it draws, to blind the private
-//! operation, shows in no output.
+//! The library draws RSA keys only from its own randomness, and a run of ours follows from a seed
+//! (DECISIONS P1). So [`crate::rsa_draw`] draws them from the entropy that it is handed, and the
+//! library checks the result as it checks a key from outside. Whatever else the library draws, to
+//! blind the private operation, shows in no output.
 
-use crate::SigningError;
 use crate::rsa_spki::{SPKI_1024, SPKI_2048, SPKI_3072, SpkiForm};
 use crate::verifying::{Kind, Verifying, head, labelled};
+use crate::{SigningError, rsa_draw};
 use aws_lc_rs::digest::{SHA256, digest as sha256};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeyPair;
@@ -16,7 +17,7 @@ use aws_lc_rs::signature::{
     KeyPair as _, ParsedPublicKey, RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
     RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, VerificationAlgorithm,
 };
-use folkmoot_base::Secret;
+use folkmoot_base::{Entropy, Secret};
 
 /// The length of a modulus, and so of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +64,18 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
+    /// Draws a key of 2048 or 3072 bits; the same from the same entropy.
+    ///
+    /// # Errors
+    /// [`SigningError::LocalKey`] for the historical size, and if no primes come of this entropy.
+    pub fn draw(size: Size, entropy: &mut dyn Entropy) -> Result<Self, SigningError> {
+        if size == Size::Historical1024 {
+            return Err(SigningError::LocalKey);
+        }
+        let der = rsa_draw::draw(size.bytes(), entropy).ok_or(SigningError::LocalKey)?;
+        Self::from_pkcs8_der(der.expose())
+    }
+
     /// Reads a key from PKCS#8 DER; it is checked for consistency.
     ///
     /// # Errors
@@ -146,6 +159,17 @@ impl VerifyingKey {
     /// [`SigningError::WireKey`] for anything else, longer keys included.
     pub fn historical_from_spki_der(der: &[u8]) -> Result<Self, SigningError> {
         Self::read(der, &[Size::Historical1024])
+    }
+
+    /// How long it is.
+    pub fn size(&self) -> Size {
+        let form = |size: &Size| size.form().modulus(self.spki_der()).is_some();
+        Size::ALL.iter().copied().find(form).unwrap_or(Size::Historical1024)
+    }
+
+    /// As long as a signature of this key, and accepted by nobody.
+    pub(crate) fn no_signature(&self) -> Signature {
+        Signature(vec![0; self.size().bytes()])
     }
 
     fn read(der: &[u8], sizes: &[Size]) -> Result<Self, SigningError> {

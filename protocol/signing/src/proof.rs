@@ -1,7 +1,7 @@
 //! Signatures that bring their key along, for whoever knows the signer by the digest of that key.
 
 use crate::base::{Blob, Digest, Proof, Signatures, digest};
-use crate::plain::{SigningKey, VerifyingKey};
+use crate::{SigningKey, VerifyingKey};
 
 /// Signs with one key, and verifies what others signed.
 #[derive(Debug, Clone)]

@@ -109,6 +109,14 @@ pub enum Unfit {
     /// The electorate is not 1 to 256 distinct members, or is the present one.
     #[error("an electorate is 1 to 256 distinct members, and not the present one (LINE-44)")]
     Electorate,
+    /// What all voters sign is too long for one item.
+    #[error(
+        "a signature of each voter has {bytes} bytes together, and 16,384 are the most: fewer voters with RSA keys fit (LINE-89)"
+    )]
+    Signatures {
+        /// Bytes of one signature of each.
+        bytes: usize,
+    },
     /// The group could not decide any more.
     #[error("the voters who would be left are {voters}, and {threshold} are needed (LINE-45)")]
     DeadEnd {

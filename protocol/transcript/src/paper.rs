@@ -104,6 +104,7 @@ fn check_form(gmc: &Gmc, charter: &Charter) -> Result<(), CertificateError> {
     if said.mode != charter.mode() {
         return refuse("it names another mode");
     }
+    gmc.body().check_algorithm(charter)?;
     if charter.central().is_some_and(|central| central.speaks(&gmc.member())) {
         return refuse("its key speaks for the authority");
     }

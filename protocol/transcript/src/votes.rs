@@ -47,7 +47,8 @@ impl Transcript {
                     .map(|vote| {
                         let said = vote.body(gmc.group(), request);
                         let voter = people.get(&vote.voter);
-                        let made = voter.map(|voter| Vote::from_signature(said, voter, vote.signature));
+                        let made =
+                            voter.map(|voter| Vote::from_signature(said, voter, vote.signature.clone()));
                         (vote.voter, made.and_then(Result::ok))
                     })
                     .collect();

@@ -108,7 +108,13 @@ impl Crew {
         let workshop = Workshop::open("bench-keying", false)?;
         let silence = Duration::from_millis(1_500).mul_f64(slowness(size));
         let people = People::new(
-            &Rules { module: Some(module), scheme: Scheme::Plain, votes: 1, central: None },
+            &Rules {
+                module: Some(module),
+                scheme: Scheme::Plain,
+                votes: 1,
+                central: None,
+                keys: folkmoot_identity::KeyAlgorithm::P256,
+            },
             size,
             silence,
         )?;

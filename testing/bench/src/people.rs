@@ -8,8 +8,8 @@ use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Head, Keying, Persist};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{
-    Central, CharterDraft, Founder, Gmc, GmcBody, Identity, SignedCharter, Timeouts, Verdict, Vote, VoteBody,
-    VoteKind,
+    Algorithms, Central, CharterDraft, Founder, Gmc, GmcBody, Identity, KeyAlgorithm, SignedCharter,
+    Timeouts, Verdict, Vote, VoteBody, VoteKind,
 };
 use folkmoot_signing::Scheme;
 use folkmoot_transcript::{Kept, Taken, Transcript};
@@ -34,6 +34,8 @@ pub(crate) struct Rules {
     pub(crate) votes: u32,
     /// Who signs the certificates besides, where an authority does.
     pub(crate) central: Option<Central>,
+    /// Which keys all members have.
+    pub(crate) keys: KeyAlgorithm,
 }
 
 /// A group on paper.
@@ -42,6 +44,7 @@ pub(crate) struct People {
     pub(crate) charter: SignedCharter,
     /// What its transcript has besides the charter: the admissions.
     pub(crate) items: Vec<Bytes>,
+    keys: KeyAlgorithm,
 }
 
 impl People {
@@ -59,19 +62,25 @@ impl People {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         let (from, to) = term();
         let identities = (0..size)
-            .map(|number| Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug))
+            .map(|number| Identity::draw(rules.keys, &format!("n{number}"), &mut entropy, from, to))
+            .map(|identity| identity.map_err(Failure::bug))
             .collect::<Result<Vec<_>, Failure>>()?;
         let (founders, others) = identities.split_at(size.min(FOUNDERS_MAX));
         let charter = charter(rules, founders, timeouts, &mut entropy)?;
         let items = admissions(&charter, founders, others, (from, to), &mut entropy)?;
-        Ok(Self { identities, charter, items })
+        Ok(Self { identities, charter, items, keys: rules.keys })
     }
 
     /// Somebody who is not among them.
     pub(crate) fn stranger(&self, number: usize) -> Result<Identity, Failure> {
+        self.called(&format!("n{number}"))
+    }
+
+    /// Somebody of this name who is not among them, with such a key as they have.
+    pub(crate) fn called(&self, name: &str) -> Result<Identity, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         let (from, to) = term();
-        Identity::new(&format!("n{number}"), &mut entropy, from, to).map_err(Failure::bug)
+        Identity::draw(self.keys, name, &mut entropy, from, to).map_err(Failure::bug)
     }
 
     /// Makes the folder that of `host`, who knows the charter only.
@@ -117,6 +126,7 @@ fn charter(
         hybrid: rules.module.is_some_and(ModuleName::is_hybrid),
         scheme: rules.scheme,
         central: rules.central.clone(),
+        algorithms: Algorithms::new([rules.keys]),
         timeouts,
         ..CharterDraft::new(name, rules.votes, founders, entropy)
     };

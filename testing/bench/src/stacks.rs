@@ -123,7 +123,13 @@ fn rounded(number: f64) -> f64 {
 impl World {
     fn new(members: usize) -> Result<Self, Failure> {
         let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
-        let rules = Rules { module: Some(ModuleName::Str), scheme: Scheme::Plain, votes: 1, central: None };
+        let rules = Rules {
+            module: Some(ModuleName::Str),
+            scheme: Scheme::Plain,
+            votes: 1,
+            central: None,
+            keys: folkmoot_identity::KeyAlgorithm::P256,
+        };
         let people = People::new(&rules, members, Duration::from_secs(10))?;
         let charter = Bytes::copy_from_slice(people.charter.der());
         let now = Instant(1_000_000);

@@ -89,7 +89,7 @@ fn central(people: &People, who: Who) -> Result<Central, String> {
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).map_err(|why| why.to_string())?;
     let body = AuthorityBody::new(NAME, public, UnixTime(crate::node::START), &mut Counted(91 << 32));
     let text = body.tbs().map_err(|why| why.to_string())?;
-    let signature = key.sign_raw(&text).to_der();
+    let signature = key.sign_raw(&text).to_paper();
     let certificate = AuthorityCertificate::close(&body, &signature).map_err(|why| why.to_string())?;
     let dealer = (who == Who::Key).then_some(Dealer::Keeps);
     Ok(Central { certificate, nodes: [people.member(2 * PEOPLE - 1)].into(), dealer })

@@ -122,7 +122,7 @@ pub fn vote(data: &[u8]) {
     assert_eq!(vote.der(), data);
     let body = vote.body();
     assert_eq!(VoteBody::decode(&body.encode()).as_ref(), Ok(body));
-    let again = Vote::from_signature(*body, vote.certificate(), *vote.signature());
+    let again = Vote::from_signature(*body, vote.certificate(), vote.signature().clone());
     assert_eq!(again.as_ref(), Ok(&vote));
     let admits = vote.proof().verify(body.group, body.subject, vote.certificate().key()).is_ok();
     assert!(!admits || body.kind == VoteKind::Admit, "another vote counts as one to admit");

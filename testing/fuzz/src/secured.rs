@@ -7,7 +7,7 @@ use folkmoot_pubsub::secured::{
     Sealer, SenderId, Signing, Suite, Times, duplicates,
 };
 use folkmoot_pubsub::{Channel, Limits, Sizes};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::sync::LazyLock;

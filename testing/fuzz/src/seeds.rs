@@ -5,9 +5,9 @@ use crate::{
     admission, asm, attach, dealers, discovery, frames, keys, letters, lines, links, members, offices,
     orders, pubsub, replicas, runs, secured, shares, sharing, stacks, stored, typed, values,
 };
-use folkmoot_base::codec::encode;
+use folkmoot_base::codec::{Serialize as _, encode};
 use folkmoot_base::{Blob, EntryId, GroupName, Party, Service};
-use folkmoot_identity::{SignedMessage, SignerCertificate, Stamp};
+use folkmoot_identity::{KeyAlgorithm, SignedMessage, SignerCertificate, SigningKey, Stamp};
 
 /// Inputs of one target.
 pub type Seeds = Vec<Vec<u8>>;
@@ -142,14 +142,17 @@ fn plain() -> Vec<(&'static str, Seeds)> {
     texts.push(world().group().hex().into_bytes());
     texts.push(frames::party(1, 258).hex().into_bytes());
     texts.push(world().transcript.state().head().whole().into_bytes());
-    let alice = &world().founders[0];
-    let signature = alice.sign(b"folkmoot seed v1", b"x");
-    let forms = vec![
-        alice.key().verifying_key().spki_der().to_vec(),
-        signature.to_bytes().to_vec(),
-        signature.to_der(),
-        alice.key().to_pkcs8_der().expect("a key encodes").expose().clone(),
-    ];
+    let drawn = (20_u64..).zip(KeyAlgorithm::ALL).map(|(seed, one)| {
+        SigningKey::draw(*one, &mut crate::script::Dice(seed)).expect("a key comes of any dice")
+    });
+    let mut forms = Vec::new();
+    for key in drawn {
+        let signature = key.sign(b"folkmoot seed v1", b"x");
+        forms.push(key.verifying_key().spki_der().to_vec());
+        forms.push(signature.tls_serialize_detached().expect("a signature encodes"));
+        forms.push(signature.to_paper());
+        forms.push(key.to_pkcs8_der().expect("a key encodes").expose().clone());
+    }
     let (_, token) = values::gdh_merge();
     let tokens = vec![encode(&token), token.values.first().map(|value| value.0.to_vec()).unwrap_or_default()];
     vec![("base_codec", codec), ("base_text", texts), ("signing_forms", forms), ("agreement_token", tokens)]

@@ -9,7 +9,7 @@ use folkmoot_base::{Blob, EntryId, GroupName, Head, Locator, MemberId, NodeId, P
 use folkmoot_identity::Contact;
 use folkmoot_signing::plain_ed25519 as ed;
 use folkmoot_signing::plain_rsa as rsa;
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::{KeyKind, Signature, SigningKey, VerifyingKey};
 
 /// What decodes is written as it was read, and reads again as the same.
 pub(crate) fn canonical<T>(data: &[u8]) -> Option<T>
@@ -79,15 +79,21 @@ fn locator(at: &Locator, text: &str) {
 /// Signing: keys and signatures in each of their forms.
 pub fn signing_forms(data: &[u8]) {
     if let Ok(key) = VerifyingKey::from_spki_der(data) {
-        assert_eq!(key.spki_der().as_slice(), data);
+        assert_eq!(key.spki_der(), data);
     }
-    if let Ok(signature) = Signature::from_bytes(data) {
-        assert_eq!(signature.to_bytes().as_slice(), data);
-        assert_eq!(Signature::from_der(&signature.to_der()), Ok(signature));
+    if let Ok(signature) = Signature::tls_deserialize_exact_bytes(data) {
+        let wire = signature.tls_serialize_detached().expect("a signature encodes");
+        assert_eq!(wire, data);
+        assert_eq!(Signature::from_paper(signature.kind(), &signature.to_paper()), Ok(signature));
     }
-    if let Ok(signature) = Signature::from_der(data) {
-        assert_eq!(signature.to_der(), data);
-        assert_eq!(Signature::from_bytes(&signature.to_bytes()), Ok(signature));
+    for kind in [KeyKind::EcdsaP256, KeyKind::Ed25519, KeyKind::Rsa] {
+        if let Ok(signature) = Signature::from_paper(kind, data) {
+            assert_eq!(signature.to_paper(), data);
+            assert_eq!(Signature::from_wire(&signature.to_wire()), Ok(signature));
+        }
+        if let Ok(signature) = Signature::from_foreign_paper(kind, data) {
+            assert_eq!(Signature::from_paper(kind, &signature.to_paper()), Ok(signature));
+        }
     }
     if let Ok(key) = SigningKey::from_pkcs8_der(data) {
         let again = key.to_pkcs8_der().expect("a key encodes");

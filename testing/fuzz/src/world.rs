@@ -113,7 +113,7 @@ impl World {
         let key = self.founders[0].key();
         let group = GroupKey::from_spki_der(key.verifying_key().spki_der()).expect("a key of P-256");
         let body = AuthorityBody::new("book club", group, NOW, &mut Dice(7 << 32));
-        let signature = key.sign_raw(&body.tbs().expect("legal values")).to_der();
+        let signature = key.sign_raw(&body.tbs().expect("legal values")).to_paper();
         AuthorityCertificate::close(&body, &signature).expect("its own signature")
     }
 
@@ -121,7 +121,7 @@ impl World {
     pub(crate) fn revocations(&self, count: u8) -> RevocationList {
         let serials = (0..count).map(|number| [0x40 + number; 16]).collect();
         let body = RevocationBody::new(self.authority(), NOW, u64::from(count), serials).expect("few");
-        let signature = self.founders[0].key().sign_raw(&body.tbs().expect("legal values")).to_der();
+        let signature = self.founders[0].key().sign_raw(&body.tbs().expect("legal values")).to_paper();
         RevocationList::close(&body, &signature).expect("its key's signature")
     }
 

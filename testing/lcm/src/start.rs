@@ -8,7 +8,7 @@ use folkmoot_base::UnixTime;
 use folkmoot_lcm::{Membership, Options};
 use folkmoot_pubsub::secured::{Certificates, Domain, Issuer, Right, SenderId};
 use folkmoot_pubsub::{Address, Channel};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 use folkmoot_system::OsEntropy;
 use serde_json::json;
 use std::collections::BTreeSet;

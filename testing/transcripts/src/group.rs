@@ -3,7 +3,7 @@
 use crate::Dice;
 use crate::signers::Keys;
 use folkmoot_base::{Instant, MemberId, Mutant, UnixTime};
-use folkmoot_identity::{GmcBody, Identity, Verdict};
+use folkmoot_identity::{GmcBody, Identity, KeyAlgorithm, Verdict};
 use folkmoot_transcript::{
     Approval, BallotMessage, BallotOutput, Ballots, Item, Look, STATEMENT_LABEL, SignedApproval, Standing,
     Statement, Subject, Taken, Transcript,
@@ -33,6 +33,16 @@ pub struct Group {
     pub(crate) other: Option<(u64, Transcript)>,
 }
 
+/// Whatever a mixed group takes: RSA seldom, as its keys take long to draw.
+pub(crate) fn algorithm(dice: &mut Dice) -> KeyAlgorithm {
+    match dice.roll(40) {
+        0 => KeyAlgorithm::Rsa2048,
+        1 => KeyAlgorithm::Rsa3072,
+        2..=20 => KeyAlgorithm::Ed25519,
+        _ => KeyAlgorithm::P256,
+    }
+}
+
 impl Group {
     /// The transcript as a file.
     pub fn file(&self) -> Vec<u8> {
@@ -44,7 +54,11 @@ impl Group {
         let names = ["Anna", "Ben", "Cora", "Dan", "Zoë", "山本", "a b"];
         let name = format!("{} {}", self.dice.pick(&names).unwrap_or("x"), self.people.len());
         let terms = (UnixTime(START), UnixTime(START + 7_000 * DAY));
-        let identity = Identity::new(&name, &mut self.dice, terms.0, terms.1)?;
+        let algorithm = match self.transcript.state().charter().algorithms().iter().count() {
+            1 => KeyAlgorithm::P256,
+            _ => algorithm(&mut self.dice),
+        };
+        let identity = Identity::draw(algorithm, &name, &mut self.dice, terms.0, terms.1)?;
         self.people.insert(identity.member(), identity.clone());
         Ok(identity)
     }

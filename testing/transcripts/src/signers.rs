@@ -29,7 +29,7 @@ pub(crate) struct Keys {
 pub(crate) fn authority(name: &str, key: &SigningKey, dice: &mut Dice) -> Drawn<AuthorityCertificate> {
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der())?;
     let body = AuthorityBody::new(name, public, UnixTime(START), dice);
-    Ok(AuthorityCertificate::close(&body, &key.sign_raw(&body.tbs()?).to_der())?)
+    Ok(AuthorityCertificate::close(&body, &key.sign_raw(&body.tbs()?).to_paper())?)
 }
 
 /// Lets these runs go on until they end in a signature.

@@ -1,12 +1,12 @@
 //! What happens in a drawn group: its founding, and one step after the other.
 
-use crate::group::{DAY, Drawn, START};
+use crate::group::{DAY, Drawn, START, algorithm};
 use crate::signers::{Keys, authority};
 use crate::{Dice, Group, contacts};
 use folkmoot_base::{Blob, Digest, GroupName, MemberId, UnixTime, hex};
 use folkmoot_identity::{
-    Adopt, Below, Central, CharterDraft, Combined, Csr, Dealer, Founder, Gmc, GmcBody, Grounds, Identity,
-    Mode, Policy, Quorum, Request, Rule, Scheme, SignedCharter, Verdict, VoteProof,
+    Adopt, Algorithms, Below, Central, CharterDraft, Combined, Csr, Dealer, Founder, Gmc, GmcBody, Grounds,
+    Identity, KeyAlgorithm, Mode, Policy, Quorum, Request, Rule, Scheme, SignedCharter, Verdict, VoteProof,
 };
 use folkmoot_signing::{Signature, SigningKey};
 use folkmoot_transcript::{
@@ -42,18 +42,24 @@ impl Group {
 
     fn found(mut dice: Dice) -> Drawn<Self> {
         let (scheme, centralised) = scheme(&mut dice);
+        // Asm takes keys on P-256 alone.
+        let is_mixed = scheme != Scheme::Asm && dice.chance(40);
         let mut people = BTreeMap::new();
         let mut founders: Vec<Identity> = Vec::new();
         for number in 0..1 + dice.roll(7) {
             let (from, to) = (UnixTime(START), UnixTime(START + 7_000 * DAY));
-            let founder = Identity::new(&format!("Anna {number}"), &mut dice, from, to)?;
+            let key = if is_mixed { algorithm(&mut dice) } else { KeyAlgorithm::P256 };
+            let founder = Identity::draw(key, &format!("Anna {number}"), &mut dice, from, to)?;
             people.insert(founder.member(), founder.clone());
             founders.push(founder);
         }
         let mut keys = Keys::default();
-        let draft = drafted(&mut dice, &founders, scheme, centralised.then_some(&mut keys))?;
+        let mut draft = drafted(&mut dice, &founders, scheme, centralised.then_some(&mut keys))?;
+        if is_mixed {
+            draft.algorithms = Algorithms::new(KeyAlgorithm::ALL.iter().copied());
+        }
         let all: Vec<&Identity> = founders.iter().collect();
-        let more = contacts::algorithms(&mut dice);
+        let more = if is_mixed { String::new() } else { contacts::algorithms(&mut dice) };
         let text = draft.to_toml().replacen("format = 2\n", &format!("format = 2\n{more}"), 1);
         let signed = SignedCharter::sign(&text, &all)?;
         let transcript = Transcript::founded(signed.der())?;
@@ -276,7 +282,7 @@ impl Group {
         let charter = self.transcript.state().charter().clone();
         let key = charter.central().ok_or("no authority")?.certificate.key();
         let secret = self.keys.authority.as_ref().ok_or("no authority")?;
-        let signature = secret.sign_raw(&body.issued_tbs(key)?).to_der();
+        let signature = secret.sign_raw(&body.issued_tbs(key)?).to_paper();
         Ok(Gmc::issue_by_group(body, key, &signature)?)
     }
 

@@ -1,7 +1,9 @@
 //! Identities, and where the passphrase of a key comes from.
 
 use super::EVERYWHERE;
+use crate::values::algorithm;
 use clap::{Args, Subcommand};
+use folkmoot_identity::KeyAlgorithm;
 use std::path::PathBuf;
 
 /// The passphrase of the key in the state folder.
@@ -37,6 +39,10 @@ pub(crate) enum Identity {
     New {
         /// The name that others will see.
         name: String,
+        /// The algorithm of the key: p256, ed25519, rsa-2048 or rsa-3072. A group takes those
+        /// that its charter names.
+        #[arg(long, value_name = "ALGORITHM", default_value = "p256", value_parser = algorithm)]
+        algorithm: KeyAlgorithm,
         /// Leaves the key unencrypted: anyone who gets the folder is this member.
         #[arg(long)]
         no_passphrase: bool,
@@ -44,8 +50,8 @@ pub(crate) enum Identity {
     /// Makes an identity from a key that OpenSSL made, with a self-signed certificate.
     /// Never overwrites a key.
     Import {
-        /// A P-256 private key in PEM (PKCS#8 or SEC 1). The key is copied; the file
-        /// stays. If it is encrypted, the copy has the same passphrase.
+        /// A private key in PEM: P-256, Ed25519, or RSA of 2048 or 3072 bits. The key is
+        /// copied; the file stays. If it is encrypted, the copy has the same passphrase.
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         /// The name that others will see. If a CSR with this key was granted, give the CSR's name.

@@ -1,12 +1,12 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::values::{cipher, contact, head, keying, locator, mode, scheme};
+use crate::values::{algorithm, cipher, contact, head, keying, locator, mode, scheme};
 use authority::{Authority, SeatArgs};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use folkmoot::Locator;
 use folkmoot_base::{Cipher, Keying};
-use folkmoot_identity::{Contact, Mode, Scheme};
+use folkmoot_identity::{Contact, KeyAlgorithm, Mode, Scheme};
 use folkmoot_transcript::KnownHead;
 use keys::{Identity, KeyArgs};
 use messages::{Receive, Send};
@@ -212,6 +212,11 @@ pub(crate) enum Charter {
         /// authority).
         #[arg(long, value_name = "SCHEME", default_value = "plain", value_parser = scheme)]
         scheme: Scheme,
+        /// A kind of key that members may have: p256, ed25519, rsa-2048 or rsa-3072. Give it once
+        /// for each kind. Without it, members may have the kinds that the founders have. This
+        /// cannot be changed later.
+        #[arg(long = "algorithm", value_name = "ALGORITHM", value_parser = algorithm)]
+        algorithms: Vec<KeyAlgorithm>,
         /// The module that agrees on keys: by-size, gdh, tgdh, str or bd; or ckd,
         /// dutta-barua or mls, where the key does not depend on a share of every
         /// member.
@@ -369,7 +374,8 @@ pub(crate) enum CsrCommand {
     /// Hands in a CSR, as `openssl req -new` makes it, through the running member. Then
     /// vote on it as on any request.
     Submit {
-        /// The CSR, in PEM or DER. Its key must be a P-256 key, and its subject one common name.
+        /// The CSR, in PEM or DER. Its key must be of a kind that the charter names, and its
+        /// subject one common name.
         file: PathBuf,
         /// Waits for the certificate, and writes it to this file (PEM).
         #[arg(long, short, value_name = "FILE")]
@@ -438,6 +444,18 @@ pub(crate) struct Demo {
     /// (centralised).
     #[arg(long, value_name = "MODE", default_value = "decentralised", value_parser = mode)]
     pub(crate) mode: Mode,
+    /// Whether all members have keys of p256, or each has one of another algorithm.
+    #[arg(long, value_enum, value_name = "KEYS", default_value_t = Identities::P256)]
+    pub(crate) identities: Identities,
+}
+
+/// Which keys the demo's members have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Identities {
+    /// All have keys of p256.
+    P256,
+    /// One has a key of p256, one of ed25519, one of rsa-2048, and one of rsa-3072.
+    Mixed,
 }
 
 /// What the demo shows.

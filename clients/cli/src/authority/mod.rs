@@ -22,7 +22,7 @@ use folkmoot_authority::Public;
 use folkmoot_authority::Record;
 use folkmoot_base::{digest, hex};
 use folkmoot_identity::names::told;
-use folkmoot_identity::{Gmc, Identity, Scheme};
+use folkmoot_identity::{Gmc, Identity, KeyAlgorithm, Scheme};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) async fn run(folder: &Path, command: Authority, keys: Keys, json: boo
             let state = StateFolder::at(folder);
             let identity = match state.has_identity() {
                 true => keys.identity(folder)?,
-                false => identity::make_identity(folder, &keys, &name, no_passphrase)?,
+                false => identity::make_identity(folder, &keys, (&name, KeyAlgorithm::P256), no_passphrase)?,
             };
             new(state, identity, &group, scheme, json).await
         }

@@ -1,10 +1,10 @@
 //! Who plays: three founders and a stranger. If the group has an authority, the authority and a
 //! second stranger play, too.
 
-use super::outside::{Demo, Failure, Member, Program, Sealed, Workshop};
+use super::outside::{Demo, Failure, Identities, Member, Program, Sealed, Workshop};
 use super::stage::GROUP;
 use super::tale::Tale;
-use folkmoot_identity::{Mode, Scheme};
+use folkmoot_identity::{KeyAlgorithm, Mode, Scheme};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ pub(super) struct Story {
     pub(super) charter: PathBuf,
     pub(super) messages: u64,
     pub(super) scheme: Scheme,
+    pub(super) identities: Identities,
     /// Sealed payloads of the first view of four, tapped on their way.
     pub(super) keepsake: Vec<Sealed>,
     /// Where the mode is centralised.
@@ -27,23 +28,27 @@ pub(super) struct Story {
 impl Story {
     /// Makes four identities, each in its own folder.
     pub(super) async fn new(workshop: &Workshop, options: &Demo) -> Result<Self, Failure> {
-        let Demo { messages, scheme, mode, .. } = *options;
+        let Demo { messages, scheme, mode, identities, .. } = *options;
         let program = Program::own()?;
+        let member = |name, mixed| {
+            let algorithm = if identities == Identities::Mixed { mixed } else { KeyAlgorithm::P256 };
+            Member::with(workshop, &program, name, algorithm)
+        };
         let (anna, ben) =
-            (Member::new(workshop, &program, "anna").await?, Member::new(workshop, &program, "ben").await?);
+            (member("anna", KeyAlgorithm::P256).await?, member("ben", KeyAlgorithm::Ed25519).await?);
         let (cleo, mut dora) =
-            (Member::new(workshop, &program, "cleo").await?, Member::new(workshop, &program, "dora").await?);
+            (member("cleo", KeyAlgorithm::Rsa2048).await?, member("dora", KeyAlgorithm::Rsa3072).await?);
         dora.keeps_keys = true;
         let charter = workshop.path().join("charter.cms");
         let office = match mode {
             Mode::Decentralised => None,
             Mode::Centralised => {
                 let authority = Member::authority(workshop, &program, GROUP, scheme.name()).await?;
-                Some(Office::new(authority, Member::new(workshop, &program, "erin").await?))
+                Some(Office::new(authority, member("erin", KeyAlgorithm::Ed25519).await?))
             }
         };
         let (messages, keepsake) = (messages.into(), Vec::new());
-        Ok(Self { anna, ben, cleo, dora, charter, messages, scheme, keepsake, office })
+        Ok(Self { anna, ben, cleo, dora, charter, messages, scheme, identities, keepsake, office })
     }
 
     /// Ends all children.

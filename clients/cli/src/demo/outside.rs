@@ -1,6 +1,6 @@
 //! All that the demo takes from the rest of the program.
 
-pub(super) use crate::args::{Demo, Scenario};
+pub(super) use crate::args::{Demo, Identities, Scenario};
 pub(super) use crate::children::{Burst, Member, Program, Shared, Workshop, burst_all, found, shared, until};
 pub(super) use crate::control::{Faulty, PossibleView, Request, Sealed};
 pub(super) use crate::exit::{Exit, Failure};

@@ -3,13 +3,15 @@
 
 use super::cast::Story;
 use super::outside::{
-    Failure, Faulty, Member, PossibleView, Request, Sealed, Shared, found, many_of, shared, short, until,
+    Failure, Faulty, Identities, Member, PossibleView, Request, Sealed, Shared, found, many_of, shared,
+    short, until,
 };
 use super::stage::{
     AFTER, DELIVERY, GROUP, JOURNAL, QUIET, VIEW, attempt, burst, count, cut, field, from, proposal, say,
     tapped, told, votes,
 };
 use super::tale::Tale;
+use folkmoot_identity::KeyAlgorithm;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -33,6 +35,9 @@ impl Story {
             self.office.as_ref().map(|office| office.words(self.scheme.shared())).unwrap_or_default();
         let mut more = vec!["--scheme", self.scheme.name()];
         more.extend(central.iter().map(String::as_str));
+        if self.identities == Identities::Mixed {
+            KeyAlgorithm::ALL.iter().for_each(|one| more.extend(["--algorithm", one.name()]));
+        }
         let founders = [&self.anna, &self.ben, &self.cleo];
         let text = self.charter.with_extension("toml");
         found(&founders, &text, (GROUP, 2), &more).await?;

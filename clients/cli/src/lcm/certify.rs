@@ -12,7 +12,8 @@ use core::ops::RangeInclusive;
 use folkmoot::UnixTime;
 use folkmoot::tools::{OsEntropy, wall_clock};
 use folkmoot_base::whole;
-use folkmoot_identity::{Csr, SigningKey, VerifyingKey, public_from_pem};
+use folkmoot_identity::plain::{SigningKey, VerifyingKey};
+use folkmoot_identity::{Csr, public_from_pem};
 use folkmoot_pubsub::Address;
 use folkmoot_pubsub::secured::{
     Claim, Domain, IssueError, Issuer, Permit, PermitError, Right, Root as Judge, duplicates,
@@ -92,12 +93,23 @@ fn requested(file: &Path) -> Result<(Option<String>, Option<VerifyingKey>), Fail
     let text = String::from_utf8_lossy(&bytes);
     if text.contains("-----BEGIN PUBLIC KEY-----") {
         let key = public_from_pem(&text).map_err(|error| wrong(file, &error))?;
-        return Ok((None, Some(key)));
+        return Ok((None, Some(on_curve(file, &key)?)));
     }
     let csr = Csr::read(&bytes).map_err(|error| {
         Failure::new(Exit::Configuration, format!("{}: {}", file.display(), whole(&error)))
     })?;
-    Ok((Some(csr.name().to_owned()), Some(csr.key().clone())))
+    Ok((Some(csr.name().to_owned()), Some(on_curve(file, csr.key())?)))
+}
+
+/// The key, if topics take it.
+fn on_curve(file: &Path, key: &folkmoot_identity::VerifyingKey) -> Result<VerifyingKey, Failure> {
+    let refuse = || {
+        let what = key.algorithm().name();
+        let text =
+            format!("{}: it holds a key of {what}, and topics take keys of p256 alone", file.display());
+        Failure::new(Exit::Configuration, text)
+    };
+    key.as_p256().cloned().ok_or_else(refuse)
 }
 
 fn rights(address: &Address, command: &Certify) -> Result<BTreeSet<Right>, Failure> {

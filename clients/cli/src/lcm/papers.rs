@@ -12,7 +12,8 @@
 use crate::exit::{Exit, Failure};
 use crate::files::{read_small, read_text};
 use folkmoot_base::{Secret, hex};
-use folkmoot_identity::{SigningKey, certificate_from_pem, certificate_pem, key_from_pem, key_to_pem};
+use folkmoot_identity::plain::SigningKey;
+use folkmoot_identity::{certificate_from_pem, certificate_pem, key_from_pem, key_to_pem};
 use folkmoot_pubsub::secured::Issuer;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
@@ -63,7 +64,7 @@ pub(super) fn create_certificate(path: &Path, der: &[u8]) -> Result<(), Failure>
 }
 
 pub(super) fn create_key(path: &Path, key: &SigningKey) -> Result<(), Failure> {
-    write(path, key_to_pem(key).map_err(Failure::bug)?.expose().as_bytes(), PRIVATE)
+    write(path, key_to_pem(&key.clone().into()).map_err(Failure::bug)?.expose().as_bytes(), PRIVATE)
 }
 
 /// The certificate in this file, in DER. Nobody has judged it.
@@ -83,7 +84,12 @@ pub(super) fn read_key(path: &Path) -> Result<SigningKey, Failure> {
         return Err(Failure::new(Exit::Configuration, text));
     }
     let text = Secret::new(read_text(path)?);
-    key_from_pem(text.expose()).map_err(|error| wrong(path, &error))
+    let key = key_from_pem(text.expose()).map_err(|error| wrong(path, &error))?;
+    key.as_p256().cloned().ok_or_else(|| {
+        let what = key.verifying_key().algorithm().name();
+        let text = format!("{}: it is a key of {what}, and topics take keys of p256 alone", path.display());
+        Failure::new(Exit::Configuration, text)
+    })
 }
 
 /// A file that does not hold what it should.

@@ -3,7 +3,7 @@
 //!
 //! What it saw stands in a file in its folder, written anew ten times a second.
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 use folkmoot::lcm::{Capacity, Heard, Membership, Options, Pattern, RosterPapers};
 use folkmoot::tools::MemberHandle;
 use folkmoot::{Folkmoot, MemberId};
@@ -138,10 +138,17 @@ async fn live(
 ) -> Result<(), Failure> {
     let channel = Channel::new(CHANNEL).map_err(Failure::bug)?;
     let group = Domain::group(address.group.into()).map_err(Failure::bug)?;
+    let key = identity.key().as_p256().cloned().ok_or_else(|| {
+        let what = identity.key().verifying_key().algorithm().name();
+        Failure::new(
+            Exit::Configuration,
+            format!("topics take keys of p256 alone, and this identity's is of {what}"),
+        )
+    })?;
     for attempt in 0.. {
         let papers = loop {
             let grants = Grants::new(group).to_all(channel);
-            match RosterPapers::of(moot.clone(), me, grants, identity.key().clone(), attempt).await? {
+            match RosterPapers::of(moot.clone(), me, grants, key.clone(), attempt).await? {
                 Some(papers) => break papers,
                 None => tokio::time::sleep(LOOK).await,
             }

@@ -10,7 +10,7 @@ use folkmoot_pubsub::secured::{
     Certificates, Credentials as _, Danger, Domain, Issuer, Permit, Right, SenderId, Signing, Times, exclude,
 };
 use folkmoot_pubsub::{Address, Channel};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 use folkmoot_system::OsEntropy;
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, UdpSocket};

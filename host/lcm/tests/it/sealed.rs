@@ -8,7 +8,7 @@ use folkmoot_pubsub::secured::{
     Cause, Domain, DomainKey, Material, Member, Mode, SenderId, Signing, Suite, Times,
 };
 use folkmoot_pubsub::{Address, Channel};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 
 fn channel(name: &str) -> Channel {
     Channel::new(name).unwrap()

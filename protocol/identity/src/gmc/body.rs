@@ -151,11 +151,25 @@ impl GmcBody {
         if said.is_founders() && charter.founder(&self.member()).is_none() {
             return Err(CertificateError::PeerNotFounder(self.member()));
         }
+        self.check_algorithm(charter)?;
         // `ID-69`: an authority stands outside the group, and a node cannot be both.
         if charter.central().is_some_and(|central| central.speaks(&self.member())) {
             return refuse("its key speaks for the authority");
         }
         Ok(())
+    }
+
+    /// Whether `charter` names the algorithm of the holder's key (ID-73).
+    ///
+    /// # Errors
+    /// [`CertificateError::PeerCharter`].
+    pub fn check_algorithm(&self, charter: &Charter) -> Result<(), CertificateError> {
+        let algorithms = charter.algorithms();
+        if algorithms.allows(&self.key) {
+            Ok(())
+        } else {
+            Err(CertificateError::PeerCharter(algorithms.why_not(&self.key)))
+        }
     }
 
     /// This body as the group's key must sign it: no votes, under the sharing with this epoch.

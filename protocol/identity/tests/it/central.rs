@@ -20,7 +20,7 @@ fn ca(name: &str, seed: u64) -> (SigningKey, AuthorityCertificate) {
     let key = SigningKey::generate(&mut Seed(seed << 32));
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
     let body = AuthorityBody::new(name, public, START, &mut Seed(8 << 32));
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
     (key, AuthorityCertificate::close(&body, &signature).unwrap())
 }
 
@@ -69,7 +69,7 @@ fn votes(body: &GmcBody, voters: &[usize]) -> Grounds {
 fn signed(body: &GmcBody, grounds: &Grounds, key: &SigningKey) -> Gmc {
     let body = body.on_grounds(grounds);
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
-    let signature = key.sign_raw(&body.issued_tbs(&public).unwrap()).to_der();
+    let signature = key.sign_raw(&body.issued_tbs(&public).unwrap()).to_paper();
     Gmc::issue_by_group(&body, &public, &signature).unwrap()
 }
 

@@ -65,7 +65,7 @@ fn authority() -> (folkmoot_identity::SigningKey, AuthorityBody, AuthorityCertif
     let key = folkmoot_identity::SigningKey::generate(&mut Seed(7 << 32));
     let group = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
     let body = AuthorityBody::new("book club", group, START, &mut Seed(8 << 32));
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
     let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
     (key, body, certificate)
 }
@@ -81,12 +81,12 @@ fn id_49_the_groups_key_has_a_certificate_of_one_form() {
         assert!(AuthorityCertificate::from_der(&der).is_err(), "bit {bit}");
     }
     let other = folkmoot_identity::SigningKey::generate(&mut Seed(70 << 32));
-    let forged = other.sign_raw(&body.tbs().unwrap()).to_der();
+    let forged = other.sign_raw(&body.tbs().unwrap()).to_paper();
     assert_eq!(AuthorityCertificate::close(&body, &forged), Err(CertificateError::PeerSignature));
     // It is nobody's identity, nor a membership.
     assert!(IdentityCertificate::from_der(certificate.der()).is_err());
     assert!(Gmc::from_der(certificate.der()).is_err());
-    assert_eq!(key.verifying_key().spki_der().as_slice(), body.key().spki_der());
+    assert_eq!(key.verifying_key().spki_der(), body.key().spki_der());
     assert!(END > START);
 }
 
@@ -96,7 +96,7 @@ fn id_49_what_the_key_issues_names_it() {
     let world = World::new();
     let body = GmcBody::propose(world.charter(), &world.stranger, 3, START, &mut Seed(5 << 32));
     let issued = body.issued_under([3; 32]);
-    let signature = key.sign_raw(&issued.issued_tbs(certificate.key()).unwrap()).to_der();
+    let signature = key.sign_raw(&issued.issued_tbs(certificate.key()).unwrap()).to_paper();
     let gmc = Gmc::issue_by_group(&issued, certificate.key(), &signature).unwrap();
     assert_eq!((gmc.issued(), gmc.is_founder(), gmc.votes().len()), (Some([3; 32]), false, 0));
     assert_eq!(gmc.body().request_digest(), body.request_digest());
@@ -118,7 +118,7 @@ fn serial(number: u32) -> Serial {
 }
 
 fn signed(key: &SigningKey, body: &RevocationBody) -> RevocationList {
-    RevocationList::close(body, &key.sign_raw(&body.tbs().unwrap()).to_der()).unwrap()
+    RevocationList::close(body, &key.sign_raw(&body.tbs().unwrap()).to_paper()).unwrap()
 }
 
 fn revoking(number: u64, at: u64, serials: &[u32]) -> (SigningKey, RevocationBody) {
@@ -146,7 +146,7 @@ fn id_56_a_revocation_list_has_one_form_and_is_signed_by_the_groups_key() {
             assert!(RevocationList::from_der(&list.der()[..end], body.authority()).is_err());
         }
         let other = SigningKey::generate(&mut Seed(70 << 32));
-        let forged = other.sign_raw(&body.tbs().unwrap()).to_der();
+        let forged = other.sign_raw(&body.tbs().unwrap()).to_paper();
         assert_eq!(RevocationList::close(&body, &forged), Err(RevocationError::PeerSignature));
     }
 }
@@ -163,7 +163,7 @@ fn id_56_a_list_of_another_group_or_key_is_none_of_ours() {
     let later = ("book club", group, UnixTime(START.0 + 1), &key);
     for (name, group, from, key) in others.into_iter().chain([later]) {
         let other = AuthorityBody::new(name, group, from, &mut Seed(8 << 32));
-        let signature = key.sign_raw(&other.tbs().unwrap()).to_der();
+        let signature = key.sign_raw(&other.tbs().unwrap()).to_paper();
         let other = AuthorityCertificate::close(&other, &signature).unwrap();
         assert!(matches!(RevocationList::from_der(list.der(), &other), Err(RevocationError::WireForm(_))));
     }

@@ -29,7 +29,7 @@ fn the_largest_certificate_fits_an_entry_and_one_vote_more_is_refused() {
     let one = world.vote(0).proof();
     let votes = |count: usize| -> Vec<_> {
         let voter = |n: usize| MemberId(folkmoot_base::digest(&[&n.to_be_bytes()]));
-        (0..count).map(|n| VoteProof { voter: voter(n), ..one }).collect()
+        (0..count).map(|n| VoteProof { voter: voter(n), ..one.clone() }).collect()
     };
     let gmc = world.gmc_with(&votes(VOTES_MAX));
     assert!(gmc.der().len() + 1024 <= limits::ENTRY_BYTES_MAX, "{}", gmc.der().len());

@@ -20,6 +20,7 @@ mod dealt_key;
 mod group_key;
 mod limits;
 mod message;
+mod mixed;
 mod multi;
 mod names;
 mod openssl;

@@ -13,10 +13,10 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that goes when it is dropped.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("folkmoot-identity-{}-{count}", std::process::id()));
@@ -24,11 +24,11 @@ impl Folder {
         Self(path)
     }
 
-    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
         std::fs::write(self.0.join(name), bytes).unwrap();
     }
 
-    fn openssl(&self, arguments: &str) -> Output {
+    pub fn openssl(&self, arguments: &str) -> Output {
         openssl_in(&self.0, arguments)
     }
 }
@@ -47,14 +47,14 @@ fn openssl_in(folder: &Path, arguments: &str) -> Output {
         .expect("the openssl command is needed: apt-get install openssl")
 }
 
-fn accepted(output: &Output) -> String {
+pub fn accepted(output: &Output) -> String {
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}");
     said
 }
 
-const CMS: &str = "cms -verify -inform DER -in message.cms -CAfile identities.pem -out content";
+pub const CMS: &str = "cms -verify -inform DER -in message.cms -CAfile identities.pem -out content";
 
 #[test]
 fn openssl_verifies_a_charter() {
@@ -146,7 +146,7 @@ fn openssl_verifies_what_an_authority_signs() {
     folder.put("authority.pem", certificate.to_pem());
     for grounds in [Grounds::Votes(vec![world.vote(0).proof()]), Grounds::Combined(combined)] {
         let body = body.on_grounds(&grounds);
-        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
+        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_paper();
         let gmc = Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap();
         folder.put("gmc.pem", gmc.to_pem());
         let said =
@@ -155,7 +155,7 @@ fn openssl_verifies_what_an_authority_signs() {
         let list =
             RevocationBody::new(certificate.clone(), crate::common::START, 1, [gmc.body().serial].into())
                 .unwrap();
-        let signature = key.sign_raw(&list.tbs().unwrap()).to_der();
+        let signature = key.sign_raw(&list.tbs().unwrap()).to_paper();
         folder.put("revoked.pem", RevocationList::close(&list, &signature).unwrap().to_pem());
         let checked = "verify -x509_strict -crl_check -CAfile authority.pem -CRLfile revoked.pem gmc.pem";
         let said = String::from_utf8_lossy(&folder.openssl(checked).stderr).into_owned();
@@ -265,12 +265,14 @@ fn id_57_a_csr_asks_for_one_name_and_nothing_that_the_certificate_has_not() {
 fn id_57_a_csr_of_another_kind_of_key_or_signature_is_its_makers_fault() {
     let folder = Folder::new();
     for algorithm in [
-        "RSA -pkeyopt rsa_keygen_bits:2048",
-        "RSA -pkeyopt rsa_keygen_bits:3072",
+        "RSA -pkeyopt rsa_keygen_bits:1024",
+        "RSA -pkeyopt rsa_keygen_bits:4096",
+        "RSA -pkeyopt rsa_keygen_bits:2048 -pkeyopt rsa_keygen_pubexp:3",
+        "RSA-PSS -pkeyopt rsa_keygen_bits:2048",
         "EC -pkeyopt ec_paramgen_curve:P-384",
         "EC -pkeyopt ec_paramgen_curve:secp256k1",
         "EC -pkeyopt ec_paramgen_curve:P-256 -pkeyopt ec_param_enc:explicit",
-        "ED25519",
+        "ED448",
     ] {
         accepted(&folder.openssl(&format!("genpkey -algorithm {algorithm} -out key.pem")));
         assert_eq!(csr_of(&folder, "-subj /CN=erik"), Err(CsrError::PeerKey), "{algorithm}");
@@ -297,6 +299,9 @@ fn openssl_draws_keys_that_become_identities() {
         P256,
         "ecparam -genkey -name prime256v1 -out key.pem",
         "ecparam -genkey -name prime256v1 -noout -out key.pem",
+        "genpkey -algorithm ED25519 -out key.pem",
+        "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem",
+        "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:3072 -out key.pem",
     ];
     for form in forms {
         accepted(&folder.openssl(form));

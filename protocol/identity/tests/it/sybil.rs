@@ -34,7 +34,7 @@ fn one_holder_votes_t_times_where_names_are_chosen() {
     let names: Vec<String> = (0..threshold).map(|number| format!("member {number}")).collect();
     names.iter().for_each(|name| roster.register(name, &key));
     let vote = key.sign(LABEL, b"admit my friend");
-    let votes = names.into_iter().map(|name| (name, vote)).collect();
+    let votes = names.into_iter().map(|name| (name, vote.clone())).collect();
     assert_eq!(roster.count(b"admit my friend", &votes), threshold, "one key, t votes");
 }
 
@@ -54,16 +54,17 @@ fn one_holder_votes_once_where_ids_are_digests_of_keys() {
     assert_eq!(malice.member(), MemberId(digest(&[malice.key().verifying_key().spki_der()])));
     let (first, again) = (vote_of(&world, &alice), vote_of(&world, &malice));
     assert!(
-        Gmc::compose(world.request().body(), &[first, again], &world.stranger).is_err(),
+        Gmc::compose(world.request().body(), &[first.clone(), again.clone()], &world.stranger).is_err(),
         "one voter twice"
     );
     // The same vote under a chosen id is no vote of that id.
     let bob = world.founders[1].member();
-    let renamed = VoteProof { voter: bob, ..again };
-    let refused = world.check(&world.gmc_with(&[first, renamed]));
+    let renamed = VoteProof { voter: bob, ..again.clone() };
+    let refused = world.check(&world.gmc_with(&[first.clone(), renamed]));
     assert_eq!(refused, Err(CertificateError::PeerVote(bob)));
     for chosen in [MemberId([0; 32]), MemberId([7; 32])] {
-        let refused = world.check(&world.gmc_with(&[first, VoteProof { voter: chosen, ..again }]));
+        let refused =
+            world.check(&world.gmc_with(&[first.clone(), VoteProof { voter: chosen, ..again.clone() }]));
         assert_eq!(refused, Err(CertificateError::PeerNotVoter(chosen)));
     }
     // New keys are new ids, and without a certificate from the members no voters, however many.

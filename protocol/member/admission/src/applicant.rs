@@ -409,9 +409,9 @@ impl Applicant {
         for vote in votes.iter().take(limits::MEMBERS_MAX) {
             let key = VerifyingKey::from_spki_der(&vote.spki.0)
                 .map_err(|_| AdmissionError::PeerNotVoter(vote.proof.voter))?;
-            stands.insert(vote.proof.voter, (vote.proof, key));
+            stands.insert(vote.proof.voter, (vote.proof.clone(), key));
         }
-        let proofs: Vec<VoteProof> = stands.values().map(|(proof, _)| *proof).collect();
+        let proofs: Vec<VoteProof> = stands.values().map(|(proof, _)| proof.clone()).collect();
         let certificate = Gmc::compose(body, &proofs, identity).map_err(AdmissionError::PeerCertificate)?;
         self.take_approved(certificate, transcript, |voter| stands.get(voter).map(|(_, key)| key))
     }

@@ -162,7 +162,8 @@ impl Epoch {
         } else {
             let copied = if matches!(sealed, Buffer::Owned(_)) { 0 } else { sealed.len() };
             let opened = if plain { strip(sealed) } else { decrypt(&sender.key, header, sealed, pool)? };
-            let message = read(&opened, origin, &origin.stamp(self.view, party, service), verify)?;
+            let stamp = origin.stamp(self.view, party, service);
+            let message = read(&opened, origin, &stamp, verify)?;
             (message, Cost { openings: 1, copied })
         };
         let texts = if result.0.content == Content::Texts { count_texts(&result.0.payload) } else { None };

@@ -172,7 +172,7 @@ impl Iterator for Texts {
     type Item = (Origin, Bytes);
 
     fn next(&mut self) -> Option<(Origin, Bytes)> {
-        let origin = self.origin;
+        let origin = self.origin.clone();
         if core::mem::take(&mut self.whole) {
             return Some((origin, core::mem::take(&mut self.rest)));
         }
@@ -185,7 +185,7 @@ impl Iterator for Texts {
 
 /// What came with a message besides its text, sender, view and service. Together these are
 /// everything that a signature covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The public tag of the key that sealed it.
     pub epoch: [u8; 8],
@@ -207,14 +207,14 @@ impl Origin {
     }
 }
 
-/// The sealed bytes that come before the text.
-pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SIGNED_BYTES], usize) {
+/// The sealed bytes that come before the text: so many of these.
+pub(crate) fn front(content: Content, signature: Option<&Signature>) -> ([u8; SIGNED_BYTES_MAX], usize) {
     let first = match content {
         Content::Text => PLAIN,
         Content::Letters => LETTERS,
         Content::Texts => TEXTS,
     };
-    let mut out = [first; SIGNED_BYTES];
+    let mut out = [first; SIGNED_BYTES_MAX];
     let Some(signature) = signature else { return (out, PLAIN_BYTES) };
     let signature = signature.to_wire();
     let length = u16::try_from(signature.bytes.len()).unwrap_or_default().to_be_bytes();

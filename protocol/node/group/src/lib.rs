@@ -50,8 +50,9 @@ use ordered::Change;
 use state_exchange::{CHANGES_MAX, Deferred, StateExchange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Most residents (party, group) that one node may host.
-pub const MEMBERSHIPS_MAX: usize = 50_000;
+/// Most residents (party, group) that one node may host: with the longest keys, its State still
+/// fits a message of the ring.
+pub const MEMBERSHIPS_MAX: usize = 15_000;
 /// Longest item of a transcript, in bytes.
 pub const ITEM_BYTES_MAX: usize = 1024 * 1024;
 /// Longest package that leads on a node that was left behind, in bytes.

@@ -12,7 +12,7 @@
 use super::{Domain, DomainKey, SIGNATURE_BYTES, SenderId};
 use crate::Channel;
 use folkmoot_base::{Digest, digest};
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use std::collections::VecDeque;
 
 /// Most messages under one signature.

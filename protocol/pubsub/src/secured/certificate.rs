@@ -7,7 +7,7 @@ use core::ops::RangeInclusive;
 use der::asn1::{Any, BitString};
 use der::{Decode, Encode, Sequence};
 use folkmoot_base::UnixTime;
-use folkmoot_signing::{Signature, VerifyingKey};
+use folkmoot_signing::plain::{Signature, VerifyingKey};
 use spki::AlgorithmIdentifierOwned;
 use std::collections::BTreeSet;
 use x509_cert::Certificate;

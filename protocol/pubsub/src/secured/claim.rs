@@ -4,7 +4,7 @@ use super::certificate::Read;
 use super::{PermitError, Right};
 use core::ops::RangeInclusive;
 use folkmoot_base::UnixTime;
-use folkmoot_signing::VerifyingKey;
+use folkmoot_signing::plain::VerifyingKey;
 
 /// What a certificate says of itself: for people, and for nothing else. [`super::Root::permit`]
 /// judges it.

@@ -22,7 +22,7 @@ use core::time::Duration;
 use der::asn1::{Any, BitString, Ia5String, OctetString, SetOfVec, Utf8StringRef};
 use der::{DateTime, Decode, Encode, Sequence};
 use folkmoot_base::{Entropy, UnixTime, draw};
-use folkmoot_signing::{SigningKey, VerifyingKey};
+use folkmoot_signing::plain::{SigningKey, VerifyingKey};
 use spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned};
 use std::collections::BTreeSet;
 use x509_cert::attr::AttributeTypeAndValue;

@@ -9,7 +9,7 @@ use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipher
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit as _, StreamCipher as _};
 use folkmoot_base::{Digest, Secret, hmac_sha256};
-use folkmoot_signing::VerifyingKey;
+use folkmoot_signing::plain::VerifyingKey;
 use std::sync::Arc;
 
 /// Bytes by which a sealed content is longer.

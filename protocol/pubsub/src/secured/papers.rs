@@ -14,7 +14,7 @@ use crate::discovery::{Papers, Standing};
 use bytes::Bytes;
 use core::cell::RefCell;
 use folkmoot_base::{Digest, Mutant, UnixTime, digest};
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use std::collections::BTreeMap;
 
 const LABEL: &[u8] = b"folkmoot lcm exclusion v1";

@@ -5,7 +5,7 @@ use super::domain::URN;
 use super::{Danger, Domain, DomainError, Member, Right, SenderId};
 use core::ops::RangeInclusive;
 use folkmoot_base::{Digest, MemberId, Mutant, UnixTime, digest};
-use folkmoot_signing::VerifyingKey;
+use folkmoot_signing::plain::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{KeyUsage, SubjectAltName};

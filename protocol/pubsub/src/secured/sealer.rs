@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Channel, MESSAGE_BYTES_MAX, Packets, Sizes, TooLong};
 use folkmoot_base::Instant;
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 use std::collections::BTreeMap;
 
 /// How many numbers a sender has under one key: half of those there are, so that everybody knows

@@ -10,7 +10,7 @@
 
 use super::{Domain, DomainKey, SenderId};
 use folkmoot_base::{Digest, digest};
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 
 /// Bytes by which a signed content is longer.
 pub const SIGNATURE_BYTES: usize = folkmoot_signing::plain::SIGNATURE_BYTES;

@@ -4,7 +4,7 @@
 
 use super::{AsmError, ProvenKey, SecretKey, Signers, Signing};
 use crate::shared::{AnyRun, Outcome, mapped};
-use crate::{Fault, P256, RunId, SigningKey, VerifyingKey};
+use crate::{Fault, FaultKind, P256, RunId, SigningKey, VerifyingKey, plain};
 
 impl ProvenKey<P256> {
     /// The key that a member's certificate names, as its key in the group that `context` names (its
@@ -17,9 +17,9 @@ impl ProvenKey<P256> {
     /// says that the pieces fit, and not who signed.
     ///
     /// # Errors
-    /// [`AsmError::WireKey`] if it is no point, which no `VerifyingKey` is.
+    /// [`AsmError::WireKey`] if it is not on P-256: a charter with this scheme allows no other key.
     pub fn of_possession_proven_elsewhere(key: &VerifyingKey, context: &[u8]) -> Result<Self, AsmError> {
-        let point = key.point().ok_or(AsmError::WireKey)?;
+        let point = key.as_p256().and_then(plain::VerifyingKey::point).ok_or(AsmError::WireKey)?;
         Ok(Self::vouched(key.member_id(), context, point))
     }
 }
@@ -28,7 +28,7 @@ impl SecretKey<P256> {
     /// The secret half of an identity key, in an erased place of its own. What it signs here is
     /// hashed by SHA-512 under labels of this module and the group's name; nonces are drawn, never
     /// derived as for ECDSA.
-    fn of_identity(key: &SigningKey) -> Self {
+    fn of_identity(key: &plain::SigningKey) -> Self {
         Self::of_secret(key.scalar())
     }
 }
@@ -38,7 +38,7 @@ impl SecretKey<P256> {
 /// [`MultiSignature`](super::MultiSignature).
 ///
 /// # Errors
-/// [`crate::FaultKind::LocalSigners`] if the holder is not one of the signers.
+/// [`FaultKind::LocalSigners`] if the holder is not one of the signers, or its key is not on P-256.
 pub fn signer(
     run: RunId,
     key: &SigningKey,
@@ -47,6 +47,7 @@ pub fn signer(
     message: &[u8],
 ) -> Result<AnyRun, Fault> {
     let me = key.verifying_key().member_id();
+    let key = key.as_p256().ok_or(Fault { kind: FaultKind::LocalSigners, culprits: Vec::new() })?;
     let signing = Signing::new(run, me, &SecretKey::of_identity(key), signers, label, message)?;
     Ok(mapped(signing, |signed| Outcome::Signature(signed.encode())))
 }

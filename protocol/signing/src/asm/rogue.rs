@@ -6,7 +6,8 @@ use super::schnorr::{Nonce, challenge};
 use super::signature::SIGNATURE_LABEL;
 use super::{AsmError, MultiSignature, ProvenKey, Signers};
 use crate::base::{Entropy, Secret, digest};
-use crate::{P256, PrimeGroup, Signature, SigningKey, VerifyingKey};
+use crate::plain::{Signature, SigningKey, VerifyingKey};
+use crate::{P256, PrimeGroup};
 use p256::elliptic_curve::point::AffineCoordinates as _;
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use p256::{ProjectivePoint, Scalar};
@@ -63,7 +64,8 @@ fn asm_12_an_ecdsa_signature_proves_possession_only_of_a_key_that_it_covers() {
     // Nobody knows the secret of y', and yet here is its signature.
     assert_eq!(rogue_key.verify_raw(b"I have this key", &signature), Ok(()));
     // Taken for a proof of possession, it lets one holder of z sign for both.
-    let proven = |key| ProvenKey::of_possession_proven_elsewhere(key, GROUP).unwrap();
+    let proven =
+        |key: &VerifyingKey| ProvenKey::of_possession_proven_elsewhere(&key.clone().into(), GROUP).unwrap();
     let signers = Signers::new(vec![proven(&victim), proven(&rogue_key)]).unwrap();
     let subject = signers.subject(LABEL, b"admit mallory");
     let nonce = Nonce::<P256>(Secret::new(P256::draw(&mut Count(4 << 40))));

@@ -37,9 +37,10 @@ pub(crate) use round::{each, said, to_all};
 
 use crate::P256;
 use crate::base::{Digest, MemberId, digest};
+use crate::plain::VerifyingKey;
 use crate::polynomial::committed;
 use crate::run::{Fault, FaultKind};
-use crate::{PrimeGroup, SIGNERS_MAX, SigningError, VerifyingKey};
+use crate::{PrimeGroup, SIGNERS_MAX, SigningError};
 use p256::elliptic_curve::group::GroupEncoding as _;
 use p256::pkcs8::EncodePublicKey as _;
 

@@ -7,8 +7,7 @@ use crate::base::{Entropy, MemberId, Secret, codec};
 use crate::danger::ForStudy;
 use crate::modular::{RingPolynomial, decode, encode, pow};
 use crate::rsa::{EXPONENT, ModulusSize, Reader, RsaPublicKey};
-use core::convert::Infallible;
-use crypto_bigint::rand_core::{TryCryptoRng, TryRng};
+use crate::rsa_draw::Draw;
 use crypto_bigint::{BoxedUint, ConcatenatingMul as _, Resize as _};
 use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
@@ -217,28 +216,6 @@ fn safe_prime(bits: u32, entropy: &mut dyn Entropy) -> Result<Secret<BoxedUint>,
     let found = sieve_and_find(&mut Draw(entropy), sieve, |_, candidate| is_prime(Flavor::Safe, candidate));
     found.ok().flatten().map(Secret::new).ok_or(ShoupError::LocalPrimes)
 }
-
-/// Our entropy in the library's terms.
-struct Draw<'a>(&'a mut dyn Entropy);
-
-impl TryRng for Draw<'_> {
-    type Error = Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(u32::from_le_bytes(crate::base::draw(self.0)))
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(u64::from_le_bytes(crate::base::draw(self.0)))
-    }
-
-    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
-        self.0.fill(out);
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Draw<'_> {}
 
 impl core::fmt::Debug for Dealer {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -5,7 +5,8 @@
 use crate::common::{Seed, unhex};
 use folkmoot_base::codec::{DeserializeBytes, Serialize};
 use folkmoot_base::digest;
-use folkmoot_signing::{Signature, SigningError, SigningKey, VerifyingKey};
+use folkmoot_signing::SigningError;
+use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use proptest::prelude::*;
 
 fn key(seed: u64) -> SigningKey {

@@ -21,6 +21,7 @@ mod enrol;
 mod frost;
 mod keys;
 mod kit;
+mod member_keys;
 mod openssl;
 mod plain_kinds;
 mod sharing;

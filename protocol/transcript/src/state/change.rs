@@ -10,6 +10,10 @@ use std::sync::Arc;
 
 /// Most voters in an electorate.
 pub const VOTERS_MAX: usize = 256;
+/// Most bytes that one signature of each voter may have, all together: 256 of P-256 or Ed25519, 64
+/// of RSA with 2048 bits, 42 with 3072. Then a decision with all its signatures fits an item, and a
+/// certificate with all its votes.
+pub(super) const VOTERS_SIGNATURES_MAX: usize = 256 * 64;
 
 impl State {
     /// Whether this change may be made, given enough approvals. Whoever approves should know.
@@ -148,6 +152,17 @@ impl State {
         }
         self.places = places;
         self.stamps.electorate = number;
+        self.check_room()
+    }
+
+    /// `LINE-89`: what all voters sign has room.
+    fn check_room(&self) -> Result<(), Unfit> {
+        let keys = self.places.iter().filter_map(|place| self.roster.get(&place.voter));
+        let bytes = keys.map(|held| held.key.algorithm().signature_bytes());
+        let bytes = bytes.fold(0_usize, usize::saturating_add);
+        if bytes > VOTERS_SIGNATURES_MAX && !self.is(Danger::LineLongSignatures) {
+            return Err(Unfit::Signatures { bytes });
+        }
         Ok(())
     }
 
@@ -164,7 +179,7 @@ impl State {
             self.stamps.electorate = number;
         }
         self.hold(admit);
-        Ok(())
+        self.check_room()
     }
 
     /// `LINE-52`: a line to go over to left ours by another decision for a number that is recent

@@ -224,7 +224,7 @@ impl State {
         }
         let held = |wire: HeldWire| {
             let key = VerifyingKey::from_spki_der(&wire.key.0).map_err(|_| StateError::Value("key"))?;
-            if key.member_id() != wire.member || key.spki_der().as_slice() != wire.key.0 {
+            if key.member_id() != wire.member || key.spki_der() != wire.key.0 {
                 return Err(StateError::Value("key"));
             }
             let (request, name, ends, issued) = (wire.request, text(&wire.name)?, wire.ends, wire.issued);

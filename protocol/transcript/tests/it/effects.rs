@@ -1,9 +1,9 @@
 //! What a change may be, and who must approve it.
 
 use crate::group::{DAY, Group, draft, elect, field, forced, member, members, remove, signature};
-use folkmoot_base::{Blob, UnixTime};
-use folkmoot_identity::{CharterDraft, Policies, Rule};
-use folkmoot_transcript::{Admit, Change, Effect, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
+use folkmoot_base::{Blob, Danger, UnixTime, digest, unhex};
+use folkmoot_identity::{Algorithms, CharterDraft, KeyAlgorithm, Policies, Rule, VerifyingKey};
+use folkmoot_transcript::{Admit, Batch, Change, Effect, Refuted, Uncounted, Unfit, VOTERS_MAX, Wrong};
 
 fn refuted<T: std::fmt::Debug>(result: Result<T, Wrong>) -> Refuted {
     match result.unwrap_err() {
@@ -117,6 +117,63 @@ fn line_44_an_electorate_is_distinct_members() {
     for people in [&[3, 2, 1, 0][..], &[0, 1, 2]] {
         assert_eq!(group.state().would_stand(&elect(people), false, None), Ok(()));
     }
+}
+
+/// The SPKI of an RSA key of 3072 bits that nobody has the other half of.
+fn rsa(number: u64) -> VerifyingKey {
+    let head = "308201a2300d06092a864886f70d01010105000382018f003082018a0282018100";
+    let mut spki = unhex(head).unwrap();
+    let blocks = (0..12_u64).flat_map(|block| digest(&[&number.to_be_bytes(), &block.to_be_bytes()]));
+    let mut modulus: Vec<u8> = blocks.collect();
+    modulus[0] |= 0xc0;
+    modulus[383] |= 1;
+    spki.extend(modulus);
+    spki.extend([2, 3, 1, 0, 1]);
+    VerifyingKey::from_spki_der(&spki).unwrap()
+}
+
+/// Four voters on P-256, and so many others whom a decision holds, with keys of RSA.
+fn wide(count: u64) -> (Group, Vec<Admit>) {
+    let algorithms = Algorithms::new([KeyAlgorithm::P256, KeyAlgorithm::Rsa3072]);
+    let mut group = Group::of(&CharterDraft { algorithms, ..draft(4, 2) });
+    let mut admits = Vec::new();
+    for number in 0..count {
+        let key = rsa(number);
+        let request = digest(&[b"request", key.spki_der()]);
+        admits.push(Admit { request, member: key.member_id(), key, ..group.ask(5) });
+    }
+    for admit in &admits {
+        group.welcome(admit, &[0, 1, 2]);
+    }
+    let mut holds: Vec<_> = admits.iter().map(|admit| admit.request).collect();
+    holds.sort_unstable();
+    group.now += 60;
+    let decision = group.decide(Batch { holds, ..group.batch() }).unwrap();
+    group.follow(decision);
+    (group, admits)
+}
+
+/// Four voters on P-256 and 42 with RSA keys of 3072 bits have exactly the room that there is.
+#[test]
+fn line_89_what_all_voters_sign_has_room() {
+    let (mut group, admits) = wide(43);
+    let voters = |count: usize| {
+        let others = admits.iter().take(count).map(|admit| admit.member);
+        Change::Electorate { voters: members(&[0, 1, 2, 3]).into_iter().chain(others).collect() }
+    };
+    let too_long = Unfit::Signatures { bytes: 43 * 384 + 4 * 64 };
+    assert_eq!(unfit(&group, &voters(43)), too_long);
+    assert!(group.decision(voters(43), &[0, 1, 2]).is_err(), "whoever approves it");
+    let careless = group.another().without(Some(Danger::LineLongSignatures));
+    assert_eq!(careless.state().would_stand(&voters(43), false, None), Ok(()));
+    assert!(careless.decision(voters(43), &[0, 1, 2]).is_ok(), "the rule is off");
+    group.pass(voters(42), &[0, 1, 2]);
+    // One of them may not take a longer key.
+    let key = rsa(99);
+    let admit = Admit { request: [9; 32], member: key.member_id(), key, ..group.ask(5) };
+    let rotate = Change::Rotate { member: member(3), request: admit.request, signature: signature() };
+    let refused = group.state().would_stand(&rotate, false, Some(&admit)).unwrap_err();
+    assert_eq!(refused, Unfit::Signatures { bytes: 43 * 384 + 3 * 64 });
 }
 
 #[test]

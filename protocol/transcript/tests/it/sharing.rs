@@ -17,7 +17,7 @@ fn group_of(scheme: Scheme) -> Group {
     let key = SigningKey::generate(&mut Seed(90 << 32));
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
     let body = AuthorityBody::new("line", public, UnixTime(START), &mut Seed(91 << 32));
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
     let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
     let central = Central { certificate, nodes: [member(15)].into(), dealer: Some(Dealer::Keeps) };
     Group::of(&CharterDraft { scheme, central: Some(central), ..draft(4, 2) })

@@ -26,7 +26,7 @@ use folkmoot_base::sealing::{Classic, OpeningKey, seal};
 use folkmoot_base::{Entropy, Persist};
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Request, Vote, VoteProof};
-use folkmoot_signing::{Mode, Scheme};
+use folkmoot_signing::{KeyAlgorithm, Mode, Scheme};
 use folkmoot_transcript::Transcript;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -73,15 +73,19 @@ fn timed<T>(mut act: impl FnMut() -> Result<T, Failure>) -> Result<(Duration, T)
 }
 
 impl Papers {
-    /// Of a group in which so many votes admit.
-    pub(super) fn measure(votes: u16, entropy: &mut dyn Entropy) -> Result<Self, Failure> {
+    /// Of a group in which so many votes admit, of members with such keys.
+    pub(super) fn measure(
+        votes: u16,
+        keys: KeyAlgorithm,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, Failure> {
         let (module, scheme) = (ModuleName::Ckd, Scheme::Plain);
-        let rules = Rules { module: Some(module), scheme, votes: votes.into(), central: None };
+        let rules = Rules { module: Some(module), scheme, votes: votes.into(), central: None, keys };
         let people = People::new(&rules, votes.into(), Duration::from_secs(4))?;
         let (charter, group) = (people.charter.charter(), people.charter.charter().group());
         let now = wall_clock();
         let later = UnixTime(now.0.saturating_add(DAY_SECONDS));
-        let guest = Identity::new("guest", entropy, UnixTime(0), later).map_err(Failure::bug)?;
+        let guest = Identity::draw(keys, "guest", entropy, UnixTime(0), later).map_err(Failure::bug)?;
         let (ask, request) = timed(|| {
             let body = GmcBody::propose(charter, &guest, 5, now, entropy);
             Request::sign(&guest, body).map_err(Failure::bug)

@@ -3,7 +3,7 @@
 use crate::args::BenchAdmission;
 use crate::people;
 use folkmoot_cli::show::many;
-use folkmoot_signing::{Mode, Scheme};
+use folkmoot_signing::{KeyAlgorithm, Mode, Scheme};
 use std::time::Duration;
 
 /// The case that is measured most often: members and votes.
@@ -17,6 +17,8 @@ pub(super) struct Case {
     /// The row's series: which panel of the chart it is in.
     pub(super) series: String,
     pub(super) scheme: Scheme,
+    /// Which keys all members have.
+    pub(super) keys: KeyAlgorithm,
     /// Who signs the certificates.
     pub(super) mode: Mode,
     pub(super) members: u16,
@@ -51,31 +53,41 @@ fn usual_mode(scheme: Scheme) -> Mode {
 /// it cannot be.
 pub(super) fn cases(options: &BenchAdmission) -> Vec<Case> {
     let mut out = Vec::new();
-    let mut push = |series: String, (members, votes): (u16, u16), times| {
-        let schemes = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa, Scheme::Shoup];
+    let mut push = |series: String, (members, votes): (u16, u16), times, keys: KeyAlgorithm| {
+        let every = [Scheme::Plain, Scheme::Asm, Scheme::Frost, Scheme::TsDsa, Scheme::Shoup];
+        // What a member's key is shows where members sign by themselves.
+        let schemes = if keys == KeyAlgorithm::P256 { &every[..] } else { &every[..1] };
         let named = |scheme: &Scheme| options.scheme.is_empty() || options.scheme.contains(scheme);
         let can = |scheme: &Scheme| options.mode != Some(Mode::Decentralised) || !scheme.needs_dealer();
         let voters = usize::from(members).min(people::FOUNDERS_MAX);
         let fits = |scheme: &Scheme| scheme.signers(votes.into()) <= voters;
-        for scheme in schemes.into_iter().filter(named).filter(can).filter(fits) {
+        for scheme in schemes.iter().copied().filter(named).filter(can).filter(fits) {
             let mode = options.mode.unwrap_or(usual_mode(scheme));
-            out.push(Case { series: series.clone(), scheme, mode, members, votes, times });
+            out.push(Case { series: series.clone(), scheme, keys, mode, members, votes, times });
         }
     };
     if options.times > 0 {
-        push("usual".to_owned(), USUAL, options.times);
+        for keys in [KeyAlgorithm::P256, KeyAlgorithm::Rsa2048, KeyAlgorithm::Rsa3072] {
+            push("usual".to_owned(), USUAL, options.times, keys);
+        }
     }
     for votes in 1..=options.votes {
         push(
             format!("votes, {}", many(options.members.into(), "member")),
             (options.members, votes),
             options.series,
+            KeyAlgorithm::P256,
         );
     }
     for share in SHARES {
         for members in &options.sizes {
             let votes = members.saturating_mul(share).div_ceil(100).max(1);
-            push(format!("members, {share} % of them vote"), (*members, votes), options.series);
+            push(
+                format!("members, {share} % of them vote"),
+                (*members, votes),
+                options.series,
+                KeyAlgorithm::P256,
+            );
         }
     }
     out

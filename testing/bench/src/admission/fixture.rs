@@ -106,7 +106,8 @@ impl Fixture {
         let outside = central.then(|| Outside::draw(case.scheme, term(), &mut entropy)).transpose()?;
         let (module, scheme) = (ModuleName::Ckd, case.scheme);
         let central = outside.as_ref().map(Outside::central);
-        let rules = Rules { module: Some(module), scheme, votes: case.votes.into(), central };
+        let rules =
+            Rules { module: Some(module), scheme, votes: case.votes.into(), central, keys: case.keys };
         let founders = usize::from(case.members).min(FOUNDERS_MAX);
         let people = People::new(&rules, founders, Duration::from_secs(4))?;
         // In a round each signer speaks, the contact among them.
@@ -264,11 +265,8 @@ impl Fixture {
 
     /// A newcomer that knows these members asks: it, and how it came.
     async fn admit(&mut self, knows: &[usize], vanishes: bool) -> Result<(Player, Came), Failure> {
-        let mut entropy = OsEntropy::new().map_err(|error| Failure::new(Exit::Configuration, error))?;
         self.guests += 1;
-        let (from, to) = term();
-        let one = Identity::new(&format!("{GUEST}{}", self.guests), &mut entropy, from, to)
-            .map_err(Failure::bug)?;
+        let one = self.people.called(&format!("{GUEST}{}", self.guests))?;
         let contacts = self.contacts(knows);
         let vanishes_from = if vanishes { contacts.clone() } else { Vec::new() };
         let began = Instant::now();

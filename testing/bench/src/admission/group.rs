@@ -11,7 +11,9 @@ use folkmoot_cli::exit::Failure;
 use folkmoot_signing::danger::ForStudy;
 use folkmoot_signing::rsa::{EXPONENT, ModulusSize, RsaPublicKey};
 use folkmoot_signing::shoup::{Dealer, DealerTerm, ShoupSign};
-use folkmoot_signing::{Edwards, P256, PrimeGroup, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa};
+use folkmoot_signing::{
+    Edwards, KeyAlgorithm, P256, PrimeGroup, Ristretto, RunId, Scheme, asm, frost, sharing, ts_dsa,
+};
 use folkmoot_study::ts_rsa::{Subject, TsRsaDealer, TsRsaSign, hashed_place};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -54,9 +56,14 @@ impl Kind {
     ];
 
     /// What a charter's scheme signs with here; none if no charter names it.
-    pub(crate) fn of_charter(scheme: Scheme) -> Option<Self> {
+    pub(crate) fn of_charter(scheme: Scheme, keys: KeyAlgorithm) -> Option<Self> {
         match scheme {
-            Scheme::Plain => Some(Self::PlainEcdsa),
+            Scheme::Plain => match keys {
+                KeyAlgorithm::P256 => Some(Self::PlainEcdsa),
+                KeyAlgorithm::Rsa2048 => Some(Self::PlainRsa2048),
+                KeyAlgorithm::Rsa3072 => Some(Self::PlainRsa3072),
+                KeyAlgorithm::Ed25519 => None,
+            },
             Scheme::TsDsa => Some(Self::TsDsa),
             Scheme::Frost => Some(Self::Frost),
             Scheme::Asm => Some(Self::AsmP256),
@@ -436,7 +443,9 @@ mod tests {
 
     #[test]
     fn what_charters_name_is_measured() {
-        let named = Scheme::ALL.iter().filter_map(|scheme| Kind::of_charter(*scheme));
+        let named = Scheme::ALL
+            .iter()
+            .filter_map(|scheme| Kind::of_charter(*scheme, folkmoot_signing::KeyAlgorithm::P256));
         let named: Vec<&str> = named.map(|kind| kind.scheme().name()).collect();
         assert_eq!(named, ["plain", "shoup-rsa", "ts-dsa", "asm", "frost"]);
     }

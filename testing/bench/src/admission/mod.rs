@@ -32,7 +32,7 @@ use folkmoot::tools::OsEntropy;
 use folkmoot_cli::exit::{Exit, Failure};
 use folkmoot_cli::progress::Progress;
 use folkmoot_cli::show::{data, many};
-use folkmoot_signing::{Mode, Scheme};
+use folkmoot_signing::{KeyAlgorithm, Mode, Scheme};
 use group::Kind;
 use joins::joins;
 use row::Row;
@@ -95,15 +95,16 @@ async fn measure_joins(
     let all = cases(options);
     let progress = Progress::steps("joins", all.iter().map(|case| usize::from(case.times)).sum());
     for case in all {
-        let (scheme, kind) = (case.scheme, Kind::of_charter(case.scheme));
+        let (scheme, kind) = (case.scheme, Kind::of_charter(case.scheme, case.keys));
         let kind = kind.ok_or_else(|| Failure::bug("no charter names this scheme"))?;
         let alone = group::measure(kind, case.votes, options.runs, entropy)?;
-        let papers = Papers::measure(case.votes, entropy)?;
+        let papers = Papers::measure(case.votes, case.keys, entropy)?;
         let joined = joins(&case, baseline::steps(&case, &alone), entropy, &progress).await?;
         let row = Row { case, joined, alone, papers };
         progress.say(&format!(
-            "{}, {}, {}, {}: {} ms, {:.2} times what was expected",
+            "{}, keys of {}, {}, {}, {}: {} ms, {:.2} times what was expected",
             scheme.name(),
+            row.case.keys.name(),
             row.case.mode.name(),
             many(row.case.members.into(), "member"),
             many(row.case.votes.into(), "vote"),
@@ -122,7 +123,8 @@ async fn measure_floods(options: &BenchAdmission, rows: &mut Vec<Flooded>) -> Re
     for scheme in schemes {
         let (members, votes) = USUAL;
         let (series, mode) = ("flood".to_owned(), Mode::Decentralised);
-        let case = Case { series, scheme, mode, members, votes, times: options.pairs };
+        let keys = KeyAlgorithm::P256;
+        let case = Case { series, scheme, keys, mode, members, votes, times: options.pairs };
         let row = progress.during(flood(case, &progress)).await?;
         progress.say(&show::flood_line(&row));
         rows.push(row);

@@ -50,13 +50,14 @@ mod tests {
     use super::*;
     use crate::admission::group::Kind;
     use crate::admission::play;
-    use folkmoot_signing::{Mode, Scheme};
+    use folkmoot_signing::{KeyAlgorithm, Mode, Scheme};
 
     #[test]
     fn a_join_is_compared_with_its_papers_its_messages_and_its_records() {
         let (millis, micros) = (Duration::from_millis, Duration::from_micros);
         let row = |scheme, kind, rounds, mode| {
-            let case = Case { series: "usual".into(), scheme, mode, members: 5, votes: 2, times: 1 };
+            let keys = KeyAlgorithm::P256;
+            let case = Case { series: "usual".into(), scheme, keys, mode, members: 5, votes: 2, times: 1 };
             let joined = Joined {
                 took: millis(60),
                 round_trip: millis(4),

@@ -34,7 +34,7 @@ pub(super) fn group(row: &Group) -> Value {
 
 pub(super) fn join(row: &Row) -> Value {
     json!({
-        "series": row.case.series, "scheme": row.case.scheme.name(), "mode": row.case.mode.name(),
+        "series": row.case.series, "scheme": row.case.scheme.name(), "keys": row.case.keys.name(), "mode": row.case.mode.name(),
         "members": row.case.members, "votes": row.case.votes, "signers": row.alone.signers, "times": row.case.times,
         "join_ms": ms(row.joined.took), "least_ms": ms(row.joined.least), "most_ms": ms(row.joined.most),
         "papers_ms": ms(row.cryptography()), "busiest_signer_ms": ms(row.alone.played.busiest), "rounds": row.steps(), "round_trip_ms": ms(row.joined.round_trip),
@@ -179,6 +179,7 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], flo
         let heading = [
             "SERIES",
             "SCHEME",
+            "KEYS",
             "MODE",
             "N",
             "T",
@@ -228,7 +229,9 @@ fn group_cells(row: &Group) -> Vec<String> {
 }
 
 fn join_cells(row: &Row) -> Vec<String> {
-    let names = [row.case.series.clone(), row.case.scheme.name().to_owned(), row.case.mode.name().to_owned()];
+    let case = &row.case;
+    let names =
+        [case.series.as_str(), case.scheme.name(), case.keys.name(), case.mode.name()].map(str::to_owned);
     let counts = [row.case.members.into(), row.case.votes.into(), row.alone.signers, row.case.times.into()]
         .map(|count: usize| count.to_string());
     let short = |span: Duration| format!("{:.1}", ms(span));

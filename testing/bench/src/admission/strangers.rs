@@ -15,7 +15,7 @@ use folkmoot_admission::GuestMessage;
 use folkmoot_agreement::ModuleName;
 use folkmoot_base::{Blob, Instant as Tick, codec, limits};
 use folkmoot_cli::exit::{Exit, Failure};
-use folkmoot_identity::{Charter, GmcBody, Identity, Request};
+use folkmoot_identity::{Charter, GmcBody, Identity, KeyAlgorithm, Request};
 use folkmoot_link::limits::{GUEST_ADMISSION_BURST, GUEST_ADMISSION_BYTES_MAX, GUEST_ADMISSION_PER_SECOND};
 use folkmoot_link::{Channel, Config, IdentityCredentials, Input, Links, Output};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -138,7 +138,13 @@ struct Lore {
 impl Lore {
     fn new(charter: &Charter, entropy: &mut OsEntropy) -> Result<Self, Failure> {
         let (module, scheme) = (ModuleName::Ckd, charter.scheme());
-        let rules = Rules { module: Some(module), scheme, votes: charter.threshold(), central: None };
+        let rules = Rules {
+            module: Some(module),
+            scheme,
+            votes: charter.threshold(),
+            central: None,
+            keys: KeyAlgorithm::P256,
+        };
         let foreign = People::new(&rules, usize::try_from(charter.threshold()).unwrap_or(1).max(2), STAY)?;
         let now = wall_clock().0;
         let (from, to) = (UnixTime(now.saturating_sub(3_600)), UnixTime(now.saturating_add(DAY_SECONDS)));

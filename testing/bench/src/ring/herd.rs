@@ -74,7 +74,13 @@ impl Herd {
         limit: Duration,
     ) -> Result<Self, Failure> {
         let workshop = Workshop::open("bench", false)?;
-        let rules = Rules { module: None, scheme: Scheme::Plain, votes: 1, central: None };
+        let rules = Rules {
+            module: None,
+            scheme: Scheme::Plain,
+            votes: 1,
+            central: None,
+            keys: folkmoot_identity::KeyAlgorithm::P256,
+        };
         let people = People::with(&rules, size, Timeouts::default())?;
         let mut places = Vec::new();
         for (number, one) in people.identities.iter().enumerate() {

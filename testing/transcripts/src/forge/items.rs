@@ -117,7 +117,7 @@ fn signed(group: &Group, gmc: &Gmc, body: &GmcBody) -> Drawn<Option<Vec<u8>>> {
     let votes = body.membership.votes.clone();
     if let (Some(central), Some(key)) = (charter.central(), &group.keys.authority) {
         let Ok(tbs) = body.issued_tbs(central.certificate.key()) else { return Ok(None) };
-        let signature = key.sign_raw(&tbs).to_der();
+        let signature = key.sign_raw(&tbs).to_paper();
         let made = Gmc::issue_by_group(body, central.certificate.key(), &signature);
         return Ok(made.ok().map(|gmc| gmc.der().to_vec()));
     }
@@ -125,7 +125,7 @@ fn signed(group: &Group, gmc: &Gmc, body: &GmcBody) -> Drawn<Option<Vec<u8>>> {
         let Some(key) = holder.map(|holder| holder.key()) else { return Ok(None) };
         let public = folkmoot_identity::GroupKey::from_spki_der(key.verifying_key().spki_der())?;
         let Ok(tbs) = body.issued_tbs(&public) else { return Ok(None) };
-        let made = Gmc::issue_by_group(body, &public, &key.sign_raw(&tbs).to_der());
+        let made = Gmc::issue_by_group(body, &public, &key.sign_raw(&tbs).to_paper());
         return Ok(made.ok().map(|gmc| gmc.der().to_vec()));
     }
     let made = holder.and_then(|holder| match (&votes, &body.membership.multi) {
@@ -236,7 +236,7 @@ fn info(content: &[u8], certificate: &[u8], signature: &Signature) -> Option<Vec
             &value(0x30, &[b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01"]),
             &signed,
             &value(0x30, &[b"\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x02"]),
-            &value(4, &[&signature.to_der()]),
+            &value(4, &[&signature.to_paper()]),
         ],
     ))
 }

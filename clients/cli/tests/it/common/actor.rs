@@ -29,8 +29,17 @@ impl Actor {
 
     /// Called `name`, which others may be called, too.
     pub(crate) fn called(place: &Place, folder: &str, name: &str) -> Self {
+        Self::drawn(place, folder, &[name])
+    }
+
+    /// With a key of this algorithm.
+    pub(crate) fn with(place: &Place, name: &str, algorithm: &str) -> Self {
+        Self::drawn(place, name, &[name, "--algorithm", algorithm])
+    }
+
+    fn drawn(place: &Place, folder: &str, words: &[&str]) -> Self {
         let state = place.path().join(folder);
-        let made = good(&state, &["identity", "new", name, "--no-passphrase"]);
+        let made = good(&state, &[&["identity", "new", "--no-passphrase"], words].concat());
         let id = made["member"].as_str().unwrap().to_owned();
         Self { id, locator: String::new(), state, is_authority: false, child: None, ready: Value::Null }
     }

@@ -184,7 +184,7 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     let place = Place::new("csr-wrong");
     let anna = Actor::new(&place, "anna");
     let lines = [
-        "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.key",
+        "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out rsa.key",
         "req -new -key rsa.key -subj /CN=rsa -out rsa.csr",
         "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out p256.key",
         "pkey -in p256.key -aes256 -passout pass:secret -out locked.key",
@@ -195,15 +195,18 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     }
     let refused = anna.run(&["csr", "submit", &file(&place, "rsa.csr")]);
     assert!(
-        code(&refused) == CONFIGURATION && complaint(&refused).contains("not a P-256 key"),
+        code(&refused) == CONFIGURATION && complaint(&refused).contains("key is none that a member can have"),
         "{}",
         complaint(&refused)
     );
     let missing = anna.run(&["csr", "submit", &file(&place, "none.csr")]);
     assert_eq!(code(&missing), CONFIGURATION);
     let state = place.path().join("nobody");
-    for (key, why) in [("rsa.key", "not a P-256"), ("locked.key", "encrypted"), ("rsa.csr", "no private key")]
-    {
+    for (key, why) in [
+        ("rsa.key", "none that a member can have"),
+        ("locked.key", "encrypted"),
+        ("rsa.csr", "no private key"),
+    ] {
         let refused = call(
             &state,
             &["identity", "import", "--key", &file(&place, key), "--name", "x", "--no-passphrase"],

@@ -27,16 +27,52 @@ fn has_shares(scheme: &str) -> bool {
     !["plain", "asm"].contains(&scheme)
 }
 
+/// Which keys the people of a group have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    /// All on P-256.
+    P256,
+    /// One of each algorithm.
+    Mixed,
+}
+
+impl Keys {
+    fn word(self) -> &'static str {
+        if self == Self::Mixed { "-mixed" } else { "" }
+    }
+
+    /// The algorithm of this person's key. OpenSSL 3.0 verifies no CMS that Ed25519 signed, so
+    /// where keys are mixed it is dora who has such a key: she signs one message, and votes on
+    /// nothing.
+    fn of(self, name: &str) -> &'static str {
+        match name {
+            "ben" if self == Self::Mixed => "rsa-2048",
+            "cleo" if self == Self::Mixed => "rsa-3072",
+            "dora" if self == Self::Mixed => "ed25519",
+            _ => "p256",
+        }
+    }
+
+    /// How OpenSSL draws erik's.
+    fn drawn(self) -> &'static str {
+        match self {
+            Self::P256 => "EC -pkeyopt ec_paramgen_curve:P-256",
+            Self::Mixed => "RSA -pkeyopt rsa_keygen_bits:3072",
+        }
+    }
+}
+
 struct Group {
     place: Place,
     members: [Actor; 3],
     authority: Option<Actor>,
+    keys: Keys,
 }
 
 impl Group {
-    fn found(scheme: &str, centralised: bool) -> Self {
-        let place = Place::new(&format!("papers-{scheme}-{centralised}"));
-        let members = ["anna", "ben", "cleo"].map(|name| Actor::new(&place, name));
+    fn found(scheme: &str, centralised: bool, keys: Keys) -> Self {
+        let place = Place::new(&format!("papers-{scheme}-{centralised}{}", keys.word()));
+        let members = ["anna", "ben", "cleo"].map(|name| Actor::with(&place, name, keys.of(name)));
         let authority = centralised.then(|| Actor::authority(&place, "authority", scheme));
         let state = authority.as_ref().map(|one| one.state.display().to_string());
         let mut rules = vec!["--scheme", scheme];
@@ -46,9 +82,14 @@ impl Group {
                 rules.extend(["--dealer", "keeps"]);
             }
         }
+        if keys == Keys::Mixed {
+            rules.extend(
+                ["p256", "ed25519", "rsa-2048", "rsa-3072"].iter().flat_map(|one| ["--algorithm", one]),
+            );
+        }
         let folders: Vec<_> = members.iter().map(|one| one.state.as_path()).collect();
         place.found_with(&folders, Times::PATIENT, &rules);
-        let mut group = Self { place, members, authority };
+        let mut group = Self { place, members, authority, keys };
         let mut at: Vec<String> = Vec::new();
         for one in group.members.iter_mut().chain(&mut group.authority) {
             one.start(&group.place, &at, &[]);
@@ -69,7 +110,7 @@ impl Group {
     /// Everything that the group has signed, in one folder.
     fn papers(mut self, issued: bool) -> (Place, PathBuf) {
         let at: Vec<String> = self.members.iter().map(|one| one.locator.clone()).collect();
-        let mut dora = Actor::new(&self.place, "dora");
+        let mut dora = Actor::with(&self.place, "dora", self.keys.of("dora"));
         dora.start(&self.place, &at, &["--apply"]);
         self.approve("dora");
         self.members[1].why("dora", "present");
@@ -103,7 +144,8 @@ impl Group {
 
     /// The CSR that OpenSSL makes for erik.
     fn request(&self) -> PathBuf {
-        accepted(self.place.path(), "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out erik.key");
+        let drawn = self.keys.drawn();
+        accepted(self.place.path(), &format!("genpkey -algorithm {drawn} -out erik.key"));
         accepted(self.place.path(), "req -new -key erik.key -subj /CN=erik -out erik.csr");
         self.place.path().join("erik.csr")
     }
@@ -138,7 +180,7 @@ fn files(papers: &Path, folder: &str, end: &str) -> Vec<String> {
 }
 
 /// OpenSSL verifies every paper.
-fn judge(papers: &Path, issued: bool) {
+fn judge(papers: &Path, issued: bool, keys: Keys) {
     const STRICT: &str = "verify -x509_strict -check_ss_sig";
     let cms = |file: &str, authority: &str| {
         let line = format!("cms -verify -inform DER -in {file} -CAfile {authority} -binary -out content");
@@ -166,12 +208,37 @@ fn judge(papers: &Path, issued: bool) {
     }
     let authority = if issued { "authority.pem" } else { dora };
     accepted(papers, &format!("{STRICT} -CAfile {authority} {dora}"));
-    cms("messages/dora.cms", authority);
+    if keys == Keys::P256 {
+        cms("messages/dora.cms", authority);
+    } else {
+        by_ed25519(papers, dora);
+    }
     for request in files(papers, "requests", ".der") {
         let said = accepted(papers, &format!("req -inform DER -in {request} -verify -noout"));
         assert!(said.contains("verify OK"), "{said}");
     }
     std::fs::remove_file(papers.join("content")).unwrap();
+}
+
+/// OpenSSL 3.0 reads a CMS that Ed25519 signed (RFC 8419), and verifies none. So it is shown the
+/// signed attributes and the signature, as they stand in the file.
+fn by_ed25519(papers: &Path, dora: &str) {
+    let said = accepted(papers, "cms -cmsout -print -inform DER -in messages/dora.cms");
+    assert!(said.contains("algorithm: sha512") && said.contains("algorithm: ED25519"), "{said}");
+    let der = std::fs::read(papers.join("messages/dora.cms")).unwrap();
+    // [0] of 107 bytes that begins with the content type; the signature is the end of the file.
+    let at = der.windows(4).rposition(|part| part == [0xa0, 0x6b, 0x30, 0x18]).unwrap();
+    let mut attributes = der[at..at + 109].to_vec();
+    attributes[0] = 0x31;
+    std::fs::write(papers.join("attributes"), attributes).unwrap();
+    std::fs::write(papers.join("signature"), &der[der.len() - 64..]).unwrap();
+    accepted(
+        papers,
+        &format!("pkeyutl -verify -rawin -certin -inkey {dora} -in attributes -sigfile signature"),
+    );
+    for name in ["attributes", "signature"] {
+        std::fs::remove_file(papers.join(name)).unwrap();
+    }
 }
 
 /// Copies all files of a folder.
@@ -189,14 +256,14 @@ fn keep(from: &Path, to: &Path) {
 }
 
 /// Both groups of this scheme; their papers are kept if a folder is named.
-fn run(scheme: &str) {
+fn run(scheme: &str, keys: Keys) {
     for centralised in [false, true] {
         let issued = is_issued(scheme, centralised);
-        let (place, papers) = Group::found(scheme, centralised).papers(issued);
-        judge(&papers, issued);
+        let (place, papers) = Group::found(scheme, centralised, keys).papers(issued);
+        judge(&papers, issued, keys);
         if let Some(kept) = std::env::var_os("FOLKMOOT_PAPERS") {
             let mode = if centralised { "centralised" } else { "decentralised" };
-            keep(&papers, &Path::new(&kept).join(format!("{scheme}-{mode}")));
+            keep(&papers, &Path::new(&kept).join(format!("{scheme}-{mode}{}", keys.word())));
         }
         drop(place);
     }
@@ -204,20 +271,37 @@ fn run(scheme: &str) {
 
 #[test]
 fn openssl_reads_the_papers_of_plain() {
-    run("plain");
+    run("plain", Keys::P256);
 }
 
 #[test]
 fn openssl_reads_the_papers_of_asm() {
-    run("asm");
+    run("asm", Keys::P256);
 }
 
 #[test]
 fn openssl_reads_the_papers_of_frost() {
-    run("frost");
+    run("frost", Keys::P256);
 }
 
 #[test]
 fn openssl_reads_the_papers_of_ts_dsa() {
-    run("ts-dsa");
+    run("ts-dsa", Keys::P256);
+}
+
+/// Keys of all algorithms in one group, for each scheme that takes them: with asm all keys are of
+/// P-256 (ID-73).
+#[test]
+fn openssl_reads_the_papers_of_plain_with_keys_of_all_algorithms() {
+    run("plain", Keys::Mixed);
+}
+
+#[test]
+fn openssl_reads_the_papers_of_frost_with_keys_of_all_algorithms() {
+    run("frost", Keys::Mixed);
+}
+
+#[test]
+fn openssl_reads_the_papers_of_ts_dsa_with_keys_of_all_algorithms() {
+    run("ts-dsa", Keys::Mixed);
 }

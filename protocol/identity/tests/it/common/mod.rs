@@ -32,7 +32,7 @@ pub fn authority(name: &str) -> (SigningKey, AuthorityCertificate) {
     let key = SigningKey::generate(&mut Seed(7 << 32));
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
     let body = AuthorityBody::new(name, public, START, &mut Seed(8 << 32));
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
     (key, AuthorityCertificate::close(&body, &signature).unwrap())
 }
 

@@ -176,7 +176,7 @@ fn id_44_a_rule_over_roles_is_judged_by_votes_that_verify() {
     // A role is a matter of votes that verify, not of names in a list.
     let granted = gmc(&both, 30, &[0, 1]);
     let mut votes = granted.votes().to_vec();
-    votes.push(VoteProof { voter: id(3), ..votes[0] });
+    votes.push(VoteProof { voter: id(3), ..votes[0].clone() });
     let forged = Gmc::compose(granted.body(), &votes, &PEOPLE[30]).unwrap();
     assert_eq!(check(&both, &forged), Err(CertificateError::PeerVote(id(3))));
 }

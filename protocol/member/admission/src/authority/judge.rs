@@ -138,7 +138,7 @@ impl Judge<'_> {
     fn sign(&self, body: &GmcBody, grounds: &Grounds) -> Result<Gmc, CertificateError> {
         let (body, key) = (body.on_grounds(grounds), self.office.certificate.key());
         let tbs = body.issued_tbs(key)?;
-        Gmc::issue_by_group(&body, key, &self.office.key.sign_raw(&tbs).to_der())
+        Gmc::issue_by_group(&body, key, &self.office.key.sign_raw(&tbs).to_paper())
     }
 
     /// `ADM-68`: a request from before an expulsion of its holder is stale for good. A base that we

@@ -52,7 +52,7 @@ impl Office {
         let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).map_err(|_| refuse("key"))?;
         let body = AuthorityBody::new(group_name, public, not_before, entropy);
         let tbs = body.tbs().map_err(|_| refuse("no certificate can hold this name"))?;
-        let certificate = AuthorityCertificate::close(&body, &key.sign_raw(&tbs).to_der());
+        let certificate = AuthorityCertificate::close(&body, &key.sign_raw(&tbs).to_paper());
         let certificate = certificate.map_err(|_| refuse("no certificate can hold this name"))?;
         let secret = scheme.shared().then(|| shared::draw_secret(scheme, entropy)).transpose();
         let secret = secret.map_err(|_| refuse("keys of this scheme cannot be dealt"))?;

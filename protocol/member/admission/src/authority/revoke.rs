@@ -32,7 +32,7 @@ impl Authority {
         let body = call.transcript.roster().revocations(time)?;
         let close = |body: RevocationBody| {
             let signature = self.office.key.sign_raw(&body.tbs()?);
-            RevocationList::close(&body, &signature.to_der())
+            RevocationList::close(&body, &signature.to_paper())
         };
         body.map(close).transpose()
     }

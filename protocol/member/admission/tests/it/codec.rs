@@ -143,7 +143,7 @@ fn authority_messages(bytes: Vec<u8>, number: u32) -> Vec<AuthorityMessage> {
     let beat = Heartbeat { member: voter, time, present: number, signature: [4; 64].into() };
     vec![
         AuthorityMessage::Heartbeat { beat },
-        grant(WireGrounds::Votes(vec![vote, vote])),
+        grant(WireGrounds::Votes(vec![vote.clone(), vote])),
         grant(WireGrounds::Multi { base: BASE, turn: 1, expires: time, signature: blob.clone() }),
         grant(WireGrounds::Combined { epoch: [8; 32], signature: blob.clone() }),
         AuthorityMessage::Granted { request, der: blob.clone() },

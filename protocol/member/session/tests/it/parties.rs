@@ -137,7 +137,7 @@ fn ses_14_a_signature_of_one_party_does_not_verify_as_its_members_others() {
     let mut signed = None;
     let sealed = session(zero).seal_signed(&[], Service::Safe, text(), |stamp, text| {
         assert_eq!((stamp.sender, stamp.number), (zero, 0));
-        *signed.insert(stamp.sign(PEOPLE[0].key(), text))
+        signed.insert(stamp.sign(PEOPLE[0].key(), text)).clone()
     });
     let hear = |from, sealed: &Bytes, judge: &dyn Fn(&Stamp, &[u8], &Signature) -> bool| {
         session(list[2]).open(from, Service::Safe, sealed.clone(), judge)

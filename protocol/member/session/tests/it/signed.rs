@@ -173,11 +173,12 @@ fn ses_14_a_signature_fits_one_message_only() {
         if (who, order, epoch) == (0, 1, 1) {
             from.text(b"").unwrap();
         }
-        let sealed = from.seal_signed(&[], Service::Safe, Bytes::from_static(b"yes"), |_, _| old).unwrap();
+        let sealed =
+            from.seal_signed(&[], Service::Safe, Bytes::from_static(b"yes"), |_, _| old.clone()).unwrap();
         assert_eq!(open(&mut to, who, sealed), Err(OpenError::PeerSignature(id(who))));
     }
     let sealed = session(0, 1, 1, None)
-        .seal_signed(&[], Service::Safe, Bytes::from_static(b"yes"), |_, _| old)
+        .seal_signed(&[], Service::Safe, Bytes::from_static(b"yes"), |_, _| old.clone())
         .unwrap();
     assert!(open(&mut session(2, 1, 1, None), 0, sealed).is_ok(), "the very same message");
 }

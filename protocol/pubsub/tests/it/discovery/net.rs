@@ -7,7 +7,7 @@ use folkmoot_pubsub::discovery::message::{Body, LABEL, Said, Signed, tag};
 use folkmoot_pubsub::discovery::{
     Danger, Discovery, Epoch, Event, Input, Output, Papers, Settings, Standing,
 };
-use folkmoot_signing::{Signature, SigningKey, VerifyingKey};
+use folkmoot_signing::plain::{Signature, SigningKey, VerifyingKey};
 use std::collections::VecDeque;
 
 pub(crate) const DOMAIN: &[u8] = b"239.255.76.67:7667";

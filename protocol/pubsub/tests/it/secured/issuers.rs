@@ -3,7 +3,7 @@
 use super::helper::{domain, group, id};
 use folkmoot_base::UnixTime;
 use folkmoot_pubsub::secured::{Claim, Domain, IssueError, Issuer, PermitError, RIGHTS_MAX, Right, Root};
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 use std::collections::BTreeSet;
 
 const NOW: UnixTime = UnixTime(1_800_000_000);

@@ -10,7 +10,7 @@ use folkmoot_base::{Mutant, UnixTime};
 use folkmoot_pubsub::secured::{
     CERTIFICATE_BYTES_MAX, Danger, DomainError, Permit, PermitError, RIGHTS_MAX, Root, duplicates,
 };
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 use spki::AlgorithmIdentifierOwned;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::ext::Extension;

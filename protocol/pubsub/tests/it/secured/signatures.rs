@@ -8,7 +8,7 @@ use folkmoot_pubsub::secured::{
     BATCH_MAX, Cause, Danger, DomainKey, Material, Member, Mode, OpenError, SealError, Sealer, Signing,
     Suite, Times,
 };
-use folkmoot_signing::SigningKey;
+use folkmoot_signing::plain::SigningKey;
 
 struct Count(u8);
 

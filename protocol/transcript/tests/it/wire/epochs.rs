@@ -37,7 +37,7 @@ impl Shared {
         let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
         assert_eq!(public, shared::public_key(Scheme::TsDsa, &secret).unwrap());
         let body = AuthorityBody::new("wire", public, START, &mut Seed(71 << 32));
-        let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+        let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
         let certificate = AuthorityCertificate::close(&body, &signature).unwrap().der().to_vec();
         Self {
             group: Group::of(&CharterDraft { scheme: Scheme::TsDsa, ..draft(3, 2) }),
@@ -66,7 +66,7 @@ impl Shared {
         let approvals = voters.iter().map(yes).collect();
         let public = GroupKey::from_spki_der(self.key.verifying_key().spki_der()).unwrap();
         let body = body.issued_under(epoch);
-        let signature = self.key.sign_raw(&body.issued_tbs(&public).unwrap()).to_der();
+        let signature = self.key.sign_raw(&body.issued_tbs(&public).unwrap()).to_paper();
         let gmc = Gmc::issue_by_group(&body, &public, &signature).unwrap();
         Item::Admit { certificate: Blob(gmc.der().clone()), approvals }.encode()
     }

@@ -96,7 +96,7 @@ fn line_07_no_other_key_issues() {
     let key = GroupKey::from_spki_der(other.verifying_key().spki_der()).unwrap();
     let epoch = facts(Scheme::Frost, &it.shares.public).unwrap().epoch;
     let forged = body.issued_under(epoch);
-    let signature = other.sign_raw(&forged.issued_tbs(&key).unwrap()).to_der();
+    let signature = other.sign_raw(&forged.issued_tbs(&key).unwrap()).to_paper();
     let forged = Gmc::issue_by_group(&forged, &key, &signature).unwrap();
     let item = Item::Admit { certificate: Blob(forged.der().clone()), approvals: Vec::new() };
     assert_eq!(it.tried(&item), Err(ItemError::Certificate(CertificateError::PeerSignature)));

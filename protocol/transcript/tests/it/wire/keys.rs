@@ -15,7 +15,7 @@ pub(super) fn authority(name: &str, seed: u64) -> (SigningKey, AuthorityCertific
     let key = SigningKey::generate(&mut Seed(seed << 32));
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
     let body = AuthorityBody::new(name, public, START, &mut Seed(8 << 32));
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
     (key, AuthorityCertificate::close(&body, &signature).unwrap())
 }
 
@@ -23,7 +23,7 @@ pub(super) fn authority(name: &str, seed: u64) -> (SigningKey, AuthorityCertific
 pub(super) fn certified(body: &GmcBody, grounds: &Grounds, key: &SigningKey) -> Gmc {
     let body = body.on_grounds(grounds);
     let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
-    let signature = key.sign_raw(&body.issued_tbs(&public).unwrap()).to_der();
+    let signature = key.sign_raw(&body.issued_tbs(&public).unwrap()).to_paper();
     Gmc::issue_by_group(&body, &public, &signature).unwrap()
 }
 

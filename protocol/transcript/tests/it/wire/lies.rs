@@ -2,7 +2,7 @@
 
 use super::{Group, LATER, NOW, person, remove};
 use folkmoot_base::UnixTime;
-use folkmoot_identity::{Request, Verdict};
+use folkmoot_identity::{CertificateError, Request, Verdict};
 use folkmoot_transcript::{
     BallotMessage, Change, Effect, Item, ItemError, ROTATE_LABEL, SignedApproval, Unproposed, admission,
 };
@@ -109,7 +109,7 @@ fn line_07_a_forged_vote_in_a_certificate_does_not_count() {
     let body = group.request(&stranger);
     let subject = admission(body.request_digest().unwrap());
     let honest = group.vote(0, subject);
-    let forged = folkmoot_identity::VoteProof { voter: group.id(1), ..honest };
+    let forged = folkmoot_identity::VoteProof { voter: group.id(1), ..honest.clone() };
     let longer = folkmoot_identity::VoteProof { expires: UnixTime(LATER.0 + 1), ..group.vote(2, subject) };
     let gmc = folkmoot_identity::Gmc::compose(&body, &[honest, forged, longer], &stranger).unwrap();
     let certificate = folkmoot_base::Blob(gmc.der().clone());
@@ -139,7 +139,7 @@ fn line_07_a_certificate_names_no_key_that_the_group_has_not() {
     let liar = person(11);
     let key = folkmoot_signing::GroupKey::from_spki_der(liar.key().verifying_key().spki_der()).unwrap();
     let issued = body.issued_under([7; 32]);
-    let signature = liar.key().sign_raw(&issued.issued_tbs(&key).unwrap()).to_der();
+    let signature = liar.key().sign_raw(&issued.issued_tbs(&key).unwrap()).to_paper();
     let gmc = folkmoot_identity::Gmc::issue_by_group(&issued, &key, &signature).unwrap();
     assert_eq!(gmc.body().request_digest(), body.request_digest());
     let certificate = folkmoot_base::Blob(gmc.der().clone());
@@ -191,4 +191,31 @@ fn line_01_items_have_one_encoding_and_a_bound() {
     }
     let long = vec![1; folkmoot_transcript::ITEM_BYTES_MAX + 1];
     assert!(matches!(Item::decode(&long), Err(ItemError::Wire(_))));
+}
+
+/// Voters approve it with all their keys, and yet a key that the charter does not name comes in
+/// nowhere: not as a stranger's, and not in place of a member's. Where the charter names it, it
+/// does.
+#[test]
+fn line_07_a_key_that_the_charter_does_not_name_comes_in_nowhere() {
+    use folkmoot_identity::{Algorithms, CharterDraft, Identity, KeyAlgorithm};
+    let end = folkmoot_base::UnixTime(2_398_377_600);
+    for algorithm in [KeyAlgorithm::Ed25519, KeyAlgorithm::Rsa2048, KeyAlgorithm::Rsa3072] {
+        let stranger =
+            Identity::draw(algorithm, "other", &mut super::Seed(70 << 32), super::START, end).unwrap();
+        let group = Group::new(3, 2);
+        let item = group.admit(&stranger, &group.request(&stranger), &[0, 1, 2]);
+        let mut transcript = group.first().clone();
+        let Err(ItemError::Certificate(CertificateError::PeerCharter(why))) =
+            transcript.take(&item.encode(), Some(NOW))
+        else {
+            panic!("{algorithm:?}");
+        };
+        assert!(why.contains("do not name"), "{why}");
+        let algorithms = Algorithms::new([KeyAlgorithm::P256, algorithm]);
+        let wide = Group::of(&CharterDraft { algorithms, ..super::draft(3, 2) });
+        let item = wide.admit(&stranger, &wide.request(&stranger), &[0, 1, 2]);
+        let mut transcript = wide.first().clone();
+        assert!(!transcript.take(&item.encode(), Some(NOW)).unwrap().came.is_empty(), "{algorithm:?}");
+    }
 }

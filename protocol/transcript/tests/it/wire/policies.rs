@@ -96,8 +96,8 @@ fn line_24_a_rule_over_roles_decides_who_admits() {
     let body = both.request(&stranger);
     let subject = admission(body.request_digest().unwrap());
     let honest = [both.vote(0, subject), both.vote(1, subject)];
-    let forged = VoteProof { voter: both.id(3), ..honest[0] };
-    let gmc = Gmc::compose(&body, &[honest[0], honest[1], forged], &stranger).unwrap();
+    let forged = VoteProof { voter: both.id(3), ..honest[0].clone() };
+    let gmc = Gmc::compose(&body, &[honest[0].clone(), honest[1].clone(), forged], &stranger).unwrap();
     let item = Item::Admit { certificate: Blob(gmc.der().clone()), approvals: Vec::new() };
     let refused = both.first().check_admit(&item.encode());
     assert!(matches!(refused, Err(ItemError::Late(Uncounted::Policy(CertificateError::PeerRule(_))))));

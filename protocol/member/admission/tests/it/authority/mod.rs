@@ -34,7 +34,7 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
     let (later, group) = (UnixTime(NOW.0 + 1_000), town.transcript().group());
     let good = town.votes_on(request.digest(), &[1, 2], later);
     let mut forged = good.clone();
-    forged[0].signature = good[1].signature;
+    forged[0].signature = good[1].signature.clone();
     let over = |group: GroupId, base: Head, who: &Identity| {
         let body = VoteBody { base, ..good[0].body(group, request.digest()) };
         VoteProof::of(who.member(), &body, body.sign(who.key()))
@@ -46,18 +46,18 @@ fn adm_60_votes_that_do_not_stand_grant_nothing() {
         votes.sort_by_key(|vote| vote.voter);
         votes
     };
-    let mut strange = vec![good[0], over(group, head, &person("nobody", 50))];
+    let mut strange = vec![good[0].clone(), over(group, head, &person("nobody", 50))];
     strange.sort_by_key(|vote| vote.voter);
     let elsewhere = both(GroupId([9; 32]), head);
     let fork = both(group, Head { number: 0, digest: [9; 32] });
     let ahead = both(group, Head { number: 1, digest: [9; 32] });
     let mut longer = good.clone();
     longer[0].expires = UnixTime(later.0 + 1);
-    let swapped: Vec<VoteProof> = good.iter().rev().copied().collect();
-    let twice = vec![good[0], good[0]];
+    let swapped: Vec<VoteProof> = good.iter().rev().cloned().collect();
+    let twice = vec![good[0].clone(), good[0].clone()];
     let WireGrounds::Votes(candidate) = town.votes(&other, &[1, 2]) else { panic!("votes") };
     let cases = [
-        ("too few", vec![good[0]], Reason::AwaitingVotes),
+        ("too few", vec![good[0].clone()], Reason::AwaitingVotes),
         ("none", Vec::new(), Reason::AwaitingVotes),
         ("forged", forged, Reason::Votes),
         ("of no voter", strange, Reason::AwaitingAuthority),

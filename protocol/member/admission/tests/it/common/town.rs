@@ -454,7 +454,7 @@ pub fn denied(answers: &[AuthorityMessage]) -> folkmoot_admission::Reason {
 /// The certificate for this request as this office would sign it, whatever it stands on.
 pub fn forged(office: &Office, request: &Request, grounds: &Grounds) -> Gmc {
     let (body, key) = (request.body().on_grounds(grounds), office.certificate.key());
-    let signature = office.key.sign_raw(&body.issued_tbs(key).unwrap()).to_der();
+    let signature = office.key.sign_raw(&body.issued_tbs(key).unwrap()).to_paper();
     Gmc::issue_by_group(&body, key, &signature).unwrap()
 }
 

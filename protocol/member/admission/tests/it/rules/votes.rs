@@ -228,7 +228,7 @@ fn adm_22_a_certificate_stands_by_its_votes() {
         assert!(refused.as_ref().is_err_and(policy), "{} votes: {refused:?}", few.len());
     }
     // Of two votes one is said to be by somebody else.
-    let lent = [votes[0], VoteProof { voter: bus.players[2].identity.member(), ..votes[1] }];
+    let lent = [votes[0].clone(), VoteProof { voter: bus.players[2].identity.member(), ..votes[1].clone() }];
     assert!(matches!(bring(&mut bus, &lent), Err(AdmissionError::PeerItem(_))));
     assert!(!bus.admitted(dora));
     bring(&mut bus, &votes).unwrap();

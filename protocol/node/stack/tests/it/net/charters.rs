@@ -45,7 +45,7 @@ pub fn ca() -> (SigningKey, AuthorityCertificate) {
         NOW,
         &mut Dice(9),
     );
-    let signature = key.sign_raw(&body.tbs().unwrap()).to_der();
+    let signature = key.sign_raw(&body.tbs().unwrap()).to_paper();
     let certificate = AuthorityCertificate::close(&body, &signature).unwrap();
     (key, certificate)
 }

@@ -34,7 +34,7 @@ pub fn admission_approved(
     let gmc = if charter.central().is_some() {
         let (key, certificate) = ca();
         let body = body.on_grounds(&Grounds::Votes(votes));
-        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_der();
+        let signature = key.sign_raw(&body.issued_tbs(certificate.key()).unwrap()).to_paper();
         Gmc::issue_by_group(&body, certificate.key(), &signature).unwrap()
     } else {
         Gmc::compose(&body, &votes, who).unwrap()
