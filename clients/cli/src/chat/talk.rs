@@ -9,7 +9,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member;
 use crate::member::render::event_text;
-use crate::show::{Paint, many_of, paint};
+use crate::show::{Paint, harmless, many_of, paint};
 use folkmoot_base::hex;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -28,6 +28,8 @@ const COMPLAINTS_MAX: usize = 3;
 /// At the end: so long nothing more comes, or so long it is waited at most.
 const QUIET: Duration = Duration::from_millis(200);
 const LAST: Duration = Duration::from_secs(2);
+/// After so long a stranger is told whether anybody has answered.
+const CONTACT: Duration = Duration::from_millis(2_500);
 /// How often one who waits for votes is told that it goes on.
 const TELL: Duration = Duration::from_secs(15);
 
@@ -94,6 +96,8 @@ struct Talk {
     /// Since when it waits for votes or for a key, and when it is told so.
     since: Instant,
     tell: Instant,
+    /// Whether it was told who has answered, or has nobody to look for.
+    met: bool,
 }
 
 /// How many lines wait for a key, for whoever learns first that the talk is over.
@@ -138,7 +142,8 @@ pub(super) async fn talk(
         losses: Losses::default(),
         unsent,
         since: Instant::now(),
-        tell: Instant::now() + TELL,
+        tell: Instant::now() + if asking { CONTACT } else { TELL },
+        met: !asking,
     };
     while typed.is_some() || talk.goes_on() {
         let turn = tokio::select! {
@@ -167,8 +172,7 @@ pub(super) async fn talk(
     }
     talk.settle(&mut heard, stop).await?;
     drop(mode);
-    let person = talk.screen.has_editor();
-    talk.losses.report(person)
+    talk.losses.report(talk.screen.has_editor())
 }
 
 /// What a person is told first.
@@ -223,6 +227,9 @@ impl Talk {
     /// Says what it waits for. A member that does not run any more is found out by it.
     async fn tell(&mut self) -> Result<(), Failure> {
         self.tell += TELL;
+        if !core::mem::replace(&mut self.met, true) {
+            return self.tell_contact().await;
+        }
         let (seconds, waiting) = (self.since.elapsed().as_secs(), self.saying.waiting());
         if self.asking {
             self.screen.note(&format!("still waiting for the members' votes, {seconds} s"));
@@ -235,9 +242,33 @@ impl Talk {
         Ok(())
     }
 
+    /// Says who has answered a stranger so far.
+    async fn tell_contact(&mut self) -> Result<(), Failure> {
+        let status = self.orders.ask(&Request::Status).await?;
+        let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
+        let text =
+            |one: &Value, field: &str| harmless(one.get(field).and_then(Value::as_str).unwrap_or_default());
+        let answers: Vec<String> = people
+            .filter(|one| ["answers", "present", "not-joined"].contains(&text(one, "state").as_str()))
+            .map(|one| format!("{} at {}", text(one, "name"), text(one, "locator")))
+            .collect();
+        self.screen.note(&match answers.as_slice() {
+            [] => {
+                "nobody has answered yet. Perhaps no member runs at the contacts, or its UDP port cannot be \
+                   reached from here: ask a member where it listens, and give that with --at. They are tried \
+                   again and again"
+                    .to_owned()
+            }
+            answers => format!("these answer: {}", answers.join(", ")),
+        });
+        Ok(())
+    }
+
     fn begin_to_wait(&mut self) {
         self.since = Instant::now();
-        self.tell = self.since + TELL;
+        if self.met {
+            self.tell = self.since + TELL;
+        }
     }
 
     fn note(&mut self, report: &Report) {

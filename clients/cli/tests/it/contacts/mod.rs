@@ -9,8 +9,11 @@
 
 use crate::common::actor::Actor;
 use crate::common::place::{Place, Times};
-use crate::common::program::{call, code, complaint, free_address};
+use crate::common::program::{call, code, complaint, free_address, program};
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 /// Anna, who listens where the charter says, and Ben, who is told nothing.
 fn founded(name: &str) -> (Place, Actor, Actor) {
@@ -47,6 +50,35 @@ fn a_newcomer_joins_with_the_charter_alone() {
     talk.types("/quit");
     let output = talk.end();
     assert_eq!(code(&output), 0, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// So long a newcomer waits at most until it is told whether anybody answers.
+const TOLD: Duration = Duration::from_secs(3);
+
+#[test]
+fn a_newcomer_is_told_within_three_seconds_who_answers() {
+    let (place, anna, _ben) = founded("answers");
+    for (name, at) in [("dora", &*anna.locator), ("erik", "udp/127.0.0.1:9")] {
+        let newcomer = Actor::new(&place, name);
+        let mut command = program(&newcomer.state);
+        command.arg("join").arg(place.signed()).args(["--at", at, "--listen", "127.0.0.1:0"]);
+        if name == "erik" {
+            // Where the charter's contact is, nobody may be heard either.
+            anna.good(&["fault", "--drop", "1"]);
+        }
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains("asked for admission")));
+        let asked = Instant::now();
+        let told = lines.find(|line| line.contains("answer")).unwrap();
+        assert!(asked.elapsed() < TOLD, "{told}");
+        let wanted =
+            if name == "dora" { format!("these answer: anna at {at}") } else { "nobody has answered".into() };
+        assert!(told.contains(&wanted), "{told}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }
 
 #[test]
