@@ -172,8 +172,7 @@ pub(super) async fn talk(
     }
     talk.settle(&mut heard, stop).await?;
     drop(mode);
-    let person = talk.screen.has_editor();
-    talk.losses.report(person)
+    talk.losses.report(talk.screen.has_editor())
 }
 
 /// What a person is told first.

@@ -95,12 +95,7 @@ pub(crate) async fn run(
     printing: Printing,
     ready: Option<oneshot::Sender<()>>,
 ) -> Result<(), Failure> {
-    if let Some(charter) = &run.charter {
-        crate::files::adopt(folder, charter)?;
-    }
-    if let Some(program) = &run.policy_hook {
-        hook::check(program)?;
-    }
+    prepare(folder, run)?;
     let identity = run.keys.identity(folder)?;
     let options = options(folder, run, identity.clone());
     let never = |error: folkmoot::Error| if run.authority { error.never_restored() } else { error };
@@ -153,6 +148,17 @@ pub(crate) async fn run(
         robot.abort();
     }
     process.end(result).await
+}
+
+/// What is wrong before anything runs.
+fn prepare(folder: &Path, run: &Run) -> Result<(), Failure> {
+    if let Some(charter) = &run.charter {
+        crate::files::adopt(folder, charter)?;
+    }
+    if let Some(program) = &run.policy_hook {
+        hook::check(program)?;
+    }
+    Ok(())
 }
 
 fn printer(printing: Printing) -> Result<Printer, Failure> {
