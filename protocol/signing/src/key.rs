@@ -87,7 +87,7 @@ pub struct SigningKey {
 
 #[derive(Clone)]
 enum Half {
-    P256(plain::SigningKey),
+    P256(Arc<plain::SigningKey>),
     Ed25519(Arc<ed25519::SigningKey>),
     Rsa(Arc<rsa::SigningKey>),
 }
@@ -187,7 +187,7 @@ impl SigningKey {
 
 impl From<plain::SigningKey> for SigningKey {
     fn from(key: plain::SigningKey) -> Self {
-        Self { public: key.verifying_key().clone().into(), half: Half::P256(key) }
+        Self { public: key.verifying_key().clone().into(), half: Half::P256(Arc::new(key)) }
     }
 }
 

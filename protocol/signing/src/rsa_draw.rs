@@ -59,7 +59,7 @@ fn exponent(order: &Secret<BoxedUint>) -> Option<Secret<BoxedUint>> {
     let k = EXPONENT.wrapping_sub(invert(remainder(order.expose())));
     let divisor = Option::<NonZero<BoxedUint>>::from(NonZero::new(BoxedUint::from(EXPONENT)))?;
     let sum = order.expose().concatenating_mul(&BoxedUint::from(k));
-    let sum = Secret::new(sum.wrapping_add(&BoxedUint::one()));
+    let sum = Secret::new(sum.wrapping_add(BoxedUint::one()));
     let (d, rest) = sum.expose().div_rem(&divisor);
     bool::from(rest.is_zero()).then(|| Secret::new(d))
 }

@@ -111,8 +111,7 @@ pub(super) async fn talk(
     json: bool,
     unsent: Unsent,
 ) -> Result<(), Failure> {
-    let stop = member::stop_signal(false);
-    tokio::pin!(stop);
+    let mut stop = std::pin::pin!(member::stop_signal(false));
     control.ask(&Request::Subscribe).await?;
     let mut orders = Control::connect(folder).await?;
     let view = orders.ask(&Request::View).await?;

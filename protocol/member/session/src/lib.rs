@@ -25,8 +25,8 @@ mod window;
 pub use attempt::{Attempt, KeptKey, danger_attempt};
 pub use error::{HoldError, OpenError, SealError, SessionError};
 pub use message::{
-    Body, Bundle, Content, HEADER_BYTES, LENGTH_BYTES, Origin, PLAIN_BYTES, SEALED_BYTES_MAX, SIGNED_BYTES,
-    TAG_BYTES, Texts,
+    Body, Bundle, Content, HEADER_BYTES, LENGTH_BYTES, Origin, PLAIN_BYTES, SEALED_BYTES_MAX, TAG_BYTES,
+    Texts,
 };
 pub use window::WINDOW;
 

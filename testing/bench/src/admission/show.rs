@@ -148,6 +148,45 @@ pub(crate) fn charted(points: Vec<Point>) -> Vec<Point> {
     points.into_iter().filter(|point| point.event != "usual").collect()
 }
 
+const GROUP_HEADING: [&str; 10] =
+    ["SCHEME", "KEY", "T", "SIGNERS", "ALL MS", "BUSIEST MS", "VERIFY MS", "ROUNDS", "TO ALL", "TO ONE"];
+const JOIN_HEADING: [&str; 19] = [
+    "SERIES",
+    "SCHEME",
+    "KEYS",
+    "MODE",
+    "N",
+    "T",
+    "SIGNERS",
+    "TIMES",
+    "JOIN MS",
+    "LEAST",
+    "MOST",
+    "PAPERS",
+    "RUN",
+    "DISK",
+    "ROUNDS",
+    "ROUND TRIP",
+    "EXPECTED",
+    "RATIO",
+    "ONE WAY",
+];
+const FLOOD_HEADING: [&str; 13] = [
+    "FLOOD",
+    "CALM MS",
+    "FLOOD MS",
+    "MOST",
+    "RATIO",
+    "LINK MS",
+    "IN FLOOD",
+    "SENT",
+    "HEARD",
+    "TOO MUCH",
+    "OPEN",
+    "KIB BEFORE",
+    "AFTER",
+];
+
 pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], floods: &[Flooded]) -> String {
     let mut parts = Vec::new();
     if !singles.is_empty() {
@@ -161,61 +200,13 @@ pub(super) fn for_people(singles: &[Single], groups: &[Group], rows: &[Row], flo
         ));
     }
     if !groups.is_empty() {
-        let heading = [
-            "SCHEME",
-            "KEY",
-            "T",
-            "SIGNERS",
-            "ALL MS",
-            "BUSIEST MS",
-            "VERIFY MS",
-            "ROUNDS",
-            "TO ALL",
-            "TO ONE",
-        ];
-        parts.push(table(&heading, &groups.iter().map(group_cells).collect::<Vec<_>>()));
+        parts.push(table(&GROUP_HEADING, &groups.iter().map(group_cells).collect::<Vec<_>>()));
     }
     if !rows.is_empty() {
-        let heading = [
-            "SERIES",
-            "SCHEME",
-            "KEYS",
-            "MODE",
-            "N",
-            "T",
-            "SIGNERS",
-            "TIMES",
-            "JOIN MS",
-            "LEAST",
-            "MOST",
-            "PAPERS",
-            "RUN",
-            "DISK",
-            "ROUNDS",
-            "ROUND TRIP",
-            "EXPECTED",
-            "RATIO",
-            "ONE WAY",
-        ];
-        parts.push(table(&heading, &rows.iter().map(join_cells).collect::<Vec<_>>()));
+        parts.push(table(&JOIN_HEADING, &rows.iter().map(join_cells).collect::<Vec<_>>()));
     }
     if !floods.is_empty() {
-        let heading = [
-            "FLOOD",
-            "CALM MS",
-            "FLOOD MS",
-            "MOST",
-            "RATIO",
-            "LINK MS",
-            "IN FLOOD",
-            "SENT",
-            "HEARD",
-            "TOO MUCH",
-            "OPEN",
-            "KIB BEFORE",
-            "AFTER",
-        ];
-        parts.push(table(&heading, &floods.iter().map(flood_cells).collect::<Vec<_>>()));
+        parts.push(table(&FLOOD_HEADING, &floods.iter().map(flood_cells).collect::<Vec<_>>()));
     }
     parts.join("\n\n")
 }

@@ -6,10 +6,13 @@ use bytes::Bytes;
 use folkmoot_base::{Danger, Entropy, Party, Service, UnixTime, digest};
 use folkmoot_identity::{Identity, Signature, Stamp};
 use folkmoot_session::{
-    Body, Content, HEADER_BYTES, Message, OpenError, Opened, PLAIN_BYTES, SIGNED_BYTES, Session, TAG_BYTES,
+    Body, Content, HEADER_BYTES, Message, OpenError, Opened, PLAIN_BYTES, Session, TAG_BYTES,
 };
 use proptest::prelude::*;
 use std::sync::LazyLock;
+
+/// Sealed before a text that P-256 signs: the first byte, algorithm, length, r ‖ s.
+const SIGNED_BYTES: usize = 68;
 
 struct Seed(u64);
 
