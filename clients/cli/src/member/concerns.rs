@@ -1,8 +1,8 @@
 //! Whom, or which line, a vote is about, in words that people can compare aloud: names can be
 //! alike.
 
-use crate::show::{harmless, visible};
-use crate::verify::named;
+use super::names::{Names, name, stranger};
+use crate::show::harmless;
 use crate::words::{of_digest, of_head};
 use folkmoot::{Digest, MemberId};
 use folkmoot_identity::names::is_marked;
@@ -19,16 +19,14 @@ pub(super) fn member(id: &MemberId, name: &str) -> Value {
     json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) })
 }
 
-/// What the transcript knows of a proposal.
-fn of(effect: &Effect, known: &Transcript) -> Vec<Value> {
-    let all = |members: &[MemberId]| {
-        let labels = named(known, members);
-        let told = members.iter().zip(labels).take(TOLD_MAX);
-        told.map(|(id, label)| json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) }))
-            .collect()
+/// What the transcript knows of a proposal; names are told as everywhere, with their marks.
+fn of(effect: &Effect, known: &Transcript, names: &Names) -> Vec<Value> {
+    let all = |members: &[MemberId]| -> Vec<Value> {
+        members.iter().take(TOLD_MAX).map(|id| member(id, &name(names, id))).collect()
     };
     let asks = |request: &Digest| {
-        known.set().admit(request).map(|admit| member(&admit.member, &visible(&admit.name)))
+        let admit = known.set().admit(request)?;
+        Some(member(&admit.member, &stranger(names, &admit.member, &admit.name)))
     };
     match &effect.change {
         Change::Remove { member } => all(&[*member]),
@@ -43,9 +41,9 @@ fn of(effect: &Effect, known: &Transcript) -> Vec<Value> {
 }
 
 /// Of an open proposal; nothing if it concerns nobody.
-pub(super) fn of_proposal(subject: &Digest, known: &Transcript) -> Vec<Value> {
+pub(super) fn of_proposal(subject: &Digest, known: &Transcript, names: &Names) -> Vec<Value> {
     let effect = known.set().effects().find(|one| one.subject().digest == *subject);
-    effect.map_or_else(Vec::new, |effect| of(effect, known))
+    effect.map_or_else(Vec::new, |effect| of(effect, known, names))
 }
 
 /// A line for each, for people.

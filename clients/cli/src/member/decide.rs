@@ -100,8 +100,9 @@ impl Process {
 
     /// Whom the proposals on these subjects are about, in order.
     pub(super) async fn concerns(&self, subjects: Vec<Digest>) -> Result<Vec<Vec<Value>>, Failure> {
+        let names = self.names.clone();
         let look = move |known: &Transcript| {
-            subjects.iter().map(|subject| concerns::of_proposal(subject, known)).collect()
+            subjects.iter().map(|subject| concerns::of_proposal(subject, known, &names)).collect()
         };
         self.with_transcript(look).await
     }
