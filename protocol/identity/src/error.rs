@@ -230,7 +230,7 @@ pub enum CsrError {
     WireSignature(#[source] SigningError),
     /// Its key is of another kind.
     #[error(
-        "the CSR's key is none that a member can have: P-256 with a named curve, Ed25519, RSA of 2048 or 3072 bits. Make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
+        "a member cannot have the CSR's key: it must be of P-256 with a named curve, Ed25519, or RSA with 2048 or 3072 bits. Make one: openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256"
     )]
     PeerKey,
     /// It is signed by another algorithm.

@@ -16,7 +16,7 @@ use folkmoot_signing::{SigningKey, VerifyingKey};
 const FILE_BYTES_MAX: usize = 4 * 1024;
 const PKCS8: &str = "PRIVATE KEY";
 const SEC1: &str = "EC PRIVATE KEY";
-const NO_KEY: &str = "the key is none that a member can have: P-256 (prime256v1) with a named curve, Ed25519, RSA of 2048 or 3072 bits with exponent 65537";
+const NO_KEY: &str = "a member cannot have such a key: it must be of P-256 (prime256v1) with a named curve, Ed25519, or RSA with 2048 or 3072 bits and exponent 65537";
 
 impl Identity {
     /// Makes an identity of a key that other software drew: PEM, PKCS#8, not encrypted, of any

@@ -195,7 +195,7 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     }
     let refused = anna.run(&["csr", "submit", &file(&place, "rsa.csr")]);
     assert!(
-        code(&refused) == CONFIGURATION && complaint(&refused).contains("key is none that a member can have"),
+        code(&refused) == CONFIGURATION && complaint(&refused).contains("a member cannot have the CSR's key"),
         "{}",
         complaint(&refused)
     );
@@ -203,7 +203,7 @@ fn what_is_no_csr_or_key_of_ours_is_refused_and_says_why() {
     assert_eq!(code(&missing), CONFIGURATION);
     let state = place.path().join("nobody");
     for (key, why) in [
-        ("rsa.key", "none that a member can have"),
+        ("rsa.key", "a member cannot have such a key"),
         ("locked.key", "encrypted"),
         ("rsa.csr", "no private key"),
     ] {
