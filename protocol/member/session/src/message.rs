@@ -27,8 +27,8 @@ pub const HEADER_BYTES: usize = 12;
 pub const TAG_BYTES: usize = 16;
 /// Sealed before the text of a message that is not signed.
 pub const PLAIN_BYTES: usize = 1;
-/// Sealed before the text of a message with the longest signature: the first byte, algorithm, length,
-/// signature.
+/// Sealed before the text of a message with the longest signature: the first byte, algorithm,
+/// length, signature.
 const SIGNED_BYTES_MAX: usize = 4 + SIGNATURE_BYTES_MAX;
 /// The longest sealed message.
 pub const SEALED_BYTES_MAX: usize = HEADER_BYTES + SIGNED_BYTES_MAX + MESSAGE_BYTES_MAX + TAG_BYTES;
