@@ -300,7 +300,7 @@ impl Talk {
     /// Whether a person has this before the eyes, as it was typed.
     fn stands_there(&mut self, event: &Value) -> bool {
         let is = |field: &str, value: &str| event.get(field).and_then(Value::as_str) == Some(value);
-        let oldest = self.typed.front().map(|text| hex(text));
+        let oldest = self.typed.front().map(hex);
         let own = is("event", "message") && is("sender", &self.me);
         let stands = own && oldest.is_some_and(|text| is("payload", &text));
         if stands {
