@@ -144,8 +144,8 @@ impl Table {
         let at: Vec<String> = self.actors.iter().map(|one| one.locator.clone()).collect();
         self.actors[who].kill();
         self.actors[who].start(&self.place, &at, &[]);
-        for other in 0..MEMBERS.len() {
-            self.actors[who].why(MEMBERS[other], "present");
+        for other in MEMBERS {
+            self.actors[who].why(other, "present");
         }
         format!("{} restarts", MEMBERS[who])
     }

@@ -152,7 +152,7 @@ impl Cast {
 
     fn a_stranger_asks_no_more(&self) {
         let mut eve = Actor::new(&self.place, "eve");
-        eve.start(&self.place, &[self.anna.locator.clone()], &["--apply"]);
+        eve.start(&self.place, std::slice::from_ref(&self.anna.locator), &["--apply"]);
         self.ben.until(&["vote", "list"], |list| named(list, "eve").is_some());
         let taken = eve.good(&["withdraw"]);
         assert_eq!(taken["known"], true, "{taken}");
@@ -174,7 +174,7 @@ impl Cast {
 
     fn a_renewal_is_told_as_one(&self) {
         let mut dora = Actor::new(&self.place, "dora");
-        dora.start(&self.place, &[self.anna.locator.clone()], &["--apply"]);
+        dora.start(&self.place, std::slice::from_ref(&self.anna.locator), &["--apply"]);
         for voter in [&self.anna, &self.ben, &self.cleo] {
             voter.until(&["vote", "approve", "dora"], |told| !told.is_null());
         }
