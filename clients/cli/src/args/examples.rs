@@ -3,13 +3,14 @@
 use clap::Command;
 
 /// By the command's words after `folkmoot`. Each line is a command line that can be given.
-pub(super) const EXAMPLES: [(&str, &[&str]); 60] = [
+pub(super) const EXAMPLES: [(&str, &[&str]); 63] = [
     ("", &["folkmoot demo", "folkmoot --state anna status"]),
     ("demo", &["folkmoot demo --messages 200"]),
     ("identity", &["folkmoot --state anna identity new anna"]),
     ("identity new", &["folkmoot --state anna identity new anna"]),
     ("identity import", &["folkmoot --state erik identity import --key erik.key --name erik"]),
     ("identity passphrase", &["folkmoot --state anna identity passphrase"]),
+    ("identity rotate", &["folkmoot --state anna identity rotate"]),
     ("identity show", &["folkmoot --state anna identity show"]),
     ("charter", &["folkmoot charter verify charter.cms"]),
     (
@@ -61,6 +62,8 @@ pub(super) const EXAMPLES: [(&str, &[&str]); 60] = [
     ("authority status", &["folkmoot --state office authority status"]),
     ("authority take-log", &["folkmoot --state replica authority take-log old-replica"]),
     ("authority log", &["folkmoot --state office authority log"]),
+    ("withdraw", &["folkmoot --state ben withdraw \"expel dora\"", "folkmoot --state dora withdraw"]),
+    ("rules", &["folkmoot --state anna rules"]),
     ("leave", &["folkmoot --state dora leave", "folkmoot --state dora leave --for-good"]),
     ("expel", &["folkmoot --state ben expel dora"]),
     ("voters", &["folkmoot --state anna voters anna ben dora"]),

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Every command that does something, and how it ends in an empty folder.
-const ENDS: [(&str, i32); 52] = [
+const ENDS: [(&str, i32); 55] = [
     // Done.
     ("identity new anna --no-passphrase", 0),
     ("authority new --group x --no-passphrase", 0),
@@ -22,6 +22,8 @@ const ENDS: [(&str, i32); 52] = [
     ("vote approve dora", 4),
     ("vote reject dora", 4),
     ("renew", 4),
+    ("withdraw", 4),
+    ("rules", 4),
     ("leave", 4),
     ("expel dora", 4),
     ("voters anna", 4),
@@ -40,6 +42,7 @@ const ENDS: [(&str, i32); 52] = [
     ("charter new x --founder nowhere", 3),
     ("identity show", 3),
     ("identity passphrase --no-passphrase", 3),
+    ("identity rotate", 3),
     ("charter sign nowhere", 3),
     ("charter show nowhere", 3),
     ("charter verify nowhere", 3),
