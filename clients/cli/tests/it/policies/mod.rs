@@ -246,7 +246,8 @@ fn a_program_votes_and_a_broken_one_waits() {
         *'\"name\":\"eve\"'*) exit 3 ;;\n*'\"name\":\"fred\"'*) exit 1 ;;\n*) exit 4 ;;\nesac\n";
     let scripts = Place::new("hook-scripts");
     let hook = program(&scripts, "hook", text);
-    let more: [&[&str]; 2] = [&["--policy-hook", &hook], &["--policy-hook", "/nowhere/at/all"]];
+    let broken = program(&scripts, "broken", "#!/nowhere/at/all\n");
+    let more: [&[&str]; 2] = [&["--policy-hook", &hook], &["--policy-hook", &broken]];
     let cast = Cast::new("hook", &["anna", "ben", "cleo"], &["--role", "friends=@ben"], &more);
     let dora = cast.guest("dora", &[]);
     cast.request("cleo", "dora", |one| one["approved"] == json!(["anna"]));
@@ -255,7 +256,7 @@ fn a_program_votes_and_a_broken_one_waits() {
     let eve = cast.guest("eve", &[]);
     let fred = cast.guest("fred", &[]);
     cast.request("cleo", "eve", |one| one["rejected"] == json!(["anna"]));
-    // Ben's program is not there and anna's fails on fred: both wait, and both can vote themselves.
+    // Ben's program cannot be run and anna's fails on fred: both wait, and both can vote themselves.
     cast.vote("ben", "approve", "fred");
     cast.request("cleo", "fred", |one| one["approved"] == json!(["ben"]));
     let file = scripts.path().join("hook.asked");
