@@ -13,7 +13,7 @@ use std::process::{Child, ChildStdin, Stdio};
 use std::time::Duration;
 
 const MIB: usize = 1024 * 1024;
-const BESIDE: usize = 64 * MIB;
+const BESIDE: usize = 72 * MIB;
 /// Noise that is offered.
 const NOISE: usize = 1024 * MIB;
 /// Items of the widest set.
