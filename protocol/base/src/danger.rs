@@ -215,6 +215,10 @@ pub enum Danger {
     FlushBelievesAnyone,
     /// Flush: an earlier FLUSH_OK replaces a later one (FLU-21).
     FlushHearsAgain,
+    /// Flush: a FLUSH_RECV counts whatever it shows (FLU-22).
+    FlushBelievesAnyReceipt,
+    /// Flush: a party shows the same receipt for every view (FLU-23).
+    FlushOneReceipt,
     /// Flush: installs the view without waiting for FLUSH_OK of the others.
     FlushNoWait,
     /// Flush: a party sends early messages before all are known to have the view (FLU-10).

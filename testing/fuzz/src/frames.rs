@@ -7,7 +7,7 @@ use folkmoot_admission::{GuestMessage, OpenMessage};
 use folkmoot_base::{
     Blob, ConfigurationId, Digest, GroupId, MemberId, NodeId, Party, Proof as SignedBy, Signatures, ViewId,
 };
-use folkmoot_flush::message::{Frame as FlushFrame, Signed as FlushSigned};
+use folkmoot_flush::message::{Control as FlushControl, Frame as FlushFrame};
 use folkmoot_group::message::{Control as GroupControl, Message as GroupMessage};
 use folkmoot_keying::message::Envelope;
 use folkmoot_link::message::{Control as LinkControl, Datagram, Proof, next_piece};
@@ -107,9 +107,9 @@ pub fn group_message(data: &[u8]) {
 pub fn flush_frame(data: &[u8]) {
     use folkmoot_flush::message::{data_header, decode, encode};
     match decode(owned(data)) {
-        Ok(FlushFrame::Control(signed)) => {
-            assert_eq!(encode(&signed), data);
-            canonical::<FlushSigned>(data);
+        Ok(FlushFrame::Control(control)) => {
+            assert_eq!(encode(&control), data);
+            canonical::<FlushControl>(data);
         }
         Ok(FlushFrame::Data { tag, number, service, to, payload }) => {
             let head = data_header(&tag, service, to, number);

@@ -7,8 +7,8 @@ use core::time::Duration;
 use folkmoot_base::{
     Cause, Cipher, Digest, GroupId, Instant, MemberId, Mutant, Party, Pool, Secret, Service, SignatureBytes,
 };
-use folkmoot_flush::message::{self as flush_message, Control as FlushControl, For, Signed};
-use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput};
+use folkmoot_flush::message::{self as flush_message, Control as FlushControl, FlushOk, For, Signed};
+use folkmoot_flush::{Config as FlushConfig, Flush, Output as FlushOutput, Phase};
 use folkmoot_keying::{Config as KeyingConfig, Credentials, Input, Keying, Output, Terms, View};
 use folkmoot_session::{Body, Bundle, Config as SessionConfig, Opened, Session};
 use std::collections::VecDeque;
@@ -32,12 +32,27 @@ fn party(number: u8) -> Party {
 
 fn flush_config() -> FlushConfig {
     let signatures = Arc::new(frames::AnySignature);
-    FlushConfig { me: party(1), group: GROUP, signatures, danger: Mutant::NONE }
+    let secret = Secret::new([4; 32]);
+    FlushConfig { me: party(1), group: GROUP, signatures, secret, danger: Mutant::NONE }
 }
 
-/// The word of party 2.
-fn signed(control: FlushControl) -> Bytes {
-    flush_message::encode(&Signed::sign(control, &party(2), &frames::AnySignature))
+/// What party 2 shows when it has a view.
+const RECEIPT: [u8; 32] = [6; 32];
+
+/// The FLUSH_OK of party 2 for a view of this number.
+fn flush_ok(order: u64) -> Bytes {
+    let view = view_id(GROUP, order);
+    let number = u32::try_from(order).unwrap_or_default();
+    let commitment = flush_message::commitment(&party(2), &view, &RECEIPT);
+    let ok = FlushOk { view, number, heads: HEADS, brings: Vec::new().into(), reached: None, commitment };
+    let signed = Signed::sign(ok, &party(2), &frames::AnySignature);
+    flush_message::encode(&FlushControl::FlushOk(Box::new(signed)))
+}
+
+/// Its FLUSH_RECV.
+fn received(order: u64) -> Bytes {
+    let view = view_id(GROUP, order);
+    flush_message::encode(&FlushControl::FlushReceived { view, receipt: RECEIPT })
 }
 
 /// The flush layer of member 1; its own words come back to it.
@@ -51,13 +66,10 @@ impl Flushing {
     fn steady() -> Self {
         let mut flushing = Self { flush: Flush::new(flush_config(), HEADS), order: 0 };
         flushing.notice();
-        let view = view_id(GROUP, 1);
-        for control in [
-            FlushControl::FlushOk { view, number: 1, heads: HEADS, brings: Vec::new().into(), reached: None },
-            FlushControl::FlushReceived { view },
-        ] {
-            flushing.frame(party(2), signed(control));
+        for word in [flush_ok(1), received(1)] {
+            flushing.frame(party(2), word);
         }
+        assert_eq!(flushing.flush.phase(), Phase::Steady);
         flushing
     }
 
@@ -117,17 +129,8 @@ pub(crate) fn flush_seeds() -> [Vec<Vec<u8>>; 2] {
     let tag = flush_message::ViewTag::of(&view_id(GROUP, 1));
     let header = flush_message::data_header(&tag, Service::Agreed, For::Session, 0);
     let word = [header.as_slice(), b"a word"].concat();
-    let ok = |order: u64| {
-        signed(FlushControl::FlushOk {
-            view: view_id(GROUP, order),
-            number: u32::try_from(order).unwrap_or_default(),
-            heads: HEADS,
-            brings: Vec::new().into(),
-            reached: None,
-        })
-        .to_vec()
-    };
-    let received = |order| signed(FlushControl::FlushReceived { view: view_id(GROUP, order) }).to_vec();
+    let ok = |order| flush_ok(order).to_vec();
+    let received = |order| received(order).to_vec();
     let change =
         script([(0, word.clone()), (4, vec![]), (6, vec![]), (0, ok(2)), (0, received(2)), (7, vec![1])]);
     let lost = script([(4, vec![]), (0, ok(3)), (5, vec![]), (4, vec![]), (6, vec![]), (0, ok(3))]);

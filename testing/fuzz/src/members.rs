@@ -145,17 +145,20 @@ fn above_after(data: &[u8]) -> Option<Above> {
 
 /// Seeds: admission, flush and keying words wrapped as the member wraps them.
 pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    use folkmoot_flush::message::{Control, Signed, encode};
+    use folkmoot_base::ViewId;
+    use folkmoot_flush::message::{Control, FlushOk, Signed, commitment, encode};
     let open = script(admission.iter().rev().take(2).map(|word| (0, [&[OPEN], &word[..]].concat())));
     let admit = world().admit();
     let view = crate::frames::view_id(world().group(), 1);
     let heads = world().transcript.digest();
-    let flush = |sender: &Identity, port: u16, control: Control| {
-        let signatures = Prover::new(sender.key().clone());
-        encode(&Signed::sign(control, &Party::new(sender.member(), port), &signatures)).to_vec()
+    let receipt = [6; 32];
+    let ok = |sender: &Identity, port: u16, view: ViewId| {
+        let (signatures, party) = (Prover::new(sender.key().clone()), Party::new(sender.member(), port));
+        let (brings, commitment) = (Vec::new().into(), commitment(&party, &view, &receipt));
+        let ok = FlushOk { view, number: 1, heads, brings, reached: None, commitment };
+        encode(&Control::FlushOk(Box::new(Signed::sign(ok, &party, &signatures)))).to_vec()
     };
-    let ok = |view| Control::FlushOk { view, number: 1, heads, brings: Vec::new().into(), reached: None };
-    let received = |view| Control::FlushReceived { view };
+    let received = |view| encode(&Control::FlushReceived { view, receipt }).to_vec();
     let (mine, theirs) = (&world().founders[0], &world().founders[1]);
     let tag = folkmoot_flush::message::ViewTag::of(&view);
     let head = |to| folkmoot_flush::message::data_header(&tag, Service::Agreed, to, 0);
@@ -163,8 +166,8 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let sealed = [head(For::Session).as_slice(), &[0; 40]].concat();
     let two = vec![
         (4, vec![2]),
-        (0, flush(theirs, PORTS[0], ok(view))),
-        (0, flush(theirs, PORTS[0], received(view))),
+        (0, ok(theirs, PORTS[0], view)),
+        (0, received(view)),
         (0, keying),
         (0, sealed),
         (8, b"hi".to_vec()),
@@ -176,8 +179,8 @@ pub(crate) fn member_seeds(admission: &[Vec<u8>]) -> Vec<Vec<u8>> {
         (4, vec![0]),
         (8, b"alone".to_vec()),
         (4, vec![0b00_1001]),
-        (0x50, flush(mine, PORTS[1], ok(next))),
-        (0x50, flush(mine, PORTS[1], received(next))),
+        (0x50, ok(mine, PORTS[1], next)),
+        (0x50, received(next)),
         (5, vec![0b00_1001]),
         (6, vec![2, 0]),
     ];

@@ -141,13 +141,15 @@ pub const MUTANTS: [Mutant; 76] = [
 ];
 
 /// Dangers without a checker of their own: another layer stands behind each (README.md says which).
-pub const GUARDED_TWICE: [Danger; 6] = [
+pub const GUARDED_TWICE: [Danger; 8] = [
     Danger::KeyingKeepsExpelled,
     Danger::NodeServesGuests,
     Danger::FlushNoWait,
     Danger::FlushAnyView,
     Danger::FlushOmitsSelf,
     Danger::FlushRepeatsView,
+    Danger::FlushBelievesAnyReceipt,
+    Danger::FlushOneReceipt,
 ];
 
 /// The danger called `name`, if it is known here.

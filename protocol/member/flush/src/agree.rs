@@ -1,9 +1,9 @@
 //! The change being agreed: whose FLUSH_OK has come, whose is missing, and how long we wait.
 
-use crate::message::Reached;
+use crate::message::FlushOk;
 use core::time::Duration;
 use folkmoot_base::limits::{MEMBERS_MAX, STEP_DEADLINE};
-use folkmoot_base::{Blob, Cause, Digest, Instant, MemberId, Party, ViewId};
+use folkmoot_base::{Cause, Digest, Instant, MemberId, Party, ViewId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How long a FLUSH_OK may be missing before we complain, unless the charter allows longer steps.
@@ -15,19 +15,6 @@ const BACK_OFF_MAX: u32 = 8;
 /// After so many changes a FLUSH_OK for a view that nobody announced is forgotten; also the most
 /// such views.
 pub(crate) const EARLY_VIEWS_MAX: usize = 200;
-
-/// What a party says with FLUSH_OK.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FlushOk {
-    /// Grows with each that the party says.
-    pub(crate) number: u32,
-    /// Digest of the heads of its transcript.
-    pub(crate) heads: Digest,
-    /// What its layer above brings along.
-    pub(crate) brings: Blob,
-    /// How far it delivered early messages of removed parties.
-    pub(crate) reached: Option<Reached>,
-}
 
 /// What each party last said. Two parties of one member speak each for itself.
 pub(crate) type FlushOks = BTreeMap<Party, FlushOk>;
@@ -122,7 +109,8 @@ impl Unnoticed {
     }
 
     /// Keeps a FLUSH_OK; `false` if there is no room.
-    pub(crate) fn keep(&mut self, view: ViewId, party: Party, flush_ok: FlushOk) -> bool {
+    pub(crate) fn keep(&mut self, party: Party, flush_ok: FlushOk) -> bool {
+        let view = flush_ok.view;
         if !self.views.contains_key(&view) && self.views.len() >= EARLY_VIEWS_MAX {
             return false;
         }

@@ -19,6 +19,9 @@ pub enum FlushError {
     /// A word in the name of a party that its member did not sign.
     #[error("a word in the name of {0} is not signed by its member")]
     PeerForged(Party),
+    /// A FLUSH_RECV in the name of a party that does not show what the party committed to.
+    #[error("a receipt in the name of {0} is not the one that it committed to")]
+    PeerReceipt(Party),
     /// A FLUSH_OK that is older than one that came before it.
     #[error("an older word of {0} comes again")]
     PeerStale(Party),

@@ -3,10 +3,11 @@
 use crate::View;
 use crate::agree::{FlushOks, Pending};
 use crate::early::{Early, Late, Numbers, highest};
-use crate::message::{Reached, ViewTag};
+use crate::message::{FlushOk, RECEIPT_BYTES, Reached, ViewTag};
+use crate::receipts;
 use bytes::Bytes;
 use folkmoot_base::{Danger, Digest, Mutant, Party, ViewId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]
 pub(crate) struct Installed {
@@ -18,7 +19,9 @@ pub(crate) struct Installed {
     /// Not removed by a notice: what they sent in the view still counts (for a lost one, until the
     /// next notice).
     heard: BTreeSet<Party>,
-    /// Have said that they have installed it.
+    /// FLU-22: what each party committed to with the FLUSH_OK that counted.
+    commitments: BTreeMap<Party, Digest>,
+    /// Have shown that they have installed it.
     received: BTreeSet<Party>,
     pub(crate) signalled: bool,
     /// Numbers of our own early messages.
@@ -27,12 +30,14 @@ pub(crate) struct Installed {
 }
 
 impl Installed {
-    fn new(id: ViewId, members: BTreeSet<Party>) -> Self {
+    fn new(id: ViewId, members: BTreeSet<Party>, flush_oks: FlushOks) -> Self {
+        let commits = |(party, said): (Party, FlushOk)| (party, said.commitment);
         Self {
             id,
             tag: ViewTag::of(&id),
             with_me: members.clone(),
             heard: members.clone(),
+            commitments: flush_oks.into_iter().map(commits).collect(),
             received: BTreeSet::new(),
             signalled: false,
             sent: Numbers::default(),
@@ -78,6 +83,12 @@ impl Installed {
         self.early.release(&reached)
     }
 
+    /// FLU-22: whether `party` shows what it committed to.
+    pub(crate) fn is_shown(&self, party: &Party, receipt: &[u8; RECEIPT_BYTES]) -> bool {
+        let committed = self.commitments.get(party);
+        committed.is_some_and(|committed| receipts::fits(committed, party, &self.id, receipt))
+    }
+
     pub(crate) fn received(&mut self, party: Party) {
         if self.members.contains(&party) {
             self.received.insert(party);
@@ -121,5 +132,5 @@ pub(crate) fn install(
         last,
         previous: before.map(|before| before.id),
     };
-    (Installed::new(id, members), view)
+    (Installed::new(id, members, flush_oks), view)
 }

@@ -23,20 +23,21 @@ mod error;
 mod installed;
 pub mod message;
 mod output;
+mod receipts;
 mod words;
 
 pub use error::FlushError;
 pub use output::{Output, View};
 
-use agree::{FlushOk, Pending, Unnoticed};
+use agree::{Pending, Unnoticed};
 use bytes::Bytes;
 use core::time::Duration;
 use early::Late;
 use folkmoot_base::{
-    Blob, Buffer, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Service, Signatures, ViewId,
+    Blob, Buffer, Cause, Danger, Digest, GroupId, Instant, Mutant, Party, Secret, Service, Signatures, ViewId,
 };
 use installed::{Installed, install};
-use message::{BRINGS_BYTES_MAX, Control, DataHeader, For, Frame, ViewTag};
+use message::{BRINGS_BYTES_MAX, DataHeader, For, Frame, RECEIPT_BYTES, Signed, ViewTag};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub struct Config {
     pub group: GroupId,
     /// Our member's signatures, and the judgement of all others.
     pub signatures: Arc<dyn Signatures>,
+    /// FLU-23: what this party's receipts follow from. Drawn anew for each [`Flush`].
+    pub secret: Secret<[u8; RECEIPT_BYTES]>,
     /// What a mutant does wrong.
     pub danger: Mutant,
 }
@@ -100,7 +103,7 @@ pub struct Flush {
     /// What the layer above brings into the next view, from its answer to the flush on.
     brings: Blob,
     /// The FLUSH_OK that we last sent, and whether it is still on its way.
-    said: Option<(ViewId, FlushOk)>,
+    said: Option<Signed>,
     said_number: u32,
     saying: bool,
     leaving: bool,
@@ -218,7 +221,7 @@ impl Flush {
             }
             // FLU-10: these words decide by their places.
             Frame::Control(_) if service < Service::Agreed => Err(FlushError::PeerService(sender)),
-            Frame::Control(signed) => self.control(now, sender, *signed),
+            Frame::Control(control) => self.control(now, sender, control),
         }
     }
 
@@ -430,7 +433,7 @@ impl Flush {
         let id = view.id;
         self.out.push_back(Output::View(Box::new(view)));
         if !self.leaving {
-            self.multicast(Control::FlushReceived { view: id });
+            self.show(id);
         }
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! | frame | from → to | means |
 //! |---|---|---|
-//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along; how far I delivered early messages of removed parties |
-//! | FLUSH_RECV | each party, once in a view → all | I have installed it |
+//! | FLUSH_OK | each party, for the newest notice → all | I send no more in the view before; my transcript's heads digest; what the layer above brings along; how far I delivered early messages of removed parties; what I commit my receipt to |
+//! | FLUSH_RECV | each party, once in a view → all | I have installed it: here is my receipt |
 //! | Data | a party → all | a message of the layer above, in that view |
 //!
-//! The first two are signed by the sender's member: any node of the ring can make packets in
-//! another's name. What is in Data is sealed or signed by the layers above.
+//! Any node of the ring can make packets in another's name. So FLUSH_OK is signed by the sender's
+//! member, and FLUSH_RECV shows a value that only its sender can know ([`commitment`]). What is in
+//! Data is sealed or signed by the layers above.
 //!
 //! No frame names a party. The sender is the one that the group layer names, and the parties of a
 //! view are those of its notice.
@@ -26,8 +27,8 @@ use bytes::Bytes;
 use folkmoot_base::codec::{self, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Blob, Buffer, DecodeError, Digest, Party, Proof, Service, Signatures, ViewId, digest};
 
-/// The domain label of every [`Control`].
-const LABEL: &[u8] = b"folkmoot flush word v1";
+/// The domain label of every [`FlushOk`].
+const LABEL: &[u8] = b"folkmoot flush ok v1";
 const DATA: u8 = 0xD0;
 const SESSION_BIT: u8 = 2;
 /// The highest four bits of the first byte of data.
@@ -44,6 +45,8 @@ const CODES: [(Service, u8); 6] = [
 ];
 /// The most bytes that the layer above may bring along.
 pub const BRINGS_BYTES_MAX: usize = 96;
+/// What a FLUSH_RECV shows.
+pub const RECEIPT_BYTES: usize = 32;
 
 /// The layer above that a payload is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,65 +93,79 @@ pub struct Reached {
     pub parties: Vec<Reach>,
 }
 
-/// A message from one party to all.
+/// What a party says when it sends no more in the view before this one.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
-#[repr(u8)]
-pub enum Control {
-    /// The sender sends no more in the view before this one.
-    #[tls_codec(discriminant = 1)]
-    FlushOk {
-        /// The view to come: the newest notice.
-        view: ViewId,
-        /// Grows with each that the sender says.
-        number: u32,
-        /// Digest of the heads of the sender's transcript.
-        heads: Digest,
-        /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this
-        /// layer does not look at it.
-        brings: Blob,
-        /// FLU-11: if a notice removed parties of the view before, how far the sender delivered
-        /// their early messages.
-        reached: Option<Reached>,
-    },
-    /// The sender has installed this view.
-    #[tls_codec(discriminant = 2)]
-    FlushReceived {
-        /// Which view.
-        view: ViewId,
-    },
+pub struct FlushOk {
+    /// The view to come: the newest notice.
+    pub view: ViewId,
+    /// Grows with each that the sender says.
+    pub number: u32,
+    /// Digest of the heads of the sender's transcript.
+    pub heads: Digest,
+    /// What the sender's layer above brings into the view, up to [`BRINGS_BYTES_MAX`]; this layer
+    /// does not look at it.
+    pub brings: Blob,
+    /// FLU-11: if a notice removed parties of the view before, how far the sender delivered their
+    /// early messages.
+    pub reached: Option<Reached>,
+    /// The [`commitment`] to what the sender shows once it has installed the view.
+    pub commitment: Digest,
 }
 
-/// A control message with the signature of its sender's member.
+/// A FLUSH_OK with the signature of its sender's member.
 #[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
 pub struct Signed {
-    /// The message.
-    pub control: Control,
+    /// What it says.
+    pub ok: FlushOk,
     /// By its sender's member.
     pub proof: Proof,
 }
 
 impl Signed {
     /// `sender` says this; these signatures are its member's.
-    pub fn sign(control: Control, sender: &Party, signatures: &dyn Signatures) -> Self {
-        let proof = signatures.sign(LABEL, &signed_bytes(&control, sender));
-        Self { control, proof }
+    pub fn sign(ok: FlushOk, sender: &Party, signatures: &dyn Signatures) -> Self {
+        let proof = signatures.sign(LABEL, &signed_bytes(&ok, sender));
+        Self { ok, proof }
     }
 
     /// Whether the member of `sender` signed it.
     pub(crate) fn is_of(&self, sender: &Party, signatures: &dyn Signatures) -> bool {
-        signatures.verify(&sender.member.0, LABEL, &signed_bytes(&self.control, sender), &self.proof)
+        signatures.verify(&sender.member.0, LABEL, &signed_bytes(&self.ok, sender), &self.proof)
     }
 }
 
-fn signed_bytes(control: &Control, sender: &Party) -> Vec<u8> {
-    [&sender.to_bytes(), codec::encode(control).as_slice()].concat()
+/// A message from one party to all.
+#[derive(Debug, Clone, PartialEq, Eq, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+#[repr(u8)]
+pub enum Control {
+    /// FLUSH_OK.
+    #[tls_codec(discriminant = 1)]
+    FlushOk(Box<Signed>),
+    /// FLUSH_RECV: the sender has installed this view.
+    #[tls_codec(discriminant = 2)]
+    FlushReceived {
+        /// Which view.
+        view: ViewId,
+        /// What its FLUSH_OK committed to. Until it is shown, nobody else knows it.
+        receipt: [u8; RECEIPT_BYTES],
+    },
+}
+
+/// FLU-22: what a FLUSH_OK of `sender` for `view` holds, if its FLUSH_RECV will show `receipt`. It
+/// names the party and the view, so it is of no use in another's FLUSH_OK, or for another view.
+pub fn commitment(sender: &Party, view: &ViewId, receipt: &[u8; RECEIPT_BYTES]) -> Digest {
+    digest(&[b"folkmoot flush receipt v1", &sender.to_bytes(), &codec::encode(view), receipt])
+}
+
+fn signed_bytes(ok: &FlushOk, sender: &Party) -> Vec<u8> {
+    [&sender.to_bytes(), codec::encode(ok).as_slice()].concat()
 }
 
 /// Any frame of this layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// For this layer.
-    Control(Box<Signed>),
+    Control(Control),
     /// For the layer above.
     Data {
         /// In which view it was sent.
@@ -165,8 +182,8 @@ pub enum Frame {
 }
 
 /// Encodes a control message.
-pub fn encode(signed: &Signed) -> Bytes {
-    codec::encode(signed).into()
+pub fn encode(control: &Control) -> Bytes {
+    codec::encode(control).into()
 }
 
 /// The head of a message.
@@ -208,8 +225,8 @@ pub fn decode(bytes: impl Into<Buffer>) -> Result<Frame, DecodeError> {
     let mut bytes = bytes.into();
     let kind = bytes.first().copied().unwrap_or_default();
     if kind & KIND != DATA {
-        let signed: Signed = codec::decode(&bytes.freeze())?;
-        return check(&signed.control).map(|()| Frame::Control(Box::new(signed)));
+        let control: Control = codec::decode(&bytes.freeze())?;
+        return check(&control).map(|()| Frame::Control(control));
     }
     let code = kind & !KIND & !SESSION_BIT;
     let service = CODES.iter().find(|(_, of)| *of == code).map(|(service, _)| *service);
@@ -228,7 +245,8 @@ pub fn decode(bytes: impl Into<Buffer>) -> Result<Frame, DecodeError> {
 }
 
 fn check(control: &Control) -> Result<(), DecodeError> {
-    let Control::FlushOk { brings: Blob(brings), reached, .. } = control else { return Ok(()) };
+    let Control::FlushOk(signed) = control else { return Ok(()) };
+    let FlushOk { brings: Blob(brings), reached, .. } = &signed.ok;
     if brings.len() > BRINGS_BYTES_MAX {
         return Err(DecodeError::TooLong { got: brings.len(), most: BRINGS_BYTES_MAX });
     }

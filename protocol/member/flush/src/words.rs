@@ -1,70 +1,86 @@
-//! The words of flush itself: FLUSH_OK and FLUSH_RECV, each signed by its party's member.
+//! The words of flush itself: FLUSH_OK, signed by its party's member, and FLUSH_RECV, with the
+//! party's receipt.
 
-use crate::agree::{FlushOk, is_stale};
+use crate::agree::is_stale;
 use crate::installed::Installed;
-use crate::message::{self, Control, Signed};
+use crate::message::{self, Control, FlushOk, RECEIPT_BYTES, Signed, commitment};
+use crate::receipts::receipt;
 use crate::{Flush, FlushError, Output};
 use folkmoot_base::{Danger, Instant, Party, Service, ViewId};
 
 impl Flush {
-    /// FLU-20: any node can make packets in another's name, so each of these words is signed. Words
-    /// that would change nothing are not verified.
-    pub(crate) fn control(&mut self, now: Instant, sender: Party, signed: Signed) -> Result<(), FlushError> {
-        let believes = self.config.danger.is(Danger::FlushBelievesAnyone);
-        let is_signed = |signed: &Signed| believes || signed.is_of(&sender, &*self.config.signatures);
-        match &signed.control {
-            Control::FlushOk { view, .. } if self.newest.is_some_and(|newest| *view < newest) => {}
-            Control::FlushReceived { view } if self.view() != Some(*view) => {}
-            _ if !is_signed(&signed) => return Err(FlushError::PeerForged(sender)),
-            _ => {}
-        }
-        match signed.control {
-            Control::FlushOk { view, number, heads, brings, reached } => {
-                self.flush_ok_came(now, sender, view, FlushOk { number, heads, brings, reached })
-            }
-            Control::FlushReceived { view } => {
-                if let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == view) {
-                    installed.received(sender);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn flush_ok_came(
+    pub(crate) fn control(
         &mut self,
         now: Instant,
         sender: Party,
-        view: ViewId,
-        flush_ok: FlushOk,
+        control: Control,
     ) -> Result<(), FlushError> {
+        match control {
+            Control::FlushOk(signed) => self.flush_ok_came(now, sender, *signed),
+            Control::FlushReceived { view, receipt } => self.receipt_came(sender, &view, &receipt),
+        }
+    }
+
+    /// FLU-20: any node can make packets in another's name, so each FLUSH_OK is signed. FLU-24: one
+    /// that would change nothing is not verified.
+    fn flush_ok_came(&mut self, now: Instant, sender: Party, signed: Signed) -> Result<(), FlushError> {
+        let view = signed.ok.view;
         if view.group != self.config.group {
             return Err(FlushError::PeerUnknownView(sender));
         }
         let pending = self.pending.as_ref().filter(|pending| pending.view == view);
         let said = pending.map(|pending| &pending.flush_oks).or_else(|| self.unnoticed.of(&view));
-        let stale = said.is_some_and(|said| is_stale(said, &sender, flush_ok.number));
+        let stale = said.is_some_and(|said| is_stale(said, &sender, signed.ok.number));
         if stale && !self.config.danger.is(Danger::FlushHearsAgain) {
             return Err(FlushError::PeerStale(sender));
+        }
+        if pending.is_some_and(|pending| !pending.members.contains(&sender)) {
+            return Err(FlushError::PeerNotPresent(sender));
+        }
+        let early = self.newest.is_none_or(|newest| newest < view);
+        if (early || pending.is_some()) && !self.believes(&sender, &signed) {
+            return Err(FlushError::PeerForged(sender));
         }
         if sender == self.config.me {
             self.saying = false;
         }
         if let Some(pending) = self.pending.as_mut().filter(|pending| pending.view == view) {
-            if !pending.members.contains(&sender) {
-                return Err(FlushError::PeerNotPresent(sender));
-            }
-            pending.flush_oks.insert(sender, flush_ok);
+            pending.flush_oks.insert(sender, signed.ok);
             if let Some(heads) = pending.agreed() {
                 self.install(heads, sender);
                 return Ok(());
             }
-        } else if self.newest.is_none_or(|newest| newest < view)
-            && !self.unnoticed.keep(view, sender, flush_ok)
-        {
+        } else if early && !self.unnoticed.keep(sender, signed.ok) {
             return Err(FlushError::PeerUnknownView(sender));
         }
         self.speak(now);
+        Ok(())
+    }
+
+    /// Whether the sender's member signed it. FLU-24: our own, when it comes back as we sent it, is
+    /// not verified. It is compared with its signature, so that we do not take what others refuse.
+    fn believes(&self, sender: &Party, signed: &Signed) -> bool {
+        let own = *sender == self.config.me && self.said.as_ref() == Some(signed);
+        own || self.config.danger.is(Danger::FlushBelievesAnyone)
+            || signed.is_of(sender, &*self.config.signatures)
+    }
+
+    /// FLU-22: FLUSH_RECV is not signed. It shows what the sender's FLUSH_OK committed to.
+    fn receipt_came(
+        &mut self,
+        sender: Party,
+        view: &ViewId,
+        receipt: &[u8; RECEIPT_BYTES],
+    ) -> Result<(), FlushError> {
+        let any = self.config.danger.is(Danger::FlushBelievesAnyReceipt);
+        // FLUSH_RECV comes behind its view in the order. One of another view is out of date.
+        let Some(installed) = self.installed.as_mut().filter(|installed| installed.id == *view) else {
+            return Ok(());
+        };
+        if !any && !installed.is_shown(&sender, receipt) {
+            return Err(FlushError::PeerReceipt(sender));
+        }
+        installed.received(sender);
         Ok(())
     }
 
@@ -75,23 +91,36 @@ impl Flush {
             return;
         }
         pending.wait(now, self.patience);
-        let (view, heads, brings) = (pending.view, self.heads, self.brings.clone());
-        let reached = self.installed.as_ref().and_then(Installed::reached);
-        let mut flush_ok = FlushOk { number: self.said_number, heads, brings, reached };
-        if self.saying || self.said.as_ref().is_some_and(|said| *said == (view, flush_ok.clone())) {
+        if self.saying {
             return;
         }
-        flush_ok.number = flush_ok.number.saturating_add(1);
-        self.said_number = flush_ok.number;
-        self.said = Some((view, flush_ok.clone()));
+        let (view, heads) = (pending.view, self.heads);
+        let reached = self.installed.as_ref().and_then(Installed::reached);
+        let same = |FlushOk { view: of, heads: had, brings, reached: to, .. }: &FlushOk| {
+            *of == view && *had == heads && *brings == self.brings && *to == reached
+        };
+        if self.said.as_ref().is_some_and(|said| same(&said.ok)) {
+            return;
+        }
+        self.said_number = self.said_number.saturating_add(1);
+        let (number, brings, me) = (self.said_number, self.brings.clone(), &self.config.me);
+        let receipt = receipt(&self.config.secret, &view, self.config.danger);
+        let commitment = commitment(me, &view, receipt.expose());
+        let ok = FlushOk { view, number, heads, brings, reached, commitment };
+        let signed = Signed::sign(ok, me, &*self.config.signatures);
+        self.said = Some(signed.clone());
         self.saying = true;
-        let FlushOk { number, heads, brings, reached } = flush_ok;
-        self.multicast(Control::FlushOk { view, number, heads, brings, reached });
+        self.multicast(&Control::FlushOk(Box::new(signed)));
     }
 
-    pub(crate) fn multicast(&mut self, control: Control) {
-        let signed = Signed::sign(control, &self.config.me, &*self.config.signatures);
-        let bytes = message::encode(&signed);
+    /// Says that we have installed `view`.
+    pub(crate) fn show(&mut self, view: ViewId) {
+        let receipt = receipt(&self.config.secret, &view, self.config.danger);
+        self.multicast(&Control::FlushReceived { view, receipt: *receipt.expose() });
+    }
+
+    fn multicast(&mut self, control: &Control) {
+        let bytes = message::encode(control);
         self.out.push_back(Output::Multicast { service: Service::Agreed, bytes });
     }
 }

@@ -6,7 +6,9 @@ use crate::credentials::Who;
 use crate::group_stack::{GroupStack, Installed, Parts};
 use crate::returns::News;
 use crate::{Member, SendError};
-use base::{Buffer, Cause, Danger, Entropy, GroupId, Instant, Join, Party, Says, Service, ViewId};
+use base::{
+    Buffer, Cause, Danger, Entropy, GroupId, Instant, Join, Party, Says, Secret, Service, ViewId, draw,
+};
 use bytes::Bytes;
 use folkmoot_base as base;
 use folkmoot_flush::{self as flush, message::For};
@@ -25,13 +27,13 @@ pub(crate) struct Notice {
 impl Member {
     /// This member wants to be in a group from now on, and asks for it as soon as the node can join
     /// groups.
-    pub(crate) fn join(&mut self, now: Instant, group: GroupId) {
+    pub(crate) fn join(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         self.wanted.insert(group);
-        self.take_stack(now, group);
+        self.take_stack(now, group, entropy);
         self.ask_again(now);
     }
 
-    fn take_stack(&mut self, now: Instant, group: GroupId) {
+    fn take_stack(&mut self, now: Instant, group: GroupId, entropy: &mut dyn Entropy) {
         if self.stacks.contains_key(&group) {
             return;
         }
@@ -41,6 +43,7 @@ impl Member {
             group,
             heads: self.transcript.digest(),
             signatures: self.signatures.clone(),
+            secret: Secret::new(draw(entropy)),
             stored_instance: stored.as_deref(),
             step_deadline: self.config.step_deadline,
             patience: self.patience,
@@ -85,7 +88,7 @@ impl Member {
 
     /// This member is out of the group: keys are erased, held messages are reported, and if the
     /// group is still wanted, the member asks again.
-    pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause) {
+    pub(crate) fn removed(&mut self, now: Instant, group: GroupId, cause: Cause, entropy: &mut dyn Entropy) {
         let known = self.stacks.contains_key(&group);
         self.drop_stack(group);
         // Our transcript may have told us before our node did: once is enough.
@@ -103,7 +106,7 @@ impl Member {
             self.wanted.remove(&group);
         }
         if self.wanted.contains(&group) {
-            self.take_stack(now, group);
+            self.take_stack(now, group, entropy);
             if let Some(stack) = self.stacks.get_mut(&group) {
                 stack.asks(now);
             }

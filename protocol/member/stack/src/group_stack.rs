@@ -3,13 +3,13 @@
 use crate::credentials::Who;
 use crate::returns::Returns;
 use base::{
-    Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Party, Service, Signatures,
-    ViewId,
+    Cipher, Digest, Entropy, GroupId, Instant, MemberId, ModuleName, Mutant, Party, Secret, Service,
+    Signatures, ViewId,
 };
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
-use folkmoot_flush::message::{DataHeader, For};
+use folkmoot_flush::message::{DataHeader, For, RECEIPT_BYTES};
 use folkmoot_flush::{self as flush, Flush};
 use folkmoot_identity::{Charter, Minority, SigningKey, Stamp};
 use folkmoot_keying::{self as keying, Keying, KeyingError};
@@ -72,6 +72,8 @@ pub(crate) struct Parts<'a> {
     pub(crate) group: GroupId,
     pub(crate) heads: Digest,
     pub(crate) signatures: Arc<dyn Signatures>,
+    /// What the receipts of flush follow from; drawn for this stack.
+    pub(crate) secret: Secret<[u8; RECEIPT_BYTES]>,
     pub(crate) stored_instance: Option<&'a [u8]>,
     pub(crate) step_deadline: Duration,
     pub(crate) patience: Duration,
@@ -82,7 +84,7 @@ pub(crate) struct Parts<'a> {
 impl GroupStack {
     pub(crate) fn new(parts: &Parts<'_>, now: Instant) -> Result<Self, KeyingError> {
         let &Parts { me, group, heads, danger, .. } = parts;
-        let signatures = Arc::clone(&parts.signatures);
+        let (signatures, secret) = (Arc::clone(&parts.signatures), parts.secret.clone());
         let keys = keying::Config { step_deadline: parts.step_deadline, danger };
         let sessions = session::Config {
             danger,
@@ -90,7 +92,7 @@ impl GroupStack {
             ..session::Config::default()
         };
         let mut stack = Self {
-            flush: Flush::new(flush::Config { me, group, signatures, danger }, heads),
+            flush: Flush::new(flush::Config { me, group, signatures, secret, danger }, heads),
             keying: Keying::new(me, group, keys, parts.stored_instance)?,
             session: Session::new(me, group, sessions),
             held: VecDeque::new(),

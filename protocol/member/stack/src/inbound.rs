@@ -64,7 +64,7 @@ impl Member {
                 if group == self.home {
                     self.sight.went(now, self.me, cause);
                 }
-                self.removed(now, group, cause);
+                self.removed(now, group, cause, entropy);
             }
             Indication::Refused { refusal, .. } => self.event(Event::Refused { reason: refusal.to_string() }),
         }

@@ -346,7 +346,7 @@ impl Member {
 
     fn taken(&mut self, now: Instant, item: Bytes, taken: Taken, entropy: &mut dyn Entropy) {
         self.tell_change(&taken);
-        self.follow_roster(now, &taken);
+        self.follow_roster(now, &taken, entropy);
         let heads = self.transcript.digest();
         let groups: Vec<GroupId> = self.stacks.keys().copied().collect();
         for group in groups {
@@ -374,7 +374,7 @@ impl Member {
 
     /// What an item means for each group's stack, at its own place in the order. A notice comes
     /// with it, or a little later.
-    fn follow_roster(&mut self, now: Instant, taken: &Taken) {
+    fn follow_roster(&mut self, now: Instant, taken: &Taken, entropy: &mut dyn Entropy) {
         let (me, roster) = (self.me, self.transcript.roster());
         for stack in self.stacks.values_mut() {
             stack.follow(roster);
@@ -385,7 +385,7 @@ impl Member {
             let stacks: Vec<(GroupId, bool)> =
                 self.stacks.iter().map(|(group, stack)| (*group, stack.asked && !stack.joined)).collect();
             for (group, on_its_way) in stacks {
-                self.removed(now, group, cause);
+                self.removed(now, group, cause, entropy);
                 if on_its_way {
                     // If we were admitted again before the join has its place in the order, nobody
                     // would be there to answer for it.

@@ -48,7 +48,7 @@ mod tests {
     use super::{Buffer, Bytes, Payload};
     use folkmoot_base::Service;
     use folkmoot_base::{Blob, Proof, SignatureBytes};
-    use folkmoot_flush::message::{Control, For, Signed, ViewTag, data_header, encode};
+    use folkmoot_flush::message::{Control, FlushOk, For, Signed, ViewTag, data_header, encode};
 
     #[test]
     fn mem_01_what_is_open_is_told_from_flush_frames() {
@@ -63,8 +63,11 @@ mod tests {
             group: folkmoot_base::GroupId([4; 32]),
         };
         let proof = Proof { key: Blob::default(), signature: SignatureBytes::NONE };
-        let received = Signed { control: Control::FlushReceived { view }, proof };
-        let mut frames = vec![Bytes::new(), encode(&received)];
+        let (heads, brings, commitment) = ([5; 32], Blob::default(), [6; 32]);
+        let ok = FlushOk { view, number: 7, heads, brings, reached: None, commitment };
+        let ok = Control::FlushOk(Box::new(Signed { ok, proof }));
+        let received = Control::FlushReceived { view, receipt: [8; 32] };
+        let mut frames = vec![Bytes::new(), encode(&ok), encode(&received)];
         for (service, to) in
             [(Service::Agreed, For::Keying), (Service::Safe, For::Session), (Service::Fifo, For::Session)]
         {

@@ -21,7 +21,7 @@ const BUNDLE_BYTES_MAX: usize = 1_350;
 impl Member {
     pub(crate) fn obey(&mut self, now: Instant, command: Command, entropy: &mut dyn Entropy) {
         match command {
-            Command::Join { group } => self.join(now, group),
+            Command::Join { group } => self.join(now, group, entropy),
             Command::Leave { group } => self.leave(group),
             Command::Send { group, service, payload, signed } => {
                 self.send(now, group, Manner { service, signed, content: Content::Text }, payload, entropy);

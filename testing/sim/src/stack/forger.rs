@@ -7,7 +7,7 @@
 //! all words --> [ Rumours ] --> Forger: again, with other numbers, with other words --> the ring
 //! ```
 //! Nothing that it makes is signed by whom it names: it signs with its own key, or shows a
-//! signature that it saw elsewhere. What would count is what a carrier can do by itself: say what
+//! signature or a receipt that it saw elsewhere. What would count is what a carrier can do by itself: say what
 //! its own node says.
 
 use super::kind::{self, Kind};
@@ -18,7 +18,7 @@ use folkmoot_attach::ToNode;
 use folkmoot_base::{
     Blob, ConfigurationId, Entropy, GroupId, Instant, Join, Lead, Party, Said, Says, ViewId,
 };
-use folkmoot_flush::message::{self as flush, Frame, Signed};
+use folkmoot_flush::message::{self as flush, FlushOk, Frame, RECEIPT_BYTES, Signed};
 use folkmoot_group::Mark;
 use folkmoot_group::message::{
     Control, Declaration, Declared, GroupState, Joined, Scope, SignedJoin, Stamp, State, carried_lead,
@@ -36,6 +36,8 @@ const HEARD_MAX: usize = 48;
 /// and the attempt end in it.
 const ENVELOPE_AT: usize = 5;
 const RUN_END: usize = ENVELOPE_AT + 97 + 4;
+/// What it shows in the name of others.
+const OWN_RECEIPT: [u8; RECEIPT_BYTES] = [7; RECEIPT_BYTES];
 /// Data of flush for keying, as agreed.
 const AGREED: u8 = 0xD0;
 
@@ -195,10 +197,10 @@ impl Forger {
             return Some((number_of(&of), data(node, group, of), payload));
         }
         let number = u32::try_from(self.rng.range(1_000, 1_000_000)).unwrap_or(1_000);
-        let control =
-            flush::Control::FlushOk { view, number, heads: [7; 32], brings: Blob::default(), reached: None };
-        let signed = Signed::sign(control, &of, &self.key);
-        Some((number_of(&of), data(node, group, of), flush::encode(&signed)))
+        let (brings, commitment) = (Blob::default(), flush::commitment(&of, &view, &OWN_RECEIPT));
+        let ok = FlushOk { view, number, heads: [7; 32], brings, reached: None, commitment };
+        let made = flush::Control::FlushOk(Box::new(Signed::sign(ok, &of, &self.key)));
+        Some((number_of(&of), data(node, group, of), flush::encode(&made)))
     }
 
     /// A word that was said, mostly of a party that is attached here.
@@ -243,33 +245,45 @@ impl Forger {
     /// A view that somebody flushed for.
     fn view(&mut self) -> Option<ViewId> {
         let (.., payload) = self.flush()?;
-        let Ok(Frame::Control(signed)) = flush::decode(&payload) else { return None };
-        let (flush::Control::FlushOk { view, .. } | flush::Control::FlushReceived { view }) = signed.control;
-        Some(view)
+        match flush::decode(&payload) {
+            Ok(Frame::Control(flush::Control::FlushOk(signed))) => Some(signed.ok.view),
+            Ok(Frame::Control(flush::Control::FlushReceived { view, .. })) => Some(view),
+            _ => None,
+        }
     }
 
     /// That a party has flushed, or has the view, which it never said: also of a view that there is
-    /// not.
+    /// not. It shows what that party showed for another view, what another party showed, or what it
+    /// made up.
     fn false_flush(&mut self, node: &Node) -> Option<Order> {
-        let (of, group, payload) = self.flush()?;
-        let Ok(Frame::Control(signed)) = flush::decode(&payload) else { return None };
-        let Signed { mut control, proof } = *signed;
+        let (mut of, group, payload) = self.flush()?;
+        let Ok(Frame::Control(mut control)) = flush::decode(&payload) else { return None };
         let (later, another) = (self.rng.chance(300_000), self.rng.chance(500_000));
-        if let flush::Control::FlushOk { number, heads, .. } = &mut control {
-            *number = number.saturating_add(u32::try_from(self.rng.range(1, 1_000)).unwrap_or(1));
-            if another {
-                *heads = [7; 32];
+        let orders = u64::from(later);
+        match &mut control {
+            flush::Control::FlushOk(signed) => {
+                let Signed { ok, proof } = &mut **signed;
+                let more = u32::try_from(self.rng.range(1, 1_000)).unwrap_or(1);
+                ok.number = ok.number.saturating_add(more);
+                ok.view.order = ok.view.order.saturating_add(orders);
+                if another {
+                    ok.heads = [7; 32];
+                }
+                if self.rng.chance(500_000) {
+                    ok.commitment = flush::commitment(&of, &ok.view, &OWN_RECEIPT);
+                    *proof = Signed::sign(ok.clone(), &of, &self.key).proof;
+                }
+            }
+            flush::Control::FlushReceived { view, receipt } => {
+                view.order = view.order.saturating_add(orders);
+                if another {
+                    *receipt = OWN_RECEIPT;
+                } else if let Some(other) = self.rng.pick(&self.own) {
+                    of = *other;
+                }
             }
         }
-        let (flush::Control::FlushOk { view, .. } | flush::Control::FlushReceived { view }) = &mut control;
-        if later {
-            view.order = view.order.saturating_add(1);
-        }
-        let signed = match self.rng.chance(500_000) {
-            true => Signed::sign(control, &of, &self.key),
-            false => Signed { control, proof },
-        };
-        Some((number_of(&of), data(node, group, of), flush::encode(&signed)))
+        Some((number_of(&of), data(node, group, of), flush::encode(&control)))
     }
 
     /// What its node would say of itself, with parties that are not there; signed for other tables.
@@ -310,10 +324,9 @@ fn party(said: &Said) -> Order {
 
 /// The view for which this says that its party has flushed.
 fn flushed(payload: &Bytes) -> Option<ViewId> {
-    let Ok(Frame::Control(signed)) = flush::decode(payload) else { return None };
-    match signed.control {
-        flush::Control::FlushOk { view, .. } => Some(view),
-        flush::Control::FlushReceived { .. } => None,
+    match flush::decode(payload) {
+        Ok(Frame::Control(flush::Control::FlushOk(signed))) => Some(signed.ok.view),
+        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@ use super::company::Names;
 use crate::record::Player;
 use crate::word::{Notice, Ready, Word};
 use folkmoot_base::{Indication, Said, Says};
-use folkmoot_flush::message::{self as flush, Control, Frame};
+use folkmoot_flush::message::{self as flush, Control, FlushOk, Frame};
 
 /// What a program says to its group's tables.
 pub(super) fn said(said: &Said, names: &Names) -> Option<Word> {
@@ -20,12 +20,15 @@ pub(super) fn said(said: &Said, names: &Names) -> Option<Word> {
 
 /// What a program says to the others' flush.
 pub(super) fn flushed(payload: &[u8]) -> Option<Word> {
-    let Ok(Frame::Control(signed)) = flush::decode(bytes::Bytes::copy_from_slice(payload)) else {
+    let Ok(Frame::Control(control)) = flush::decode(bytes::Bytes::copy_from_slice(payload)) else {
         return None;
     };
-    Some(match signed.control {
-        Control::FlushOk { view, number, heads, .. } => Word::Ready(Ready { view, number, heads }),
-        Control::FlushReceived { view } => Word::Has(view),
+    Some(match control {
+        Control::FlushOk(signed) => {
+            let FlushOk { view, number, heads, .. } = signed.ok;
+            Word::Ready(Ready { view, number, heads })
+        }
+        Control::FlushReceived { view, .. } => Word::Has(view),
     })
 }
 

@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use folkmoot_base::{
-    Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Party, Service,
-    SignatureBytes, ToySignatures, ViewId, digest, hmac_sha256,
+    Cause, ConfigurationId, Danger, Digest, Entropy, GroupId, Instant, MemberId, NodeId, Party, Secret,
+    Service, SignatureBytes, ToySignatures, ViewId, digest, hmac_sha256,
 };
 use folkmoot_flush::message::{Control, For, Frame};
 use folkmoot_flush::{Flush, Output as Below, message as frames};
@@ -120,7 +120,13 @@ pub struct Real {
 impl Real {
     pub fn new(me: Who, seats: Seats, off: Set, seed: u64, danger: Option<Danger>) -> Self {
         let signatures = Arc::new(ToySignatures(seats(me).member.0));
-        let below = folkmoot_flush::Config { me: seats(me), group: GROUP, signatures, danger: danger.into() };
+        let below = folkmoot_flush::Config {
+            me: seats(me),
+            group: GROUP,
+            signatures,
+            secret: Secret::new(heads(Set::NONE.with(me))),
+            danger: danger.into(),
+        };
         let above = Config { danger: danger.into(), ..Config::default() };
         let keying = Keying::new(seats(me), GROUP, above, None).unwrap();
         Self { me, seats, flush: Flush::new(below, heads(off)), keying, off, entropy: Seeded(seed) }
@@ -221,8 +227,9 @@ impl Real {
 
     fn sent(&mut self, service: Service, bytes: Bytes, wire: &mut Wire, told: &mut Vec<Effect>) {
         match frames::decode(&bytes).unwrap() {
-            Frame::Control(signed) => {
-                let Control::FlushOk { view, brings, .. } = signed.control else { return };
+            Frame::Control(control) => {
+                let Control::FlushOk(signed) = control else { return };
+                let frames::FlushOk { view, brings, .. } = signed.ok;
                 let view = number(&view);
                 wire.flush_oks.insert((self.me, view, self.off), bytes);
                 let brings = brings.0.get(1..33).map(|run| {

@@ -15,7 +15,7 @@ fn steady(danger: Option<Danger>) -> Flush {
 
 fn received(flush: &mut Flush) {
     for from in 0..3 {
-        hear(flush, from, &unsigned(Control::FlushReceived { view: id(1) })).unwrap();
+        hear(flush, from, &shown(id(1))).unwrap();
     }
     assert_eq!(flush.phase(), Phase::Steady);
 }
@@ -84,11 +84,7 @@ fn flu_10_words_of_flush_and_keying_have_places() {
     let mut flush = steady(None);
     let refused = Err(FlushError::PeerService(bus::member(1)));
     let keying = message::data_header(&ViewTag::of(&id(1)), Service::Fifo, For::Keying, 1);
-    let frames = [
-        word(id(2), 0),
-        unsigned(Control::FlushReceived { view: id(1) }),
-        Bytes::copy_from_slice(keying.as_slice()),
-    ];
+    let frames = [word(id(2), 0), shown(id(1)), Bytes::copy_from_slice(keying.as_slice())];
     for frame in &frames {
         assert_eq!(flush.frame(T0, bus::member(1), Service::Fifo, frame), refused);
     }
@@ -156,16 +152,13 @@ fn removed(danger: Option<Danger>) -> Vec<(Service, u8)> {
         Output::Multicast { bytes, .. } => Some(bytes.clone()),
         _ => None,
     });
-    let Some(Control::FlushOk { reached: Some(reached), .. }) = words::control(&mine.clone().unwrap()) else {
-        panic!("it says how far it is")
-    };
+    let reached = words::said(&mine.clone().unwrap()).unwrap().reached.expect("it says how far it is");
     if danger.is_none() {
         assert_eq!(reached.parties, [message::Reach { place: 2, reliable: 0, fifo: 1 }]);
     }
     let tag = ViewTag::of(&id(1));
     let theirs = message::Reached { tag, parties: vec![message::Reach { place: 2, reliable: 3, fifo: 2 }] };
-    let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
-    let theirs = unsigned(Control::FlushOk { view, number: next(), heads, brings, reached: Some(theirs) });
+    let theirs = unsigned(FlushOk { reached: Some(theirs), ..flush_ok(id(2)) });
     hear(&mut flush, 1, &theirs).unwrap();
     hear(&mut flush, 0, &mine.unwrap()).unwrap();
     assert_eq!(flush.view(), Some(id(2)));
@@ -205,9 +198,7 @@ fn answered(danger: Option<Danger>) -> Vec<(Service, u8)> {
     outputs(&mut flush);
     let parties = vec![message::Reach { place: 2, reliable: 0, fifo: 1 }];
     let reached = Some(message::Reached { tag: ViewTag::of(&id(1)), parties });
-    let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
-    hear(&mut flush, 1, &unsigned(Control::FlushOk { view, number: next(), heads, brings, reached }))
-        .unwrap();
+    hear(&mut flush, 1, &unsigned(FlushOk { reached, ..flush_ok(id(2)) })).unwrap();
     hear(&mut flush, 0, &word(id(2), 0)).unwrap();
     assert_eq!(flush.view(), Some(id(2)));
     all.extend(delivered(&mut flush));
@@ -272,8 +263,7 @@ fn flu_11_only_those_who_come_along_count() {
     outputs(&mut flush);
     let tag = ViewTag::of(&id(1));
     let says = message::Reached { tag, parties: vec![message::Reach { place: 2, reliable: 9, fifo: 9 }] };
-    let (view, heads, brings) = (id(2), [0; 32], Bytes::new().into());
-    let says = unsigned(Control::FlushOk { view, number: next(), heads, brings, reached: Some(says) });
+    let says = unsigned(FlushOk { reached: Some(says), ..flush_ok(id(2)) });
     hear(&mut flush, 3, &says).unwrap();
     hear(&mut flush, 0, &word(id(2), 0)).unwrap();
     assert_eq!(flush.view(), Some(id(2)));

@@ -4,6 +4,7 @@
 
 mod early;
 mod parties;
+mod receipts;
 mod schedules;
 mod words;
 
@@ -16,10 +17,10 @@ use folkmoot_base::{
     Blob, Cause, ConfigurationId, Danger, Instant, NodeId, Party, Proof, Service, SignatureBytes,
     ToySignatures, ViewId,
 };
-use folkmoot_flush::message::{self, Control, For, Frame, Signed, ViewTag};
+use folkmoot_flush::message::{self, Control, FlushOk, For, Frame, Signed, ViewTag};
 use folkmoot_flush::{Flush, FlushError, Output, Phase, View};
 use proptest::prelude::*;
-use words::{brought, next, said_by, unsigned};
+use words::{brought, next, said_by, shown, unsigned};
 
 fn ids(indices: &[usize]) -> Vec<Party> {
     indices.iter().map(|index| bus::member(*index)).collect()
@@ -252,14 +253,14 @@ fn outputs(flush: &mut Flush) -> Vec<Output> {
     std::iter::from_fn(|| flush.poll_output()).collect()
 }
 
+/// A FLUSH_OK with a number higher than any before it. [`said_by`] puts the commitment into it.
+fn flush_ok(view: ViewId) -> FlushOk {
+    let (number, heads, brings) = (next(), [0; 32], Bytes::new().into());
+    FlushOk { view, number, heads, brings, reached: None, commitment: [0; 32] }
+}
+
 fn word(view: ViewId, heads: u8) -> Bytes {
-    unsigned(Control::FlushOk {
-        view,
-        number: next(),
-        heads: [heads; 32],
-        brings: Bytes::new().into(),
-        reached: None,
-    })
+    unsigned(FlushOk { heads: [heads; 32], ..flush_ok(view) })
 }
 
 fn hear(flush: &mut Flush, from: usize, bytes: &Bytes) -> Result<(), FlushError> {
@@ -286,7 +287,11 @@ fn a_member_alone_installs_at_its_own_word() {
     let Some(Output::Multicast { bytes, .. }) = flush.poll_output() else { panic!("no word") };
     hear(&mut flush, 0, &bytes).unwrap();
     assert_eq!((flush.view(), flush.phase()), (Some(id(1)), Phase::Verify));
-    hear(&mut flush, 0, &unsigned(Control::FlushReceived { view: id(1) })).unwrap();
+    let received = outputs(&mut flush).into_iter().find_map(|output| match output {
+        Output::Multicast { bytes, .. } => Some(bytes),
+        _ => None,
+    });
+    hear(&mut flush, 0, &received.unwrap()).unwrap();
     assert_eq!(flush.phase(), Phase::Steady);
 }
 
@@ -425,13 +430,7 @@ fn a_notice_must_follow_and_list_us() {
 // --- whatever happens ---
 
 fn bringing(view: ViewId, brings: &'static [u8]) -> Bytes {
-    unsigned(Control::FlushOk {
-        view,
-        number: next(),
-        heads: [0; 32],
-        brings: Bytes::from_static(brings).into(),
-        reached: None,
-    })
+    unsigned(FlushOk { brings: Bytes::from_static(brings).into(), ..flush_ok(view) })
 }
 
 #[test]
@@ -450,13 +449,7 @@ fn flu_09_all_learn_what_each_brings_and_nobody_brings_much() {
     hear(&mut flush, 0, &mine).unwrap();
     hear(&mut flush, 1, &bringing(id(2), b"first")).unwrap();
     hear(&mut flush, 1, &bringing(id(2), b"last")).unwrap();
-    let much = unsigned(Control::FlushOk {
-        view: id(2),
-        number: next(),
-        heads: [0; 32],
-        brings: long.into(),
-        reached: None,
-    });
+    let much = unsigned(FlushOk { brings: long.into(), ..flush_ok(id(2)) });
     assert!(matches!(hear(&mut flush, 2, &much), Err(FlushError::PeerMalformed { .. })));
     hear(&mut flush, 2, &bringing(id(2), b"")).unwrap();
     let view = outputs(&mut flush).into_iter().find_map(|output| match output {

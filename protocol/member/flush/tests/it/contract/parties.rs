@@ -61,7 +61,7 @@ fn the_flush_ok_of_one_party_does_not_count_for_its_members_other() {
     assert_eq!((view.members, view.transitional_set), (three(), vec![party(1, 0)]));
     assert_eq!(view.brought, [&b"mine"[..], b"zero", b"two"]);
     // Neither does its FLUSH_RECV.
-    let received = unsigned(Control::FlushReceived { view: id(1) });
+    let received = shown(id(1));
     for (from, phase) in [(1, Phase::Verify), (0, Phase::Verify), (2, Phase::Steady)] {
         says(&mut flush, three()[from], &received).unwrap();
         assert_eq!(flush.phase(), phase);
@@ -120,8 +120,8 @@ fn the_words_of_our_members_other_party_are_not_ours() {
     assert_eq!(outputs(&mut flush), []);
     says(&mut flush, party(2, 0), bytes).unwrap();
     let [Output::Multicast { ref bytes, .. }] = outputs(&mut flush)[..] else { panic!("one word") };
-    let Ok(Frame::Control(signed)) = message::decode(bytes) else { panic!("no word of flush") };
-    assert!(matches!(signed.control, Control::FlushOk { heads, .. } if heads == [9; 32]));
+    let Ok(Frame::Control(Control::FlushOk(signed))) = message::decode(bytes) else { panic!("no FLUSH_OK") };
+    assert_eq!(signed.ok.heads, [9; 32]);
 }
 
 /// One member cannot outvote the others through many ports.

@@ -10,7 +10,9 @@ pub mod check;
 
 use bus::{Bus, Call, GROUP, Upper};
 use bytes::Bytes;
-use folkmoot_base::{Danger, Digest, Indication, Instant, Party, Service, ToySignatures, ViewId, digest};
+use folkmoot_base::{
+    Danger, Digest, Indication, Instant, Party, Secret, Service, ToySignatures, ViewId, digest,
+};
 use folkmoot_flush::{Config, Flush, Output, Phase, View};
 use folkmoot_group::Mark;
 use std::sync::Arc;
@@ -40,7 +42,8 @@ pub enum Manner {
 /// The settings of a party whose signatures anybody can make.
 pub fn config(me: Party, danger: Option<Danger>) -> Config {
     let signatures = Arc::new(ToySignatures(me.member.0));
-    Config { me, group: GROUP, signatures, danger: danger.into() }
+    let secret = Secret::new(digest(&[b"secret", &me.to_bytes()]));
+    Config { me, group: GROUP, signatures, secret, danger: danger.into() }
 }
 
 pub struct Member {
