@@ -7,8 +7,8 @@
 //! all words --> [ Rumours ] --> Forger: again, with other numbers, with other words --> the ring
 //! ```
 //! Nothing that it makes is signed by whom it names: it signs with its own key, or shows a
-//! signature or a receipt that it saw elsewhere. What would count is what a carrier can do by itself: say what
-//! its own node says.
+//! signature or a receipt that it saw elsewhere. What would count is what a carrier can do by
+//! itself: say what its own node says.
 
 use super::kind::{self, Kind};
 use crate::machine::Mute;
