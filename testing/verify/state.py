@@ -11,6 +11,7 @@ LIFE = 90 * 86_400
 DAY = 86_400
 MEMBERS_MAX = 1_000
 VOTERS_MAX = 256
+REPLACED_MAX = 4_096
 
 
 class Held:
@@ -62,7 +63,7 @@ class State:
         }
         self.places = [(member, 0) for member, _, _ in charter.founders]
         self.sharing, self.removed, self.struck = None, {}, set()
-        self.fields, self.things = {}, {}
+        self.fields, self.things, self.replaced = {}, {}, {}
         self.recent, self.used, self.refused, self.revoked = {}, {}, {}, {}
         self.encoded = None
 
@@ -110,6 +111,11 @@ class State:
         self.refused = mapped(reader.list(read_refused))
         self.revoked = mapped(reader.list(lambda one: (bytes(one.take(16)), one.number(8))))
         reader.optional(codec.head)
+        if reader.at < len(reader.data):
+            replaced = reader.list(lambda one: (take32(one), (take32(one), one.number(8))))
+            few = 0 < len(replaced) <= REPLACED_MAX
+            need(few, "the list of former keys is empty or too long", "LINE-71")
+            self.replaced = mapped(replaced)
         mapped(changes)
         self.charter = self.founding.amended(changes)
         if said is not None:
@@ -186,12 +192,13 @@ class State:
         return charter.may_admit(yes) and (charter.minority_may_admit or self.is_quorum(yes))
 
     def takes_request(self, admit):
-        """`LINE-20` to `LINE-22`, `LINE-26` to `LINE-28`, `LINE-31`."""
+        """`LINE-20` to `LINE-22`, `LINE-26` to `LINE-28`, `LINE-31`, `LINE-90`."""
         return (
             admit.request not in self.used
             and admit.ends >= self.time
             and self.has_on_line(admit.base)
             and admit.base[0] >= self.removed_at(admit.member)
+            and admit.member not in self.replaced
             and self.charter.allows_term(admit.begins, admit.ends)
             and self.takes_epoch(admit)
         )

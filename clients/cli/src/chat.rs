@@ -175,7 +175,8 @@ fn judge(event: &Value, asks: bool) -> Result<(), Failure> {
         "denied" if asks => Err(denied(text("reason"))),
         // MEM-09: a member that was told to ask does so again.
         "removed"
-            if text("cause") == "expelled" || (!asks && matches!(text("cause"), "expired" | "late")) =>
+            if matches!(text("cause"), "expelled" | "replaced")
+                || (!asks && matches!(text("cause"), "expired" | "late")) =>
         {
             Err(Failure::new(Exit::NotInGroup, format!("no longer in the group: {}", text("cause"))))
         }
@@ -199,6 +200,8 @@ mod tests {
         for (cause, asks, over) in [
             ("expelled", true, true),
             ("expelled", false, true),
+            ("replaced", true, true),
+            ("replaced", false, true),
             ("late", true, false),
             ("late", false, true),
             ("expired", true, false),

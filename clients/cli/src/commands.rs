@@ -296,7 +296,8 @@ fn authority_line(status: &Value) -> String {
 
 /// Whether somebody in this state is a member.
 pub(crate) fn on_roster(state: &str) -> bool {
-    !matches!(state, "asking" | "denied" | "not-admitted" | "unknown" | "expelled" | "expired" | "late")
+    let outside = ["asking", "denied", "not-admitted", "unknown", "expelled", "replaced", "expired", "late"];
+    !outside.contains(&state)
 }
 
 /// `folkmoot roster`

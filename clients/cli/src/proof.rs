@@ -148,12 +148,16 @@ fn by_charter(message: &SignedMessage) -> String {
     }
 }
 
+const REPLACED: &str = "a former key of a member, which has another since";
+
 /// How the sender stands by the transcript's last decision.
 fn now(transcript: &Transcript, message: &SignedMessage) -> String {
     let sender: &MemberId = &message.stamp().sender.member;
     match transcript.roster().former(sender).map(|former| former.ending) {
         None if transcript.roster().is_member(sender) => "a member".into(),
+        None if transcript.state().replaced().contains_key(sender) => REPLACED.into(),
         None => "a former member, whose key was removed since".into(),
+        Some(Ending::Replaced { .. }) => REPLACED.into(),
         Some(Ending::Expelled { .. }) => "a former member, expelled since".into(),
         Some(Ending::Expired { .. }) => "a former member, whose certificate has ended".into(),
         Some(Ending::Late) => "a former member, whose admission no decision has held".into(),

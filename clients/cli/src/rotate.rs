@@ -6,7 +6,7 @@
 //! ```
 //! A stop at any place leaves either key in use, and the same command goes on from there.
 
-use crate::control::{Control, Request};
+use crate::control::{Control, Request as Order};
 use crate::exit::{Exit, Failure};
 use crate::export;
 use crate::identity::{Origin, entropy, make, written};
@@ -15,14 +15,14 @@ use crate::show::{data, short};
 use folkmoot::tools::{Store, wall_clock};
 use folkmoot::{MemberId, StateFolder};
 use folkmoot_base::{Persist, hex};
-use folkmoot_identity::{Gmc, GmcBody, Identity};
+use folkmoot_identity::{Gmc, GmcBody, Identity, Request};
 use folkmoot_transcript::Transcript;
 use serde_json::json;
 use std::path::Path;
 
-/// The table of what the old key said as a voter, and of what it promised: the new one has said
-/// nothing yet.
-const VOTES: &str = "vote";
+/// What the old key said and promised as a voter, and its shares of the group's key, which are
+/// sealed under it and of no use: the new key has said nothing yet, and gets shares of its own.
+const FORGOTTEN: [&str; 2] = ["vote", "share"];
 
 /// `folkmoot identity rotate`
 pub(crate) async fn rotate(folder: &Path, keys: &Keys, json: bool) -> Result<(), Failure> {
@@ -54,8 +54,8 @@ async fn propose(
         StateFolder::open(next.path())?.write_identity(key.expose(), &made.certificate_pem())?;
     }
     let new = next.identity(passphrase.as_ref())?;
-    let certificate = certificate(folder, next, &new)?;
-    control.ask(&Request::Rotate { certificate: hex(&certificate) }).await?;
+    let certificate = hex(&asks(folder, next, &new)?);
+    control.ask(&Order::Rotate { certificate }).await?;
     let (old, new) = (identity.member().hex(), new.member().hex());
     let name = identity.name();
     data(json, &json!({ "member": old, "new": new }), || {
@@ -70,25 +70,34 @@ async fn propose(
     Ok(())
 }
 
-/// The new key's certificate, over the newest decision that the member's store has. It is kept, so
-/// that the same command proposes the same key; once its base is too old, another is made.
-fn certificate(folder: &Path, next: &StateFolder, new: &Identity) -> Result<Vec<u8>, Failure> {
-    let file = next.path().join("certificate.der");
+/// What the new key signs: its certificate where holders sign theirs, else its request for one; over
+/// the newest decision that the member's store has. It is kept, so that the same command proposes
+/// the same key; once its base is too old, another is made.
+fn asks(folder: &Path, next: &StateFolder, new: &Identity) -> Result<Vec<u8>, Failure> {
     let transcript = export::transcript(&StateFolder::at(folder))?;
-    let kept = std::fs::read(&file).ok().filter(|der| {
-        Gmc::from_der(der).is_ok_and(|gmc| {
-            gmc.member() == new.member() && transcript.state().has_on_line(&gmc.body().membership.base)
-        })
-    });
-    if let Some(kept) = kept {
+    let roster = transcript.roster();
+    let alone = roster.charter().holder_signs();
+    let file = next.path().join(if alone { "certificate.der" } else { "request.cms" });
+    let body = |der: &[u8]| match alone {
+        true => Gmc::from_der(der).ok().map(|gmc| gmc.body().clone()),
+        false => Request::from_der(der).ok().map(|request| request.body().clone()),
+    };
+    let fits = |body: GmcBody| {
+        let timely = body.not_after > wall_clock() && transcript.state().has_on_line(&body.membership.base);
+        timely && body.key.member_id() == new.member()
+    };
+    if let Some(kept) = std::fs::read(&file).ok().filter(|der| body(der).is_some_and(fits)) {
         return Ok(kept);
     }
-    let roster = transcript.roster();
     let size = u32::try_from(roster.len()).unwrap_or(u32::MAX);
     let body = GmcBody::propose(roster.charter(), new, size, wall_clock(), &mut entropy()?);
-    let gmc = Gmc::compose(&body.over(roster.head()), &[], new).map_err(Failure::bug)?;
-    keep(&file, gmc.der())?;
-    Ok(gmc.der().to_vec())
+    let body = body.over(roster.head());
+    let made = match alone {
+        true => Gmc::compose_bare(&body, new, &mut entropy()?).map_err(Failure::bug)?.der().to_vec(),
+        false => Request::sign(new, body).map_err(Failure::bug)?.der().to_vec(),
+    };
+    keep(&file, &made)?;
+    Ok(made)
 }
 
 fn keep(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
@@ -126,7 +135,7 @@ fn forget(home: &StateFolder) -> Result<(), Failure> {
     let _lock = home.lock()?;
     let refuse = |error: folkmoot::StoreError| Failure::new(Exit::Configuration, error.to_string());
     let mut store = Store::open(&home.store_path()).map_err(refuse)?;
-    let said = store.load().map_err(refuse)?.into_iter().filter(|(key, _)| key.table == VOTES);
+    let said = store.load().map_err(refuse)?.into_iter().filter(|(key, _)| FORGOTTEN.contains(&key.table));
     let rows: Vec<Persist> = said.map(|(key, _)| Persist { key, value: None }).collect();
     store.commit(&rows).map_err(refuse)
 }

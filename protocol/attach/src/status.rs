@@ -53,6 +53,14 @@ pub enum Absence {
     Expired(UnixTime),
     /// The members expelled it.
     Expelled,
+    /// Another key took its place, by the decision with this number: it is a former key of that
+    /// member.
+    Replaced {
+        /// The key that took its place.
+        by: MemberId,
+        /// The number of the decision.
+        number: u64,
+    },
     /// Its admission does not count any more, and no decision holds it.
     Late,
 }

@@ -189,6 +189,12 @@ pub enum Danger {
     LineRejoinAnywhere,
     /// Transcript: any number of voters may have long signatures.
     LineLongSignatures,
+    /// LINE-90: a key that another has replaced may be a member's again.
+    LineFormerReturns,
+    /// LINE-91: a key is replaced whatever becomes of the shares of the group's key.
+    LineLosesShares,
+    /// LINE-92: a key is replaced by one whose certificate nobody has signed who must.
+    LineUnsignedKey,
     /// Transcript: a Rejoin takes one approval.
     LineFewRejoin,
     /// Line: a sharing is decided by as many as sign, whether or not they hold shares of it.

@@ -73,6 +73,24 @@ impl Gmc {
         Self::issue(body, identity)
     }
 
+    /// The certificate of a new key for a member, which nobody has approved: it admits nobody by
+    /// itself. `identity` has the new key.
+    ///
+    /// # Errors
+    /// [`CertificateError::LocalNotHolder`]; [`CertificateError::LocalValue`] if it is too long.
+    pub fn compose_bare(
+        body: &GmcBody,
+        identity: &Identity,
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, CertificateError> {
+        if body.membership.scheme != Scheme::Asm {
+            return Self::compose(body, &[], identity);
+        }
+        let said = (body.membership.group, body.request_digest()?);
+        let multi = Multi::alone(identity, said, (body.membership.base, body.not_after), entropy);
+        Self::compose_multi(body, &multi.map_err(|_| CertificateError::PeerMulti)?, identity)
+    }
+
     /// The certificate with the signature that the group's key, or its authority's, made over
     /// [`GmcBody::issued_tbs`].
     ///

@@ -9,10 +9,11 @@
 //! So it says of every signer what that signer's vote would say. It names the signers.
 
 use crate::{CertificateError, Identity, Verdict, VoteBody, VoteKind};
-use folkmoot_base::{Digest, GroupId, Head, MemberId, UnixTime};
+use folkmoot_base::{Digest, Entropy, GroupId, Head, MemberId, UnixTime};
 use folkmoot_signing::asm::{self, MultiSignature, ProvenKey, Signers};
-use folkmoot_signing::shared::AnyRun;
-use folkmoot_signing::{Fault, FaultKind, P256, RunId, VerifyingKey};
+use folkmoot_signing::shared::{AnyRun, Outcome};
+use folkmoot_signing::{Fault, FaultKind, Incoming, Next, P256, RunId, VerifyingKey};
+use std::collections::BTreeMap;
 
 /// The domain label of multisignatures in place of votes.
 pub const MULTI_LABEL: &[u8] = b"folkmoot multi v1";
@@ -106,6 +107,38 @@ impl Multi {
         body: &VoteBody,
     ) -> Result<AnyRun, Fault> {
         asm::signer(run, identity.key(), signers(keys, body.group)?, MULTI_LABEL, &body.encode())
+    }
+
+    /// What one says alone, in the form of several. It is in the certificate of a new key for a
+    /// member, which a decision takes and whose form asks for a multisignature: of kind Rotate,
+    /// it approves no admission.
+    ///
+    /// # Errors
+    /// [`FaultKind::LocalSigners`] if the key is not one of P-256.
+    pub fn alone(
+        identity: &Identity,
+        (group, request): (GroupId, Digest),
+        (base, expires): (Head, UnixTime),
+        entropy: &mut dyn Entropy,
+    ) -> Result<Self, Fault> {
+        let (kind, verdict, turn) = (VoteKind::Rotate, Verdict::Approve, 0);
+        let body = VoteBody { group, base, kind, subject: request, turn, verdict, expires };
+        let wrong = || Fault { kind: FaultKind::LocalSigners, culprits: Vec::new() };
+        let keys = [identity.key().verifying_key()];
+        let mut run = Self::signer(RunId(request), identity, &keys, &body)?;
+        let mut next = run.start(entropy);
+        loop {
+            match next {
+                Next::Say(message) => {
+                    let to_all = BTreeMap::from([(identity.member(), message.to_all)]);
+                    next = run.hear(Incoming { to_all, to_me: BTreeMap::new() }, entropy)?;
+                }
+                Next::Done(Outcome::Signature(bytes)) => {
+                    return Self::new(base, turn, expires, &bytes).map_err(|_| wrong());
+                }
+                Next::Done(_) => return Err(wrong()),
+            }
+        }
     }
 
     /// A listener to that run. It gets the result and sends nothing.

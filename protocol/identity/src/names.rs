@@ -163,6 +163,28 @@ pub fn told<'a>(people: impl IntoIterator<Item = (MemberId, &'a str)>) -> BTreeM
     people.into_iter().map(one).collect()
 }
 
+/// `ID-89`: the same, where some keys are former keys of people: of each the key that has its place
+/// now. The line says so, and nothing else does: they are told as what they are, and make nobody's
+/// name one that looks like another's.
+pub fn told_with_former<'a>(
+    people: impl IntoIterator<Item = (MemberId, &'a str)>,
+    former: &BTreeMap<MemberId, MemberId>,
+) -> BTreeMap<MemberId, String> {
+    let people: BTreeMap<MemberId, &str> = people.into_iter().collect();
+    let mut all =
+        told(people.iter().filter(|(member, _)| !former.contains_key(*member)).map(|(m, n)| (*m, *n)));
+    let digits = digits(&former.keys().copied().collect());
+    let mut named: Vec<(MemberId, String)> = Vec::new();
+    for (member, now) in former {
+        let own = people.get(member).map(|name| visible(name).replace(ALIKE, &NOT_SHOWN.to_string()));
+        let Some(name) = all.get(now).map(|name| unmarked(name).to_owned()).or(own) else { continue };
+        let key: String = member.hex().chars().take(digits).collect();
+        named.push((*member, format!("{}{ALIKE}{key} (former key)", name.trim())));
+    }
+    all.extend(named);
+    all
+}
+
 /// How many digits tell these from each other. They are sorted, so neighbours are the nearest.
 fn digits(marked: &BTreeSet<MemberId>) -> usize {
     let ids: Vec<String> = marked.iter().map(MemberId::hex).collect();

@@ -63,6 +63,9 @@ pub enum Uncounted {
         /// Shares that sign.
         threshold: usize,
     },
+    /// Another key has taken the place of this one.
+    #[error("another key has taken the place of {0} (LINE-90)")]
+    Former(MemberId),
     /// Another certificate has this serial number.
     #[error("the serial number belongs to another certificate (LINE-29)")]
     SerialNumber,
@@ -146,6 +149,15 @@ pub enum Unfit {
         "the admission that it names is held, over or without room, or its holder was expelled (LINE-49)"
     )]
     NotLate,
+    /// The new key was expelled, or another key has taken its place.
+    #[error("{0} was expelled, or another key has taken its place: it takes nobody's (LINE-90)")]
+    FormerKey(MemberId),
+    /// The new key could not have what the old one had.
+    #[error("a member's key cannot be replaced here: {0} (LINE-91)")]
+    Rotation(&'static str),
+    /// Who signs certificates in this group has not signed that of the new key.
+    #[error("the group's key, or its authority's, has not signed the certificate of the new key (LINE-92)")]
+    Unsigned,
     /// The line to go over to does not fork from ours, as far as ours is known.
     #[error("there is no fork to that line: {0} (LINE-52)")]
     Rejoin(&'static str),

@@ -60,7 +60,7 @@ pub use set::{
     ADMITS_MAX, APPROVALS_MAX, EXPIRE_SECONDS, Expire, LATE_BYTES_MAX, LATE_MAX, REFUSALS_OF_VOTER_MAX,
     SPONSORED_BYTES, SPONSORED_MAX, Set, Signed, admission,
 };
-pub use state::{Batch, Held, IDLE_SECONDS, Place, State, StateError, VOTERS_MAX};
+pub use state::{Batch, Held, IDLE_SECONDS, Place, REPLACED_MAX, Replaced, State, StateError, VOTERS_MAX};
 pub use store::{Kept, TABLE};
 pub use ticket::{
     CONTACTS_MAX, Invitation, TICKET_DAYS_MAX, TICKET_PREFIX, TICKET_TEXT_MAX, Ticket, TicketError,

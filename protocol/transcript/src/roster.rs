@@ -6,7 +6,7 @@
 //! It is made anew whenever state or membership changes, so that asking costs nothing. Who was a
 //! member is remembered for people: the last [`FORMERS_MAX`] of them. Nothing is judged by that.
 
-use crate::{Change, Set, State};
+use crate::{Change, Replaced, Set, State};
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Cause, Digest, Head, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{
@@ -40,6 +40,14 @@ pub enum Ending {
     /// The admission no longer counts, and no decision holds it.
     #[tls_codec(discriminant = 3)]
     Late,
+    /// Another key took its place, by the decision with this number: its holder is a member still.
+    #[tls_codec(discriminant = 4)]
+    Replaced {
+        /// The number.
+        number: u64,
+        /// The key that took its place.
+        by: MemberId,
+    },
 }
 
 impl Ending {
@@ -47,7 +55,7 @@ impl Ending {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Expired { .. } => Cause::Expired,
-            Self::Expelled { .. } => Cause::Expelled,
+            Self::Expelled { .. } | Self::Replaced { .. } => Cause::Expelled,
             Self::Late => Cause::Late,
         }
     }
@@ -160,6 +168,9 @@ impl Roster {
 
     fn ending(&self, member: &MemberId, held: &Held, state: &State, set: &Set) -> Ending {
         let number = state.removed_at(member);
+        if let Some(Replaced { by, number }) = state.replaced().get(member).copied() {
+            return Ending::Replaced { number, by };
+        }
         if number > self.state.removed_at(member) {
             return Ending::Expelled { number };
         }

@@ -18,7 +18,7 @@ impl Transcript {
     }
 
     /// Whether the sender of a message is, or was, a member, as far as that is remembered: nobody
-    /// but a member can be expelled, so the stamp of a removal shows that too. `named` is the group
+    /// but a member can be expelled or have another key, so the line shows that too. `named` is the group
     /// under the charter's in which it was said; none for the charter's own.
     ///
     /// # Errors
@@ -30,8 +30,10 @@ impl Transcript {
     ) -> Result<(), MessageError> {
         message.check_group(self.group(), named)?;
         let sender = message.stamp().sender;
-        let known =
-            self.roster().key_of(&sender.member).is_some() || self.state().removed_at(&sender.member) > 0;
+        let state = self.state();
+        let known = self.roster().key_of(&sender.member).is_some()
+            || state.removed_at(&sender.member) > 0
+            || state.replaced().contains_key(&sender.member);
         if known { Ok(()) } else { Err(MessageError::PeerNotMember(sender.member)) }
     }
 }

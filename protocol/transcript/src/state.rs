@@ -16,6 +16,7 @@ mod encode;
 mod next;
 mod outcome;
 mod request;
+mod rotate;
 mod sharing;
 mod voters;
 
@@ -56,6 +57,18 @@ pub struct Place {
     pub since: u64,
 }
 
+/// What became of a key whose place another has taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replaced {
+    /// The key that has its place.
+    pub by: MemberId,
+    /// The number of the decision.
+    pub number: u64,
+}
+
+/// So many keys whose places others have taken are remembered: the last ones.
+pub const REPLACED_MAX: usize = 4_096;
+
 /// When each subject last changed, by the number of the decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Stamps {
@@ -92,6 +105,8 @@ pub struct State {
     revoked: BTreeMap<Serial, UnixTime>,
     /// Where the members go: the first decision of another line after the fork.
     rejoin: Option<Head>,
+    /// Keys whose places others have taken.
+    replaced: BTreeMap<MemberId, Replaced>,
     danger: Mutant,
     digest: OnceLock<Digest>,
 }
@@ -144,6 +159,7 @@ impl State {
             refused: BTreeMap::new(),
             revoked: BTreeMap::new(),
             rejoin: None,
+            replaced: BTreeMap::new(),
             danger: Mutant::NONE,
             digest: OnceLock::new(),
         }
@@ -199,6 +215,32 @@ impl State {
     /// The certificates of the group's key whose holders were expelled, until their terms end.
     pub fn revoked(&self) -> &BTreeMap<Serial, UnixTime> {
         &self.revoked
+    }
+
+    /// The keys whose places others have taken, each with the key that took it.
+    pub fn replaced(&self) -> &BTreeMap<MemberId, Replaced> {
+        &self.replaced
+    }
+
+    /// Whose place a key had that is a member's no more: the key that has it now, after however
+    /// many changes.
+    pub fn successor(&self, former: &MemberId) -> Option<MemberId> {
+        let first = self.replaced.get(former)?.by;
+        // No key takes a place after it has lost one, so this ends.
+        let chain = std::iter::successors(Some(first), |key| self.replaced.get(key).map(|one| one.by));
+        chain.take(REPLACED_MAX).last()
+    }
+
+    /// The keys whose places others have taken, each with the key that has it now: former keys of
+    /// people, told as such.
+    pub fn former_keys(&self) -> BTreeMap<MemberId, MemberId> {
+        let now = |member: &MemberId| Some((*member, self.successor(member)?));
+        self.replaced.keys().filter_map(now).collect()
+    }
+
+    /// `LINE-90`: whether another key has taken the place of this one.
+    pub fn is_former(&self, member: &MemberId) -> bool {
+        self.replaced.contains_key(member) && !self.is(Danger::LineFormerReturns)
     }
 
     /// Where the last decision sends the members: the first decision of another line after the

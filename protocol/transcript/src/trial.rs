@@ -1,25 +1,47 @@
 //! What would become of something, before it is said.
 
 use crate::item::{Item, SignedApproval};
-use crate::{Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
+use crate::{Admit, Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
 use bytes::Bytes;
-use folkmoot_base::Blob;
+use folkmoot_base::{Blob, UnixTime};
 
 impl Transcript {
     /// Whether this effect could be carried out now, given enough approvals. What counts and is not
     /// held yet is held before.
     ///
     /// # Errors
-    /// `LINE-41` to `LINE-51`.
+    /// `LINE-41` to `LINE-51`, `LINE-90` to `LINE-92`.
     pub fn would_stand(&self, effect: &Effect) -> Result<(), Unfit> {
+        self.would_stand_with(effect, None)
+    }
+
+    /// The same of what names a request, `asked`, whose certificate is perhaps not here.
+    ///
+    /// # Errors
+    /// As [`Self::would_stand`].
+    pub fn would_stand_with(&self, effect: &Effect, asked: Option<&Admit>) -> Result<(), Unfit> {
         let (state, set) = (self.state(), self.set());
-        let named = effect.change.request().and_then(|request| set.admit(request));
+        let named = effect.change.request().and_then(|request| set.admit(request)).or(asked);
         let holds = set.holdable(state).into_iter().take(HOLDS_MAX).collect();
         let batch = Batch { time: state.time(), holds, ..Batch::default() };
         match state.decide(batch, |request| set.admit(request)) {
             Ok((_, next)) => next.would_stand(&effect.change, effect.is_forced(), named),
             Err(_) => state.would_stand(&effect.change, effect.is_forced(), named),
         }
+    }
+
+    /// Whether the voters have approved, as far as a decision takes it, that the key of this
+    /// request takes a member's place, and it could. Approvals count that have not run out at
+    /// `time`. Its certificate may then be signed.
+    pub fn is_rotation_granted(&self, asked: &Admit, time: UnixTime) -> bool {
+        let named = |effect: &&Effect| matches!(&effect.change, Change::Rotate { request, .. } if *request == asked.request);
+        self.set().effects().filter(named).any(|effect| {
+            let time = time.max(self.state().time());
+            let proofs = self.set().proofs(self.state(), effect, time);
+            let yes = proofs.iter().map(|proof| proof.voter).collect();
+            let carried = self.state().carries(&effect.change, &yes).is_ok();
+            carried && matches!(self.would_stand_with(effect, Some(asked)), Ok(()) | Err(Unfit::Unsigned))
+        })
     }
 
     /// The decision that last changed what this change is about: older approvals of it do not

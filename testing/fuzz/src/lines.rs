@@ -77,6 +77,14 @@ pub fn line_state(data: &[u8]) {
     }
 }
 
+/// The state of a group in which somebody has another key: a list of one, 72 bytes long, follows.
+fn with_former_key() -> Vec<u8> {
+    let replaced = [vec![0x40, 72], vec![1; 32], vec![2; 32], vec![0, 0, 0, 0, 0, 0, 0, 1]];
+    let state = [line().state().encode(), replaced.concat()].concat();
+    assert!(State::decode(&state, Arc::new(world().charter().clone()), [7; 32]).is_ok());
+    state
+}
+
 /// What voters say about the next decision, and what one of them keeps of it.
 pub fn line_ballot(data: &[u8]) {
     if let Some(message) = canonical::<BallotMessage>(data) {
@@ -153,7 +161,7 @@ pub(crate) fn seeds() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let said = BallotMessage::Commit { parent, report, commit };
     vec![
         ("line_item", items.into_iter().chain([all]).collect()),
-        ("line_state", vec![line().state().encode()]),
+        ("line_state", vec![line().state().encode(), with_former_key()]),
         ("line_ballot", vec![encode(&record), encode(&said)]),
         ("line_file", vec![line().file()]),
         ("ticket", ticket_seeds()),

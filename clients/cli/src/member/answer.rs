@@ -6,7 +6,7 @@ use super::names::{Names, stranger};
 use super::part::{left_for_good, say_for_good};
 use super::process::{Process, Tally};
 use super::propose::How;
-use super::{carried, names, render, trouble};
+use super::{carried, former, names, render, trouble};
 use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::{self, Ordering};
@@ -111,17 +111,18 @@ impl Process {
             let formers = transcript.roster().formers().keys();
             let for_good: Vec<MemberId> =
                 formers.filter(|member| left_for_good(transcript, member)).copied().collect();
+            let formers = former::all(transcript);
             (
                 machine.upper.member.status(now),
                 machine.ground.refusals(now),
                 machine.ground.twice(now),
                 (machine.ground.paths(), machine.ground.reaches_all(), machine.ground.carrying()),
                 machine.ground.counters().ring.given_up,
-                (known, for_good),
+                (known, for_good, formers),
                 now,
             )
         };
-        let (status, refusals, twice, (paths, multicast, carries), given_up, (known, for_good), now) =
+        let (status, refusals, twice, (paths, multicast, carries), given_up, (known, for_good, formers), now) =
             self.moot.handle().look(look).await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
@@ -134,6 +135,7 @@ impl Process {
                     say_for_good(person);
                 }
             }
+            people.iter_mut().for_each(|person| former::say_former(person, &formers));
             for twice in &twice {
                 people.iter_mut().for_each(|person| trouble::runs_twice(person, twice));
             }

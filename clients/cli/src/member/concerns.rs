@@ -8,6 +8,7 @@ use folkmoot::{Digest, MemberId};
 use folkmoot_identity::names::is_marked;
 use folkmoot_transcript::{Change, Effect, Transcript};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Most members of one proposal that are told in words.
 const TOLD_MAX: usize = 16;
@@ -19,20 +20,38 @@ pub(super) fn member(id: &MemberId, name: &str) -> Value {
     json!({ "member": id.hex(), "label": label, "words": of_digest(&id.0) })
 }
 
-/// What the transcript knows of a proposal; names are told as everywhere, with their marks.
-fn of(effect: &Effect, known: &Transcript, names: &Names) -> Vec<Value> {
+/// Keys that are to take members' places, by the digests of their requests.
+pub(super) type NewKeys = BTreeMap<Digest, (MemberId, String)>;
+
+/// Says which of two keys one is: people compare both.
+fn which(mut told: Value, which: &str) -> Value {
+    let label = told.get("label").and_then(Value::as_str).unwrap_or_default();
+    let label = format!("{which} {label}");
+    if let Some(fields) = told.as_object_mut() {
+        fields.insert("label".into(), label.into());
+    }
+    told
+}
+
+/// What the transcript and the desk know of a proposal; names are told as everywhere, with their
+/// marks.
+fn of(effect: &Effect, known: &Transcript, keys: &NewKeys, names: &Names) -> Vec<Value> {
     let all = |members: &[MemberId]| -> Vec<Value> {
         members.iter().take(TOLD_MAX).map(|id| member(id, &name(names, id))).collect()
     };
     let asks = |request: &Digest| {
-        let admit = known.set().admit(request)?;
-        Some(member(&admit.member, &stranger(names, &admit.member, &admit.name)))
+        let admit = known.set().admit(request).map(|admit| (admit.member, admit.name.clone()));
+        let (id, name) = admit.or_else(|| keys.get(request).cloned())?;
+        Some(member(&id, &stranger(names, &id, &name)))
     };
     match &effect.change {
         Change::Remove { member } => all(&[*member]),
         Change::Electorate { voters } => all(voters),
         Change::Hold { request } => asks(request).into_iter().collect(),
-        Change::Rotate { member, request, .. } => all(&[*member]).into_iter().chain(asks(request)).collect(),
+        Change::Rotate { member, request, .. } => {
+            let old = all(&[*member]).into_iter().map(|one| which(one, "its key now,"));
+            old.chain(asks(request).map(|one| which(one, "its new key,"))).collect()
+        }
         Change::Rejoin { head } => {
             vec![json!({ "head": head.whole(), "label": head.whole(), "words": of_head(head) })]
         }
@@ -41,9 +60,9 @@ fn of(effect: &Effect, known: &Transcript, names: &Names) -> Vec<Value> {
 }
 
 /// Of an open proposal; nothing if it concerns nobody.
-pub(super) fn of_proposal(subject: &Digest, known: &Transcript, names: &Names) -> Vec<Value> {
+pub(super) fn of_proposal(subject: &Digest, known: &Transcript, keys: &NewKeys, names: &Names) -> Vec<Value> {
     let effect = known.set().effects().find(|one| one.subject().digest == *subject);
-    effect.map_or_else(Vec::new, |effect| of(effect, known, names))
+    effect.map_or_else(Vec::new, |effect| of(effect, known, keys, names))
 }
 
 /// A line for each, for people.

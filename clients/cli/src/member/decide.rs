@@ -7,6 +7,7 @@ use super::outcome::Ballot;
 use super::process::Process;
 use super::{concerns, matters};
 use crate::exit::{Exit, Failure};
+use folkmoot::tools::{Machine, OsEntropy};
 use folkmoot::{Absence, Digest, Event, MemberId, Person, Presence};
 use folkmoot_base::hex;
 use folkmoot_transcript::Transcript;
@@ -101,10 +102,12 @@ impl Process {
     /// Whom the proposals on these subjects are about, in order.
     pub(super) async fn concerns(&self, subjects: Vec<Digest>) -> Result<Vec<Vec<Value>>, Failure> {
         let names = self.names.clone();
-        let look = move |known: &Transcript| {
-            subjects.iter().map(|subject| concerns::of_proposal(subject, known, &names)).collect()
+        let look = move |machine: &mut Machine, _, _: &mut OsEntropy| {
+            let member = &machine.upper.member;
+            let (known, keys) = (member.transcript(), member.new_keys());
+            subjects.iter().map(|subject| concerns::of_proposal(subject, known, &keys, &names)).collect()
         };
-        self.with_transcript(look).await
+        self.moot.handle().look(look).await.map_err(Failure::from)
     }
 
     /// The member refuses an order by an event, and that is here once the member can be looked at
@@ -146,6 +149,7 @@ pub(super) fn on_roster(person: &Person) -> bool {
             Absence::AwaitingVotes { .. }
                 | Absence::AwaitingAuthority { .. }
                 | Absence::Expelled
+                | Absence::Replaced { .. }
                 | Absence::Late
                 | Absence::Expired(_)
         )

@@ -12,6 +12,7 @@ mod csr;
 mod decide;
 pub(crate) mod find;
 mod follow;
+mod former;
 mod hook;
 pub(crate) mod journal;
 mod kept;

@@ -204,8 +204,17 @@ impl Process {
         {
             fields.insert("concerns".into(), concerns.into());
         }
+        if let Event::Removed { .. } = event
+            && self.is_replaced().await?
+            && let Some(fields) = value.as_object_mut()
+        {
+            fields.insert("cause".into(), "replaced".into());
+        }
         if let Event::Expelled { member } = event {
             let member = *member;
+            if self.tell_replaced(member, value).await? {
+                return Ok(());
+            }
             let own = self.with_transcript(move |known| left_for_good(known, &member)).await?;
             if let Some(fields) = value.as_object_mut() {
                 fields.insert("own_wish".into(), own.into());

@@ -4,7 +4,7 @@ use super::matters::{self, petition_json, word};
 pub(crate) use super::names::{Names, name};
 use super::names::{ids, party_name, stranger};
 use super::told::{message_id, message_text};
-use super::{lines, told, trouble};
+use super::{former, lines, told, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
@@ -151,6 +151,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(told::expelled_text(event)),
+        "replaced" => news(former::replaced_text(event)),
         "removed" => news(trouble::removed_text(&text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),
@@ -371,6 +372,11 @@ fn absence_text(absence: &Absence, moment: &Moment) -> (&'static str, String, Va
             )
         }
         Absence::Expelled => plain("expelled", "expelled by a vote of the members"),
+        Absence::Replaced { by, number } => (
+            "replaced",
+            format!("a former key of its holder: {} has its place since decision {number}", by.short()),
+            json!({ "by": by.hex(), "decision": number }),
+        ),
         Absence::Late => plain(
             "late",
             "was admitted, but its admission no longer counts and no decision holds it: vote to keep it, or let it ask again",

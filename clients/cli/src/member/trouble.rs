@@ -101,7 +101,13 @@ pub(super) fn event_text(event: &Value) -> String {
 
 /// This member is out of a group.
 pub(super) fn removed_text(cause: &str) -> String {
-    let why = if cause == "late" { "your admission does not count any more" } else { cause };
+    let why = match cause {
+        "late" => "your admission does not count any more",
+        "replaced" => {
+            "another key has the place of this one: stop this member, and run folkmoot identity rotate"
+        }
+        cause => cause,
+    };
     format!("you are no longer in the group ({why})")
 }
 

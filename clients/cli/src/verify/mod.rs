@@ -212,6 +212,7 @@ fn text(transcript: &Transcript, heads: &[KnownHead], next: &str) -> String {
         people(transcript, &names),
         voters(transcript, &names),
         changes(transcript),
+        replaced(transcript, &names),
         held(transcript),
         late(transcript, &names),
         proposals(transcript, &names),
@@ -291,6 +292,19 @@ fn changes(transcript: &Transcript) -> String {
         .map(|(field, value)| format!("charter now: {} = {}", visible(field), visible(value)))
         .collect();
     changes.join("\n")
+}
+
+/// Keys whose places others have taken.
+fn replaced(transcript: &Transcript, names: &Names) -> String {
+    let all = transcript.state().replaced().iter().map(|(member, one)| {
+        format!(
+            "{} has the place of {} since decision {}",
+            names.name(&one.by),
+            names.name(member),
+            one.number
+        )
+    });
+    all.collect::<Vec<_>>().join("\n")
 }
 
 fn held(transcript: &Transcript) -> String {

@@ -1,8 +1,9 @@
 //! Names that may be made, and names that look alike.
 
 use folkmoot_base::MemberId;
-use folkmoot_identity::names::{NameError, is_made, is_marked, made, told, visible};
+use folkmoot_identity::names::{NameError, is_made, is_marked, made, told, told_with_former, visible};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 
 fn id(first: u8) -> MemberId {
     let mut id = [7; 32];
@@ -80,6 +81,36 @@ fn id_91_keys_that_begin_alike_are_told_by_more_digits() {
     let told = told([(id(1), "anna"), (other, "anna")]);
     assert_eq!(told[&id(1)], "anna≈01070707070707");
     assert_eq!(told[&other], "anna≈01070707070708");
+}
+
+#[test]
+fn id_89_a_former_key_is_told_as_one_and_marks_nobody() {
+    let people = || [(id(1), "anna"), (id(2), "anna"), (id(3), "ben")];
+    let told = told_with_former(people(), &[(id(1), id(2))].into());
+    assert_eq!(told[&id(2)], "anna");
+    assert_eq!(told[&id(1)], "anna≈01070707 (former key)");
+    assert_eq!(told[&id(3)], "ben");
+    // Of two, and of one that nobody knows by its own name.
+    let told = told_with_former(people(), &[(id(1), id(2)), (id(4), id(2))].into());
+    assert_eq!(
+        (told[&id(1)].as_str(), told[&id(4)].as_str()),
+        ("anna≈01070707 (former key)", "anna≈04070707 (former key)")
+    );
+    // And where nobody knows who has its place now, by its own.
+    let told = told_with_former([(id(1), "an≈na")], &[(id(1), id(9))].into());
+    assert_eq!(told[&id(1)], "an\u{fffd}na≈01070707 (former key)");
+}
+
+/// Somebody else of the same name has its mark, whatever it is called, and so has the member.
+#[test]
+fn id_89_no_name_that_looks_like_anothers_goes_unmarked_for_a_former_key() {
+    let people = [(id(1), "anna"), (id(2), "anna"), (id(3), "аnna"), (id(4), "anna≈01070707 (former key)")];
+    let told = told_with_former(people, &[(id(1), id(2))].into());
+    assert_eq!(told[&id(2)], "anna≈02070707");
+    assert_eq!(told[&id(3)], "аnna≈03070707");
+    assert_eq!(told[&id(1)], "anna≈01070707 (former key)");
+    assert!(!told[&id(4)].starts_with("anna≈0"), "{}", told[&id(4)]);
+    assert_eq!(told.values().collect::<BTreeSet<_>>().len(), 4);
 }
 
 proptest! {

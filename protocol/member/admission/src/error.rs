@@ -100,6 +100,17 @@ pub enum AdmissionError {
         "a member gets another key {0}. Else make a new identity, have it admitted, and have the old one expelled"
     )]
     LocalRotation(&'static str),
+    /// `ID-86` No member can have another key here, or not this one.
+    #[error(
+        "the key cannot be replaced here. Instead make a new identity, have it admitted, and have the old one expelled \
+         (docs/cli.md, \"Another key\")"
+    )]
+    LocalNoRotation(#[source] Unfit),
+    /// `ADM-94` It is the request of another key for a member, and people vote on that.
+    #[error(
+        "it is the request of another key for a member: vote on the proposal to give it that key (ADM-94)"
+    )]
+    LocalRotates,
     /// This member has no vote.
     #[error("this member has no vote")]
     LocalNotVoter,

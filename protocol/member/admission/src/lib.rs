@@ -160,7 +160,8 @@ pub enum Command {
     /// vote on it: that is another command.
     Renew,
     /// Propose that another key takes this member's place, and approve it if this member has a
-    /// vote. This is the certificate (GMC, DER) that the new key has signed, without votes.
+    /// vote. This is what the new key has signed: its certificate (GMC, DER), without votes, where
+    /// holders sign theirs; else its request (CMS, DER).
     Rotate(Bytes),
     /// Take back what this member proposed or asked for; as a voter, its yes with it. As an
     /// applicant: ask no more, whatever the digest.

@@ -444,7 +444,8 @@ pub enum Event {
         /// Its head now.
         head: Head,
     },
-    /// A member is off the roster now, by vote or because its certificate ran out.
+    /// A member is off the roster now, by vote or because its certificate ran out; or another key
+    /// has taken the place of this one.
     Expelled {
         /// The former member.
         member: MemberId,

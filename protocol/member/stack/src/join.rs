@@ -100,7 +100,8 @@ impl Member {
             return;
         }
         let former = self.transcript.roster().former(&self.me);
-        if !former.is_some_and(|former| matches!(former.ending, Ending::Expelled { .. })) {
+        let gone = |ending: Ending| matches!(ending, Ending::Expelled { .. } | Ending::Replaced { .. });
+        if !former.is_some_and(|former| gone(former.ending)) {
             return;
         }
         self.erase(|key| key.table == "share");
@@ -409,7 +410,12 @@ impl Member {
     }
 
     fn tell_change(&mut self, taken: &Taken) {
+        let replaced = self.transcript.state().replaced();
+        let by: Vec<MemberId> =
+            taken.went.iter().filter_map(|member| replaced.get(member)).map(|one| one.by).collect();
         let came = taken.came.iter().filter(|member| **member != self.me || self.is_in());
+        // It is the same member as before.
+        let came = came.filter(|member| !by.contains(member));
         came.copied().collect::<Vec<_>>().into_iter().for_each(|member| self.tell_admitted(member));
         for member in &taken.went {
             self.event(Event::Expelled { member: *member });

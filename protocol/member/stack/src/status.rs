@@ -171,6 +171,7 @@ impl Member {
                 .status(&self.transcript, &self.config.identity)
                 .requests
                 .iter()
+                .filter(|request| request.rotates.is_none())
                 .map(Petition::from)
                 .collect(),
             Joining::Office(authority) => {
@@ -245,11 +246,22 @@ impl Member {
         let (roster, set) = (self.transcript.roster(), self.transcript.set());
         let asked = self.petitions();
         let late = set.admits().map(|admit| (admit.member, admit.name.as_str()));
+        let keys = self.new_keys();
         let asking = asked.iter().map(|one| (one.member, one.name.as_str()));
+        let asking = asking.chain(keys.values().map(|(member, name)| (*member, name.as_str())));
         let former = roster.formers().iter().map(|(member, former)| (*member, former.held.name.as_str()));
         let members = roster.members().iter().map(|(member, held)| (*member, held.name.as_str()));
         let own = (self.me, self.config.identity.name());
-        Told(names::told([own].into_iter().chain(late).chain(asking).chain(former).chain(members)))
+        let people = [own].into_iter().chain(late).chain(asking).chain(former).chain(members);
+        Told(names::told_with_former(people, &self.transcript.state().former_keys()))
+    }
+
+    /// The keys that are to take members' places, as their requests say, by the digests of those.
+    pub fn new_keys(&self) -> BTreeMap<base::Digest, (MemberId, String)> {
+        let Joining::Inside(admission) = &self.joining else { return BTreeMap::new() };
+        let requests = admission.status(&self.transcript, &self.config.identity).requests;
+        let keys = requests.into_iter().filter(|request| request.rotates.is_some());
+        keys.map(|one| (one.request, (one.member, one.name))).collect()
     }
 
     fn people(&self, stack: Option<&GroupStack>) -> Vec<Person> {
@@ -262,6 +274,7 @@ impl Member {
         for (member, former) in roster.formers() {
             let why = match former.ending {
                 Ending::Expelled { .. } => Absence::Expelled,
+                Ending::Replaced { number, by } => Absence::Replaced { by, number },
                 Ending::Expired { at } => Absence::Expired(at),
                 Ending::Late => Absence::Late,
             };

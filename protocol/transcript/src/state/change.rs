@@ -19,7 +19,7 @@ impl State {
     /// Whether this change may be made, given enough approvals. Whoever approves should know.
     ///
     /// # Errors
-    /// `LINE-41` to `LINE-49`, `LINE-52`, `LINE-53`.
+    /// `LINE-41` to `LINE-49`, `LINE-52`, `LINE-53`, `LINE-90` to `LINE-92`.
     pub fn would_stand(&self, change: &Change, forced: bool, admit: Option<&Admit>) -> Result<(), Unfit> {
         if self.is_over() {
             return Err(Unfit::Over);
@@ -46,7 +46,8 @@ impl State {
             }
             Change::Hold { request } => {
                 let admit = admit.filter(|admit| admit.request == *request).ok_or(Unfit::NoAdmit)?;
-                let removed = self.removed_at(&admit.member) > admit.base.number;
+                let removed =
+                    self.removed_at(&admit.member) > admit.base.number || self.is_former(&admit.member);
                 if self.is_used(request) || removed || !self.has_place_for(admit) {
                     return Err(Unfit::NotLate);
                 }
@@ -100,16 +101,21 @@ impl State {
             self.places.retain(|place| place.voter != member);
             self.stamps.electorate = number;
         }
-        if self.charter.policies().list.contains(&member) || self.charter.policies().policy == Policy::List {
-            self.struck.insert(member);
-        }
+        self.strike(member);
         self.stamps.removed.insert(member, number);
         self.revoke(&held);
         Ok(())
     }
 
+    /// The charter's list lets this key in no more.
+    pub(super) fn strike(&mut self, member: MemberId) {
+        if self.charter.policies().list.contains(&member) || self.charter.policies().policy == Policy::List {
+            self.struck.insert(member);
+        }
+    }
+
     /// Of two certificates with one serial number the later end counts.
-    fn revoke(&mut self, held: &Held) {
+    pub(super) fn revoke(&mut self, held: &Held) {
         let Some(serial) = held.issued else { return };
         let end = self.revoked.entry(serial).or_insert(held.ends);
         *end = held.ends.max(*end);
@@ -156,7 +162,7 @@ impl State {
     }
 
     /// `LINE-89`: what all voters sign has room.
-    fn check_room(&self) -> Result<(), Unfit> {
+    pub(super) fn check_room(&self) -> Result<(), Unfit> {
         let keys = self.places.iter().filter_map(|place| self.roster.get(&place.voter));
         let bytes = keys.map(|held| held.key.algorithm().signature_bytes());
         let bytes = bytes.fold(0_usize, usize::saturating_add);
@@ -164,22 +170,6 @@ impl State {
             return Err(Unfit::Signatures { bytes });
         }
         Ok(())
-    }
-
-    /// The old key is out like an expelled one; the new one has its place from now on.
-    fn rotate(&mut self, member: MemberId, admit: &Admit, number: u64) -> Result<(), Unfit> {
-        if self.roster.contains_key(&admit.member) || self.is_used(&admit.request) {
-            return Err(Unfit::NotLate);
-        }
-        let held = self.roster.remove(&member).ok_or(Unfit::NotMember(member))?;
-        self.revoke(&held);
-        self.stamps.removed.insert(member, number);
-        if let Some(place) = self.places.iter_mut().find(|place| place.voter == member) {
-            *place = Place { voter: admit.member, since: number };
-            self.stamps.electorate = number;
-        }
-        self.hold(admit);
-        self.check_room()
     }
 
     /// `LINE-52`: a line to go over to left ours by another decision for a number that is recent

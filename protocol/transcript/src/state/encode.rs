@@ -1,6 +1,6 @@
 //! The only encoding of a state, and its digest.
 
-use super::{Held, Place, Stamps, State, VOTERS_MAX};
+use super::{Held, Place, REPLACED_MAX, Replaced, Stamps, State, VOTERS_MAX};
 use crate::{Head, Refusal};
 use folkmoot_base::codec::{self, Blob, DecodeError, TlsDeserializeBytes, TlsSerialize, TlsSize};
 use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest, limits};
@@ -112,6 +112,38 @@ struct StateWire {
     rejoin: Option<Head>,
 }
 
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct ReplacedWire {
+    member: MemberId,
+    by: MemberId,
+    number: u64,
+}
+
+/// The state of a group in which somebody has another key. Where nobody has, nothing follows the
+/// rest, so that such states are what they were before there was this list.
+#[derive(Debug, TlsSize, TlsSerialize, TlsDeserializeBytes)]
+struct LongerWire {
+    state: StateWire,
+    replaced: Vec<ReplacedWire>,
+}
+
+fn read(bytes: &[u8]) -> Result<LongerWire, StateError> {
+    match codec::decode::<StateWire>(bytes) {
+        Ok(state) => Ok(LongerWire { state, replaced: Vec::new() }),
+        Err(DecodeError::Leftover(_)) => {
+            let longer: LongerWire = codec::decode(bytes)?;
+            if longer.replaced.is_empty() {
+                return Err(DecodeError::NotCanonical.into());
+            }
+            if longer.replaced.len() > REPLACED_MAX {
+                return Err(StateError::Value("number of former keys"));
+            }
+            Ok(longer)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 fn blob(bytes: &[u8]) -> Blob {
     Blob::from(bytes.to_vec())
 }
@@ -174,7 +206,7 @@ impl State {
             number: *number,
         };
         let removed = self.stamps.removed.iter();
-        codec::encode(&StateWire {
+        let state = StateWire {
             group: self.group,
             number: self.head.number,
             time: self.time,
@@ -205,7 +237,14 @@ impl State {
                 .map(|(serial, ends)| RevokedWire { serial: *serial, ends: *ends })
                 .collect(),
             rejoin: self.rejoin,
-        })
+        };
+        if self.replaced.is_empty() {
+            return codec::encode(&state);
+        }
+        let replaced = self.replaced.iter();
+        let replaced =
+            replaced.map(|(member, one)| ReplacedWire { member: *member, by: one.by, number: one.number });
+        codec::encode(&LongerWire { state, replaced: replaced.collect() })
     }
 
     /// Reads what [`Self::encode`] writes: the state after the decision with this digest, of the
@@ -215,7 +254,7 @@ impl State {
     /// # Errors
     /// [`StateError`].
     pub fn decode(bytes: &[u8], founding: Arc<Charter>, decision: Digest) -> Result<Self, StateError> {
-        let wire: StateWire = codec::decode(bytes)?;
+        let LongerWire { state: wire, replaced } = read(bytes)?;
         if wire.group != founding.group() {
             return Err(StateError::OtherGroup);
         }
@@ -255,6 +294,7 @@ impl State {
             refused: sorted(wire.refused, |one| Ok(refusal(one)))?,
             revoked: sorted(wire.revoked, |one| Ok((one.serial, one.ends)))?,
             rejoin: wire.rejoin,
+            replaced: sorted(replaced, |one| Ok((one.member, Replaced { by: one.by, number: one.number })))?,
             danger: Mutant::NONE,
             digest: OnceLock::new(),
         };

@@ -3,8 +3,8 @@
 use super::State;
 use crate::decision::{EFFECTS_MAX, HOLDS_MAX, REFUSALS_MAX};
 use crate::{
-    Admit, Approved, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Uncounted, Unfit,
-    Wrong,
+    Admit, Approved, Change, Decision, Elector, Electorate, Head, LIFE_SECONDS, Proof, Refused, Refuted,
+    Uncounted, Unfit, Wrong,
 };
 use folkmoot_base::{Blob, Digest, UnixTime};
 use folkmoot_identity::Quorum;
@@ -112,8 +112,9 @@ impl State {
             next.refused.insert(refused.refusal(), decision.number);
         }
         for (place, approved) in decision.effects.iter().enumerate() {
-            next =
-                next.carry_out(approved, decision.time, admit).map_err(|why| Wrong::Effect { place, why })?;
+            next = next
+                .carry_out(approved, decision.time, admit)
+                .map_err(|why| lacks(approved, why, self.epoch().is_some(), place))?;
         }
         let done =
             !(decision.holds.is_empty() && decision.refusals.is_empty() && decision.effects.is_empty());
@@ -169,9 +170,9 @@ impl State {
         approved: &Approved,
         time: UnixTime,
         admit: &impl Fn(&Digest) -> Option<&'a Admit>,
-    ) -> Result<Self, crate::Refuted> {
+    ) -> Result<Self, Refuted> {
         if !is_sorted(&approved.proofs) {
-            return Err(crate::Refuted::Order);
+            return Err(Refuted::Order);
         }
         if self.rejoin.is_some() {
             return Err(Unfit::Over.into());
@@ -247,6 +248,17 @@ impl State {
             Quorum::TwoThirds => 2,
         };
         Electorate { quorum, places: self.places.iter().map(elector).collect() }
+    }
+}
+
+/// Why an effect does not stand; of another key, which certificate of it others have and we lack.
+fn lacks(approved: &Approved, why: Refuted, has_key: bool, place: usize) -> Wrong {
+    match (&approved.effect.change, &why) {
+        (Change::Rotate { request, .. }, Refuted::Unfit(Unfit::NoAdmit)) => Wrong::Missing(*request),
+        (Change::Rotate { request, .. }, Refuted::Unfit(Unfit::Unsigned)) if has_key => {
+            Wrong::Missing(*request)
+        }
+        _ => Wrong::Effect { place, why },
     }
 }
 

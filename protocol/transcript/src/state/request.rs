@@ -6,7 +6,7 @@ use folkmoot_base::{Danger, Digest};
 
 impl State {
     /// Whether an admission may count here, whoever approves it: `LINE-20` to `LINE-22`, `LINE-26`
-    /// to `LINE-28`, `LINE-31`.
+    /// to `LINE-28`, `LINE-31`, `LINE-90`.
     ///
     /// # Errors
     /// Why not: it is late.
@@ -23,6 +23,9 @@ impl State {
         if admit.base.number < self.removed_at(&admit.member) && !self.is(Danger::LineNoStamps) {
             return Err(Uncounted::Removed(admit.member));
         }
+        if self.is_former(&admit.member) {
+            return Err(Uncounted::Former(admit.member));
+        }
         if !self.charter().allows_term(admit.begins, admit.ends) {
             return Err(Uncounted::Term);
         }
@@ -36,7 +39,7 @@ impl State {
 
     /// `LINE-27`, `LINE-28`: where the group has a key, that key has signed under its present
     /// shares, and those who left could not have signed.
-    fn check_epoch(&self, admit: &Admit) -> Result<(), Uncounted> {
+    pub(super) fn check_epoch(&self, admit: &Admit) -> Result<(), Uncounted> {
         if !self.charter().scheme().shared() || self.is_for_authority() {
             return Ok(());
         }

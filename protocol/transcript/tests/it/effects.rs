@@ -263,6 +263,85 @@ fn line_49_a_new_key_has_the_place_of_the_old_one() {
     assert_eq!(group.state().would_stand(&change, false, Some(&taken)), Err(Unfit::NotLate));
 }
 
+/// The key of person 3 is replaced by that of person 5.
+fn replaced(danger: Option<Danger>) -> Group {
+    let mut group = Group::new(4, 2).without(danger);
+    let new = group.ask(5);
+    group.take_admit(&new);
+    group.pass(rotate(3, &new), &[0, 1, 2]);
+    assert!(group.is_member(5) && !group.is_member(3));
+    group
+}
+
+fn unfit_with(group: &Group, change: &Change, named: &Admit) -> Unfit {
+    group.state().would_stand(change, false, Some(named)).unwrap_err()
+}
+
+fn rotate(person: usize, new: &Admit) -> Change {
+    Change::Rotate { member: member(person), request: new.request, signature: signature() }
+}
+
+/// Whoever has the key of old is nobody, and stays so, whatever the voters approve.
+#[test]
+fn line_90_a_key_that_was_replaced_is_nobodys_any_more() {
+    for danger in [None, Some(Danger::LineFormerReturns)] {
+        let mut group = replaced(danger);
+        let back = group.ask(3);
+        group.welcome(&back, &[0, 1, 2, 5]);
+        assert_eq!(group.is_member(3), danger.is_some(), "{danger:?}");
+        if danger.is_some() {
+            continue;
+        }
+        assert_eq!(group.set().judge(group.state(), &back), Err(Uncounted::Former(member(3))));
+        assert_eq!(unfit_with(&group, &Change::Hold { request: back.request }, &back), Unfit::NotLate);
+        assert_eq!(unfit_with(&group, &rotate(2, &back), &back), Unfit::FormerKey(member(3)));
+        assert_eq!(
+            unfit_with(&group, &rotate(5, &back), &back),
+            Unfit::FormerKey(member(3)),
+            "nor is it changed back"
+        );
+        // Nor has its word any weight: it is no member.
+        let next = group.ask(6);
+        group.take_admit(&next);
+        assert_eq!(unfit_with(&group, &rotate(3, &next), &next), Unfit::NotMember(member(3)));
+        group.pass(rotate(5, &next), &[0, 1, 2]);
+        let formers: Vec<_> = [3, 5].map(|person| (member(person), member(6))).to_vec();
+        assert_eq!(group.state().former_keys(), formers.into_iter().collect());
+        assert_eq!(group.state().replaced()[&member(3)].number, 1);
+        group.wait(200);
+        assert_eq!(group.state().removed_at(&member(3)), 0, "its stamp is forgotten");
+        let late = group.ask(3);
+        group.welcome(&late, &[0, 1, 2, 6]);
+        assert!(!group.is_member(3), "and it is not");
+    }
+}
+
+/// A key that was expelled takes nobody's place: people would see a member's name only.
+#[test]
+fn line_90_a_key_that_was_expelled_takes_nobodys_place() {
+    let mut group = Group::new(5, 2);
+    group.pass(remove(4), &[0, 1, 2]);
+    let asks = group.ask(4);
+    group.take_admit(&asks);
+    assert_eq!(unfit_with(&group, &rotate(3, &asks), &asks), Unfit::FormerKey(member(4)));
+}
+
+/// The list names the old key, and lets it in no more.
+#[test]
+fn line_90_the_list_lets_no_former_key_in() {
+    let list = [member(3), member(6)].into();
+    let policies = Policies { policy: folkmoot_identity::Policy::List, list, ..Policies::default() };
+    let mut group = Group::of(&CharterDraft { policies, ..draft(4, 2) });
+    let new = group.ask(5);
+    group.take_admit(&new);
+    group.pass(rotate(3, &new), &[0, 1, 2]);
+    let (back, listed) = (group.ask(3), group.ask(6));
+    group.take_admit(&back);
+    group.take_admit(&listed);
+    assert!(!group.is_member(3) && group.is_member(6));
+    assert!(!group.state().is_listed(&member(3)));
+}
+
 #[test]
 fn effects_of_one_decision_are_judged_one_after_the_other() {
     let group = Group::new(4, 2);

@@ -149,3 +149,67 @@ fn line_40_a_sharing_is_decided_by_as_many_as_sign_and_a_margin() {
         assert!(group.decision(three, &[0, 1, 3]).is_ok());
     }
 }
+
+fn rotate(new: &Admit) -> Change {
+    Change::Rotate { member: member(3), request: new.request, signature: crate::group::signature() }
+}
+
+/// Where an authority, or the group's key, signs certificates, a vote alone gives nobody a key.
+#[test]
+fn line_92_whoever_signs_certificates_has_signed_that_of_a_new_key() {
+    for danger in [None, Some(folkmoot_base::Danger::LineUnsignedKey)] {
+        let mut group = group().without(danger);
+        share(&mut group);
+        let bare = group.ask(5);
+        let stands = |group: &Group, new: &Admit| group.state().would_stand(&rotate(new), false, Some(new));
+        assert_eq!(stands(&group, &bare), if danger.is_some() { Ok(()) } else { Err(Unfit::Unsigned) });
+        if danger.is_some() {
+            group.take_admit(&bare);
+            group.pass(rotate(&bare), &[0, 1, 2]);
+            assert!(group.is_member(5), "the rule is off, and votes alone do it");
+            continue;
+        }
+        let signed = Admit { issued: Some([5; 16]), ..bare.clone() };
+        assert_eq!(stands(&group, &signed), Err(Unfit::Unsigned), "not by the group's key");
+        let old = Admit { epochs: [[9; 32]].into(), ..signed.clone() };
+        assert_eq!(stands(&group, &old), Err(Unfit::Unsigned), "under other shares");
+        let good = Admit { epochs: epoch(&group).into_iter().collect(), ..signed };
+        assert_eq!(stands(&group, &good), Ok(()));
+        group.take_admit(&good);
+        assert!(!group.is_member(5), "the certificate admits nobody by itself");
+        group.pass(rotate(&good), &[0, 1, 2]);
+        assert!(group.is_member(5) && !group.is_member(3));
+        // Its share is for the next sharing to leave out.
+        assert_eq!(group.state().leavers_with_shares(), [member(3)]);
+    }
+}
+
+/// Two hold shares and both sign. If one of them had another key, one share would be left, and
+/// nobody could make new ones of it.
+#[test]
+fn line_91_nobody_has_another_key_if_the_groups_key_went_with_it() {
+    let key = SigningKey::generate(&mut Seed(90 << 32));
+    let public = GroupKey::from_spki_der(key.verifying_key().spki_der()).unwrap();
+    let body = AuthorityBody::new("line", public, UnixTime(START), &mut Seed(91 << 32));
+    let certificate =
+        AuthorityCertificate::close(&body, &key.sign_raw(&body.tbs().unwrap()).to_paper()).unwrap();
+    let of = |dealer| {
+        let central =
+            Central { certificate: certificate.clone(), nodes: [member(15)].into(), dealer: Some(dealer) };
+        let mut group =
+            Group::of(&CharterDraft { scheme: Scheme::Frost, central: Some(central), ..draft(4, 2) });
+        group.pass(dealt(&[0, 1, 3], 2, 60), &[0, 1, 2, 3]);
+        group
+    };
+    let may = |group: &Group| group.state().may_rotate(&member(3));
+    let mut group = of(Dealer::SetupOnly);
+    assert_eq!(may(&group), Ok(()), "two are left");
+    group.pass(elect(&[0, 2, 3]), &[0, 1, 2]);
+    assert!(matches!(may(&group), Err(Unfit::Rotation(_))), "one is left");
+    assert_eq!(group.state().may_rotate(&member(2)), Ok(()), "whoever has no share takes none away");
+    let careless = group.another().without(Some(folkmoot_base::Danger::LineLosesShares));
+    assert_eq!(may(&careless), Ok(()));
+    let mut dealers = of(Dealer::Keeps);
+    dealers.pass(elect(&[0, 2, 3]), &[0, 1, 2]);
+    assert_eq!(may(&dealers), Ok(()), "the dealer deals anew");
+}

@@ -6,6 +6,9 @@
 //! old anna    a copy of her folder        links to nobody, votes on nothing, gets no key
 //! cleo        comes back                  learns of it, also if old anna is the first whom it meets
 //! ```
+//! In groups whose key, or whose authority, signs certificates: [`signed`].
+
+mod signed;
 
 use crate::at_rest::{locked, phrase};
 use crate::common::actor::Actor;
@@ -40,6 +43,19 @@ fn until_state(who: &Actor, id: &str, wanted: &str) {
         people.iter().any(|one| one["member"] == id && one["state"] == wanted)
     };
     who.until(&["status"], of);
+}
+
+/// `ID-89`: her name means her present key and has no mark, and both say what became of the other.
+fn is_told(by: &Actor, name: &str, old: &str, new: &str) {
+    let told = by.why(name, "present");
+    assert_eq!((&told["member"], &told["alike"]), (&new.into(), &false.into()), "{told}");
+    assert_eq!(told["former_keys"][0]["member"], old);
+    assert!(told["why"].as_str().unwrap().contains(&old[..8]), "{told}");
+    let former = by.why(&old[..12], "replaced");
+    assert_eq!(former["by"], new);
+    assert_eq!(former["name"], format!("{name}≈{} (former key)", &old[..8]));
+    let roster = by.good(&["roster"]);
+    assert!(!roster.to_string().contains(old), "{roster}");
 }
 
 struct Cast {
@@ -118,7 +134,7 @@ fn id_86_a_rotated_key_is_refused_everywhere_and_whoever_was_away_learns_it() {
         let subject = open[0]["subject"].as_str().unwrap();
         cast.all[voter].until(&["vote", "approve", subject], |told| !told.is_null());
     }
-    until_state(&cast.all[1], &old, "expelled");
+    until_state(&cast.all[1], &old, "replaced");
     cast.all[0].kill();
     // Stopped in the middle: its certificate is the new key's already. The command goes on.
     let own = cast.all[0].state.join("identity.pem");
@@ -131,19 +147,20 @@ fn id_86_a_rotated_key_is_refused_everywhere_and_whoever_was_away_learns_it() {
     cast.start(0);
     until_state(&cast.all[1], &new, "present");
     cast.all[0].good(&["send", "it is me", "--timeout", "30"]);
+    is_told(&cast.all[1], "anna", &old, &new);
 
     // Whoever has the old key is nobody: not to those who decided, nor to cleo, whom it meets first.
     let mut liar = Actor::of(stolen, &old);
     let at: Vec<String> = [1, 3].map(|who| cast.all[who].locator.clone()).to_vec();
     liar.start(&cast.place, &at, &["--passphrase-file", &cast.file]);
     cast.all[2].start(&cast.place, core::slice::from_ref(&liar.locator), &[]);
-    until_state(&cast.all[2], &old, "expelled");
+    until_state(&cast.all[2], &old, "replaced");
     until_state(&cast.all[2], &new, "present");
     liar.run(&["expel", "ben"]);
     liar.run(&["send", "do not believe her", "--timeout", "3"]);
     std::thread::sleep(Duration::from_secs(3));
     for who in [0, 1, 2, 3] {
-        assert_eq!(state_of(&cast.all[who], &old), "expelled");
+        assert_eq!(state_of(&cast.all[who], &old), "replaced");
         let open = cast.all[who].good(&["vote", "list"]);
         assert!(!open.to_string().contains("expel"), "{open}");
         let members = cast.all[who].ask(&serde_json::json!({ "op": "view" }));
@@ -167,6 +184,8 @@ fn id_86_a_rotated_key_is_refused_everywhere_and_whoever_was_away_learns_it() {
         (cast.place.signed().display().to_string(), format!("{evidence}/transcript.moot"));
     let verified = cast.all[3].run(&["verify", &proof, "--charter", &charter, "--transcript", &transcript]);
     assert!(verified.status.success(), "{}", complaint(&verified));
+    let told = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert!(told.contains("a former key of a member"), "{told}");
     let judged = cast.all[3].run(&["verify", &charter, &transcript]);
     assert!(judged.status.success(), "{}", complaint(&judged));
 }

@@ -3,6 +3,7 @@
 
 use super::message::WireGrounds;
 use super::office::Office;
+use crate::voting::lacks_votes_only;
 use crate::{AdmissionError, Reason};
 use folkmoot_base::{Head, MemberId, NodeId, UnixTime};
 use folkmoot_identity::{CertificateError, Gmc, GmcBody, Grounds, Request, Scheme, VoteKind};
@@ -70,10 +71,16 @@ impl Judge<'_> {
                 vote.verify(group, digest, key).map_err(|_| ItemError::Signature(vote.voter))
             }),
             Grounds::Multi(multi) => {
-                let body = multi.body(group, VoteKind::Admit, digest);
+                let of_key = self.rotates(&Admit::asked(request));
+                let kind = if of_key { VoteKind::Rotate } else { VoteKind::Admit };
+                let body = multi.body(group, kind, digest);
                 let first = multi.signers().first().copied();
                 first.map_or(Ok(()), |first| self.check_base(&multi.base(), first))?;
-                multi.verify_body(&body, |voter| roster.voter_key(voter)).map_err(ItemError::Certificate)
+                let key = |signer: &MemberId| match of_key {
+                    true => roster.key_of(signer),
+                    false => roster.voter_key(signer),
+                };
+                multi.verify_body(&body, key).map_err(ItemError::Certificate)
             }
             Grounds::Combined(combined) => {
                 let present = roster.sharing().map(|now| now.facts.epoch) == Some(combined.epoch);
@@ -108,7 +115,19 @@ impl Judge<'_> {
         if gmc.combined().is_some() {
             self.check_ends(gmc, &approvals)?;
         }
-        self.transcript.make_admit(gmc.der(), &approvals).map(|_| ())
+        match self.transcript.make_admit(gmc.der(), &approvals) {
+            // `ADM-93`: of another key for a member the voters approve that, and no admission. The
+            // certificate admits nobody by itself.
+            Err(ItemError::Late(why)) if lacks_votes_only(&why) && self.rotates(&asked) => Ok(()),
+            judged => judged.map(|_| ()),
+        }
+    }
+
+    /// `ADM-93`: whether the voters have approved this key in place of a member's, by approvals that
+    /// have not run out by our clock.
+    fn rotates(&self, asked: &Admit) -> bool {
+        let early = UnixTime(self.time.0.saturating_sub(self.skew_seconds));
+        self.transcript.is_rotation_granted(asked, early)
     }
 
     /// `ADM-61` where the group's key has signed: the approvals are those that are known here, and
@@ -220,6 +239,7 @@ fn reason_of_late(why: &Uncounted) -> Reason {
         Uncounted::Used
         | Uncounted::SerialNumber
         | Uncounted::Removed(_)
+        | Uncounted::Former(_)
         | Uncounted::RequestOffLine
         | Uncounted::Term
         | Uncounted::Ended => Reason::Stale,

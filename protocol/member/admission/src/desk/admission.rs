@@ -82,6 +82,7 @@ impl Admission {
         }
         let (clock, present, config) = (self.clock, &self.present, &self.config);
         let call = Call { now, clock, transcript, identity, present, config };
+        self.desk.match_rotations(&call);
         let result = self.desk.dispatch(&call, input, entropy);
         self.desk.work(&call, entropy);
         result

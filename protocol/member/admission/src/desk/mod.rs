@@ -14,10 +14,10 @@ use crate::pause::Pause;
 use crate::requests::{Requests, Way, certificate};
 use crate::roster::speaks;
 use crate::signers::{Around, Signers};
-use crate::voting::{Deciding, Voting};
+use crate::voting::{Deciding, Voting, check_key};
 use crate::{AdmissionError, Command, Event, Input};
 use folkmoot_base::{Digest, Entropy, MemberId, NodeId, UnixTime};
-use folkmoot_identity::{Verdict, VoteKind};
+use folkmoot_identity::{Request, Verdict, VoteKind};
 use folkmoot_transcript::{Item, Taken};
 
 /// The parts, and what goes between them.
@@ -93,6 +93,8 @@ impl Desk {
     /// Does what follows from the state rather than from the input: casts votes and carries out
     /// decisions that can be.
     fn work(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy) {
+        self.match_rotations(call);
+        self.requests.say_own_key(call, entropy, &mut self.out);
         self.authority.work(call, &mut self.requests, &mut self.out);
         let (signers, voting, mut around) = self.signers(entropy);
         signers.work(call, voting, &mut around);
@@ -132,8 +134,9 @@ impl Desk {
         if !self.pause.take(call.now) {
             return;
         }
-        self.requests.resend(call, self.authority.is_linked(), &mut self.out);
+        // What a request of another key is for is said before it.
         self.voting.resend(call, &mut self.out);
+        self.requests.resend(call, self.authority.is_linked(), &mut self.out);
         self.deciding.resend(call, &mut self.out);
     }
 
@@ -149,8 +152,9 @@ impl Desk {
         }
         match message::decode(payload)? {
             OpenMessage::Request { cms, voucher, instead } => {
-                let way = Way { host: None, voucher, instead };
-                self.requests.hear_request(call, sender, (&cms.0, way), &mut self.out)
+                let rotating = self.voting.rotating(call.transcript);
+                let way = Way { voucher, instead, ..Way::default() };
+                self.requests.hear_request(call, sender, (&cms.0, way), &rotating, &mut self.out)
             }
             OpenMessage::Proposal { effect } => self.voting.hear(call, sender, effect, &mut self.out),
             OpenMessage::Ballot { message } => self.deciding.hear(call, message, &mut self.out),
@@ -229,6 +233,9 @@ impl Desk {
         entropy: &mut dyn Entropy,
     ) -> Result<(), AdmissionError> {
         match command {
+            Command::Vote { motion, .. } if self.requests.rotates(&motion) => {
+                Err(AdmissionError::LocalRotates)
+            }
             Command::Vote { motion, approve } if self.requests.get(&motion).is_some() => {
                 self.vote_request(call, &motion, approve)
             }
@@ -246,12 +253,42 @@ impl Desk {
             Command::Propose(effect) => self.voting.propose(call, effect, &mut self.out),
             Command::Submit(csr) => self.requests.submit(call, &csr, &mut self.out),
             Command::Renew => self.requests.renew(call, entropy, &mut self.out),
-            Command::Rotate(certificate) => self.voting.rotate(call, &certificate, &mut self.out),
+            Command::Rotate(asks) => self.rotate(call, &asks),
             Command::Withdraw(motion) if self.requests.get(&motion).is_some() => {
                 self.requests.withdraw(call, &motion, &mut self.out)
             }
             Command::Withdraw(motion) => self.voting.withdraw(call, &motion, &mut self.out),
         }
+    }
+
+    /// A person here has a new key, which has signed this: a certificate where holders sign those,
+    /// else a request for one.
+    fn rotate(&mut self, call: &Call<'_>, asks: &[u8]) -> Result<(), AdmissionError> {
+        if call.transcript.roster().charter().holder_signs() {
+            return self.voting.rotate(call, asks, &mut self.out);
+        }
+        let request = Request::from_der(asks).map_err(AdmissionError::WireRequest)?;
+        let (digest, member) = (request.digest(), request.member());
+        check_key(call, (&member, &digest, &request.body().name))?;
+        let new = self.requests.get(&digest).is_none();
+        if new {
+            self.requests.take_own_key(call, request.clone(), &mut self.out)?;
+        }
+        // Others hear what the request is for before they hear it.
+        let proposed = self.voting.rotate_by_request(call, &request, &mut self.out);
+        match proposed {
+            Ok(()) => self.requests.show(&digest, &mut self.out),
+            Err(_) if new => self.requests.drop_own_key(&digest, &mut self.out),
+            Err(_) => {}
+        }
+        proposed
+    }
+
+    /// Requests and proposals of another key for a member belong together, and each part has one.
+    fn match_rotations(&mut self, call: &Call<'_>) {
+        let rotating = self.voting.rotating(call.transcript);
+        let asked = self.requests.tell_rotations(&rotating, &call.me(), &mut self.out);
+        self.voting.note_asked(asked);
     }
 
     /// A person votes on a request. It may change its mind until the request is granted: the last

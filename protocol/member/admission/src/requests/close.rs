@@ -41,6 +41,10 @@ pub(super) fn closed(open: &Open, why: Closed, out: &mut Out) {
         out.persist(store::delete_sponsored(&request));
     }
     out.persist(store::delete_request(&request));
+    if open.rotates.is_some() {
+        // People hear of the proposal.
+        return;
+    }
     let (member, name) = (open.request.member(), open.request.body().name.clone());
     out.event(Event::RequestClosed { request, member, name, why });
 }

@@ -15,6 +15,7 @@ use folkmoot_base::{Danger, Digest, Head, Host, MemberId, NodeId, UnixTime};
 use folkmoot_identity::names::is_made;
 use folkmoot_identity::{CertificateError, Charter, Gmc, Policy, Request};
 use folkmoot_transcript::{ItemError, Roster, Uncounted};
+use std::collections::BTreeMap;
 
 /// For so long a request that nobody has voted on keeps its place against a newer one of the same
 /// guest. Every request taken is on every member's disk before the ring goes on.
@@ -46,7 +47,7 @@ impl Requests {
         }
         match message::decode(payload)? {
             GuestMessage::Request { cms, voucher } => {
-                let way = Way { host: self.guests.host(&from), voucher, instead: None };
+                let way = Way { host: self.guests.host(&from), voucher, ..Way::default() };
                 self.guest_request(call, from, (&cms.0, way), out)
             }
             GuestMessage::Certificate { der } => self.guest_certificate(call, from, &der.0, out),
@@ -102,7 +103,7 @@ impl Requests {
     }
 
     /// Shows all members a request that was taken here.
-    pub(super) fn show(&self, digest: &Digest, out: &mut Out) {
+    pub(crate) fn show(&self, digest: &Digest, out: &mut Out) {
         if let Some(open) = self.open.get(digest) {
             out.multicast(&self.shown(open));
             out.soon();
@@ -114,13 +115,15 @@ impl Requests {
         &mut self,
         call: &Call<'_>,
         sender: MemberId,
-        (cms, way): (&[u8], Way),
+        (cms, mut way): (&[u8], Way),
+        rotating: &BTreeMap<Digest, MemberId>,
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         if self.open.iter().any(|open| open.request.der() == cms) {
             return Ok(());
         }
         let request = Request::from_der(cms).map_err(AdmissionError::WireRequest)?;
+        way.rotates = rotating.get(&request.digest()).copied();
         self.tell_if_behind(call, sender, &request, out);
         self.take_request(call, sender, (request, way), out)
     }
@@ -163,7 +166,8 @@ impl Requests {
             return Err(AdmissionError::PeerItem(ItemError::Ahead));
         }
         let open = Open::new(request, (contact, call.now), UnixTime(0), &call.me());
-        let mut open = Open { way, ..open };
+        let rotates = way.rotates.is_some();
+        let mut open = Open { rotates: way.rotates, way, ..open };
         if open.is_refused(call.transcript) {
             return Err(AdmissionError::PeerRefused(member));
         }
@@ -179,7 +183,7 @@ impl Requests {
         }
         let policies = roster.charter().policies();
         let listed = policies.list.contains(&member) && !roster.is_struck(&member);
-        if policies.policy == Policy::List && !listed {
+        if policies.policy == Policy::List && !listed && !rotates {
             return Err(AdmissionError::PeerNotListed(member));
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
@@ -204,7 +208,10 @@ impl Requests {
         if let Some(replaced) = self.open.insert(open) {
             closed(&replaced, Closed::Overtaken, out);
         }
-        out.event(Event::RequestArrived { request: digest, member, name });
+        // Of another key for a member people are asked by the proposal.
+        if !rotates {
+            out.event(Event::RequestArrived { request: digest, member, name });
+        }
         self.answer(call, &digest, out);
         Ok(())
     }

@@ -182,7 +182,9 @@ impl Requests {
         };
         let (made, open) = (&mut self.made, &self.open);
         made.multis.retain(|request, multi| {
-            multi.expires() >= call.early() && open.get(request).is_some_and(|open| suffices(open, multi))
+            let open = open.get(request);
+            let of_key = open.is_some_and(|open| open.rotates.is_some());
+            multi.expires() >= call.early() && (of_key || open.is_some_and(|open| suffices(open, multi)))
         });
     }
 

@@ -18,16 +18,18 @@ pub use counters::Counters;
 pub(crate) use granted::certificate;
 pub(crate) use open::{Open, Way};
 
+use crate::Closed;
 use crate::call::{Call, Out};
 use crate::message::{OpenMessage, Reason};
 use crate::status::RequestStatus;
 use crate::store::StoredRequest;
+use crate::voting::Asked;
 use folkmoot_base::{Blob, Digest, Host, Instant, MemberId, NodeId, codec};
 use folkmoot_identity::{Request, Verdict};
 use granted::Made;
 use guests::Guests;
 use open::OpenRequests;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The open requests, and the guests of this member.
 #[derive(Debug, Default)]
@@ -51,6 +53,23 @@ impl Requests {
         let open = Open::new(request, (contact, Instant::default()), expires, me);
         self.open.insert(Open { way, ..open });
         Some(())
+    }
+
+    /// Which open requests are of new keys for members. Those whose proposals are over are closed: none
+    /// of them is an admission. What the others ask for.
+    pub(crate) fn tell_rotations(
+        &mut self,
+        rotating: &BTreeMap<Digest, MemberId>,
+        me: &MemberId,
+        out: &mut Out,
+    ) -> Asked {
+        self.open.tell_rotations(rotating, me);
+        let over = |open: &Open| open.rotates.is_some() && !rotating.contains_key(&open.request.digest());
+        for open in self.open.take(over) {
+            close::closed(&open, Closed::Overtaken, out);
+        }
+        let asked = self.open.iter().filter(|open| open.rotates.is_some());
+        asked.map(|open| (open.request.digest(), open.admit.clone())).collect()
     }
 
     pub(crate) fn get(&self, request: &Digest) -> Option<&Open> {
@@ -130,6 +149,7 @@ impl Requests {
             waits: self.stands_with_authority(transcript, open),
             stale: self.stands(transcript, open) == Some(Reason::SharesStale),
             renews: roster.is_member(&open.request.member()),
+            rotates: open.rotates,
             voters: roster.voters().len(),
         });
         status.collect()

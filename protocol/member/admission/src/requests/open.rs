@@ -17,6 +17,8 @@ pub(crate) struct Way {
     pub(crate) voucher: Option<Voucher>,
     /// The request of the same contact that made room for it.
     pub(crate) instead: Option<Digest>,
+    /// The member that wants this key in place of its own.
+    pub(crate) rotates: Option<MemberId>,
 }
 
 /// One open request.
@@ -31,8 +33,12 @@ pub(crate) struct Open {
     /// When it came here.
     pub(super) came: Instant,
     pub(super) expires: UnixTime,
-    /// By CSR and handed in here, or our own renewal: nobody but us enters the admission.
+    /// By CSR and handed in here, our own renewal, or of our own new key: nobody but us enters the
+    /// admission.
     pub(super) sponsored: bool,
+    /// The member that wants this key in place of its own. Then no vote on an admission is asked
+    /// for, but one on that.
+    pub(super) rotates: Option<MemberId>,
     /// When we last handed over its item.
     pub(super) entered: Option<Instant>,
     /// Whether that item did not admit.
@@ -60,6 +66,7 @@ impl Open {
             came,
             expires,
             sponsored,
+            rotates: None,
             entered: None,
             failed: false,
             early: UnixTime(0),
@@ -123,6 +130,9 @@ impl Open {
         fit: impl Fn(&Approval) -> bool,
     ) -> Option<Vec<&'a Signed>> {
         let roster = transcript.roster();
+        if self.rotates.is_some() {
+            return transcript.is_rotation_granted(&self.admit, self.early).then(Vec::new);
+        }
         let first = roster.electorate().first();
         let fit = self.approvals(transcript).into_iter().filter(|signed| fit(&signed.approval));
         let (mut enough, rest): (Vec<_>, Vec<_>) =
@@ -216,6 +226,14 @@ impl OpenRequests {
 
     pub(super) fn of_member(&self, member: &MemberId) -> Option<&Open> {
         self.open.get(self.by_member.get(member)?)
+    }
+
+    /// Which of them are of new keys for members.
+    pub(super) fn tell_rotations(&mut self, rotating: &BTreeMap<Digest, MemberId>, me: &MemberId) {
+        for (request, open) in &mut self.open {
+            open.rotates = rotating.get(request).copied().or(open.rotates);
+            open.sponsored |= open.rotates == Some(*me) && open.contact == *me;
+        }
     }
 
     /// The wall clock, less what clocks may differ by.

@@ -33,9 +33,9 @@ impl Open {
         self.way.voucher.as_ref().filter(|voucher| roster.is_member(&voucher.maker))
     }
 
-    /// Whether a guest asks, and not a member for itself or for the holder of a CSR.
+    /// Whether a guest asks, and not a member for itself, its new key or the holder of a CSR.
     fn is_guests(&self) -> bool {
-        self.request.csr().is_none() && self.contact != self.request.member()
+        self.request.csr().is_none() && self.rotates.is_none() && self.contact != self.request.member()
     }
 
     /// Whether it makes room for another: a guest's that nobody has approved.

@@ -13,15 +13,17 @@
 //! too.
 
 use super::Requests;
+use super::close::closed;
 use super::open::Way;
 use super::vote::proofs;
 use crate::call::{Call, Out};
 use crate::message::Reason;
 use crate::pause::ENTRY_PATIENCE;
-use crate::{AdmissionError, store};
+use crate::voting::{item, lacks_votes_only};
+use crate::{AdmissionError, Closed, store};
 use bytes::Bytes;
 use folkmoot_base::{Digest, Entropy, UnixTime};
-use folkmoot_identity::{Csr, Gmc, GmcBody, Mode, Request, Scheme};
+use folkmoot_identity::{Csr, Gmc, GmcBody, Mode, Multi, Request, Scheme};
 use folkmoot_transcript::{ItemError, Transcript, Uncounted};
 
 /// `ADM-50`, `ADM-51`: whether a CSR can be granted in this group, and was neither granted nor
@@ -63,6 +65,59 @@ impl Requests {
         let body = body.over(roster.head());
         let request = Request::by_csr(csr, body).map_err(AdmissionError::LocalRequest)?;
         self.bring(call, request, out)
+    }
+
+    /// Takes the request of a new key for this member, which is not shown yet.
+    pub(crate) fn take_own_key(
+        &mut self,
+        call: &Call<'_>,
+        request: Request,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        if request.csr().is_some() {
+            return Err(AdmissionError::LocalCsrStays);
+        }
+        let digest = request.digest();
+        let way = Way { rotates: Some(call.me()), ..Way::default() };
+        self.take_request(call, call.me(), (request, way), out)?;
+        if let Some(open) = self.open.get_mut(&digest) {
+            open.sponsored = true;
+        }
+        Ok(())
+    }
+
+    /// Where several sign together, and an authority signs besides: a word on a granted new key, in
+    /// the form that certificates have there. Whoever reaches the authority hands it in with its
+    /// own.
+    pub(crate) fn say_own_key(&mut self, call: &Call<'_>, entropy: &mut dyn Entropy, out: &mut Out) {
+        let charter = call.transcript.roster().charter();
+        if charter.scheme() != Scheme::Asm || charter.holder_signs() {
+            return;
+        }
+        let granted = self.open.iter().find(|open| {
+            let new = open.rotates.is_some() && !self.has_multi(&open.request.digest());
+            new && open.enough(call.transcript).is_some()
+        });
+        let Some((request, expires)) = granted.map(|open| (open.request.digest(), open.expires)) else {
+            return;
+        };
+        let said = (call.transcript.group(), request);
+        match Multi::alone(call.identity, said, (call.transcript.state().head(), expires), entropy) {
+            Ok(multi) => drop(self.made.multis.insert(request, multi)),
+            Err(error) => out.trace(format!("no word on the new key: {error}")),
+        }
+    }
+
+    /// Nothing came of it.
+    pub(crate) fn drop_own_key(&mut self, request: &Digest, out: &mut Out) {
+        if let Some(open) = self.open.remove(request) {
+            closed(&open, Closed::Overtaken, out);
+        }
+    }
+
+    /// Whether this is the request of a new key for a member.
+    pub(crate) fn rotates(&self, request: &Digest) -> bool {
+        self.open.get(request).is_some_and(|open| open.rotates.is_some())
     }
 
     /// Takes a request of this member's and shows it to all.
@@ -139,9 +194,18 @@ impl Requests {
         if open.entered.is_some_and(|at| call.now.since(at) < ENTRY_PATIENCE) {
             return;
         }
+        let here = call
+            .transcript
+            .set()
+            .admit(digest)
+            .is_some_and(|admit| call.transcript.state().check_request(admit).is_ok());
+        if open.rotates.is_some() && here {
+            return;
+        }
         open.entered = Some(call.now);
         let member = open.request.member();
         let how = if open.request.csr().is_some() { "by CSR" } else { "anew" };
+        let rotates = open.rotates.is_some();
         let approvals = open.enough(call.transcript).unwrap_or_default();
         match call.transcript.make_admit(&certificate, &approvals) {
             Ok(item) => {
@@ -150,6 +214,11 @@ impl Requests {
             }
             // Another sponsor has entered it meanwhile.
             Err(ItemError::Late(Uncounted::Used)) => {}
+            // It admits nobody: a decision takes it in place of the old key.
+            Err(ItemError::Late(why)) if rotates && lacks_votes_only(&why) => {
+                out.trace(format!("the certificate of the new key {member} handed over"));
+                out.item(item(&certificate));
+            }
             Err(error) => {
                 out.trace(format!("admission of {member} {how} not entered: {error}"));
                 self.give_up(call, digest);

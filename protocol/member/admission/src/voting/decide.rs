@@ -3,7 +3,6 @@
 
 use super::Voting;
 use super::proposals::{Proposal, approvers, is_rejected};
-use super::rotate::check_approval;
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
 use crate::{AdmissionError, Closed, Event, store};
@@ -32,7 +31,7 @@ impl Voting {
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         let (me, digest) = (call.me(), effect.subject().digest);
-        call.transcript.would_stand(&effect).map_err(AdmissionError::LocalDecision)?;
+        self.stands(call, &effect).map_err(AdmissionError::LocalDecision)?;
         let votes = call.transcript.roster().may_vote(&me);
         if is_rejected(&effect, call.transcript, Some(&me)) {
             return Err(AdmissionError::LocalRejected);
@@ -53,7 +52,7 @@ impl Voting {
         effect: &Effect,
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
-        check_approval(call, effect)?;
+        self.check_approval(call, effect)?;
         self.words.speak(call, subject(call, effect), Verdict::Approve, expiry(call)?, out)?;
         if call.transcript.set().effect(&effect.subject()).is_none() {
             out.item(Item::Effect(effect.clone()).encode());
@@ -102,7 +101,7 @@ impl Voting {
         {
             return Ok(());
         }
-        call.transcript.would_stand(&effect).map_err(AdmissionError::PeerDecision)?;
+        self.stands(call, &effect).map_err(AdmissionError::PeerDecision)?;
         self.proposals.room(&sender, call.transcript.roster())?;
         let proposal = Proposal { effect: effect.clone(), proposer: sender, expires: UnixTime(u64::MAX) };
         // It was taken back, or is proposed again: then a yes is on its way.
@@ -194,7 +193,7 @@ impl Voting {
     /// Closes proposals that can no longer be carried out, for example because their member has
     /// gone.
     pub(crate) fn close_senseless(&mut self, call: &Call<'_>, out: &mut Out) {
-        let senseless = |_: &Digest, one: &Proposal| call.transcript.would_stand(&one.effect).err();
+        let senseless = |_: &Digest, one: &Proposal| self.stands(call, &one.effect).err();
         for (digest, _) in self.proposals.over(senseless) {
             self.close_proposal(&digest, Closed::Overtaken, out);
         }

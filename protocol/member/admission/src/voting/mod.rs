@@ -10,6 +10,7 @@ mod words;
 
 pub(crate) use ballots::Deciding;
 pub(crate) use proposals::{Proposal, approvers, is_rejected};
+pub(crate) use rotate::{Asked, check_key, item, lacks_votes_only};
 
 use crate::AdmissionError;
 use crate::call::{Call, Out};
@@ -30,6 +31,8 @@ pub(crate) struct Voting {
     proposals: Proposals,
     words: Words,
     rotation: Option<Rotation>,
+    /// The requests of new keys that are open at the desk.
+    asked: Asked,
 }
 
 impl Voting {

@@ -1,18 +1,24 @@
-//! Another key for this member (LINE-09, LINE-49). The new key has signed a certificate that nobody
-//! has voted on: it stands in the set and admits nobody. The old key gives its word on it, and the
-//! voters decide on both at once, by a quorum as on an expulsion.
+//! Another key for this member (LINE-09, LINE-49). The new key signs that it wants to be a member's,
+//! the old key gives its word on that, and the voters decide on both at once, by a quorum as on an
+//! expulsion. Who signs certificates decides how the new key asks.
 //!
 //! ```text
-//! Rotate --> the certificate's item, ordered --> Proposal, with the old key's word --> approvals, decision
+//! holders sign (plain, asm) Rotate --> its certificate without votes, ordered --> Proposal --> approvals, decision
+//! a key of the group, or    Rotate --> Proposal, and its request shown --> approvals
+//! an authority, signs       --> the certificate signed as any member's, ordered: it admits nobody by itself --> decision
 //! ```
 
 use super::Voting;
+use super::proposals::is_rejected;
 use crate::AdmissionError;
 use crate::call::{Call, Out};
 use bytes::Bytes;
-use folkmoot_base::{Blob, Danger, Digest};
-use folkmoot_identity::{Gmc, Scheme};
-use folkmoot_transcript::{Change, Effect, Item, ItemError, ROTATE_LABEL, Uncounted, Unfit};
+use folkmoot_base::{Blob, Danger, Digest, MemberId};
+use folkmoot_identity::{Gmc, Request};
+use folkmoot_transcript::{
+    Admit, Change, Effect, Item, ItemError, ROTATE_LABEL, Transcript, Uncounted, Unfit,
+};
+use std::collections::BTreeMap;
 
 /// What waits for its certificate to have its place in the order.
 #[derive(Debug)]
@@ -20,6 +26,9 @@ pub(super) struct Rotation {
     request: Digest,
     item: Bytes,
 }
+
+/// The requests of new keys that are open here, as the transcript's rules see them.
+pub(crate) type Asked = BTreeMap<Digest, Admit>;
 
 impl Voting {
     /// A person here has a new key, which has signed this certificate.
@@ -39,6 +48,19 @@ impl Voting {
         Ok(())
     }
 
+    /// The same where others sign the certificate: the new key asks for one.
+    pub(crate) fn rotate_by_request(
+        &mut self,
+        call: &Call<'_>,
+        request: &Request,
+        out: &mut Out,
+    ) -> Result<(), AdmissionError> {
+        let asked = Admit::asked(request);
+        let effect = effect(call, asked.request);
+        self.asked.insert(asked.request, asked);
+        self.propose(call, effect, out)
+    }
+
     /// The transcript has taken something: perhaps the certificate.
     pub(crate) fn go_on_rotating(&mut self, call: &Call<'_>, out: &mut Out) {
         let there = |one: &mut Rotation| call.transcript.set().admit(&one.request).is_some();
@@ -53,22 +75,88 @@ impl Voting {
             out.item(rotation.item.clone());
         }
     }
-}
 
-/// `ID-87`: a program approves another key only where the certificate lacks nothing but votes: of
-/// its term, its group and its base no person is asked.
-pub(super) fn check_approval(call: &Call<'_>, effect: &Effect) -> Result<(), AdmissionError> {
-    let Change::Rotate { request, .. } = &effect.change else { return Ok(()) };
-    let why = call.transcript.set().late().find(|(admit, _)| admit.request == *request);
-    match why {
-        Some((_, why)) if lacks_votes_only(call, why) => Ok(()),
-        _ => Err(AdmissionError::LocalDecision(Unfit::NoAdmit)),
+    /// The requests that open proposals of another key name, each with the member that it is for.
+    pub(crate) fn rotating(&self, transcript: &Transcript) -> BTreeMap<Digest, MemberId> {
+        let open = self.proposals.iter().map(|(_, one)| &one.effect);
+        let said = transcript.set().effects().filter(|effect| !is_rejected(effect, transcript, None));
+        let all = open.chain(said);
+        let named = all.filter_map(|effect| match &effect.change {
+            Change::Rotate { member, request, .. } => Some((*request, *member)),
+            _ => None,
+        });
+        named.collect()
+    }
+
+    /// Which of them are open at the desk.
+    pub(crate) fn note_asked(&mut self, asked: Asked) {
+        self.asked = asked;
+    }
+
+    /// Whether an effect could be carried out now, given enough approvals. Of another key the
+    /// certificate may have yet to be signed, and its request may be on its way.
+    pub(super) fn stands(&self, call: &Call<'_>, effect: &Effect) -> Result<(), Unfit> {
+        let Change::Rotate { member, request, .. } = &effect.change else {
+            return call.transcript.would_stand(effect);
+        };
+        let others_sign = !call.transcript.roster().charter().holder_signs();
+        match call.transcript.would_stand_with(effect, self.asked.get(request)) {
+            Err(Unfit::Unsigned) => Ok(()),
+            Err(Unfit::NoAdmit) if others_sign => {
+                let here = call.transcript.state().roster().contains_key(member);
+                let here = if here { Ok(()) } else { Err(Unfit::NotMember(*member)) };
+                here.and_then(|()| call.transcript.state().may_rotate(member))
+            }
+            judged => judged,
+        }
+    }
+
+    /// `ID-87`, `ID-88`: a program approves another key only where its certificate lacks nothing
+    /// but votes and who signs it, and has the member's name: of term, group, base and name no
+    /// person is asked.
+    pub(super) fn check_approval(&self, call: &Call<'_>, effect: &Effect) -> Result<(), AdmissionError> {
+        let Change::Rotate { member, request, .. } = &effect.change else { return Ok(()) };
+        if call.config.danger.is(Danger::AdmissionAnyRotation) {
+            return Ok(());
+        }
+        let refuse = |why| Err(AdmissionError::LocalDecision(why));
+        let set = call.transcript.set();
+        let Some(asked) = set.admit(request).or_else(|| self.asked.get(request)) else {
+            return refuse(Unfit::NoAdmit);
+        };
+        check_name(call, member, &asked.name)?;
+        if let Err(why) = self.stands(call, effect) {
+            return refuse(why);
+        }
+        let late = set.late().find(|(admit, _)| admit.request == *request).map(|(_, why)| why.clone());
+        let lacks = match late {
+            Some(why) => lacks_votes_only(&why) || is_unsigned(&why),
+            None => {
+                call.transcript.state().check_request(asked).map_or_else(|why| is_unsigned(&why), |()| true)
+            }
+        };
+        if lacks { Ok(()) } else { refuse(Unfit::NoAdmit) }
     }
 }
 
-fn lacks_votes_only(call: &Call<'_>, why: &Uncounted) -> bool {
+/// Whether a certificate lacks nothing but votes.
+pub(crate) fn lacks_votes_only(why: &Uncounted) -> bool {
     matches!(why, Uncounted::Policy(_) | Uncounted::Minority { .. })
-        || call.config.danger.is(Danger::AdmissionAnyRotation)
+}
+
+/// Whether nothing is wrong with a request but that its certificate is not signed yet.
+fn is_unsigned(why: &Uncounted) -> bool {
+    matches!(why, Uncounted::Epoch | Uncounted::SharesStale { .. })
+}
+
+/// `ID-88`: another key is the same member's, under the same name: a vote on a key gives nobody
+/// another's name.
+fn check_name(call: &Call<'_>, member: &MemberId, name: &str) -> Result<(), AdmissionError> {
+    let held = call.transcript.roster().member(member);
+    if held.is_some_and(|held| held.name == name) {
+        return Ok(());
+    }
+    Err(AdmissionError::LocalRotation("only under the name that it has"))
 }
 
 /// The old key's word covers group and request. A signature of one key on the same bytes is always
@@ -79,27 +167,42 @@ fn effect(call: &Call<'_>, request: Digest) -> Effect {
     Change::Rotate { member: call.me(), request, signature }.into()
 }
 
-/// `ID-86`: the certificate is of this group, of a key of its own that nobody has yet, and admits
-/// nobody by itself; and the scheme lets its holder sign.
-fn checked(call: &Call<'_>, certificate: &[u8]) -> Result<Rotation, AdmissionError> {
-    let roster = call.transcript.roster();
-    let charter = roster.charter();
-    if !roster.is_member(&call.me()) {
-        return Err(AdmissionError::LocalNotMember(call.me()));
+/// `ID-86`: whether this member could have the key that asks so.
+pub(crate) fn check_key(
+    call: &Call<'_>,
+    (member, request, name): (&MemberId, &Digest, &str),
+) -> Result<(), AdmissionError> {
+    let (me, roster) = (call.me(), call.transcript.roster());
+    if !roster.is_member(&me) {
+        return Err(AdmissionError::LocalNotMember(me));
     }
-    if charter.scheme() != Scheme::Plain || !charter.holder_signs() {
-        return Err(AdmissionError::LocalRotation("only in a group of scheme plain without an authority"));
-    }
-    let gmc = Gmc::from_der(certificate).map_err(AdmissionError::PeerCertificate)?;
-    let request = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
-    if roster.is_member(&gmc.member()) || roster.is_used(&request) {
+    call.transcript.state().may_rotate(&me).map_err(AdmissionError::LocalNoRotation)?;
+    if roster.is_member(member) || roster.is_used(request) {
         return Err(AdmissionError::LocalRotation("only for a key that is nobody's yet"));
     }
-    let certificate = Blob(Bytes::copy_from_slice(certificate));
-    let item = Bytes::from(Item::Admit { certificate, approvals: Vec::new() }.encode());
+    if call.config.danger.is(Danger::AdmissionAnyRotation) {
+        return Ok(());
+    }
+    check_name(call, &me, name)
+}
+
+/// `ID-86`: the certificate is of this group, of a key of its own that nobody has yet, and admits
+/// nobody by itself.
+fn checked(call: &Call<'_>, certificate: &[u8]) -> Result<Rotation, AdmissionError> {
+    let gmc = Gmc::from_der(certificate).map_err(AdmissionError::PeerCertificate)?;
+    let request = gmc.body().request_digest().map_err(AdmissionError::PeerCertificate)?;
+    check_key(call, (&gmc.member(), &request, gmc.name()))?;
+    let any = call.config.danger.is(Danger::AdmissionAnyRotation);
+    let item = item(certificate);
     match call.transcript.check_admit(&item) {
-        Err(ItemError::Late(why)) if lacks_votes_only(call, &why) => Ok(Rotation { request, item }),
+        Err(ItemError::Late(why)) if any || lacks_votes_only(&why) => Ok(Rotation { request, item }),
         Ok(()) => Err(AdmissionError::LocalRotation("only for a key that does not get in by itself")),
         Err(error) => Err(AdmissionError::PeerItem(error)),
     }
+}
+
+/// The item of a certificate that nobody has approved as an admission.
+pub(crate) fn item(certificate: &[u8]) -> Bytes {
+    let certificate = Blob(Bytes::copy_from_slice(certificate));
+    Bytes::from(Item::Admit { certificate, approvals: Vec::new() }.encode())
 }

@@ -33,6 +33,7 @@ mod policies;
 mod renewal;
 mod revoked;
 mod rotation;
+mod rotation_signed;
 mod rules;
 mod signers;
 mod starting;

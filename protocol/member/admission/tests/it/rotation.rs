@@ -3,11 +3,13 @@
 use crate::common::{Bus, Dice, person};
 use bytes::Bytes;
 use folkmoot_admission::{AdmissionError, Closed, Command, Config, Event, Input, OpenMessage};
-use folkmoot_base::{Danger, Digest, Mutant, UnixTime};
+use folkmoot_base::{Danger, Digest, MemberId, Mutant, UnixTime};
 use folkmoot_identity::{Gmc, GmcBody, Identity, Scheme};
 use folkmoot_transcript::{Change, ROTATE_LABEL, Unfit};
 
 const BEN: usize = 3;
+/// What he is called.
+const NAME: &str = "founder4";
 
 fn founded(scheme: Scheme) -> Bus {
     let mut bus = Bus::silent(scheme, 4, 2);
@@ -21,7 +23,7 @@ fn of_new_key(bus: &Bus, new: &Identity, change: impl Fn(&mut GmcBody)) -> Bytes
     let body = GmcBody::propose(roster.charter(), new, 4, bus.time, &mut Dice(77));
     let mut body = body.over(roster.head());
     change(&mut body);
-    Gmc::compose(&body, &[], new).unwrap().der().clone()
+    Gmc::compose_bare(&body, new, &mut Dice(88)).unwrap().der().clone()
 }
 
 /// What is proposed at a member: the name of the proposal that gives ben another key.
@@ -36,7 +38,13 @@ fn is_member(bus: &Bus, who: usize, of: &Identity) -> bool {
 
 #[test]
 fn id_86_another_key_takes_the_members_place_by_a_quorum() {
-    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    for scheme in [Scheme::Plain, Scheme::Asm] {
+        takes_the_members_place(scheme);
+    }
+}
+
+fn takes_the_members_place(scheme: Scheme) {
+    let (mut bus, new) = (founded(scheme), person(NAME, 90));
     let old = bus.players[BEN].identity.clone();
     let certificate = of_new_key(&bus, &new, |_| ());
     bus.command(BEN, Command::Rotate(certificate.clone())).unwrap();
@@ -62,14 +70,14 @@ fn id_86_another_key_takes_the_members_place_by_a_quorum() {
     assert!(expel.is_err() || proposed(&bus, 0).is_none());
     bus.pass(5);
     assert!(bus.status(0).proposals.is_empty(), "{:#?}", bus.status(0).proposals);
-    let again = of_new_key(&bus, &person("ben", 91), |_| ());
+    let again = of_new_key(&bus, &person(NAME, 91), |_| ());
     let refused = bus.command(BEN, Command::Rotate(again)).unwrap_err();
     assert_eq!(refused, AdmissionError::LocalNotMember(old.member()));
 }
 
 #[test]
 fn id_86_what_is_no_other_key_is_refused() {
-    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let (mut bus, new) = (founded(Scheme::Plain), person(NAME, 90));
     let refused =
         |bus: &mut Bus, certificate: Bytes| bus.command(BEN, Command::Rotate(certificate)).unwrap_err();
     let taken = of_new_key(&bus, &bus.players[1].identity.clone(), |_| ());
@@ -78,16 +86,77 @@ fn id_86_what_is_no_other_key_is_refused() {
     let mut bad = good.to_vec();
     *bad.last_mut().unwrap() ^= 1;
     assert!(matches!(refused(&mut bus, bad.into()), AdmissionError::PeerCertificate(_)));
+    // Where others sign the certificate, what the new key signs is a request.
     let mut shared = founded(Scheme::Frost);
-    assert!(matches!(refused(&mut shared, good), AdmissionError::LocalRotation(_)));
+    assert!(matches!(refused(&mut shared, good), AdmissionError::WireRequest(_)));
     bus.pass(2);
     assert_eq!(proposed(&bus, 0), None);
+}
+
+/// Ben may not be called otherwise by it, nor does any program approve that.
+fn tries_another_name(voters: Option<Danger>) -> bool {
+    let (mut bus, new) = (founded(Scheme::Plain), person("founder1", 90));
+    let certificate = of_new_key(&bus, &new, |_| ());
+    let refused = bus.command(BEN, Command::Rotate(certificate.clone())).unwrap_err();
+    assert!(matches!(refused, AdmissionError::LocalRotation(_)), "{refused:?}");
+    let danger = |danger| Config { danger: Mutant::from(danger), ..Config::default() };
+    bus.restart_as(BEN, danger(Some(Danger::AdmissionAnyRotation)));
+    for who in 0..3 {
+        bus.restart_as(who, danger(voters));
+    }
+    bus.pass(5);
+    bus.command(BEN, Command::Rotate(certificate)).unwrap();
+    bus.pass(2);
+    let motion = proposed(&bus, 0).expect("it is proposed");
+    for who in 1..3 {
+        let voted = bus.command(who, Command::Vote { motion, approve: true });
+        assert_eq!(voted.is_ok(), voters.is_some(), "{voted:?}");
+    }
+    bus.pass(10);
+    is_member(&bus, 0, &new)
+}
+
+#[test]
+fn id_88_another_key_is_of_the_same_name() {
+    assert!(!tries_another_name(None));
+    assert!(tries_another_name(Some(Danger::AdmissionAnyRotation)), "the rule is off, and the liar succeeds");
+}
+
+/// A thief of the old key wants his own in its place, while ben wants his. Both are shown, each with
+/// its key, and the voters' choice ends the other.
+#[test]
+fn id_86_of_two_keys_that_one_key_asks_for_the_voters_choose() {
+    let (mut bus, new, thiefs) = (founded(Scheme::Plain), person(NAME, 90), person(NAME, 91));
+    for one in [&thiefs, &new] {
+        let certificate = of_new_key(&bus, one, |_| ());
+        bus.command(BEN, Command::Rotate(certificate)).unwrap();
+        bus.pass(2);
+    }
+    let open: Vec<(Digest, MemberId)> = bus
+        .status(0)
+        .proposals
+        .iter()
+        .map(|one| {
+            let Change::Rotate { request, .. } = &one.effect.change else { panic!("{one:?}") };
+            (one.proposal, bus.players[0].transcript.set().admit(request).unwrap().member)
+        })
+        .collect();
+    assert_eq!(open.len(), 2, "people see both keys");
+    let motion = open.iter().find(|(_, key)| *key == new.member()).unwrap().0;
+    for who in 1..3 {
+        bus.command(who, Command::Vote { motion, approve: true }).unwrap();
+    }
+    bus.pass(5);
+    for who in 0..3 {
+        assert!(is_member(&bus, who, &new) && !is_member(&bus, who, &thiefs));
+        assert!(bus.status(who).proposals.is_empty(), "the other is over");
+    }
 }
 
 /// Somebody else's word moves nobody: the effect is not of the old key's hand.
 #[test]
 fn id_86_nobody_gives_another_member_a_key() {
-    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let (mut bus, new) = (founded(Scheme::Plain), person(NAME, 90));
     let (liar, ben) = (bus.players[2].identity.clone(), bus.players[BEN].identity.member());
     let certificate = of_new_key(&bus, &new, |_| ());
     let request = Gmc::from_der(&certificate).unwrap().body().request_digest().unwrap();
@@ -115,7 +184,7 @@ fn id_86_nobody_gives_another_member_a_key() {
 
 /// Ben's program is his own: it proposes a key whose term is longer than the charter's.
 fn tries_a_long_term(voters: Option<Danger>) -> bool {
-    let (mut bus, new) = (founded(Scheme::Plain), person("ben", 90));
+    let (mut bus, new) = (founded(Scheme::Plain), person(NAME, 90));
     let danger = |danger| Config { danger: Mutant::from(danger), ..Config::default() };
     bus.restart_as(BEN, danger(Some(Danger::AdmissionAnyRotation)));
     for who in 0..3 {
