@@ -10,7 +10,6 @@ use crate::exit::{Exit, Failure};
 use folkmoot::tools::{Machine, OsEntropy};
 use folkmoot::{Absence, Digest, Event, MemberId, Person, Presence};
 use folkmoot_base::hex;
-use folkmoot_transcript::Transcript;
 use serde_json::Value;
 
 /// The end of a proposal to change the charter; what comes before it names it, too.
