@@ -68,7 +68,7 @@ impl Cast {
         let told = self.all[0].good(&["identity", "rotate"]);
         let (old, new) = (told["member"].as_str().unwrap(), told["new"].as_str().unwrap());
         for voter in [3, 1] {
-            let open = self.all[voter].until(&["vote", "list"], |told| told[0]["subject"].is_string());
+            let open = self.all[voter].until(&["vote", "list"], |told| told[0]["concerns"][1].is_object());
             assert_eq!(open.as_array().unwrap().len(), 1, "nobody is asked about an admission: {open}");
             let concerns = &open[0]["concerns"];
             assert_eq!(
