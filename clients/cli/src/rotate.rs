@@ -70,9 +70,9 @@ async fn propose(
     Ok(())
 }
 
-/// What the new key signs: its certificate where holders sign theirs, else its request for one; over
-/// the newest decision that the member's store has. It is kept, so that the same command proposes
-/// the same key; once its base is too old, another is made.
+/// What the new key signs: its certificate where holders sign theirs, else its request for one. It
+/// is over the newest decision that the member's store has, and kept, so that the same command
+/// proposes the same key; once its base is too old, another is made.
 fn asks(folder: &Path, next: &StateFolder, new: &Identity) -> Result<Vec<u8>, Failure> {
     let transcript = export::transcript(&StateFolder::at(folder))?;
     let roster = transcript.roster();

@@ -18,8 +18,8 @@ impl Transcript {
     }
 
     /// Whether the sender of a message is, or was, a member, as far as that is remembered: nobody
-    /// but a member can be expelled or have another key, so the line shows that too. `named` is the group
-    /// under the charter's in which it was said; none for the charter's own.
+    /// but a member can be expelled or have another key, so the line shows that too. `named` is the
+    /// group under the charter's in which it was said; none for the charter's own.
     ///
     /// # Errors
     /// [`MessageError::PeerOtherGroup`], [`MessageError::PeerNotMember`].

@@ -4,7 +4,6 @@
 use super::names::name;
 use super::process::Process;
 use crate::exit::Failure;
-use crate::show::harmless;
 use folkmoot::MemberId;
 use folkmoot_transcript::Transcript;
 use serde_json::{Value, json};
@@ -33,12 +32,6 @@ pub(super) fn say_former(person: &mut Value, formers: &[Former]) {
     let keys = mine.iter().map(|(key, _, number)| json!({ "member": key.hex(), "decision": number }));
     let keys: Vec<Value> = keys.collect();
     fields.extend([("why".to_owned(), why.into()), ("former_keys".to_owned(), keys.into())]);
-}
-
-/// A member has another key, for people.
-pub(super) fn replaced_text(event: &Value) -> String {
-    let text = |field: &str| harmless(event.get(field).and_then(Value::as_str).unwrap_or_default());
-    format!("{} has another key, {} in place of {}", text("holder"), text("new"), text("old"))
 }
 
 impl Process {

@@ -4,7 +4,7 @@ use super::matters::{self, petition_json, word};
 pub(crate) use super::names::{Names, name};
 use super::names::{ids, party_name, stranger};
 use super::told::{message_id, message_text};
-use super::{former, lines, told, trouble};
+use super::{lines, told, trouble};
 use crate::show::{Paint, harmless, many_of, paint, short};
 use folkmoot::{
     Absence, AuthorityReach, Cause, Event, GroupStatus, LetterEvent, Locator, MemberId, MemberStatus, Person,
@@ -151,7 +151,7 @@ pub(crate) fn event_text(event: &Value) -> Option<String> {
         kind if trouble::KINDS.contains(&kind) => news(trouble::event_text(event)),
         "other-line" | "went-over" => news(lines::event_text(event)),
         "expelled" => news(told::expelled_text(event)),
-        "replaced" => news(former::replaced_text(event)),
+        "replaced" => news(told::replaced_text(event)),
         "removed" => news(trouble::removed_text(&text("cause"))),
         "send-failed" => news(format!("not sent: {}", text("error"))),
         "missed" => news(format!("events missed: {} (this reader is too slow)", number("count"))),

@@ -62,6 +62,12 @@ pub(super) fn expelled_text(event: &Value) -> String {
     format!("{} {how}", text(event, "name"))
 }
 
+/// A member has another key, for people.
+pub(super) fn replaced_text(event: &Value) -> String {
+    let (holder, new, old) = (text(event, "holder"), text(event, "new"), text(event, "old"));
+    format!("{holder} has another key, {new} in place of {old}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

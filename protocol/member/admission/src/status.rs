@@ -43,8 +43,8 @@ pub struct RequestStatus {
     pub stale: bool,
     /// Whoever asks is a member, and asks for a new certificate.
     pub renews: bool,
-    /// It is of another key for this member: people vote on the proposal that says so, and not on an
-    /// admission.
+    /// It is of another key for this member: people vote on the proposal that says so, and not on
+    /// an admission.
     pub rotates: Option<MemberId>,
     /// How many voters there are.
     pub voters: usize,

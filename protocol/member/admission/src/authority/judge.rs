@@ -123,8 +123,8 @@ impl Judge<'_> {
         }
     }
 
-    /// `ADM-93`: whether the voters have approved this key in place of a member's, by approvals that
-    /// have not run out by our clock.
+    /// `ADM-93`: whether the voters have approved this key in place of a member's, by approvals
+    /// that have not run out by our clock.
     fn rotates(&self, asked: &Admit) -> bool {
         let early = UnixTime(self.time.0.saturating_sub(self.skew_seconds));
         self.transcript.is_rotation_granted(asked, early)

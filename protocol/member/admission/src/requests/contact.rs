@@ -166,7 +166,6 @@ impl Requests {
             return Err(AdmissionError::PeerItem(ItemError::Ahead));
         }
         let open = Open::new(request, (contact, call.now), UnixTime(0), &call.me());
-        let rotates = way.rotates.is_some();
         let mut open = Open { rotates: way.rotates, way, ..open };
         if open.is_refused(call.transcript) {
             return Err(AdmissionError::PeerRefused(member));
@@ -182,8 +181,9 @@ impl Requests {
             return Err(AdmissionError::PeerCharter(used));
         }
         let policies = roster.charter().policies();
-        let listed = policies.list.contains(&member) && !roster.is_struck(&member);
-        if policies.policy == Policy::List && !listed && !rotates {
+        let rotates = open.rotates.is_some();
+        let listed = rotates || policies.list.contains(&member) && !roster.is_struck(&member);
+        if policies.policy == Policy::List && !listed {
             return Err(AdmissionError::PeerNotListed(member));
         }
         let newer = |open: &Open| (open.request.body().not_before, open.request.digest());
@@ -208,7 +208,6 @@ impl Requests {
         if let Some(replaced) = self.open.insert(open) {
             closed(&replaced, Closed::Overtaken, out);
         }
-        // Of another key for a member people are asked by the proposal.
         if !rotates {
             out.event(Event::RequestArrived { request: digest, member, name });
         }

@@ -55,8 +55,8 @@ impl Requests {
         Some(())
     }
 
-    /// Which open requests are of new keys for members. Those whose proposals are over are closed: none
-    /// of them is an admission. What the others ask for.
+    /// Which open requests are of new keys for members. Those whose proposals are over are closed:
+    /// none of them is an admission. What the others ask for.
     pub(crate) fn tell_rotations(
         &mut self,
         rotating: &BTreeMap<Digest, MemberId>,

@@ -1,6 +1,6 @@
-//! Another key for this member (LINE-09, LINE-49). The new key signs that it wants to be a member's,
-//! the old key gives its word on that, and the voters decide on both at once, by a quorum as on an
-//! expulsion. Who signs certificates decides how the new key asks.
+//! Another key for this member (LINE-09, LINE-49). The new key signs that it wants to be a
+//! member's, the old key gives its word on that, and the voters decide on both at once, by a quorum
+//! as on an expulsion. Who signs certificates decides how the new key asks.
 //!
 //! ```text
 //! holders sign (plain, asm) Rotate --> its certificate without votes, ordered --> Proposal --> approvals, decision

@@ -122,8 +122,8 @@ fn id_88_another_key_is_of_the_same_name() {
     assert!(tries_another_name(Some(Danger::AdmissionAnyRotation)), "the rule is off, and the liar succeeds");
 }
 
-/// A thief of the old key wants his own in its place, while ben wants his. Both are shown, each with
-/// its key, and the voters' choice ends the other.
+/// A thief of the old key wants his own in its place, while ben wants his. Both are shown, each
+/// with its key, and the voters' choice ends the other.
 #[test]
 fn id_86_of_two_keys_that_one_key_asks_for_the_voters_choose() {
     let (mut bus, new, thiefs) = (founded(Scheme::Plain), person(NAME, 90), person(NAME, 91));

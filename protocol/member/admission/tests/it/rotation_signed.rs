@@ -120,8 +120,8 @@ fn id_86_where_the_groups_key_signs_a_new_key_gets_certificate_and_share() {
     }
 }
 
-/// Whoever has the old key and its share says that it is ready to sign, or calls for a signature, and
-/// is not heard.
+/// Whoever has the old key and its share says that it is ready to sign, or calls for a signature,
+/// and is not heard.
 #[test]
 fn id_86_the_old_key_and_its_share_sign_nothing_any_more() {
     let (mut bus, new) = (founded(Scheme::Frost, 4), person(NAME, 90));
