@@ -6,10 +6,10 @@ use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
-    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Petition, Proposal, Refusal,
+    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Petition, Proposal, Refusal,
     RunningMember, RuntimeError as Error, StateFolder, Told, Twice,
 };
-use folkmoot_transport::Faults;
+use folkmoot_transport::{Faults, reached_at};
 use std::path::PathBuf;
 
 /// An open member: its events come out of here, orders go in.
@@ -80,6 +80,12 @@ impl Folkmoot {
     /// Where it listens.
     pub fn locator(&self) -> Locator {
         self.locator.clone()
+    }
+
+    /// Where others can reach it now: where it listens; if that is at all addresses of its machine,
+    /// at each that is not for this machine alone. None if the machine has no such address.
+    pub fn addresses(&self) -> Vec<Locator> {
+        reached_at(&self.locator)
     }
 
     /// The next event, in order; `None` once the member has stopped as told.
@@ -313,6 +319,14 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn refusals(&self) -> Result<Vec<Refusal>, Error> {
         self.running.handle.look(|machine, now, _| machine.ground.refusals(now)).await
+    }
+
+    /// The host names at which members are looked for, with their addresses, or why there are none.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn host_names(&self) -> Result<Vec<Named>, Error> {
+        self.running.handle.look(|machine, _, _| machine.ground.names()).await
     }
 
     /// Nodes that were seen to run twice lately: their earlier processes were told to stop.

@@ -38,12 +38,13 @@ pub use folkmoot_attach::{
     Absence, AuthorityReach, GroupStatus, Lacking, MemberStatus, Person, Presence, Stalled,
 };
 pub use folkmoot_base::{
-    Cause, Digest, GroupId, GroupName, Head, Locator, MemberId, NodeId, Party, Service, UnixTime, ViewId,
+    Cause, Digest, GroupId, GroupName, Head, HostName, Locator, MemberId, NodeId, Party, Service, UnixTime,
+    ViewId,
 };
 
 pub use folkmoot_runtime::{
     AuthorityStatus, CarryError, Carrying, DealerState, Event, Exchange, KnownHead, LetterEvent,
-    LettersError, Origin, Over, Passphrase, Path, Petition, Proposal, Refusal, RuntimeError as Error,
+    LettersError, Named, Origin, Over, Passphrase, Path, Petition, Proposal, Refusal, RuntimeError as Error,
     SealedKeyError, SendError, Standing, StateError, StateFolder, StoreError, Theirs, Told, Twice, Versions,
     Voucher,
 };
@@ -52,11 +53,14 @@ pub use folkmoot_transport::{Faults, MULTICAST_PORT};
 /// What only the project's own tools use: the machine itself, and switches for demonstrations.
 #[doc(hidden)]
 pub mod tools {
-    pub use folkmoot_attach::{Attached, Ground, GroundOutput, ToMember, ToNode, Upper, UpperOutput};
+    pub use folkmoot_attach::{
+        Attached, Ground, GroundOutput, Resolved, ToMember, ToNode, Upper, UpperOutput,
+    };
     pub use folkmoot_base::{Entropy, Instant};
     pub use folkmoot_runtime::{
         Attempts, Command, Handle, Household, Lodger, Machine, MemberHandle, MemberStack, Node, Note, Opened,
-        Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, in_words,
-        prepare, prepare_with, wall_clock,
+        Options as OpenOptions, OsEntropy, Running, Sending, Store, Tapped, Timing, UpperStack, addresses,
+        in_words, prepare, prepare_with, wall_clock,
     };
+    pub use folkmoot_transport::{is_own, reached_at};
 }

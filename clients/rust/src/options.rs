@@ -29,7 +29,9 @@ pub struct Options {
     pub identity: Option<Identity>,
     /// Where to listen; port 4803 on all IPv4 addresses unless changed. Port 0: any free one.
     pub listen: SocketAddr,
-    /// Where other members may be found, besides the places that the folder remembers.
+    /// Where other members may be found, besides the places that the folder remembers: addresses
+    /// (`udp/192.0.2.7:4803`), or names (`dns/anna.example.org:4803`), whose addresses are found
+    /// out again while nobody answers there.
     pub seeds: Vec<Locator>,
     /// Heads that are known from elsewhere, such as a member's `folkmoot status`: the member
     /// follows only a line of decisions that has them. Without one, a newcomer believes its first

@@ -17,11 +17,12 @@
 //! [`crate::EVENT_BYTES_WAITING_MAX`] bytes wait for the application, then the engine ends with
 //! [`RuntimeError::LocalSlowReader`], so that one slow program cannot hold up a ring.
 
+use crate::names::Names;
 use crate::outcome::{Answer, Outcomes};
 use crate::sends::{Submission, Waiting};
 use crate::{Clock, OsEntropy, RuntimeError, StoreError, Wire};
 use bytes::Bytes;
-use folkmoot_attach::{Embedded, Ground, Input, Output, Upper};
+use folkmoot_attach::{Embedded, Ground, Input, Output, Resolved, Upper};
 use folkmoot_base::{GroupId, Instant, Locator, Service, UnixTime};
 use folkmoot_transport::Arrival;
 use std::collections::BTreeSet;
@@ -128,6 +129,7 @@ pub(crate) struct Engine<G: Ground, U: UpperStack, W: Wire> {
     pub(crate) orders: mpsc::Receiver<Order<G, U>>,
     pub(crate) sends: mpsc::UnboundedReceiver<Submission>,
     pub(crate) outcomes: Outcomes<U::Event>,
+    pub(crate) names: Names,
     pub(crate) turn: Turn,
 }
 
@@ -145,6 +147,8 @@ pub(crate) struct Turn {
     sends_closed: bool,
     /// Where those are who are one configuration now, if that is news.
     together: Option<Vec<Locator>>,
+    /// Host names whose addresses are asked for.
+    asks: Vec<Locator>,
     /// All but the transport's.
     counters: Counters,
     /// Told to stop: when to stop at the latest.
@@ -156,6 +160,8 @@ enum Wake<G: Ground, U: UpperStack> {
     Datagrams(std::io::Result<()>),
     Order(Option<Order<G, U>>),
     Send(Option<Submission>),
+    /// The addresses of a host name.
+    Found(Locator, Resolved),
     Timer,
     Leave,
     Clock,
@@ -184,6 +190,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
                 // All handles that could send are gone; orders tell when to stop.
                 Wake::Send(None) => self.turn.sends_closed = true,
                 Wake::Send(Some(message)) => self.turn.waiting.push(message),
+                Wake::Found(name, found) => self.found(name, found),
                 Wake::Leave => {}
                 Wake::Timer => self.timer(&mut inbox).await?,
                 Wake::Clock => self.tell_time(),
@@ -198,6 +205,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
                 tokio::task::yield_now().await;
             }
             self.outcomes.act(&mut self.wire)?;
+            self.turn.asks.drain(..).for_each(|name| self.names.ask(name));
             if let Some(places) = self.turn.together.take() {
                 let all = self.wire.together(&places);
                 self.handle(Input::Everybody(all));
@@ -248,6 +256,7 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             order = self.orders.recv(), if self.turn.leaving.is_none() => Wake::Order(order),
             () = until(self.turn.leaving) => Wake::Leave,
             message = self.sends.recv(), if !self.turn.sends_closed => Wake::Send(message),
+            (name, found) = self.names.next() => Wake::Found(name, found),
             () = timer => Wake::Timer,
             _ = ticks.tick() => Wake::Clock,
             ready = self.outcomes.ready() => Wake::Ready(ready),
@@ -303,6 +312,16 @@ impl<G: Ground, U: UpperStack, W: Wire> Engine<G, U, W> {
             self.handle(Input::Timeout);
         }
         Ok(())
+    }
+
+    /// Hands in the addresses of a host name that the socket can send to.
+    fn found(&mut self, name: Locator, found: Resolved) {
+        let found = found.and_then(|mut places| {
+            places.retain(|at| self.wire.sends_to(at));
+            let none = || "it has no address of the family at which this member listens".to_owned();
+            if places.is_empty() { Err(none()) } else { Ok(places) }
+        });
+        self.handle(Input::Resolved(name, found));
     }
 
     fn obey(&mut self, order: Order<G, U>) {
@@ -422,6 +441,7 @@ fn gather<G: Ground, U: UpperStack>(
         match output {
             Output::Transmit(to, datagram) => outcomes.transmit(to, datagram),
             Output::Together(places) => turn.together = Some(places),
+            Output::Resolve(name) => turn.asks.push(name),
             Output::Persist(persist) => outcomes.persist(persist),
             Output::Trace(trace) => tracing::debug!(layer = trace.layer, "{}", trace.text),
             Output::Event(event) => {

@@ -2,6 +2,7 @@
 //! of events.
 
 use crate::engine::{Counters, EVENTS_CHANNEL, Engine, ORDERS_WAITING_MAX, Order, Sending, Turn};
+use crate::names::Names;
 use crate::outcome::{Answer, Outcomes, Told};
 use crate::sends::{Room, Submission};
 use crate::{Clock, OsEntropy, RuntimeError, Store, UpperStack, Wire, Writer};
@@ -63,7 +64,8 @@ where
     let (tell, events) = mpsc::channel(EVENTS_CHANNEL);
     let (emptied, spare) = mpsc::channel(EVENTS_CHANNEL);
     let outcomes = Outcomes::new(Writer::start(store)?, tell, spare);
-    let engine = Engine { machine, wire, clock, entropy, orders, sends, outcomes, turn: Turn::default() };
+    let (names, turn) = (Names::new(), Turn::default());
+    let engine = Engine { machine, wire, clock, entropy, orders, sends, outcomes, names, turn };
     let task = tokio::spawn(engine.run());
     let handle = Handle { orders: order, sends: send, room: Room::default() };
     Ok(Running { handle, events, taken: Told::new(), emptied, task: Some(task) })

@@ -16,6 +16,7 @@ mod clock;
 mod engine;
 mod error;
 mod handle;
+mod names;
 mod open;
 mod outcome;
 mod sends;
@@ -29,6 +30,7 @@ pub use clock::{Clock, wall_clock};
 pub use engine::{Counters, Note, ORDERS_WAITING_MAX, Sending, UpperStack};
 pub use error::{CarryError, RuntimeError, StateError, StoreError};
 pub use handle::{Handle, Running, start};
+pub use names::addresses;
 pub use open::{
     Household, Lodger, Machine, MemberHandle, Opened, Options, Prepared, RunningMember, open, open_with,
     prepare, prepare_with,
@@ -37,8 +39,8 @@ pub use outcome::{EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX};
 pub use sends::SENDS_WAITING_MAX;
 pub use stacks::{
     AuthorityStatus, Carrying, Command, DealerState, Event, Exchange, LetterEvent, LettersError, Member,
-    Node, Office, Origin, Over, Path, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, SendError,
-    Standing, Theirs, Timing, Told, Twice, Versions, stored_ring_seq,
+    Named, Node, Office, Origin, Over, Path, Petition, Proposal, RING_TABLE, Refusal, STORE_KEY_RING_SEQ,
+    SendError, Standing, Theirs, Timing, Told, Twice, Versions, stored_ring_seq,
 };
 pub use state::{StateFolder, write_whole};
 pub use store::{FORMAT, Store, Writer};

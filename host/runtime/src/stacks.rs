@@ -5,6 +5,6 @@ pub use folkmoot_member::{
     Petition, Proposal, SendError, Standing, Told,
 };
 pub use folkmoot_node::{
-    Carrying, Exchange, Node, Path, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Theirs, Timing, Twice, Versions,
-    stored_ring_seq,
+    Carrying, Exchange, Named, Node, Path, RING_TABLE, Refusal, STORE_KEY_RING_SEQ, Theirs, Timing, Twice,
+    Versions, stored_ring_seq,
 };

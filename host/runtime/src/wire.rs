@@ -39,6 +39,12 @@ pub trait Wire: Send + 'static {
         let _ = batch;
     }
 
+    /// Whether its socket is of the family of this address.
+    fn sends_to(&self, at: &Locator) -> bool {
+        let _ = at;
+        true
+    }
+
     /// The next locator to which the system would not send a datagram of so many bytes.
     fn too_long(&mut self) -> Option<(Locator, usize)> {
         None
@@ -69,6 +75,10 @@ impl Wire for Transport {
 
     fn take_to_all(&mut self, batch: &mut Vec<(Locator, Arrival)>) {
         Transport::take_to_all(self, batch);
+    }
+
+    fn sends_to(&self, at: &Locator) -> bool {
+        Transport::sends_to(self, at)
     }
 
     fn too_long(&mut self) -> Option<(Locator, usize)> {

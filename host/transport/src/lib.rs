@@ -16,6 +16,7 @@ mod everybody;
 mod faults;
 mod inbox;
 mod memory;
+mod own;
 mod ready;
 mod rooms;
 mod trains;
@@ -27,6 +28,7 @@ pub use everybody::MULTICAST_PORT;
 pub use faults::Faults;
 pub use inbox::{Filled, Inbox};
 pub use memory::Hub;
+pub use own::{is_own, reached_at};
 pub use rooms::{ROOM_BYTES, Room};
 
 use bytes::Bytes;
@@ -35,6 +37,7 @@ use everybody::{Everybody, Meeting};
 use folkmoot_base::{GroupId, Locator};
 use std::io;
 use tokio::time::Instant;
+use trains::address_for;
 
 /// Most datagrams that one [`Transport::recv`] appends.
 pub const BATCH_MAX: usize = 512;
@@ -238,6 +241,14 @@ impl Transport {
 }
 
 impl Transport {
+    /// Whether its socket is of the family of this address.
+    pub fn sends_to(&self, at: &Locator) -> bool {
+        match &self.wire {
+            Wire::Memory(_) => at.as_memory().is_some(),
+            Wire::Udp(socket) => address_for(socket.address(), at).is_some(),
+        }
+    }
+
     /// The next locator to which the system would not send a datagram of so many bytes: its
     /// interface there carries less. IP cuts nothing.
     pub fn too_long(&mut self) -> Option<(Locator, usize)> {

@@ -231,7 +231,7 @@ fn together<'a, 'b>(
 /// The address that a socket bound to `local` gives the system to reach a locator. A socket of IPv6
 /// reaches IPv4 by mapped addresses, if it is bound to all addresses or to such a one. `None`: it
 /// cannot be reached from there.
-fn address_for(local: SocketAddr, to: &Locator) -> Option<SocketAddr> {
+pub(crate) fn address_for(local: SocketAddr, to: &Locator) -> Option<SocketAddr> {
     let to = to.as_udp().filter(|_| to.leads_somewhere())?;
     match (local, local.ip().to_canonical(), to) {
         (SocketAddr::V4(_), _, SocketAddr::V4(_)) | (_, IpAddr::V6(_), SocketAddr::V6(_)) => Some(to),

@@ -1,6 +1,6 @@
 //! One member on one node in one process: a queue joins the two stacks.
 
-use crate::{Ground, GroundOutput, Trace, Upper, UpperOutput};
+use crate::{Ground, GroundOutput, Resolved, Trace, Upper, UpperOutput};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base::{Entropy, Instant, Locator, Persist, Train, UnixTime};
 use std::collections::VecDeque;
@@ -20,6 +20,8 @@ pub enum Input<C> {
     Everybody(Option<Locator>),
     /// The system does not send datagrams of so many bytes to this locator.
     TooLong(Locator, usize),
+    /// The addresses of a host name that [`Output::Resolve`] asked for, or why there are none.
+    Resolved(Locator, Resolved),
     /// The application gives a command.
     Command(C),
     /// The wall clock reads.
@@ -35,6 +37,8 @@ pub enum Output<E> {
     Transmit(Locator, Bytes),
     /// The nodes at these places are one configuration with us now.
     Together(Vec<Locator>),
+    /// Find out the addresses of this host name.
+    Resolve(Locator),
     /// Commit this first.
     Persist(Persist),
     /// Tell the application.
@@ -68,6 +72,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
             Input::TrainToAll(from, train) => self.ground.train(now, from, train, true, entropy),
             Input::Everybody(at) => self.ground.everybody(now, at, entropy),
             Input::TooLong(to, bytes) => self.ground.too_long(now, to, bytes, entropy),
+            Input::Resolved(name, found) => self.ground.resolved(now, &name, found, entropy),
             Input::Command(command) => self.upper.command(now, command, entropy),
             Input::Clock(time) => {
                 self.ground.clock(now, time, entropy);
@@ -126,6 +131,7 @@ impl<G: Ground, U: Upper> Embedded<G, U> {
         match output {
             GroundOutput::Transmit(to, datagram) => self.out.push_back(Output::Transmit(to, datagram)),
             GroundOutput::Together(places) => self.out.push_back(Output::Together(places)),
+            GroundOutput::Resolve(name) => self.out.push_back(Output::Resolve(name)),
             GroundOutput::Persist(persist) => self.out.push_back(Output::Persist(persist)),
             GroundOutput::Member(message) => self.upper.node(now, message, entropy),
             GroundOutput::To(member, message) => self.upper.node_to(now, member, message, entropy),

@@ -31,6 +31,9 @@ use base::{Entropy, Instant, Locator, Party, Persist, Train, UnixTime};
 use bytes::{Bytes, BytesMut};
 use folkmoot_base as base;
 
+/// The addresses of a host name, or why there are none, in words for people.
+pub type Resolved = Result<Vec<Locator>, String>;
+
 /// What the lower stack puts out. Order counts: a `Persist` comes before whatever relies on it.
 #[derive(Debug)]
 pub enum GroundOutput {
@@ -39,6 +42,9 @@ pub enum GroundOutput {
     /// The nodes at these places are one configuration with us now: whoever can reach all at once
     /// says so by [`Ground::everybody`].
     Together(Vec<Locator>),
+    /// Somebody is looked for at this host name: the host finds out its addresses, and hands them
+    /// in by [`Ground::resolved`].
+    Resolve(Locator),
     /// Commit this before any later output takes effect.
     Persist(Persist),
     /// For the party above; for all parties, if there are several.
@@ -104,6 +110,11 @@ pub trait Ground {
     /// The system does not send datagrams of so many bytes to this locator.
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
         let _ = (now, to, bytes, entropy);
+    }
+    /// The addresses of a host name that [`GroundOutput::Resolve`] asked for, or why there are
+    /// none.
+    fn resolved(&mut self, now: Instant, name: &Locator, found: Resolved, entropy: &mut dyn Entropy) {
+        let _ = (now, name, found, entropy);
     }
     /// The wall clock reads `time`; given at the start and about once a second.
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy);

@@ -281,6 +281,8 @@ pub enum Danger {
     NodeCarriesSilently,
     /// Node: takes messages of parties here also without credit (NODE-36).
     NodeLendsAnything,
+    /// Node: asks for the addresses of whatever host names its peers tell it (NODE-39).
+    NodeAsksForAnyName,
     /// Node: what its member says is ordered unread: a flood of whatever it likes.
     NodeOrdersUnread,
     /// Link: frames travel in the clear, and neither tag nor counter is checked.

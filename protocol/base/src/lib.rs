@@ -12,6 +12,7 @@ pub mod danger;
 mod entropy;
 mod head;
 mod hex;
+mod host_name;
 mod id;
 mod indication;
 mod lead;
@@ -38,6 +39,7 @@ pub use danger::{Danger, Mutant};
 pub use entropy::{Entropy, draw};
 pub use head::Head;
 pub use hex::{hex, unhex};
+pub use host_name::{HostName, HostNameError};
 pub use id::{
     Digest, EntryId, GroupId, GroupName, MemberId, NameError, NodeId, Party, digest, digest_512, hmac_sha256,
 };

@@ -68,6 +68,11 @@ impl Locator {
         }))
     }
 
+    /// A locator of another scheme, whose text is one.
+    pub(crate) fn other(text: String) -> Self {
+        Self(Place::Other(text.into()))
+    }
+
     /// The name of its transport.
     pub fn scheme(&self) -> &str {
         match &self.0 {
@@ -97,6 +102,15 @@ impl Locator {
     /// are where a socket is bound, and lead nowhere. Nobody dials such a locator or tells it.
     pub fn leads_somewhere(&self) -> bool {
         self.as_udp().is_none_or(|address| !address.ip().is_unspecified() && address.port() != 0)
+    }
+
+    /// Whether one host at most can be found there: not so at addresses of multicast, and at
+    /// `255.255.255.255`. Nobody looks for a node at such a locator.
+    pub fn is_of_one_host(&self) -> bool {
+        self.as_udp().is_none_or(|address| match address.ip() {
+            IpAddr::V4(ip) => !ip.is_multicast() && !ip.is_broadcast(),
+            IpAddr::V6(ip) => !ip.is_multicast(),
+        })
     }
 
     /// Bytes that no other locator has, for a MAC; they are made without its text.
@@ -323,6 +337,22 @@ mod tests {
         }
         for text in ["udp/192.0.2.7:1", "udp/[::1]:1", "memory/0", "tcp/0.0.0.0:0"] {
             assert!(at(text).leads_somewhere(), "{text}");
+        }
+    }
+
+    #[test]
+    fn multicast_and_broadcast_are_no_one_host() {
+        for text in [
+            "udp/224.0.0.1:1",
+            "udp/239.255.255.250:1900",
+            "udp/255.255.255.255:1",
+            "udp/[ff02::1]:1",
+            "udp/[::ffff:224.0.0.1]:1",
+        ] {
+            assert!(!at(text).is_of_one_host() && at(text).leads_somewhere(), "{text}");
+        }
+        for text in ["udp/192.0.2.255:1", "udp/[::1]:1", "udp/127.0.0.1:1", "memory/1", "dns/a:1"] {
+            assert!(at(text).is_of_one_host(), "{text}");
         }
     }
 

@@ -5,7 +5,8 @@
 
 use bytes::BytesMut;
 use folkmoot::tools::{
-    Entropy, Ground, GroundOutput, Instant, Note, Sending, ToMember, ToNode, Upper, UpperOutput, UpperStack,
+    Entropy, Ground, GroundOutput, Instant, Note, Resolved, Sending, ToMember, ToNode, Upper, UpperOutput,
+    UpperStack,
 };
 use folkmoot::{Bytes, GroupId, Locator, Party, UnixTime};
 use folkmoot_base::Train;
@@ -131,6 +132,10 @@ impl<G: Ground> Ground for Metered<G> {
 
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
         self.meter.time(|| self.stack.too_long(now, to, bytes, entropy));
+    }
+
+    fn resolved(&mut self, now: Instant, name: &Locator, found: Resolved, entropy: &mut dyn Entropy) {
+        self.meter.time(|| self.stack.resolved(now, name, found, entropy));
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

@@ -137,6 +137,8 @@ fn plain() -> Vec<(&'static str, Seeds)> {
         "udp/0.0.0.0:0",
         "tor+tcp.v3-x/abc.onion:80/a,b?c#d",
         "book club",
+        "Anna.Example.org.:4803",
+        "dns/anna.example.org:4803",
     ];
     let mut texts: Seeds = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
     texts.push(world().group().hex().into_bytes());

@@ -5,7 +5,7 @@ use folkmoot_agreement::gdh::{Context, Token};
 use folkmoot_agreement::{PrimeGroup, Ristretto};
 use folkmoot_base::codec::{self, DeserializeBytes, Serialize, Size};
 use folkmoot_base::limits::LOCATOR_BYTES_MAX;
-use folkmoot_base::{Blob, EntryId, GroupName, Head, Locator, MemberId, NodeId, Party, ViewId};
+use folkmoot_base::{Blob, EntryId, GroupName, Head, HostName, Locator, MemberId, NodeId, Party, ViewId};
 use folkmoot_identity::Contact;
 use folkmoot_signing::plain_ed25519 as ed;
 use folkmoot_signing::plain_rsa as rsa;
@@ -41,6 +41,10 @@ pub fn base_text(data: &[u8]) {
     if let Ok(at) = text.parse::<Locator>() {
         locator(&at, text);
     }
+    if let Ok(name) = HostName::read(text) {
+        assert_eq!(HostName::of(&name.locator()).as_ref(), Some(&name));
+        assert_eq!(HostName::read(&name.to_string()), Ok(name));
+    }
     if let Ok(contact) = Contact::read(text) {
         let at = contact.locator().filter(|at| at.as_memory().is_none());
         assert!(at.is_none_or(|at| at.to_string() == text && at.leads_somewhere()));
@@ -74,6 +78,7 @@ fn locator(at: &Locator, text: &str) {
         _ => assert_eq!((own.as_str(), at.leads_somewhere()), (text, true)),
     }
     assert_eq!(at.host(), at.clone().host());
+    assert!(HostName::of(at).is_none_or(|name| name.locator() == *at));
 }
 
 /// Signing: keys and signatures in each of their forms.

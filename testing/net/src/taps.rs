@@ -5,7 +5,7 @@ use crate::log::Pen;
 use crate::parcel;
 use folkmoot::tools::{Command, MemberStack, Node, Note, Sending, UpperStack};
 use folkmoot::{Bytes, Event};
-use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
+use folkmoot_attach::{Ground, GroundOutput, Resolved, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::{Entropy, GroupId, Instant, Locator, Party, Train, UnixTime};
 use folkmoot_sim::machine::Told;
 use folkmoot_sim::payload::shows_plaintext;
@@ -152,6 +152,10 @@ impl Ground for Below {
 
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
         self.tap.too_long(now, to, bytes, entropy);
+    }
+
+    fn resolved(&mut self, now: Instant, name: &Locator, found: Resolved, entropy: &mut dyn Entropy) {
+        self.tap.resolved(now, name, found, entropy);
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

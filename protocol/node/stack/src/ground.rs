@@ -1,7 +1,7 @@
 //! How the host drives a node: each input, then what follows from it, then the next timer.
 
 use crate::{Node, Theirs};
-use attach::{Ground, GroundOutput, ToNode};
+use attach::{Ground, GroundOutput, Resolved, ToNode};
 use base::{Entropy, Instant, Locator, Train, UnixTime};
 use bytes::BytesMut;
 use folkmoot_attach as attach;
@@ -65,6 +65,14 @@ impl Ground for Node {
             return;
         }
         self.link_input(now, folkmoot_link::Input::TooLong { to, bytes }, entropy);
+        self.settle(now, entropy);
+    }
+
+    fn resolved(&mut self, now: Instant, name: &Locator, found: Resolved, entropy: &mut dyn Entropy) {
+        if self.superseded.is_some() {
+            return;
+        }
+        self.found(now, name, found, entropy);
         self.settle(now, entropy);
     }
 

@@ -45,7 +45,7 @@ pub use events::{Counters, RingEvent};
 pub use folkmoot_link::{Exchange, Path, Versions};
 pub use folkmoot_ring::{Phase, STORE_KEY_RING_SEQ, STORE_TABLE as RING_TABLE, Timing, stored_ring_seq};
 pub use message::{ITEMS_BATCH_BYTES, ITEMS_BATCH_MAX, LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};
-pub use parts::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
+pub use parts::{ADDRESSES_MAX, Named, REFUSAL_LIFE, REFUSALS_MAX, Refusal, TWICE_LIFE, Theirs, Twice};
 
 use base::{Entropy, Instant, Lead, Locator, NodeId, Service, StoreKey};
 use bytes::Bytes;
@@ -189,6 +189,11 @@ impl Node {
     /// Refusals of the last [`REFUSAL_LIFE`], by locator.
     pub fn refusals(&self, now: Instant) -> Vec<Refusal> {
         self.refusals.fresh(now)
+    }
+
+    /// The host names at which somebody is looked for, and what is known of their addresses.
+    pub fn names(&self) -> Vec<Named> {
+        self.reach.names()
     }
 
     /// Nodes that were seen to run twice in the last [`TWICE_LIFE`].

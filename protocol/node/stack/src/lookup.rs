@@ -1,9 +1,9 @@
 //! Look-ups: who is dialled, who is asked, and who is told where others are.
 
-use crate::parts::{Others, place};
+use crate::parts::{Others, Unanswered, place};
 use crate::{Node, Phase, Place, Sync};
-use base::{Entropy, Instant, Locator, NodeId};
-use folkmoot_attach::ToMember;
+use base::{Entropy, HostName, Instant, Locator, NodeId};
+use folkmoot_attach::{Resolved, ToMember};
 use folkmoot_base as base;
 use folkmoot_link::Input;
 
@@ -19,7 +19,10 @@ impl Node {
         for (node, at) in self.reach.due(now, others) {
             self.link_input(now, Input::Dial { at, node: Some(node) }, entropy);
         }
-        for at in self.reach.unanswered(self.others()) {
+        let others = Others { records: &self.records, peers: &self.peers };
+        let Unanswered { asks, dials } = self.reach.unanswered(now, others);
+        asks.into_iter().for_each(|name| self.out.resolve(name));
+        for at in dials {
             self.link_input(now, Input::Dial { at, node: None }, entropy);
         }
         self.seek(now);
@@ -90,11 +93,28 @@ impl Node {
 
     /// A locator from a ticket or a command line: dial it now, and keep trying.
     pub(crate) fn dial(&mut self, now: Instant, at: Locator, entropy: &mut dyn Entropy) {
+        if HostName::of(&at).is_some() {
+            self.reach.add_seed(&at);
+            if self.reach.ask(now, &at) {
+                self.out.resolve(at);
+            }
+            return;
+        }
         if !self.reach.reaches(&at) {
             return self.out.trace("link", format!("nobody can be dialled at {at} from here"));
         }
         self.reach.add_seed(&at);
         self.link_input(now, Input::Dial { at, node: None }, entropy);
+    }
+
+    /// The host has found out the addresses of a name, or that there are none.
+    pub(crate) fn found(&mut self, now: Instant, name: &Locator, found: Resolved, entropy: &mut dyn Entropy) {
+        if let Err(why) = &found {
+            self.out.trace("link", format!("no address of {name}: {why}"));
+        }
+        for at in self.reach.resolved(now, name, found, &self.peers) {
+            self.link_input(now, Input::Dial { at, node: None }, entropy);
+        }
     }
 
     pub(crate) fn unreached(&mut self, at: &Locator, node: Option<NodeId>) {

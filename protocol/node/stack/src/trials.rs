@@ -3,6 +3,7 @@
 
 mod items;
 mod locators;
+mod names;
 mod pieces;
 
 use crate::message::{LOCATORS_MAX, PIECE_BYTES, PIECES_MAX, Place, Sync};

@@ -131,8 +131,8 @@ impl Actor {
         while let Some(output) = self.stack.poll_output() {
             match output {
                 attach::Output::Transmit(to, bytes) => self.out.push_back(Output::Transmit(to, bytes)),
-                // Simulated networks have no multicast.
-                attach::Output::Together(_) => {}
+                // Simulated networks have no multicast, and no host names.
+                attach::Output::Together(_) | attach::Output::Resolve(_) => {}
                 attach::Output::Persist(write) => {
                     self.started = self.started.or_else(|| slander::number(&write));
                     self.out.push_back(Output::Persist(write));

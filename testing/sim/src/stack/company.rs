@@ -233,3 +233,8 @@ impl Cast for Company {
         spoils.kept.as_ref().is_some_and(|kept| kept.danger_attempt(payload, &candidates).opened)
     }
 }
+
+/// A player's place in a set of them.
+pub(super) fn bit(player: Player) -> u8 {
+    1_u8.checked_shl(u32::from(player)).unwrap_or(0)
+}

@@ -6,7 +6,7 @@
 //! trace line of the layer [`MARK`], which the actor swaps for it. Two liars need a place between
 //! the stacks, and are here: a member that leaves out a step, and a node that was broken into.
 
-use super::company::Names;
+use super::company::{Names, bit};
 use super::forger::{Forger, Rumours};
 use super::kind::{self, Kind, Run};
 use super::scribe::sharing_name;
@@ -16,7 +16,7 @@ use crate::record::{Player, RingEvent, RingMessage};
 use crate::rng::Rng;
 use crate::word::Word;
 use bytes::{Bytes, BytesMut};
-use folkmoot_attach::{Ground, GroundOutput, ToMember, ToNode, Trace, Upper, UpperOutput};
+use folkmoot_attach::{Ground, GroundOutput, Resolved, ToMember, ToNode, Trace, Upper, UpperOutput};
 use folkmoot_base::{
     Digest, Entropy, Indication, Instant, Locator, NodeId, Party, Service, Train, UnixTime, ViewId,
 };
@@ -439,10 +439,6 @@ fn named(sender: Player, digest: Digest) -> RingMessage {
     RingMessage { sender, digest: half }
 }
 
-fn bit(player: Player) -> u8 {
-    1_u8.checked_shl(u32::from(player)).unwrap_or(0)
-}
-
 impl Ground for Tap {
     fn member(&mut self, now: Instant, message: ToNode, entropy: &mut dyn Entropy) {
         let word = self.rumours.as_ref().is_some_and(|rumours| rumours.note(&message));
@@ -462,6 +458,10 @@ impl Ground for Tap {
 
     fn too_long(&mut self, now: Instant, to: Locator, bytes: usize, entropy: &mut dyn Entropy) {
         self.node.too_long(now, to, bytes, entropy);
+    }
+
+    fn resolved(&mut self, now: Instant, name: &Locator, found: Resolved, entropy: &mut dyn Entropy) {
+        self.node.resolved(now, name, found, entropy);
     }
 
     fn clock(&mut self, now: Instant, time: UnixTime, entropy: &mut dyn Entropy) {

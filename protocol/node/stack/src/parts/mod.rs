@@ -28,7 +28,8 @@ pub(crate) use peers::Peers;
 #[cfg(test)]
 pub(crate) use pieces::{INCOMING_GUESTS_MAX, INCOMING_LIFE, INCOMING_MAX};
 pub(crate) use pieces::{Piece, Pieces};
-pub(crate) use reach::{Reach, place};
+pub use reach::{ADDRESSES_MAX, Named};
+pub(crate) use reach::{Reach, Unanswered, place};
 pub(crate) use records::{Answer, Mark, Records};
 pub(crate) use refusals::Refusals;
 pub use refusals::{REFUSAL_LIFE, REFUSALS_MAX, Refusal, Theirs};

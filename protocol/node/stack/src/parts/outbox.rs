@@ -43,6 +43,11 @@ impl Outbox {
         self.said.push_back(GroundOutput::Together(places));
     }
 
+    /// To whoever can find out the addresses of this host name.
+    pub(crate) fn resolve(&mut self, name: Locator) {
+        self.said.push_back(GroundOutput::Resolve(name));
+    }
+
     /// Beside the ring's charter others are carried.
     pub(crate) fn carries(&mut self, ring: GroupId) {
         self.ring = Some(ring);

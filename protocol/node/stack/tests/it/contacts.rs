@@ -1,7 +1,7 @@
 //! Where the charter says that somebody of the group may be found.
 
 use crate::net::{Net, locator, papers, person, seconds};
-use folkmoot_base::{Persist, UnixTime};
+use folkmoot_base::{Locator, Persist, UnixTime};
 
 /// A newcomer that was told nothing but the charter finds the founder whom the charter names.
 #[test]
@@ -59,6 +59,33 @@ fn node_16_changed_contacts_hold_at_the_next_start() {
     let before = net.sent(0, 1);
     net.ms(3_000);
     assert!(net.sent(0, 1) > before && net.sent(0, 5) == 0, "{}", net.told());
+}
+
+/// Two know each other by one host name alone. Both move at the same time, and whoever rules over
+/// the name says so only later.
+#[test]
+fn node_37_two_that_move_at_once_find_each_other_by_name_once_the_name_has_moved() {
+    let name: Locator = "dns/anna.example.org:4803".parse().unwrap();
+    let mut net = Net::new(2, 16_400);
+    net.names.insert(name.clone(), vec![locator(0)]);
+    net.start(2, 0, &[]);
+    net.seeds.push(name.clone());
+    net.start(2, 1, &[]);
+    net.until(seconds(3), |net| net.together(&[0, 1])).expect("the founders meet");
+    let asked = net.asked.len();
+    net.ms(120_000);
+    assert_eq!(net.asked.len(), asked, "somebody answers there");
+    for (who, to) in [(0, 20), (1, 21)] {
+        net.moved.insert(who, locator(to));
+    }
+    net.until(seconds(10), |net| net.ring(0).as_deref() == Some(&[0])).expect("they have lost each other");
+    net.ms(60_000);
+    assert!(!net.together(&[0, 1]) && net.node(1).locator(&person(0).node()).is_none(), "{}", net.told());
+    net.names.insert(name, vec![locator(20)]);
+    let took = net.until(seconds(60), |net| net.together(&[0, 1]));
+    assert!(took.is_some_and(|ms| ms < 40_000), "{took:?} {}", net.told());
+    let asked = u64::try_from(net.asked.len()).unwrap();
+    assert!(asked < 20, "{asked} times in three minutes");
 }
 
 /// Two members never had the transport by which the third is found; who has it later learns of it.

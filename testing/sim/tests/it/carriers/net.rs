@@ -176,7 +176,7 @@ impl Moot {
                             self.queue.insert((self.now + DELAY, self.count), (carrier, to, bytes));
                         }
                         Output::Event((party, event)) => self.said.entry(party).or_default().push(event),
-                        Output::Persist(_) | Output::Together(_) | Output::Trace(_) => {}
+                        Output::Persist(_) | Output::Together(_) | Output::Resolve(_) | Output::Trace(_) => {}
                     }
                 }
             }

@@ -1,16 +1,20 @@
 //! Locators of other nodes: kept, exchanged among members, and dialled while their nodes are absent
 //! (DECISIONS D2, D3).
 
+mod names;
 mod places;
 mod rounds;
 
+pub use names::{ADDRESSES_MAX, Named};
 pub(crate) use places::place;
+pub(crate) use rounds::Unanswered;
 
 use crate::Config;
 use base::{Instant, Locator, NodeId, StoreKey};
 use bytes::Bytes;
 use core::time::Duration;
 use folkmoot_base as base;
+use names::Names;
 use std::collections::BTreeMap;
 
 /// The longest back-off, as a multiple of the first.
@@ -23,6 +27,7 @@ pub(crate) struct Reach {
     own: Locator,
     seeds: Vec<Locator>,
     places: BTreeMap<NodeId, Wanted>,
+    names: Names,
     next: Instant,
     first: Duration,
     round: u32,
@@ -59,6 +64,7 @@ impl Reach {
             own: config.locator.clone(),
             seeds: config.seeds.clone(),
             places: places.collect(),
+            names: Names::new(config.danger),
             next: now,
             first: config.lookup,
             round: 0,
@@ -72,12 +78,12 @@ impl Reach {
 
     /// Whether some node is looked for at this locator.
     pub(crate) fn looks_at(&self, at: &Locator) -> bool {
-        self.seeds.contains(at) || self.who(at).is_some()
+        self.seeds.contains(at) || self.names.lead_to(at) || self.who(at).is_some()
     }
 
-    /// `NODE-20`, `NODE-21`: whether this node has the transport of a locator that leads somewhere.
-    /// It has one transport, that of its own locator.
+    /// `NODE-20`, `NODE-21`: whether this node has the transport of a locator that leads somewhere,
+    /// and to one host. It has one transport, that of its own locator.
     pub(crate) fn reaches(&self, at: &Locator) -> bool {
-        at.leads_somewhere() && at.scheme() == self.own.scheme()
+        at.leads_somewhere() && at.is_of_one_host() && at.scheme() == self.own.scheme()
     }
 }

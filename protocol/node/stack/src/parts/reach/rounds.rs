@@ -21,6 +21,15 @@ const SEEK_SOON: u32 = 4;
 /// stand, and what was not taken from a peer is asked for once more.
 const REST_ROUNDS: u32 = 8;
 
+/// Where nobody answers.
+#[derive(Debug, Default)]
+pub(crate) struct Unanswered {
+    /// Host names whose addresses are asked for now.
+    pub(crate) asks: Vec<Locator>,
+    /// What is dialled now.
+    pub(crate) dials: Vec<Locator>,
+}
+
 impl Reach {
     /// When to look up again.
     pub(crate) fn next(&self) -> Instant {
@@ -57,25 +66,30 @@ impl Reach {
         due
     }
 
-    /// The seeds and contacts that are dialled in this round, at which nobody answers.
-    pub(crate) fn unanswered(&self, others: Others<'_>) -> Vec<Locator> {
+    /// The seeds and contacts at which nobody answers: what is dialled in this round, and the host
+    /// names whose addresses are asked for.
+    pub(crate) fn unanswered(&mut self, now: Instant, others: Others<'_>) -> Unanswered {
         if !self.round.is_multiple_of(2) {
-            return Vec::new();
+            return Unanswered::default();
         }
-        let unanswered = self.seeds.iter().cloned().chain(self.contacts(others));
-        let unanswered = unanswered.filter(|at| self.reaches(at) && *at != self.own);
-        unanswered.filter(|at| !others.peers.has_at(at)).collect()
+        let contacts = contacts(others);
+        self.forget_names(&[self.seeds.as_slice(), &contacts].concat());
+        let mut places = self.seeds.clone();
+        if self.looks_at_contacts(others) {
+            places.extend(contacts);
+        }
+        let (asks, named) = self.by_name(now, &places, others);
+        places.retain(|at| self.reaches(at));
+        places.extend(named);
+        places.retain(|at| *at != self.own && !others.peers.has_at(at));
+        Unanswered { asks, dials: places }
     }
 
-    /// `NODE-16`: where the charter says that somebody may be found, while this node has no link to
-    /// anybody of the group. The seeds come a round before.
-    fn contacts(&self, others: Others<'_>) -> Vec<Locator> {
+    /// `NODE-16`: whether this node looks where the charter says that somebody may be found: while
+    /// it has no link to anybody of the group. The seeds come a round before.
+    fn looks_at_contacts(&self, others: Others<'_>) -> bool {
         let early = self.round == 0 && !self.seeds.is_empty();
-        if early || others.known_peers().next().is_some() {
-            return Vec::new();
-        }
-        let contacts = others.records.transcript().roster().charter().contacts();
-        contacts.iter().filter_map(Contact::locator).collect()
+        !early && others.known_peers().next().is_none()
     }
 
     /// The nodes of whose locators members' nodes are asked in this round: such as are on the
@@ -104,6 +118,12 @@ impl Reach {
         let jitter = self.first.saturating_mul(jitter) / (4 * 65_536);
         self.next = now + self.first + jitter;
     }
+}
+
+/// Where the charter says that somebody may be found.
+fn contacts(others: Others<'_>) -> Vec<Locator> {
+    let contacts = others.records.transcript().roster().charter().contacts();
+    contacts.iter().filter_map(Contact::locator).collect()
 }
 
 /// As many of these as one message holds, and others each time. Not every member has a node of its

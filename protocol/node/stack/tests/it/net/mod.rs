@@ -20,6 +20,7 @@ use folkmoot_node::{Config, Node, Phase, Versions};
 use folkmoot_transcript::Transcript;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
+pub use words::stored;
 
 pub const NOW: UnixTime = UnixTime(1_800_000_000);
 const LATER: UnixTime = UnixTime(2_000_000_000);
@@ -112,6 +113,11 @@ pub struct Net {
     pub cut: BTreeSet<(usize, usize)>,
     /// Where those are that have moved.
     pub moved: BTreeMap<usize, Locator>,
+    /// The addresses of host names, for whoever asks; and when who asked.
+    pub names: BTreeMap<Locator, Vec<Locator>>,
+    pub asked: Vec<(u64, usize)>,
+    /// Where nodes look that are started from now on, too.
+    pub seeds: Vec<Locator>,
     /// Of 256 datagrams so many are lost.
     pub loss: u8,
     /// What a round trip takes, in microseconds, if not about two milliseconds.
@@ -175,6 +181,9 @@ impl Net {
             players: BTreeMap::new(),
             cut: BTreeSet::new(),
             moved: BTreeMap::new(),
+            names: BTreeMap::new(),
+            asked: Vec::new(),
+            seeds: Vec::new(),
             loss: 0,
             mtu: None,
             trip: None,
@@ -266,6 +275,7 @@ impl Net {
         config.started = self.now + self.ahead;
         config.settle = self.settle.unwrap_or(config.settle);
         config.seeds = contacts.iter().map(|contact| locator(*contact)).collect();
+        config.seeds.extend(self.seeds.iter().cloned());
         config.carries = self.carries.clone();
         let node = Node::new(config, stored, Instant(self.now), &mut self.dice).unwrap();
         let charter = node.transcript().group();
@@ -348,6 +358,11 @@ impl Net {
                 GroundOutput::Together(places) if self.multicast.is_some() => {
                     let at = (!places.is_empty()).then_some(EVERYBODY);
                     player.party.everybody(Instant(self.now), at, &mut self.dice);
+                }
+                GroundOutput::Resolve(name) => {
+                    self.asked.push((self.now, who));
+                    let found = self.names.get(&name).cloned().ok_or_else(|| "no such name".to_owned());
+                    player.party.resolved(Instant(self.now), &name, found, &mut self.dice);
                 }
                 GroundOutput::To(to, ToMember::Group(Indication::Notice { members, .. })) => {
                     player.notice = members.iter().map(|party| person_of(&party.member)).collect();
@@ -474,18 +489,6 @@ impl Net {
 
 fn person_of(member: &MemberId) -> usize {
     place(32, |person| person.member() == *member)
-}
-
-/// What a store has after these writes.
-pub fn stored(persists: &[Persist]) -> Vec<(StoreKey, Bytes)> {
-    let mut store: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
-    for persist in persists {
-        match &persist.value {
-            Some(value) => _ = store.insert(persist.key.clone(), value.clone()),
-            None => _ = store.remove(&persist.key),
-        }
-    }
-    store.into_iter().collect()
 }
 
 pub fn seconds(count: u64) -> u64 {

@@ -3,8 +3,21 @@
 use super::{Net, papers, person};
 use bytes::Bytes;
 use folkmoot_attach::ToNode;
-use folkmoot_base::{ConfigurationId, GroupId, Join, Said, Says, Word};
+use folkmoot_base::{ConfigurationId, GroupId, Join, Persist, Said, Says, StoreKey, Word};
 use folkmoot_identity::Prover;
+use std::collections::BTreeMap;
+
+/// What a store has after these writes.
+pub fn stored(persists: &[Persist]) -> Vec<(StoreKey, Bytes)> {
+    let mut store: BTreeMap<StoreKey, Bytes> = BTreeMap::new();
+    for persist in persists {
+        match &persist.value {
+            Some(value) => _ = store.insert(persist.key.clone(), value.clone()),
+            None => _ = store.remove(&persist.key),
+        }
+    }
+    store.into_iter().collect()
+}
 
 impl Net {
     /// `voter` admits `who`, on top of what its node knows.
