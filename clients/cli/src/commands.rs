@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::member::carried;
 use crate::member::concerns::lines;
 use crate::member::find::{Choice, find};
+use crate::member::reached::without_address;
 use crate::show::{Paint, data, harmless, many, many_of, paint, short, table};
 use crate::values::head as head_of;
 use serde_json::{Value, json};
@@ -208,7 +209,7 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
             "{} ({}) at {}",
             harmless(text(&status, "name")),
             short(text(&status, "me")),
-            text(&status, "locator")
+            addresses(&status)
         );
         let key = status.get("epoch").and_then(Value::as_str).unwrap_or("none yet");
         let part = |key: &str| status.get(key).and_then(Value::as_str);
@@ -220,10 +221,11 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         let below = status.get("below_threshold").and_then(Value::as_str);
         let below = below.map_or_else(String::new, |below| format!("\n{}", paint(Paint::Red, below)));
         let authority = authority_line(&status);
+        let names: String = without_address(&status).iter().map(|one| format!("\n{one}")).collect();
         let refusals: String = refusals.map(|one| format!("\n{}", text(one, "why"))).collect();
         let about = format!("{about}\n{}", line_about(&status));
         format!(
-            "{}\n{about}{authority}{below}\n{}{refusals}{}{}",
+            "{}\n{about}{authority}{below}{names}\n{}{refusals}{}{}",
             paint(Paint::Bold, &head),
             people(&status, |_| true),
             carried::text(&status),
@@ -231,6 +233,16 @@ pub(crate) async fn status(folder: &Path, json: bool) -> Result<(), Failure> {
         )
     });
     Ok(())
+}
+
+/// Where others reach the member.
+fn addresses(status: &Value) -> String {
+    let all = status.get("addresses").and_then(Value::as_array).into_iter().flatten();
+    let all: Vec<&str> = all.filter_map(Value::as_str).collect();
+    match all.as_slice() {
+        [] => format!("{} (this machine has no address that others can use now)", text(status, "locator")),
+        all => all.join(", "),
+    }
 }
 
 /// How many unreliable messages never left this node, if there are any.

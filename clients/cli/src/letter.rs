@@ -5,6 +5,7 @@ use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::keys::Keys;
 use crate::member::names::party_name;
+use crate::member::reached::names_without_address;
 use crate::member::render::{Names, event_json};
 use crate::member::stop_signal;
 use crate::messages::standard_input;
@@ -50,6 +51,16 @@ pub(crate) async fn write(folder: &Path, write: Write, keys: &Keys, json: bool) 
         result = follow(&mut moot, &mut stands, json) => result,
         () = tokio::time::sleep(waited) => Err(late(stands, write.timeout)),
         () = stop_signal(false) => Err(Failure::new(Exit::TimedOut, "stopped before an answer came")),
+    };
+    let result = match result {
+        Err(failure) if failure.exit == Exit::Unreachable => {
+            let names: String = names_without_address(&moot.host_names().await?)
+                .iter()
+                .map(|one| format!("; {one}"))
+                .collect();
+            Err(Failure::new(failure.exit, format!("{}{names}", failure.text)))
+        }
+        result => result,
     };
     moot.close().await?;
     result

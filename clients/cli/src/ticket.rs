@@ -27,6 +27,8 @@ use std::path::Path;
 /// From how many days on a newcomer is warned.
 const OLD_DAYS: u64 = 7;
 const DAY: u64 = 86_400;
+/// Most addresses of the member that makes a ticket, so that others have a place in it.
+const OWN_MAX: usize = 4;
 
 /// `folkmoot invite`
 pub(crate) async fn invite(folder: &Path, invite: Invite, keys: &Keys, json: bool) -> Result<(), Failure> {
@@ -103,6 +105,12 @@ fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure>
         return Err(usage(format!("a ticket names at most {CONTACTS_MAX} addresses")));
     }
     let mut contacts = if told.is_empty() { present(status) } else { told };
+    let alone = |at: &Locator| at.as_udp().is_some_and(|at| at.ip().is_loopback());
+    if contacts.iter().all(alone) && !contacts.is_empty() {
+        let warning = "warning: the ticket leads to members for whoever is on this machine, and to nobody from \
+                       elsewhere. For others, give an address or a host name with --at udp/NAME:PORT";
+        eprintln!("{}", paint(Paint::Red, warning));
+    }
     let mut known = Vec::new();
     contacts.retain(|at| {
         !known.contains(at) && {
@@ -112,8 +120,8 @@ fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure>
     });
     contacts.truncate(CONTACTS_MAX);
     if contacts.is_empty() {
-        let why = "this member listens at every address of its machine, and cannot know which one others use: \
-                   give it with --at udp/ADDRESS:PORT";
+        let why = "this machine has no address that others can use now. When it has one, run the same command; or \
+                   give one, or a host name, with --at udp/NAME:PORT";
         return Err(usage(why.to_owned()));
     }
     Ok(contacts)
@@ -122,9 +130,13 @@ fn contacts(told: Vec<Locator>, status: &Value) -> Result<Vec<Locator>, Failure>
 /// This member first.
 fn present(status: &Value) -> Vec<Locator> {
     let at = |one: &Value| one.get("locator")?.as_str()?.parse::<Locator>().ok();
+    let own = status.get("addresses").and_then(Value::as_array).into_iter().flatten();
+    let own = own.filter_map(|at| at.as_str()?.parse().ok()).take(OWN_MAX);
     let people = status.get("people").and_then(Value::as_array).into_iter().flatten();
     let others = people.filter(|one| one.get("state").is_some_and(|state| state == "present"));
-    at(status).into_iter().chain(others.filter_map(at)).filter(Locator::leads_somewhere).collect()
+    let me = status.get("me");
+    let others = others.filter(|one| one.get("member") != me);
+    own.chain(others.filter_map(at)).filter(Locator::leads_somewhere).collect()
 }
 
 /// The ticket that was given as a text, as a file, or on the standard input (`-`); none if a file

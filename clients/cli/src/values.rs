@@ -2,10 +2,12 @@
 
 use crate::words;
 use clap::ValueEnum;
-use folkmoot::{Locator, Service};
+use folkmoot::tools::{addresses, is_own};
+use folkmoot::{HostName, Locator, Service};
 use folkmoot_base::{Cipher, Keying, LocatorError};
 use folkmoot_identity::{Contact, Dealer, KeyAlgorithm, Minority, Mode, Scheme};
 use folkmoot_transcript::{KnownHead, NoHead};
+use std::net::SocketAddr;
 
 /// The ordering ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
@@ -71,7 +73,7 @@ pub(crate) fn cipher(word: &str) -> Result<Cipher, &'static str> {
 
 /// A locator as a charter has it; this release has its transport.
 pub(crate) fn contact(word: &str) -> Result<Contact, String> {
-    Contact::read(&ours(word)?.to_string()).map_err(str::to_owned)
+    Contact::read(&locator(word)?.to_string()).map_err(str::to_owned)
 }
 
 /// Where somebody may be found by this release.
@@ -81,20 +83,58 @@ pub(crate) fn contact(word: &str) -> Result<Contact, String> {
 pub(crate) fn locator(word: &str) -> Result<Locator, String> {
     let nowhere =
         |at: &Locator| format!("nobody is found at {at}: give an address of a machine, and the port");
+    let many = |at: &Locator| format!("{at} leads to many machines: give an address of one, and the port");
     let at = ours(word)?;
-    if at.leads_somewhere() { Ok(at) } else { Err(nowhere(&at)) }
+    if !at.leads_somewhere() {
+        return Err(nowhere(&at));
+    }
+    if at.is_of_one_host() { Ok(at) } else { Err(many(&at)) }
 }
 
-/// A locator of a transport that this release has.
+/// A locator of a transport that this release has, or of a host name.
 fn ours(word: &str) -> Result<Locator, String> {
+    if let Some(name) = host_name(word)? {
+        return Ok(name.locator());
+    }
     let at: Locator = word.parse().map_err(|error: LocatorError| error.to_string())?;
-    let other = || format!("this release has no transport for {at}; write udp/ADDRESS:PORT");
+    let other = || format!("this release has no transport for {at}; write udp/ADDRESS:PORT or udp/NAME:PORT");
     if is_ours(&at) { Ok(at) } else { Err(other()) }
 }
 
-/// Whether this release has the transport.
+/// Whether this release has the transport, or can find out an address.
 pub(crate) fn is_ours(at: &Locator) -> bool {
-    at.as_udp().is_some()
+    at.as_udp().is_some() || HostName::of(at).is_some()
+}
+
+/// The host name in `udp/NAME:PORT`, as people write it, or in `dns/NAME:PORT`, as it is kept;
+/// nothing if it is another locator.
+pub(crate) fn host_name(word: &str) -> Result<Option<HostName>, String> {
+    let rest = match word.split_once('/') {
+        Some(("dns", rest)) => rest,
+        Some(("udp", rest)) if rest.matches(':').count() < 2 && rest.parse::<SocketAddr>().is_err() => rest,
+        _ => return Ok(None),
+    };
+    HostName::read(rest).map(Some).map_err(|error| error.to_string())
+}
+
+/// Where to listen: at an address, or at that of this machine which a host name has.
+pub(crate) fn listen(word: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = word.parse() {
+        return Ok(address);
+    }
+    let name = HostName::read(word).map_err(|_| {
+        "it must be an address and a port, as in 0.0.0.0:4803 or [::]:4803, or a name of this machine and a port"
+            .to_owned()
+    })?;
+    let all = format!("To listen at all addresses of this machine: 0.0.0.0:{}", name.port());
+    let found = addresses(&name).map_err(|why| format!("no address is known for {name}: {why}. {all}"))?;
+    let own = || found.iter().filter(|at| is_own(at.ip()));
+    // A system may call itself by an address that no other machine can use.
+    let at = own().find(|at| !at.ip().is_loopback()).or_else(|| own().next()).copied();
+    at.ok_or_else(|| {
+        let found: Vec<String> = found.iter().map(|at| at.ip().to_string()).collect();
+        format!("{name} is at {}, which is not this machine. {all}", found.join(", "))
+    })
 }
 
 /// A head in digits or in words.

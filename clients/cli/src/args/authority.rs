@@ -2,7 +2,7 @@
 
 use super::run::{ReplicaArgs, Run};
 use crate::keys::Keys;
-use crate::values::{Multicast, dealer, locator, mode, scheme};
+use crate::values::{Multicast, dealer, listen, locator, mode, scheme};
 use clap::{Args, Subcommand};
 use folkmoot::Locator;
 use folkmoot_identity::{Dealer, Mode, Scheme};
@@ -66,11 +66,12 @@ pub(crate) enum Authority {
 pub(crate) struct AuthorityRun {
     /// The group's signed charter.
     pub(crate) charter: PathBuf,
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
+    /// Where a member listens, for example udp/192.0.2.7:4803 or udp/anna.example.org:4803. You can
+    /// give it more than once.
     #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
-    /// Where to listen.
-    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    /// Where to listen: an address, or a host name of this machine.
+    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT", value_parser = listen)]
     pub(crate) listen: SocketAddr,
     /// Lets a program decide, if the charter lets the authority decide (docs/cli.md).
     #[arg(long, value_name = "PROGRAM")]

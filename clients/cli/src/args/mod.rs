@@ -1,6 +1,6 @@
 //! The command line, defined once: parsing, help and docs/cli.md follow from it.
 
-use crate::values::{algorithm, cipher, contact, head, keying, locator, mode, scheme};
+use crate::values::{algorithm, cipher, contact, head, keying, listen, locator, mode, scheme};
 use authority::{Authority, SeatArgs};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
@@ -234,8 +234,9 @@ pub(crate) enum Charter {
         /// Links nodes by ML-KEM-768 as well as X25519. This cannot be changed later.
         #[arg(long)]
         hybrid_links: bool,
-        /// Where a founder will listen, for example udp/192.0.2.7:4803, so that newcomers need no
-        /// --at. You can give it up to 16 times.
+        /// Where a founder will listen, for example udp/192.0.2.7:4803 or
+        /// udp/anna.example.org:4803, so that newcomers need no --at. You can give it up to 16
+        /// times.
         #[arg(long = "contact", value_name = "LOCATOR", value_parser = contact)]
         contacts: Vec<Contact>,
         #[command(flatten)]
@@ -303,8 +304,8 @@ pub(crate) struct Write {
     pub(crate) charter: PathBuf,
     /// The letter, at most 8 KiB [default: read from the standard input].
     pub(crate) text: Option<String>,
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once
-    /// [default: the charter's contacts].
+    /// Where a member listens, for example udp/192.0.2.7:4803 or udp/anna.example.org:4803. You can
+    /// give it more than once [default: the charter's contacts].
     #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// The name of a group under the charter's own group.
@@ -313,8 +314,8 @@ pub(crate) struct Write {
     /// How long to wait for an answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) timeout: u64,
-    /// Where to listen.
-    #[arg(long, default_value = "0.0.0.0:0", value_name = "ADDRESS:PORT")]
+    /// Where to listen: an address, or a host name of this machine.
+    #[arg(long, default_value = "0.0.0.0:0", value_name = "ADDRESS:PORT", value_parser = listen)]
     pub(crate) listen: SocketAddr,
 }
 

@@ -1,6 +1,6 @@
 //! Options of whoever comes in, and of whoever invites.
 
-use crate::values::{head, locator};
+use crate::values::{head, listen, locator};
 use clap::Args;
 use folkmoot::Locator;
 use folkmoot_transcript::{KnownHead, TICKET_DAYS_MAX};
@@ -13,8 +13,9 @@ pub(crate) struct Join {
     /// input); or the group's signed charter.
     #[arg(value_name = "TICKET|CHARTER")]
     pub(crate) by: PathBuf,
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it more than once.
-    /// Without it, a ticket's contacts, or the charter's, are tried.
+    /// Where a member listens, for example udp/192.0.2.7:4803 or
+    /// udp/anna.example.org:4803. You can give it more than once. Without it, a ticket's contacts,
+    /// or the charter's, are tried.
     #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// A head that you know from somebody in the group, as `folkmoot status` shows it there, in
@@ -22,8 +23,8 @@ pub(crate) struct Join {
     /// one. With neither, the member believes its first contact.
     #[arg(long = "head", value_name = "HEAD", value_parser = head)]
     pub(crate) heads: Vec<KnownHead>,
-    /// Where to listen.
-    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT")]
+    /// Where to listen: an address, or a host name of this machine.
+    #[arg(long, default_value = "0.0.0.0:4803", value_name = "ADDRESS:PORT", value_parser = listen)]
     pub(crate) listen: SocketAddr,
     /// Lets a program vote, once this is a member. It gets one JSON object for each
     /// request, and answers approve, reject or wait.
@@ -33,8 +34,9 @@ pub(crate) struct Join {
 
 #[derive(Debug, Args)]
 pub(crate) struct Invite {
-    /// Where a member listens, for example udp/192.0.2.7:4803. You can give it up to eight times.
-    /// Without it, the ticket names this member's address and those of members who are present.
+    /// Where a member listens, for example udp/192.0.2.7:4803 or
+    /// udp/anna.example.org:4803. You can give it up to eight times. Without it, the ticket names
+    /// the addresses of this member and of those who are present.
     #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// The only key that the ticket is for: the newcomer's identity.pem or key id.

@@ -2,7 +2,7 @@
 //! runs, too.
 
 use crate::keys::Keys;
-use crate::values::{Multicast, head, locator};
+use crate::values::{Multicast, head, listen, locator};
 use clap::Args;
 use folkmoot::Locator;
 use folkmoot_transcript::{KnownHead, Voucher};
@@ -16,11 +16,12 @@ pub(crate) fn usual_listen() -> SocketAddr {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Run {
-    /// Where to listen.
-    #[arg(long, default_value_t = usual_listen(), value_name = "ADDRESS:PORT")]
+    /// Where to listen: an address, or a host name of this machine.
+    #[arg(long, default_value_t = usual_listen(), value_name = "ADDRESS:PORT", value_parser = listen)]
     pub(crate) listen: SocketAddr,
-    /// Where another member listens, for example udp/192.0.2.7:4803. You can give it more
-    /// than once. The charter's contacts are tried after it.
+    /// Where another member listens, for example udp/192.0.2.7:4803 or
+    /// udp/anna.example.org:4803. You can give it more than once. The charter's contacts are tried
+    /// after it.
     #[arg(long = "at", value_name = "LOCATOR", value_parser = locator)]
     pub(crate) at: Vec<Locator>,
     /// The signed charter. It is copied to the folder the first time.
@@ -90,7 +91,7 @@ pub(crate) struct ReplicaArgs {
     #[arg(long, value_name = "FILE", requires = "replicas")]
     pub(crate) replicas_charter: Option<PathBuf>,
     /// Where to listen for the other replicas.
-    #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", requires = "replicas")]
+    #[arg(long, default_value = "0.0.0.0:4804", value_name = "ADDRESS:PORT", value_parser = listen, requires = "replicas")]
     pub(crate) replicas_listen: SocketAddr,
     /// Where another replica listens for replicas. You can give it more than once.
     #[arg(long, value_name = "LOCATOR", value_parser = locator, requires = "replicas")]

@@ -8,6 +8,7 @@ use super::{LOOK, denied, is_shared, judge};
 use crate::control::{Control, Request};
 use crate::exit::{Exit, Failure};
 use crate::member;
+use crate::member::reached::without_address;
 use crate::member::render::event_text;
 use crate::show::{Paint, harmless, many_of, paint};
 use folkmoot_base::hex;
@@ -253,10 +254,15 @@ impl Talk {
             .collect();
         self.screen.note(&match answers.as_slice() {
             [] => {
-                "nobody has answered yet. Perhaps no member runs at the contacts, or its UDP port cannot be \
-                   reached from here: ask a member where it listens, and give that with --at. They are tried \
-                   again and again"
-                    .to_owned()
+                let names = match without_address(&status) {
+                    names if names.is_empty() => String::new(),
+                    names => format!(" ({})", names.join("; ")),
+                };
+                format!(
+                    "nobody has answered yet{names}. Perhaps no member runs at the contacts, or its UDP port \
+                     cannot be reached from here: ask a member where it listens, and give that with --at. They \
+                     are tried again and again"
+                )
             }
             answers => format!("these answer: {}", answers.join(", ")),
         });

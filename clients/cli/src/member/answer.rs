@@ -6,7 +6,7 @@ use super::names::{Names, stranger};
 use super::part::{left_for_good, say_for_good};
 use super::process::{Process, Tally};
 use super::propose::How;
-use super::{carried, former, names, render, trouble};
+use super::{carried, former, names, reached, render, trouble};
 use crate::control::{Answer, Faulty, Line, PossibleView, Request, Sealed};
 use crate::exit::{Exit, Failure};
 use crate::values::{self, Ordering};
@@ -124,6 +124,7 @@ impl Process {
         };
         let (status, refusals, twice, (paths, multicast, carries), given_up, (known, for_good, formers), now) =
             self.moot.handle().look(look).await?;
+        let hosts = self.moot.host_names().await?;
         let petitions = self.moot.petitions().await?;
         let mut value = render::status_json(&status, &render::Moment::new(now), &petitions, &self.names);
         if let Some(people) = value.get_mut("people").and_then(Value::as_array_mut) {
@@ -150,6 +151,8 @@ impl Process {
             fields.insert("group".into(), self.moot.group().hex().into());
             fields.insert("name".into(), names::name(&self.names, &self.moot.me()).into());
             fields.insert("locator".into(), self.moot.locator().to_string().into());
+            fields.insert("addresses".into(), reached::json(&self.moot.addresses()));
+            fields.insert("names".into(), hosts.iter().map(reached::named_json).collect());
             fields.insert("multicast".into(), json!(multicast));
             fields.insert("given_up".into(), given_up.into());
             fields.insert("carries".into(), carries.iter().map(carried::data).collect());
@@ -176,7 +179,7 @@ impl Process {
             let is = |field: &str, text: &str| person.get(field).and_then(Value::as_str) == Some(text);
             let (own, answers) = (is("member", &me), !inside && is("state", "other-side"));
             if own {
-                person.insert("locator".into(), self.moot.locator().to_string().into());
+                person.insert("locator".into(), self.own_place().into());
             }
             if answers {
                 let why = "its node answers, and passes requests for admission on to the members";
@@ -197,8 +200,13 @@ impl Process {
         };
         json!({
             "member": self.moot.me().hex(), "name": names::name(&self.names, &self.moot.me()), "state": state, "why": why,
-            "locator": self.moot.locator().to_string(),
+            "locator": self.own_place(),
         })
+    }
+
+    /// Where others best reach this member.
+    fn own_place(&self) -> String {
+        self.moot.addresses().into_iter().next().unwrap_or_else(|| self.moot.locator()).to_string()
     }
 
     /// A message that was heard, as a file.

@@ -26,6 +26,7 @@ mod part;
 mod post;
 mod process;
 mod propose;
+pub(crate) mod reached;
 pub(crate) mod render;
 mod replica;
 mod resolve;
@@ -180,15 +181,16 @@ fn announce(
 ) {
     let value = json!({
         "event": "ready", "me": moot.me().hex(), "name": moot.name(), "group": moot.group().hex(),
-        "locator": moot.locator().to_string(), "state": folder,
+        "locator": moot.locator().to_string(), "addresses": reached::json(&moot.addresses()), "state": folder,
         "replicas": replica.map(replica::Replica::locator),
     });
     match printing {
         Printing::Json => printer.say(value.to_string()),
         Printing::People if !quiet => {
-            eprintln!("{} listens at {}; folder {}", moot.name(), moot.locator(), folder.display());
+            let places = reached::places(&moot.locator(), &moot.addresses());
+            eprintln!("{} listens at {places}; folder {}", moot.name(), folder.display());
             if let Some(replica) = replica {
-                eprintln!("for other replicas: {}", replica.locator());
+                eprintln!("for other replicas: {}", replica.places());
             }
         }
         Printing::People | Printing::Nothing => {}

@@ -5,6 +5,7 @@ use super::decide::on_roster;
 use super::find::{Choice, find};
 use super::process::Process;
 use crate::exit::{Exit, Failure};
+use crate::values::host_name;
 use folkmoot::MemberId;
 use folkmoot::tools::{Command, Machine, OsEntropy};
 use folkmoot_base::{Blob, whole};
@@ -105,7 +106,13 @@ impl Process {
             }
             "threshold" => Ok(Threshold::from_word(value).map_or(value.to_owned(), |word| word.to_string())),
             "contacts" => {
-                let mut contacts: Vec<&str> = value.split(',').map(str::trim).collect();
+                let contact = |one: &str| match host_name(one)? {
+                    Some(name) => Ok(name.locator().to_string()),
+                    None => Ok(one.to_owned()),
+                };
+                let contacts: Result<Vec<String>, String> =
+                    value.split(',').map(str::trim).map(contact).collect();
+                let mut contacts = contacts.map_err(|why| Failure::new(Exit::Usage, why))?;
                 contacts.sort_unstable();
                 contacts.dedup();
                 Ok(contacts.join(","))

@@ -8,11 +8,13 @@
 //! A record that finds no room is dropped here: the authority sends it again after a few seconds.
 
 use super::lacks::Lacks;
+use super::reached;
 use super::render::view_text;
 use crate::args::run::ReplicaArgs;
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::keys::Keys;
+use folkmoot::tools::reached_at;
 use folkmoot::{Bytes, MemberId, StateFolder};
 use folkmoot_authority::replicas::{
     DriverError, Ends, Logged, Options, Running, Standing, Status, WANTS_MAX, open,
@@ -131,6 +133,12 @@ impl Replica {
 
     pub(super) fn locator(&self) -> String {
         self.running.locator().to_string()
+    }
+
+    /// Where other replicas reach it.
+    pub(super) fn places(&self) -> String {
+        let bound = self.running.locator();
+        reached::places(&bound, &reached_at(&bound))
     }
 
     pub(super) fn words(&self) -> String {
