@@ -6,3 +6,4 @@ pub(crate) mod draw;
 pub(crate) mod openssl;
 pub(crate) mod place;
 pub(crate) mod program;
+pub(crate) mod spaces;
