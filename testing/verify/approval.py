@@ -2,7 +2,7 @@
 
 import cms
 import codec
-from keys import verifies
+from keys import is_member_key, verifies
 from refused import digest, need
 
 ADMIT = 1
@@ -48,19 +48,20 @@ class Approval:
 
 def read_signed(reader):
     voter, base = bytes(reader.take(32)), codec.head(reader)
-    subject = reader.one_of(range(1, 9)), bytes(reader.take(32))
+    subject = reader.one_of(range(1, 10)), bytes(reader.take(32))
     turn, verdict, expires = reader.number(4), reader.one_of((YES, NO)), reader.number(8)
     return Approval(voter, base, subject, turn, verdict, expires, codec.signature(reader))
 
 
 class Effect:
-    """A change that people approve: its subject, and of another key the old key's word."""
+    """A change that people approve: its subject, and of another key the old key's word,
+    of a member that leaves its own."""
 
     def __init__(self, reader):
-        self.rotation, self.length = None, 0
+        self.rotation, self.leave, self.length = None, None, 0
         # Whose stamp it has: of a key, of a field, of one thing; and the admission that it names.
         self.key, self.field, self.thing, self.request = None, None, None, None
-        kind, plain = self.read(reader, reader.one_of(range(1, 8)))
+        kind, plain = self.read(reader, reader.one_of(range(1, 9)))
         forced = reader.one_of((0, 1))
         self.subject = kind, digest(b"folkmoot forced v1\0", plain) if forced else plain
 
@@ -86,13 +87,23 @@ class Effect:
             return 6, digest(b"folkmoot hold v1\0", self.request)
         if change == 7:
             return 8, digest(b"folkmoot rejoin v1\0", reader.take(8), reader.take(32))
+        if change == 8:
+            self.key = bytes(reader.take(32))
+            word = bytes(reader.take(16))
+            self.leave = word, bytes(reader.blob()), codec.signature(reader)
+            return 9, digest(b"folkmoot leaving v1\0", self.key, word)
         member, request = bytes(reader.take(32)), bytes(reader.take(32))
         self.rotation = member, request, codec.signature(reader)
         self.key, self.request = member, request
         return 7, digest(b"folkmoot rotation v1\0", member, request)
 
     def check(self, state):
-        """`LINE-09`: whether the old key has given its word."""
+        """`LINE-09`: whether the old key has given its word. `LINE-93`: whether the one that leaves has."""
+        if self.leave is not None:
+            word, spki, signature = self.leave
+            need(digest(spki) == self.key and is_member_key(spki), "another key says who leaves", "LINE-93")
+            signed = verifies(spki, b"folkmoot leave v1", state.group + word, signature)
+            need(signed, "a member that leaves has not said so", "LINE-93")
         if self.rotation is None:
             return
         member, request, signature = self.rotation

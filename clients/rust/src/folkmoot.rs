@@ -6,7 +6,7 @@ use bytes::Bytes;
 use folkmoot_attach::MemberStatus;
 use folkmoot_base::{Digest, GroupId, GroupName, Head, Locator, MemberId};
 use folkmoot_runtime::{
-    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Petition, Proposal, Refusal,
+    AuthorityStatus, Carrying, Command, Event, Lock, MemberHandle, Named, Outcome, Petition, Proposal, Refusal,
     RunningMember, RuntimeError as Error, StateFolder, Told, Twice,
 };
 use folkmoot_transport::{Faults, reached_at};
@@ -196,6 +196,15 @@ impl Folkmoot {
         self.command(Command::Expel { member }).await
     }
 
+    /// Asks to be let go for good. The others decide it, as an expulsion, but over this member's
+    /// own signature: everybody can tell the two apart.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn leave_for_good(&self) -> Result<(), Error> {
+        self.command(Command::LeaveForGood).await
+    }
+
     /// Proposes to change one field of the charter, and votes for it.
     ///
     /// # Errors
@@ -243,8 +252,8 @@ impl Folkmoot {
         self.command(command).await
     }
 
-    /// Proposes what `command` says, to expel, to change the charter or who votes, even if those
-    /// who stay can then no longer admit, remove or decide; and votes for it.
+    /// Proposes what `command` says, to expel, to leave, to change the charter or who votes, even
+    /// if those who stay can then no longer admit, remove or decide; and votes for it.
     ///
     /// # Errors
     /// [`Error::Stopped`].
@@ -351,6 +360,40 @@ impl Folkmoot {
     /// [`Error::Stopped`].
     pub async fn petitions(&self) -> Result<Vec<Petition>, Error> {
         self.running.handle.look(|machine, _, _| machine.upper.member.petitions()).await
+    }
+
+    /// What became of a request or a proposal, and of this member's vote on it: counted, beside
+    /// whose, and of how many; waiting, and for what; not counted, and why; passed, rejected,
+    /// withdrawn or overtaken. `folkmoot vote` and `/yes` in a chat say the same. `subject` is what
+    /// the events and lists name; `None` if nothing is known of it here.
+    ///
+    /// What is over is told for the last 256, after a restart too.
+    ///
+    /// ```no_run
+    /// use folkmoot::{Awaits, Counting, Folkmoot, Over, Stands};
+    /// # async fn example(moot: &Folkmoot) -> Result<(), folkmoot::Error> {
+    /// for proposal in moot.proposals().await? {
+    ///     moot.vote(proposal.subject, true).await?;
+    ///     let Some(outcome) = moot.outcome(proposal.subject).await? else { continue };
+    ///     match (&outcome.vote, outcome.stands) {
+    ///         (Some((_, Counting::Uncounted(why))), _) => println!("does not count: {why}"),
+    ///         (_, Stands::Over(Over::Granted)) => println!("passed, by {:?}", outcome.approved),
+    ///         (_, Stands::Over(why)) => println!("over: {why:?}"),
+    ///         (Some((_, Counting::Waiting)), _) => println!("waits for its place in the order"),
+    ///         (_, Stands::Open(Awaits::Votes)) => {
+    ///             println!("{} of {:?}: {:?}", outcome.approved.len(), outcome.need, outcome.approved);
+    ///         }
+    ///         (_, Stands::Open(awaits)) => println!("has its votes, and waits: {awaits:?}"),
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Stopped`].
+    pub async fn outcome(&self, subject: Digest) -> Result<Option<Outcome>, Error> {
+        self.running.handle.look(move |machine, _, _| machine.upper.member.outcome(&subject)).await
     }
 
     /// The proposals that are open: to expel, to change the charter or the voters.

@@ -30,12 +30,13 @@ pub(crate) const FILE: &str = "member.sqlite";
 /// Table names a store may hold; more is damage.
 const TABLES_MAX: usize = 64;
 /// The tables known today. Others are taken too, so that a layer can add one.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "ring",
     "transcript",
     "carried",
     "vote",
     "request",
+    "closed",
     "share",
     "revoked",
     "office",

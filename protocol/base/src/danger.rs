@@ -195,6 +195,10 @@ pub enum Danger {
     LineLosesShares,
     /// LINE-92: a key is replaced by one whose certificate nobody has signed who must.
     LineUnsignedKey,
+    /// LINE-93: anybody may say in a member's name that it leaves.
+    LineAnyLeave,
+    /// LINE-93: a member's word that it leaves counts for ever.
+    LineOldLeave,
     /// Transcript: a Rejoin takes one approval.
     LineFewRejoin,
     /// Line: a sharing is decided by as many as sign, whether or not they hold shares of it.

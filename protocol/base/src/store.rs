@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 /// All tables of the layers.
-pub const TABLES: &[&str] = &["ring", "transcript", "vote", "request", "keying", "locator"];
+pub const TABLES: &[&str] = &["ring", "transcript", "vote", "request", "keying", "locator", "closed"];
 
 /// A key in the store: a table and a key inside it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

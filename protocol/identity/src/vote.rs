@@ -39,6 +39,9 @@ pub enum VoteKind {
     Rotate = 7,
     /// Go over to another line; the subject is a digest of its head.
     Rejoin = 8,
+    /// Let a member go that has said itself that it leaves; the subject covers the member, and
+    /// until when its word holds.
+    Leave = 9,
 }
 
 /// Yes or no.

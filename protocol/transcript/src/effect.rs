@@ -1,6 +1,6 @@
 //! What people decide, and how it is named in an approval.
 
-use crate::{Head, Subject};
+use crate::{Head, Leave, Subject};
 use folkmoot_base::SignatureBytes;
 use folkmoot_base::codec::{Blob, TlsDeserializeBytes, TlsSerialize, TlsSize, codec_enum};
 use folkmoot_base::{Digest, MemberId, digest};
@@ -61,6 +61,9 @@ pub enum Change {
         /// The first decision of the other line after the fork.
         head: Head,
     },
+    /// Let a member go that has said itself that it leaves for good.
+    #[tls_codec(discriminant = 8)]
+    Leave(Leave),
 }
 
 codec_enum! {
@@ -114,6 +117,7 @@ impl Effect {
             Change::Hold { .. } => VoteKind::Hold,
             Change::Rotate { .. } => VoteKind::Rotate,
             Change::Rejoin { .. } => VoteKind::Rejoin,
+            Change::Leave(_) => VoteKind::Leave,
         }
     }
 }
@@ -125,6 +129,15 @@ impl Change {
             Self::Charter { field, value } => field.0.len().saturating_add(value.0.len()),
             Self::Sharing { public, authority } => public.0.len().saturating_add(authority.0.len()),
             _ => 0,
+        }
+    }
+
+    /// Whom the voters let go by it, whether that member asks for it or not.
+    pub fn goes(&self) -> Option<&MemberId> {
+        match self {
+            Self::Remove { member } => Some(member),
+            Self::Leave(leave) => Some(&leave.member),
+            _ => None,
         }
     }
 
@@ -155,6 +168,7 @@ impl Change {
             Self::Rejoin { head } => {
                 digest(&[b"folkmoot rejoin v1\0", &head.number.to_be_bytes(), &head.digest])
             }
+            Self::Leave(leave) => leave.digest(),
         }
     }
 }

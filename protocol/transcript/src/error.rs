@@ -161,6 +161,9 @@ pub enum Unfit {
     /// The line to go over to does not fork from ours, as far as ours is known.
     #[error("there is no fork to that line: {0} (LINE-52)")]
     Rejoin(&'static str),
+    /// The word of a member that leaves does not hold.
+    #[error("that member's word that it leaves does not hold: {0} (LINE-93)")]
+    Leave(&'static str),
     /// The line goes over to another.
     #[error("the line ends here, because its members go over to another (LINE-53)")]
     Over,

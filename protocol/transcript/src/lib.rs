@@ -20,6 +20,7 @@ mod file;
 mod have;
 mod item;
 mod known;
+mod leave;
 mod line;
 mod package;
 mod paper;
@@ -50,6 +51,7 @@ pub use folkmoot_base::{Algorithm, Head, SignatureBytes};
 pub use have::{Have, NAMES_MAX};
 pub use item::{ITEM_BYTES_MAX, Item, SignedApproval};
 pub use known::{HEAD_DIGITS_MIN, KnownHead, NoHead};
+pub use leave::Leave;
 pub use line::{Applied, FORKS_MAX, Fork, Line, SIDES_MAX, contradictions};
 pub use package::{PACKAGE_BYTES_MAX, is_package};
 pub use proposal::{

@@ -273,7 +273,7 @@ impl Roster {
     /// do not suffice.
     pub fn change_need(&self, change: &Change, yes: &BTreeSet<MemberId>) -> usize {
         let remove = self.charter().policies().remove.as_ref();
-        let rule = remove.filter(|_| matches!(change, Change::Remove { .. })).map_or(0, Rule::least);
+        let rule = remove.filter(|_| change.goes().is_some()).map_or(0, Rule::least);
         let least = self.decision_need().max(rule);
         let yes = self.voting(yes);
         if self.carries(change, &yes) { least } else { least.max(yes.len().saturating_add(1)) }

@@ -318,6 +318,7 @@ impl State {
     pub fn stamp(&self, change: &Change) -> u64 {
         match change {
             Change::Remove { member } | Change::Rotate { member, .. } => self.removed_at(member),
+            Change::Leave(leave) => self.removed_at(&leave.member),
             Change::Charter { field, .. } => {
                 let field = String::from_utf8_lossy(&field.0);
                 self.stamps.fields.get(field.as_ref()).copied().unwrap_or_default()

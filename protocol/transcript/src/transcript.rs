@@ -16,7 +16,7 @@ use crate::{
     Set, Signed, State, Subject, Unproposed, Wrong,
 };
 use bytes::Bytes;
-use folkmoot_base::{Digest, GroupId, MemberId, Mutant, UnixTime, digest};
+use folkmoot_base::{Danger, Digest, GroupId, MemberId, Mutant, UnixTime, digest};
 use folkmoot_identity::{CharterError, Identity, SignedCharter, Verdict};
 use folkmoot_signing::VerifyingKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -145,7 +145,7 @@ impl Transcript {
             Item::Admit { certificate, approvals } => self.take_admit(bytes, &certificate.0, &approvals)?,
             Item::Approval(signed) => self.take_approval(&signed)?,
             Item::Effect(effect) => {
-                check_rotation(&effect.change, self.state())?;
+                check_word(&effect.change, self.state())?;
                 let (state, set) = self.line.set_mut();
                 set.take_effect(state, effect)
             }
@@ -336,8 +336,13 @@ fn check_claims(claims: &[Claim], electors: &Electorate, group: GroupId) -> Resu
     Ok(())
 }
 
-/// `LINE-09`: whether the old key has given its word on a new one.
-fn check_rotation(change: &Change, state: &State) -> Result<(), ItemError> {
+/// `LINE-09`: whether the old key has given its word on a new one. `LINE-93`: whether a member that
+/// leaves has given its own.
+fn check_word(change: &Change, state: &State) -> Result<(), ItemError> {
+    if let Change::Leave(leave) = change {
+        let signed = leave.is_signed(&state.group()) || state.is(Danger::LineAnyLeave);
+        return if signed { Ok(()) } else { Err(ItemError::Signature(leave.member)) };
+    }
     let Change::Rotate { member, request, signature } = change else { return Ok(()) };
     let held = state.roster().get(member).ok_or(ItemError::NotVoter(*member))?;
     let covered = [&state.group().0[..], request].concat();
@@ -349,7 +354,7 @@ fn check_rotation(change: &Change, state: &State) -> Result<(), ItemError> {
 /// state that it follows.
 fn check_proofs(decision: &Decision, state: &State) -> Result<(), ItemError> {
     for approved in &decision.effects {
-        check_rotation(&approved.effect.change, state)?;
+        check_word(&approved.effect.change, state)?;
     }
     let effects = decision.effects.iter().flat_map(|one| one.approvals().zip(&one.proofs));
     let refusals = decision.refusals.iter().flat_map(|one| one.rejections().zip(&one.proofs));

@@ -3,14 +3,14 @@
 use crate::item::{Item, SignedApproval};
 use crate::{Admit, Batch, Change, Effect, HOLDS_MAX, ItemError, Signed, Transcript, Unfit, paper};
 use bytes::Bytes;
-use folkmoot_base::{Blob, UnixTime};
+use folkmoot_base::{Blob, Danger, UnixTime};
 
 impl Transcript {
     /// Whether this effect could be carried out now, given enough approvals. What counts and is not
     /// held yet is held before.
     ///
     /// # Errors
-    /// `LINE-41` to `LINE-51`, `LINE-90` to `LINE-92`.
+    /// `LINE-41` to `LINE-51`, `LINE-90` to `LINE-93`.
     pub fn would_stand(&self, effect: &Effect) -> Result<(), Unfit> {
         self.would_stand_with(effect, None)
     }
@@ -20,6 +20,12 @@ impl Transcript {
     /// # Errors
     /// As [`Self::would_stand`].
     pub fn would_stand_with(&self, effect: &Effect, asked: Option<&Admit>) -> Result<(), Unfit> {
+        if let Change::Leave(leave) = &effect.change
+            && !leave.is_signed(&self.group())
+            && !self.state().is(Danger::LineAnyLeave)
+        {
+            return Err(Unfit::Leave("that member has not signed it"));
+        }
         let (state, set) = (self.state(), self.set());
         let named = effect.change.request().and_then(|request| set.admit(request)).or(asked);
         let holds = set.holdable(state).into_iter().take(HOLDS_MAX).collect();

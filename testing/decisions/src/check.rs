@@ -332,6 +332,7 @@ fn kind(change: &Change) -> &'static str {
         Change::Hold { .. } => "holdings by people",
         Change::Rotate { .. } => "keys",
         Change::Rejoin { .. } => "rejoins",
+        Change::Leave(_) => "departures",
     }
 }
 
@@ -339,6 +340,7 @@ fn kind(change: &Change) -> &'static str {
 fn expelled(change: &Change) -> Option<MemberId> {
     match change {
         Change::Remove { member } | Change::Rotate { member, .. } => Some(*member),
+        Change::Leave(leave) => Some(leave.member),
         _ => None,
     }
 }

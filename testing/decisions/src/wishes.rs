@@ -3,9 +3,9 @@
 use crate::people::{PEOPLE, signature};
 use crate::rules::sharing;
 use crate::world::{DAY, World};
-use folkmoot_base::{Blob, Digest, MemberId};
+use folkmoot_base::{Blob, Digest, MemberId, UnixTime};
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Change, Effect, Force, Head, State, Subject, admission};
+use folkmoot_transcript::{Change, Effect, Force, Head, Leave, State, Subject, admission};
 
 impl World<'_> {
     /// A person says what it thinks, of something that is there or of something new.
@@ -90,7 +90,9 @@ impl World<'_> {
         let change = match self.dice.roll(10) {
             // Where there is a fork, people want to end it.
             0..=4 if !sides.is_empty() => Change::Rejoin { head: *self.dice.pick(&sides)? },
-            0 | 1 => Change::Remove { member: *self.dice.pick(&members)? },
+            0 => Change::Remove { member: *self.dice.pick(&members)? },
+            1 if self.dice.chance(50) => Change::Remove { member: *self.dice.pick(&members)? },
+            1 => departure(*self.dice.pick(&members)?, state),
             2 | 3 => Change::Electorate { voters: self.some(&members) },
             4 => field("threshold", &(1 + self.dice.roll(3)).to_string()),
             5 => field("request_hours", if self.dice.chance(50) { "24" } else { "48" }),
@@ -134,6 +136,13 @@ impl World<'_> {
         };
         Some(Change::Rotate { member, request, signature: signature() })
     }
+}
+
+/// Somebody wants to leave for good, some days long. Signatures are not modelled.
+fn departure(member: MemberId, state: &State) -> Change {
+    let (since, until) = (state.head().number, UnixTime(state.time().0.saturating_add(30 * 86_400)));
+    let proof = folkmoot_base::Proof { key: Blob::default(), signature: signature() };
+    Change::Leave(Leave { member, since, until, proof })
 }
 
 fn field(name: &str, value: &str) -> Change {

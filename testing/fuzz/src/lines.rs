@@ -7,8 +7,8 @@ use folkmoot_base::codec::encode;
 use folkmoot_base::{Blob, Head, MemberId, UnixTime};
 use folkmoot_identity::{Gmc, Verdict, VoteProof};
 use folkmoot_transcript::{
-    Approval, BallotMessage, BallotRecord, Change, Effect, FileReader, Invitation, Item, SignedApproval,
-    State, Subject, Ticket, Transcript, admission,
+    Approval, BallotMessage, BallotRecord, Change, Effect, FileReader, Invitation, Item, Leave,
+    SignedApproval, State, Subject, Ticket, Transcript, admission,
 };
 use std::sync::{Arc, OnceLock};
 
@@ -46,11 +46,13 @@ fn items(world: &World, base: Head) -> Vec<Item> {
     let gmc = Gmc::compose(&body, &[vote(0), vote(1)], &world.stranger).expect("a legal certificate");
     let certificate = Blob(gmc.der().clone());
     let rejoin = Change::Rejoin { head: Head { number: 1, digest: [4; 32] } };
+    let leave = Leave::sign(world.stranger.key(), world.group(), base.number, LATER);
     vec![
         Item::Admit { certificate, approvals: vec![approval(world, 2, base, subject)] },
         Item::Approval(approval(world, 0, base, effect.subject())),
         Item::Effect(effect),
         Item::Effect(Effect::from(rejoin)),
+        Item::Effect(Effect::from(Change::Leave(leave))),
     ]
 }
 

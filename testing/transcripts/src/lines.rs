@@ -2,8 +2,9 @@
 
 use crate::Group;
 use crate::group::Drawn;
+use folkmoot_base::{MemberId, UnixTime};
 use folkmoot_identity::Verdict;
-use folkmoot_transcript::{Change, Effect, Item, Standing, Transcript};
+use folkmoot_transcript::{Change, Effect, Item, Leave, Standing, Transcript};
 
 /// The decision of this number, as far as it is kept.
 fn decided(transcript: &Transcript, number: u64) -> Option<Standing> {
@@ -54,6 +55,14 @@ impl Group {
         self.take(&Item::Effect(effect));
         self.decide(&voters, 0);
         Ok(())
+    }
+
+    /// A member asks to leave for good.
+    pub(crate) fn departure(&mut self, member: MemberId) -> Drawn<Change> {
+        let until = UnixTime(self.until());
+        let key = self.people.get(&member).ok_or("a member without a key")?.key();
+        let (group, since) = (self.transcript.group(), self.transcript.state().head().number);
+        Ok(Change::Leave(Leave::sign(key, group, since, until)))
     }
 
     /// Our voters want to go over to the other line. Perhaps that line goes on meanwhile, perhaps

@@ -111,7 +111,7 @@ impl Group {
         self.decide(&who, lost);
     }
 
-    fn until(&mut self) -> u64 {
+    pub(crate) fn until(&mut self) -> u64 {
         let days = if self.dice.chance(30) { 4 } else { 60 };
         self.clock + self.dice.long(days) * DAY
     }
@@ -311,7 +311,11 @@ impl Group {
     pub(crate) fn change(&mut self) -> Drawn<()> {
         let members = self.members();
         let change = match self.dice.roll(8) {
-            0 | 1 => Change::Remove { member: self.dice.pick(&members).ok_or("nobody is there")? },
+            0 => Change::Remove { member: self.dice.pick(&members).ok_or("nobody is there")? },
+            1 => {
+                let member = self.dice.pick(&members).ok_or("nobody is there")?;
+                self.departure(member)?
+            }
             2..=4 => {
                 let mut voters = self.dice.some(&members, 70);
                 voters.sort_by_key(|_| self.dice.roll(1_000));

@@ -46,6 +46,7 @@ fn of(effect: &Effect, known: &Transcript, keys: &NewKeys, names: &Names) -> Vec
     };
     match &effect.change {
         Change::Remove { member } => all(&[*member]),
+        Change::Leave(leave) => all(&[leave.member]),
         Change::Electorate { voters } => all(voters),
         Change::Hold { request } => asks(request).into_iter().collect(),
         Change::Rotate { member, request, .. } => {

@@ -230,6 +230,9 @@ impl Names {
         };
         let what = match &effect.change {
             Change::Remove { member } => format!("expel {}", self.name(member)),
+            Change::Leave(leave) => {
+                format!("release {}, who asks to leave for good", self.name(&leave.member))
+            }
             Change::Charter { field, value } => {
                 format!("change the charter: {} = {}", text(&field.0), text(&value.0))
             }

@@ -7,6 +7,7 @@ mod hybrid_links;
 mod lacking;
 mod longest;
 mod multicast;
+mod outcome;
 mod paths;
 mod sealed;
 mod two_groups;

@@ -306,6 +306,7 @@ fn id_41_a_vote_says_what_it_is_about_over_which_decision_and_how_often_it_chang
         VoteKind::Hold,
         VoteKind::Rotate,
         VoteKind::Rejoin,
+        VoteKind::Leave,
     ];
     let mut encodings = BTreeSet::new();
     for kind in kinds {
@@ -323,7 +324,7 @@ fn id_41_a_vote_says_what_it_is_about_over_which_decision_and_how_often_it_chang
     let mut unknown = world.yes().encode();
     let at = unknown.len() - (32 + 4 + 1 + 8) - 1;
     assert_eq!(unknown[at], VoteKind::Admit as u8);
-    for kind in [0, 9, 255] {
+    for kind in [0, 10, 255] {
         unknown[at] = kind;
         assert!(matches!(VoteBody::decode(&unknown), Err(VoteError::WireContent(_))), "{kind}");
     }

@@ -57,7 +57,7 @@ pub use store::keep_voucher;
 
 use bytes::Bytes;
 use folkmoot_base::{Digest, Host, MemberId, Mutant, NodeId, Persist, UnixTime};
-use folkmoot_transcript::{Effect, Taken};
+use folkmoot_transcript::{Effect, Force, Taken};
 use std::collections::BTreeSet;
 
 /// Most open requests that one contact may bring.
@@ -151,6 +151,9 @@ pub enum Command {
     },
     /// Propose to expel a member, and approve it if this member has a vote.
     Expel(MemberId),
+    /// Propose that this member itself goes for good, over its own signature, and approve it if it
+    /// has a vote; with force, whatever it leaves behind.
+    Leave(Force),
     /// Propose an effect, and approve it if this member has a vote.
     Propose(Effect),
     /// Ask for admission for the holder of this CSR (PKCS#10, DER or PEM), who is not here. This

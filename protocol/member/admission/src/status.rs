@@ -46,6 +46,8 @@ pub struct RequestStatus {
     /// It is of another key for this member: people vote on the proposal that says so, and not on
     /// an admission.
     pub rotates: Option<MemberId>,
+    /// What this member's person said.
+    pub opinion: Option<bool>,
     /// How many voters there are.
     pub voters: usize,
 }

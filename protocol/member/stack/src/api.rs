@@ -124,6 +124,9 @@ pub enum Command {
         /// Which member.
         member: MemberId,
     },
+    /// Ask to be let go for good. The voters decide it as a removal, over this member's signature:
+    /// everybody can tell it from an expulsion.
+    LeaveForGood,
     /// Propose to change one field of the charter, and vote for it.
     ChangeCharter {
         /// Which field.
@@ -147,8 +150,8 @@ pub enum Command {
         /// A recent decision of that line.
         head: Head,
     },
-    /// `Expel`, `ChangeCharter` or `Electorate`, even if the members that stay can then no longer
-    /// admit, remove or decide.
+    /// `Expel`, `LeaveForGood`, `ChangeCharter` or `Electorate`, even if the members that stay can
+    /// then no longer admit, remove or decide.
     Forced(Box<Command>),
     /// Write a letter to a group that this member is not in, until it is answered.
     Write {

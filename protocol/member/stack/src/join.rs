@@ -196,6 +196,10 @@ impl Member {
                     return self.event(Event::Refused { reason: "only members vote and propose".into() });
                 }
             },
+            Command::LeaveForGood => admission::Command::Leave(Force::No),
+            Command::Forced(command) if matches!(*command, Command::LeaveForGood) => {
+                admission::Command::Leave(Force::Yes)
+            }
             Command::Forced(command) => match change(*command) {
                 Some(change) => admission::Command::Propose(Effect { change, force: Force::Yes }),
                 None => return self.event(Event::Refused { reason: "a vote cannot decide that".into() }),

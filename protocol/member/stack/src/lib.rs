@@ -23,6 +23,7 @@ mod inbound;
 mod join;
 mod message;
 mod outbound;
+mod outcome;
 mod post;
 mod returns;
 mod said;
@@ -35,6 +36,7 @@ pub use error::MemberError;
 pub use folkmoot_admission::{AuthorityStatus, DealerState, Office, keep_voucher};
 pub use folkmoot_letters::{LetterEvent, LettersError, Standing};
 pub use folkmoot_session::Origin;
+pub use outcome::{Awaits, Counting, Outcome, Stands};
 pub use spoils::Spoils;
 pub use status::Told;
 
@@ -95,6 +97,7 @@ pub struct Member {
     pool: base::Pool,
     sight: status::Sight,
     refused: u64,
+    ended: outcome::Ended,
     spoils: Spoils,
     /// Held back by [`base::Danger::MemberSpeaksLate`] or [`base::Danger::MemberSpeaksEarly`].
     late: Option<Event>,
@@ -148,6 +151,7 @@ impl Member {
             pool: base::Pool::default(),
             sight: status::Sight::default(),
             refused: 0,
+            ended: outcome::Ended::load(stored),
             spoils: Spoils::default(),
             late: None,
             out: VecDeque::new(),

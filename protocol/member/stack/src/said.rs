@@ -8,7 +8,7 @@ use folkmoot_admission as admission;
 use folkmoot_base as base;
 use folkmoot_transcript::{Change, Effect};
 
-fn count(votes: usize) -> u32 {
+pub(crate) fn count(votes: usize) -> u32 {
     u32::try_from(votes).unwrap_or(u32::MAX)
 }
 
@@ -108,6 +108,7 @@ impl Member {
             admission::Event::RequestClosed { request, member, name, why } => {
                 self.trace("admission", format!("the request of {member} is closed: {why:?}"));
                 let (subject, member, why) = (request, Some(member), why.into());
+                self.note_over(subject, why);
                 self.event(Event::Closed { subject, member, text: name, why });
             }
             // The machines of the members that took part in making it decide this.
@@ -127,6 +128,7 @@ impl Member {
                 self.trace("admission", format!("the proposal to {text} is closed: {why:?}"));
                 if !matches!(effect.change, Change::Sharing { .. }) {
                     let (subject, member, why) = (proposal, None, why.into());
+                    self.note_over(subject, why);
                     self.event(Event::Closed { subject, member, text, why });
                 }
             }
@@ -198,6 +200,9 @@ impl Member {
         let text = |blob: &base::Blob| String::from_utf8_lossy(&blob.0).into_owned();
         let plain = match &effect.change {
             Change::Remove { member } => format!("expel {}", told.name(member)),
+            Change::Leave(leave) => {
+                format!("release {}, who asks to leave for good", told.name(&leave.member))
+            }
             Change::Charter { field, value } => {
                 format!("set {} = {} in the charter", text(field), text(value))
             }

@@ -1,7 +1,7 @@
 //! What one change does to a state, and whether it may.
 
 use super::{Held, Place, State};
-use crate::{Admit, Change, Head, Unfit};
+use crate::{Admit, Change, Head, Leave, Unfit};
 use bytes::Bytes;
 use folkmoot_base::{Danger, MemberId, UnixTime, limits};
 use folkmoot_identity::Policy;
@@ -19,11 +19,12 @@ impl State {
     /// Whether this change may be made, given enough approvals. Whoever approves should know.
     ///
     /// # Errors
-    /// `LINE-41` to `LINE-49`, `LINE-52`, `LINE-53`, `LINE-90` to `LINE-92`.
+    /// `LINE-41` to `LINE-49`, `LINE-52`, `LINE-53`, `LINE-90` to `LINE-93`.
     pub fn would_stand(&self, change: &Change, forced: bool, admit: Option<&Admit>) -> Result<(), Unfit> {
         if self.is_over() {
             return Err(Unfit::Over);
         }
+        self.check_leave(change, self.time)?;
         self.changed(change, forced, admit).map(|_| ())
     }
 
@@ -38,6 +39,7 @@ impl State {
         let number = self.head.number.saturating_add(1);
         match change {
             Change::Remove { member } => next.remove(*member, number)?,
+            Change::Leave(Leave { member, .. }) => next.remove(*member, number)?,
             Change::Charter { field, value } => next.change_charter(&field.0, &value.0, number)?,
             Change::Electorate { voters } => next.elect(voters, number)?,
             Change::Sharing { public, authority } => {
@@ -65,6 +67,22 @@ impl State {
         }
         self.check_outcome(&next, forced)?;
         Ok(next)
+    }
+
+    /// `LINE-93`: a member's word that it leaves counts until it ends, and for the membership in
+    /// which it was given. Who signed it is judged by the transcript.
+    pub(super) fn check_leave(&self, change: &Change, time: UnixTime) -> Result<(), Unfit> {
+        let Change::Leave(leave) = change else { return Ok(()) };
+        if self.is(Danger::LineOldLeave) {
+            return Ok(());
+        }
+        if leave.since < self.removed_at(&leave.member) {
+            return Err(Unfit::Leave("it is from before that member was admitted again"));
+        }
+        if leave.until < time {
+            return Err(Unfit::Leave("its time is over"));
+        }
+        Ok(())
     }
 
     /// Whether an admission can stand beside the others: its term is not over, nobody else has its

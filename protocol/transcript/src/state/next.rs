@@ -186,6 +186,7 @@ impl State {
             yes.insert(approval.voter);
         }
         self.carries(change, &yes)?;
+        self.check_leave(change, time)?;
         Ok(self.changed(change, approved.effect.is_forced(), named)?)
     }
 

@@ -142,9 +142,9 @@ impl State {
         if got < need {
             return Err(Uncounted::TooFew { got, need });
         }
-        match change {
-            Change::Remove { .. } => self.charter.policies().let_go(yes).map_err(Uncounted::Rule),
-            _ => Ok(()),
+        match change.goes() {
+            Some(_) => self.charter.policies().let_go(yes).map_err(Uncounted::Rule),
+            None => Ok(()),
         }
     }
 

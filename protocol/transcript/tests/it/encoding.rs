@@ -2,10 +2,11 @@
 
 use crate::group::{Group, draft, elect, field, forced, fresh, remove, signature};
 use crate::voter::{promise, proposal, say_commit, say_promise, standing};
+use folkmoot_base::UnixTime;
 use folkmoot_base::codec::{self, Wire};
 use folkmoot_identity::{Charter, CharterDraft, Policies};
 use folkmoot_transcript::{
-    BallotMessage, BallotRecord, Batch, Change, Decision, Effect, Head, Standing, State, StateError,
+    BallotMessage, BallotRecord, Batch, Change, Decision, Effect, Head, Leave, Standing, State, StateError,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -38,6 +39,12 @@ fn step(group: &mut Group, what: u8, person: usize) {
             group.decide(Batch { holds: vec![admit.request], ..group.batch() })
         }
         1 => group.decision(effect(remove(person)), &voters),
+        9 => {
+            let until = UnixTime(group.now + 86_400);
+            let (id, since) = (group.state().group(), group.head().number);
+            let leave = Leave::sign(crate::group::key(person), id, since, until);
+            group.decision(effect(Change::Leave(leave)), &voters)
+        }
         2 => group.decision(effect(elect(&[0, 1, person])), &voters),
         3 => group.decision(effect(field("request_hours", &(1 + person).to_string())), &voters),
         4 => {
@@ -84,7 +91,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_state_is_read_as_it_was_written(steps in prop::collection::vec((0..9_u8, 0..14_usize), 0..16)) {
+    fn a_state_is_read_as_it_was_written(steps in prop::collection::vec((0..10_u8, 0..14_usize), 0..16)) {
         let mut group = Group::of(&founding());
         for (what, person) in steps {
             step(&mut group, what, person);

@@ -4,7 +4,8 @@ use crate::group::{Group, draft, elect, field, member, remove, signature};
 use folkmoot_base::{Danger, UnixTime};
 use folkmoot_identity::{CharterDraft, Policies};
 use folkmoot_transcript::{
-    Admit, Approval, Approved, Batch, Change, Effect, Expire, Refuted, Signed, Uncounted, Wrong, admission,
+    Admit, Approval, Approved, Batch, Change, Effect, Expire, Leave, Refuted, Signed, Uncounted, Wrong,
+    admission,
 };
 
 /// The lie with the rule on, then without it.
@@ -182,6 +183,31 @@ fn a_taken_back_yes_carries_no_effect() {
         );
     }
     assert_eq!(ready(&group), 1);
+}
+
+/// Somebody left, came back, and a voter shows the word that it gave before; or it changed its
+/// mind, and the word is shown when its time is over.
+#[test]
+fn line_93_a_word_of_leaving_does_not_outlive_its_membership_or_its_time() {
+    let leave = |group: &Group, until| {
+        let (id, since) = (group.line.state().group(), group.head().number);
+        Change::Leave(Leave::sign(crate::group::key(3), id, since, UnixTime(until)))
+    };
+    both(Danger::LineOldLeave, |danger| {
+        let mut group = Group::new(4, 2).without(danger);
+        let word = leave(&group, group.now + 30 * crate::group::DAY);
+        group.pass(word.clone(), &[0, 1, 2]);
+        assert!(!group.is_member(3));
+        group.let_in(&[3], &[0, 1]);
+        group.decision(word, &[0, 1, 2]).is_ok()
+    });
+    both(Danger::LineOldLeave, |danger| {
+        let mut group = Group::new(4, 2).without(danger);
+        let word = leave(&group, group.now + crate::group::DAY);
+        assert!(group.decision(word.clone(), &[0, 1, 2]).is_ok());
+        group.now += 2 * crate::group::DAY;
+        group.decision(word, &[0, 1, 2]).is_ok()
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::company::Names;
 use super::scribe::short;
 use crate::record::{Deed, Player, Ruling, What};
 use folkmoot_base::{Digest, Head, MemberId};
-use folkmoot_transcript::{Approved, Change, Standing, Transcript};
+use folkmoot_transcript::{Approved, Change, Leave, Standing, Transcript};
 use std::collections::BTreeSet;
 
 /// What it has read already.
@@ -65,17 +65,16 @@ fn ruling(transcript: &Transcript, standing: &Standing, names: &Names) -> Ruling
 fn deed(approved: &Approved, names: &Names) -> Deed {
     let change = &approved.effect.change;
     let about = match change {
-        Change::Remove { member } | Change::Rotate { member, .. } => format!("key of {member}"),
+        Change::Remove { member } | Change::Rotate { member, .. } | Change::Leave(Leave { member, .. }) => {
+            format!("key of {member}")
+        }
         Change::Charter { field, .. } => format!("field {}", String::from_utf8_lossy(&field.0)),
         Change::Electorate { .. } => "electorate".to_owned(),
         Change::Sharing { .. } => "sharing".to_owned(),
         Change::Rejoin { .. } => "rejoin".to_owned(),
         Change::Hold { request } => format!("request {}", short(request)),
     };
-    let removes = match change {
-        Change::Remove { member } => names.player(member),
-        _ => None,
-    };
+    let removes = change.goes().and_then(|member| names.player(member));
     let voters = match change {
         Change::Electorate { voters } => all(voters, names),
         _ => Vec::new(),

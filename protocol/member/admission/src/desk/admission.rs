@@ -136,7 +136,10 @@ impl Admission {
     pub fn status(&self, transcript: &Transcript, identity: &Identity) -> Status {
         let (clock, present, config) = (self.clock, &self.present, &self.config);
         let call = Call { now: Instant::default(), clock, transcript, identity, present, config };
-        let requests = self.desk.requests.status(&call);
+        let mut requests = self.desk.requests.status(&call);
+        for one in &mut requests {
+            one.opinion = self.desk.voting.opinion(&call, &folkmoot_transcript::admission(one.request));
+        }
         let proposals = self.desk.voting.status(&call, self.desk.deciding.ballot());
         Status { requests, proposals }
     }

@@ -250,6 +250,7 @@ impl Desk {
                 Err(AdmissionError::LocalNoShare)
             }
             Command::Expel(member) => self.voting.expel(call, member, &mut self.out),
+            Command::Leave(force) => self.voting.leave(call, force, &mut self.out),
             Command::Propose(effect) => self.voting.propose(call, effect, &mut self.out),
             Command::Submit(csr) => self.requests.submit(call, &csr, &mut self.out),
             Command::Renew => self.requests.renew(call, entropy, &mut self.out),

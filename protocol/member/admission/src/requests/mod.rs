@@ -150,6 +150,7 @@ impl Requests {
             stale: self.stands(transcript, open) == Some(Reason::SharesStale),
             renews: roster.is_member(&open.request.member()),
             rotates: open.rotates,
+            opinion: None,
             voters: roster.voters().len(),
         });
         status.collect()

@@ -2,6 +2,7 @@
 //! electorate.
 
 use super::Voting;
+use super::leave::check_wish;
 use super::proposals::{Proposal, approvers, is_rejected};
 use crate::call::{Call, Out};
 use crate::message::OpenMessage;
@@ -53,6 +54,7 @@ impl Voting {
         out: &mut Out,
     ) -> Result<(), AdmissionError> {
         self.check_approval(call, effect)?;
+        check_wish(call, effect).map_err(AdmissionError::LocalDecision)?;
         self.words.speak(call, subject(call, effect), Verdict::Approve, expiry(call)?, out)?;
         if call.transcript.set().effect(&effect.subject()).is_none() {
             out.item(Item::Effect(effect.clone()).encode());
@@ -102,6 +104,7 @@ impl Voting {
             return Ok(());
         }
         self.stands(call, &effect).map_err(AdmissionError::PeerDecision)?;
+        check_wish(call, &effect).map_err(AdmissionError::PeerDecision)?;
         self.proposals.room(&sender, call.transcript.roster())?;
         let proposal = Proposal { effect: effect.clone(), proposer: sender, expires: UnixTime(u64::MAX) };
         // It was taken back, or is proposed again: then a yes is on its way.
@@ -220,7 +223,7 @@ fn subject(call: &Call<'_>, effect: &Effect) -> (Subject, u64) {
 }
 
 /// When a proposal made now, and what is said of it, runs out.
-fn expiry(call: &Call<'_>) -> Result<UnixTime, AdmissionError> {
+pub(super) fn expiry(call: &Call<'_>) -> Result<UnixTime, AdmissionError> {
     let time = call.clock.ok_or(AdmissionError::LocalNoClock)?;
     let hours = u64::from(call.transcript.roster().charter().request_hours());
     Ok(UnixTime(time.0.saturating_add(hours.saturating_mul(3_600))))

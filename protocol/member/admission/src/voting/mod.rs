@@ -3,6 +3,7 @@
 
 mod ballots;
 mod decide;
+mod leave;
 mod proposals;
 mod rotate;
 mod withdraw;
@@ -39,6 +40,11 @@ impl Voting {
     /// The open proposal of this name.
     pub(crate) fn effect(&self, proposal: &Digest) -> Option<&Effect> {
         self.proposals.get(proposal).map(|one| &one.effect)
+    }
+
+    /// What this member's person said about a subject: yes, no, or nothing.
+    pub(crate) fn opinion(&self, call: &Call<'_>, subject: &Subject) -> Option<bool> {
+        self.words.verdict(call, subject).map(|verdict| verdict == Verdict::Approve)
     }
 
     /// Takes a proposal from the disk.
@@ -103,7 +109,6 @@ impl Voting {
         let transcript = call.transcript;
         let status = self.proposals.iter().map(|(digest, proposal)| {
             let approved = proposal.approvers(transcript, call.time());
-            let opinion = self.words.verdict(call, &proposal.effect.subject());
             ProposalStatus {
                 proposal: *digest,
                 effect: proposal.effect.clone(),
@@ -117,7 +122,7 @@ impl Voting {
                 rule: rule_of(&proposal.effect.change, transcript, &approved),
                 approved: approved.into_iter().collect(),
                 rejected: proposal.rejecters(transcript).into_iter().collect(),
-                opinion: opinion.map(|verdict| verdict == Verdict::Approve),
+                opinion: self.opinion(call, &proposal.effect.subject()),
             }
         });
         status.collect()
@@ -128,6 +133,6 @@ impl Voting {
 /// change is no removal.
 fn rule_of(change: &Change, transcript: &Transcript, yes: &BTreeSet<MemberId>) -> Option<String> {
     let policies = transcript.roster().charter().policies();
-    let rule = policies.remove.as_ref().filter(|_| matches!(change, Change::Remove { .. }))?;
+    let rule = policies.remove.as_ref().filter(|_| change.goes().is_some())?;
     Some(rule.tally(yes, &policies.roles))
 }

@@ -26,6 +26,7 @@ mod csr;
 mod deciding;
 mod holders;
 mod lags;
+mod leave;
 mod multi;
 mod participants;
 mod places;

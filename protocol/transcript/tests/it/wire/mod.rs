@@ -10,6 +10,7 @@ mod file;
 mod group_key;
 mod heads;
 mod keys;
+mod leave;
 mod lies;
 mod messages;
 mod policies;
